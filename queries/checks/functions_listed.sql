@@ -1,0 +1,15 @@
+-- Functions with nodes that function_info does not have, and entries in the dictionary that no run mentions.
+SELECT n.run_id, n.function_id
+FROM function_nodes AS n
+JOIN runs AS r ON r.run_id = n.run_id
+LEFT JOIN function_info AS i ON i.metric_id = r.default_metric_id AND i.function_id = n.function_id
+WHERE i.function_id IS NULL
+UNION ALL
+SELECT NULL, f.function_id
+FROM functions AS f
+WHERE NOT EXISTS (
+  SELECT 1
+  FROM runs AS r
+  CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id AND i.function_id = f.function_id
+)
+ORDER BY 1, 2;

@@ -1,0 +1,44 @@
+CREATE VIEW call_lines (
+  -- Who called `function` from which line, one row per run, metric, function, caller and line of the caller. As in view
+  -- calls, cumulative adds up over all rows to the function's cumulative cost.
+  run_id,          -- the run
+  run,             -- its title, else the name of its file
+  metric,          -- time, ticks, samples, alloc
+  unit,            -- unit of the costs: ns, bytes or count
+  function,        -- name of the function that was called
+  module,          -- its module, package, program or library; '' if unknown
+  file,            -- its source file; '' if unknown
+  caller,          -- name of the function that called; NULL at the root
+  caller_module,   -- its module; NULL at the root
+  caller_file,     -- its source file; NULL at the root
+  caller_line,     -- the line that called; NULL if unknown
+  caller_col,      -- its column or clause; NULL if unknown
+  calls,           -- how often it called; NULL if unknown
+  exclusive,       -- cost of the function itself when called from there, in unit
+  cumulative,      -- cost of the function and what it called when called from there, in unit
+  cumulative_pct,  -- the same, % of the run's total; NULL if that is 0
+  kind             -- call, or back (known to exist, without cost of its own)
+) AS
+SELECT
+  r.run_id,
+  COALESCE(r.title, r.source_name),
+  m.name,
+  m.unit,
+  f.name,
+  f.module,
+  f.file,
+  c.name,
+  c.module,
+  c.file,
+  NULLIF(e.caller_line, -1),
+  NULLIF(e.caller_col, 0),
+  e.calls,
+  e.exclusive,
+  e.outermost,
+  100 * e.outermost / NULLIF(m.total, 0),
+  e.kind
+FROM runs AS r
+JOIN metrics AS m ON m.run_id = r.run_id
+JOIN edges AS e ON e.metric_id = m.metric_id
+JOIN functions AS f ON f.function_id = e.callee_id
+LEFT JOIN functions AS c ON c.function_id = e.caller_id;

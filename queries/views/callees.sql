@@ -1,0 +1,41 @@
+CREATE VIEW callees (
+  -- Whom `function` called, one row per run, metric, function and callee. cumulative is what the function spent in that
+  -- callee: where the same pair recurs on one path it is counted once.
+  run_id,          -- the run
+  run,             -- its title, else the name of its file
+  metric,          -- time, ticks, samples, alloc
+  unit,            -- unit of the costs: ns, bytes or count
+  function,        -- name of the function that called
+  module,          -- its module, package, program or library; '' if unknown
+  file,            -- its source file; '' if unknown
+  callee,          -- name of the function that was called
+  callee_module,   -- its module; '' if unknown
+  callee_file,     -- its source file; '' if unknown
+  calls,           -- how often it was called from here; NULL if unknown
+  cumulative,      -- cost of the callee and what it called when called from here, in unit
+  cumulative_pct,  -- the same, % of the run's total; NULL if that is 0
+  kind             -- call, or back (known to exist, without cost of its own)
+) AS
+SELECT
+  r.run_id,
+  COALESCE(r.title, r.source_name),
+  m.name,
+  m.unit,
+  f.name,
+  f.module,
+  f.file,
+  c.name,
+  c.module,
+  c.file,
+  CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END,
+  CASE COUNT(*) WHEN COUNT(e.cumulative) THEN SUM(e.cumulative) END,
+  CASE COUNT(*) WHEN COUNT(e.cumulative) THEN 100 * SUM(e.cumulative) / NULLIF(m.total, 0) END,
+  e.kind
+FROM runs AS r
+JOIN metrics AS m ON m.run_id = r.run_id
+JOIN edges AS e ON e.metric_id = m.metric_id
+JOIN functions AS f ON f.function_id = e.caller_id
+JOIN functions AS c ON c.function_id = e.callee_id
+GROUP BY
+  r.run_id, COALESCE(r.title, r.source_name), m.name, m.unit, f.name, f.module, f.file, c.name, c.module, c.file, e.kind,
+  e.metric_id, e.caller_id, e.callee_id;

@@ -1,0 +1,43 @@
+CREATE VIEW calls (
+  -- Who called `function`, one row per run, metric, function and caller. cumulative adds up over the callers to the
+  -- function's cumulative cost: calls made from within a call of the same function count 0 there.
+  run_id,          -- the run
+  run,             -- its title, else the name of its file
+  metric,          -- time, ticks, samples, alloc
+  unit,            -- unit of the costs: ns, bytes or count
+  function,        -- name of the function that was called
+  module,          -- its module, package, program or library; '' if unknown
+  file,            -- its source file; '' if unknown
+  caller,          -- name of the function that called; NULL at the root
+  caller_module,   -- its module; NULL at the root
+  caller_file,     -- its source file; NULL at the root
+  calls,           -- how often it called; NULL if unknown
+  exclusive,       -- cost of the function itself when called from there, in unit
+  cumulative,      -- cost of the function and what it called when called from there, in unit
+  cumulative_pct,  -- the same, % of the run's total; NULL if that is 0
+  kind             -- call, or back (known to exist, without cost of its own)
+) AS
+SELECT
+  r.run_id,
+  COALESCE(r.title, r.source_name),
+  m.name,
+  m.unit,
+  f.name,
+  f.module,
+  f.file,
+  c.name,
+  c.module,
+  c.file,
+  CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END,
+  CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END,
+  CASE COUNT(*) WHEN COUNT(e.outermost) THEN SUM(e.outermost) END,
+  CASE COUNT(*) WHEN COUNT(e.outermost) THEN 100 * SUM(e.outermost) / NULLIF(m.total, 0) END,
+  e.kind
+FROM runs AS r
+JOIN metrics AS m ON m.run_id = r.run_id
+JOIN edges AS e ON e.metric_id = m.metric_id
+JOIN functions AS f ON f.function_id = e.callee_id
+LEFT JOIN functions AS c ON c.function_id = e.caller_id
+GROUP BY
+  r.run_id, COALESCE(r.title, r.source_name), m.name, m.unit, f.name, f.module, f.file, c.name, c.module, c.file, e.kind,
+  e.metric_id, e.callee_id, e.caller_id;

@@ -1,0 +1,37 @@
+CREATE VIEW cumulative (
+  -- Functions by cumulative cost, the most expensive first: WHERE rank <= 10 is the top ten of each run and metric.
+  run_id,      -- the run
+  run,         -- its title, else the name of its file
+  metric,      -- time, ticks, samples, alloc
+  unit,        -- unit of the costs: ns, bytes or count
+  rank,        -- 1 for the most expensive function of the run in this metric; ties by name
+  function,    -- name of the function
+  module,      -- its module, package, program or library; '' if unknown
+  file,        -- its source file; '' if unknown
+  calls,       -- how often it was called; NULL if unknown
+  cumulative,  -- cost with what it called, recursion counted once, in unit
+  pct,         -- the same, % of the run's total; NULL if that is 0
+  cum_pct      -- sum of pct over this row and all rows ranked before it
+) AS
+SELECT
+  r.run_id,
+  COALESCE(r.title, r.source_name),
+  m.name,
+  m.unit,
+  ROW_NUMBER() OVER ranking,
+  f.name,
+  f.module,
+  f.file,
+  i.calls,
+  i.cumulative,
+  100 * i.cumulative / NULLIF(m.total, 0),
+  SUM(100 * i.cumulative / NULLIF(m.total, 0)) OVER (ranking ROWS UNBOUNDED PRECEDING)
+FROM runs AS r
+JOIN metrics AS m ON m.run_id = r.run_id
+JOIN function_info AS i ON i.metric_id = m.metric_id
+JOIN functions AS f ON f.function_id = i.function_id
+WHERE f.kind IN ('function', 'pseudo')
+WINDOW ranking AS (
+  PARTITION BY r.run_id, m.name
+  ORDER BY i.cumulative DESC, f.name, f.module, f.file, f.function_id
+);

@@ -1,0 +1,39 @@
+CREATE VIEW lines (
+  -- Calls and cost of every line of every function, one row per run, metric and line. A line's cost is part of its
+  -- function's: never add the two.
+  run_id,          -- the run
+  run,             -- its title, else the name of its file
+  metric,          -- time, ticks, samples, alloc
+  unit,            -- unit of the costs: ns, bytes or count
+  function,        -- name of the function
+  module,          -- its module, package, program or library; '' if unknown
+  file,            -- source file of the line; '' if unknown
+  line,            -- the line, as the profiler numbers it (the first may be 0)
+  col,             -- column or clause; NULL if unknown
+  calls,           -- how often the line was executed; NULL if unknown
+  exclusive,       -- cost of the line itself, in unit
+  exclusive_pct,   -- the same, % of the run's total; NULL if that is 0
+  cumulative,      -- cost with what it called, recursion counted once, in unit; NULL if unknown
+  cumulative_pct,  -- the same, % of the run's total; NULL if that is 0
+  function_id      -- the row of functions
+) AS
+SELECT
+  r.run_id,
+  COALESCE(r.title, r.source_name),
+  m.name,
+  m.unit,
+  f.name,
+  f.module,
+  CASE i.file WHEN '' THEN f.file ELSE i.file END,
+  i.line,
+  NULLIF(i.col, 0),
+  i.calls,
+  i.exclusive,
+  100 * i.exclusive / NULLIF(m.total, 0),
+  i.cumulative,
+  100 * i.cumulative / NULLIF(m.total, 0),
+  f.function_id
+FROM runs AS r
+JOIN metrics AS m ON m.run_id = r.run_id
+JOIN line_info AS i ON i.metric_id = m.metric_id
+JOIN functions AS f ON f.function_id = i.function_id;

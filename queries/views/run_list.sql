@@ -1,0 +1,31 @@
+CREATE VIEW run_list (
+  -- The imported runs, one row each.
+  run_id,       -- number of the run
+  run,          -- its title, else the name of its file
+  format,       -- format of its file
+  fidelity,     -- how much it knows: tree (paths), edges (who calls whom), flat (totals only)
+  imported_at,  -- when it was imported, UTC
+  metrics,      -- how many quantities were measured
+  functions,    -- how many functions it mentions, containers left out
+  nodes,        -- how many nodes its tree has
+  total,        -- total of its default metric, in unit
+  unit          -- unit of the total: ns, bytes or count
+) AS
+SELECT
+  r.run_id,
+  COALESCE(r.title, r.source_name),
+  r.format,
+  r.fidelity,
+  r.imported_at,
+  (SELECT COUNT(*) FROM metrics AS all_of_it WHERE all_of_it.run_id = r.run_id),
+  (
+    SELECT COUNT(*)
+    FROM function_info AS i
+    JOIN functions AS f ON f.function_id = i.function_id
+    WHERE i.metric_id = r.default_metric_id AND f.kind IN ('function', 'pseudo')
+  ),
+  COALESCE(r.last_node - r.first_node + 1, 0),
+  m.total,
+  m.unit
+FROM runs AS r
+LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id;

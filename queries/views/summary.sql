@@ -1,0 +1,44 @@
+CREATE VIEW summary (
+  -- Calls and cost of every function, one row per run, metric and function. The default metric has all functions, other
+  -- metrics those that cost anything. calls is the same in every metric: filter by metric before adding it up.
+  run_id,          -- the run
+  run,             -- its title, else the name of its file
+  metric,          -- time, ticks, samples, alloc
+  unit,            -- unit of the costs: ns, bytes or count
+  function,        -- name of the function
+  module,          -- its module, package, program or library; '' if unknown
+  file,            -- its source file; '' if unknown
+  kind,            -- function or pseudo (garbage collector, idle, unknown frames)
+  calls,           -- how often it was called; NULL if unknown
+  exclusive,       -- cost of the function itself, in unit
+  exclusive_pct,   -- the same, % of the run's total; NULL if that is 0
+  cumulative,      -- cost with what it called, recursion counted once, in unit; NULL if unknown
+  cumulative_pct,  -- the same, % of the run's total; NULL if that is 0
+  exclusive_avg,   -- exclusive cost per call, in unit
+  cumulative_avg,  -- cumulative cost per call, in unit
+  seen,            -- cost with what it called, every level of recursion counted, in unit
+  function_id      -- the row of functions
+) AS
+SELECT
+  r.run_id,
+  COALESCE(r.title, r.source_name),
+  m.name,
+  m.unit,
+  f.name,
+  f.module,
+  f.file,
+  f.kind,
+  i.calls,
+  i.exclusive,
+  100 * i.exclusive / NULLIF(m.total, 0),
+  i.cumulative,
+  100 * i.cumulative / NULLIF(m.total, 0),
+  i.exclusive / NULLIF(i.calls, 0),
+  i.cumulative / NULLIF(i.calls, 0),
+  i.seen,
+  f.function_id
+FROM runs AS r
+JOIN metrics AS m ON m.run_id = r.run_id
+JOIN function_info AS i ON i.metric_id = m.metric_id
+JOIN functions AS f ON f.function_id = i.function_id
+WHERE f.kind IN ('function', 'pseudo');

@@ -1,0 +1,44 @@
+CREATE VIEW tree (
+  -- The nodes of a run in pre-order, one row per metric and node. Always ask with run_id and metric, and ORDER BY node_id.
+  -- Below a node n: node_id > n.node_id AND node_id <= n.last_id.
+  run_id,      -- the run
+  metric,      -- time, ticks, samples, alloc
+  node_id,     -- number of the node, in pre-order
+  parent_id,   -- the node above; NULL at a root
+  last_id,     -- the last node below, the node itself if there is none
+  outer_id,    -- the nearest enclosing node of the same function (of the same line); NULL if outermost
+  depth,       -- nodes above this one
+  function,    -- name of the function
+  module,      -- its module, package, program or library; '' if unknown
+  file,        -- source file of the function or line; '' if unknown
+  line,        -- the line, for line nodes, which break down the function node above them; else NULL
+  col,         -- column or clause; NULL if unknown
+  calls,       -- how often called (lines: executed) here; NULL if unknown
+  exclusive,   -- cost of the node itself, in the metric's unit
+  cumulative   -- cost with everything called, same unit; NULL if unknown
+) AS
+SELECT
+  r.run_id,
+  m.name,
+  n.node_id,
+  n.parent_id,
+  n.last_id,
+  n.outer_id,
+  n.depth,
+  f.name,
+  f.module,
+  COALESCE(n.file, f.file),
+  n.line,
+  n.col,
+  n.calls,
+  CASE WHEN m.metric_id = r.default_metric_id THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END,
+  CASE
+    WHEN m.metric_id = r.default_metric_id THEN n.cumulative
+    WHEN c.node_id IS NULL THEN 0.0
+    ELSE c.cumulative
+  END
+FROM runs AS r
+JOIN metrics AS m ON m.run_id = r.run_id
+JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node
+JOIN functions AS f ON f.function_id = n.function_id
+LEFT JOIN node_costs AS c ON c.metric_id = m.metric_id AND c.node_id = n.node_id;

@@ -1,0 +1,459 @@
+//! The words in which an importer says what a file holds. No I/O, no SQL.
+//!
+//! An importer calls a [`Sink`]; the [`crate::tree::TreeBuilder`] is the sink that numbers nodes and adds up totals, the
+//! [`Recorder`] one that writes everything down. The calls of a tree format nest:
+//!
+//! ```text
+//! run* metric+ ( function* enter cost* ( enter ... leave )* leave )* info* edge* note*
+//! ```
+//!
+//! Notes, run facts and functions may come at any time.
+
+use std::collections::HashMap;
+
+use crate::error::Position;
+
+/// A metric of the run, as given by [`Sink::metric`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MetricId(pub u32);
+
+/// A function of the run, as given by [`Sink::function`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// What the figures of a metric are counted in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Time; importers convert to nanoseconds.
+    Nanoseconds,
+    /// Memory.
+    Bytes,
+    /// Anything that is counted: ticks, samples, blocks.
+    Count,
+}
+
+impl Unit {
+    /// The name that the database and the reports use.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Bytes => "bytes",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// What sort of thing a function is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A function, method, cost centre.
+    #[default]
+    Function,
+    /// Not code of the program (garbage collector, idle, unknown frames), but it has cost and callers of its own.
+    Pseudo,
+    /// A named root of the tree.
+    Root,
+    /// An operating system process.
+    Process,
+    /// A thread.
+    Thread,
+    /// A part of the file: a request, a dump.
+    Part,
+}
+
+impl Kind {
+    /// The name that the database uses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Pseudo => "pseudo",
+            Self::Root => "root",
+            Self::Process => "process",
+            Self::Thread => "thread",
+            Self::Part => "part",
+        }
+    }
+
+    /// Whether nodes of this kind only hold others: they are not listed among functions, and whoever looks for a caller
+    /// passes through them.
+    #[must_use]
+    pub fn is_container(self) -> bool {
+        matches!(self, Self::Root | Self::Process | Self::Thread | Self::Part)
+    }
+}
+
+/// How much a file knows about who called whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fidelity {
+    /// Whole paths.
+    #[default]
+    Tree,
+    /// Pairs of caller and callee.
+    Edges,
+    /// Totals only.
+    Flat,
+}
+
+impl Fidelity {
+    /// The name that the database uses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Edges => "edges",
+            Self::Flat => "flat",
+        }
+    }
+}
+
+/// One fact about the run as a whole. A later fact of the same sort replaces the earlier one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunFact<'a> {
+    /// How much the file knows; [`Fidelity::Tree`] if never said.
+    Fidelity(Fidelity),
+    /// What the file calls itself.
+    Title(&'a str),
+    /// The command that made the file, or the program that was profiled.
+    Command(&'a str),
+    /// Version of the profiler.
+    ToolVersion(&'a str),
+    /// When it was recorded, as the file says it.
+    RecordedAt(&'a str),
+    /// Cost of reading the profiler's timer once, in nanoseconds.
+    TimerBias(f64),
+    /// Nanoseconds per tick that have been subtracted from the times given to the sink: 0 for raw times. Never said
+    /// where it is unknown.
+    BiasApplied(f64),
+    /// The metric that reports show when none is asked for; the first one if never said. Only before the first cost.
+    DefaultMetric(MetricId),
+    /// What the file states as the run's total of a metric.
+    Total(MetricId, f64),
+    /// Anything else the file says of the run: a name and its text.
+    Other(&'a str, &'a str),
+}
+
+/// A function as the file names it. Unknown text is empty, unknown numbers are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FunctionDef<'a> {
+    /// What sort of thing it is.
+    pub kind: Kind,
+    /// Its name as reports show it.
+    pub name: &'a str,
+    /// Module, package, program or library.
+    pub module: &'a str,
+    /// Source file.
+    pub file: &'a str,
+    /// First line of its definition.
+    pub first_line: u32,
+    /// First column of its definition.
+    pub first_col: u32,
+}
+
+impl<'a> FunctionDef<'a> {
+    /// A function of which only the name is known.
+    #[must_use]
+    pub fn named(name: &'a str) -> Self {
+        Self { name, ..Self::default() }
+    }
+}
+
+/// A place in the source of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Line<'a> {
+    /// The file, where it is not the function's own (inlined or included code); else empty.
+    pub file: &'a str,
+    /// The line; formats decide whether the first is 0 or 1.
+    pub line: u32,
+    /// Column or clause; 0 if unknown.
+    pub col: u32,
+}
+
+/// What a node stands for: a function, or one line of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Frame<'a> {
+    /// The function.
+    pub function: FunctionId,
+    /// The line, for line nodes.
+    pub line: Option<Line<'a>>,
+}
+
+impl Frame<'static> {
+    /// The function as a whole.
+    #[must_use]
+    pub fn function(function: FunctionId) -> Self {
+        Self { function, line: None }
+    }
+
+    /// One line of the function, in the function's own file.
+    #[must_use]
+    pub fn line(function: FunctionId, line: u32) -> Self {
+        Self { function, line: Some(Line { file: "", line, col: 0 }) }
+    }
+}
+
+/// The cost of a node in one metric, in the metric's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cost {
+    /// Cost of the node itself; what it called is added to it.
+    Exclusive(f64),
+    /// Cost with everything called; what was called is taken off it.
+    Cumulative(f64),
+    /// The file says both.
+    Both {
+        /// Cost of the node itself.
+        exclusive: f64,
+        /// Cost with everything called.
+        cumulative: f64,
+    },
+    /// Cost of a line of which nobody knows what it called: its cumulative cost stays unknown.
+    ExclusiveOnly(f64),
+}
+
+/// One stack with what was measured in it. Equal stacks are merged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample<'a> {
+    /// Frames, outermost first, at least one. `F[line]` stands for the function and its line.
+    pub stack: &'a [Frame<'a>],
+    /// Calls of the innermost function; `None` where a profiler does not count them.
+    pub calls: Option<u64>,
+    /// Exclusive cost of the innermost frame.
+    pub values: &'a [(MetricId, f64)],
+}
+
+/// How a caller reaches a callee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EdgeKind {
+    /// An ordinary call.
+    Call,
+    /// A call that the profiler folded into a node further up: known to exist, without cost of its own.
+    Back,
+}
+
+impl EdgeKind {
+    /// The name that the database uses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Back => "back",
+        }
+    }
+}
+
+/// Who called whom, for formats that know no paths and for back edges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge<'a> {
+    /// The function called.
+    pub callee: FunctionId,
+    /// The function (or line of it) that called; `None` at the root.
+    pub caller: Option<Frame<'a>>,
+    /// How.
+    pub kind: EdgeKind,
+    /// How often; `None` if unknown.
+    pub calls: Option<u64>,
+    /// What the file says of the cost, per metric.
+    pub costs: &'a [EdgeCost],
+}
+
+/// Cost of an edge in one metric; `None` where the file does not say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EdgeCost {
+    /// The metric.
+    pub metric: MetricId,
+    /// The callee's own cost when called this way.
+    pub exclusive: Option<f64>,
+    /// Cost of the callee and what it called, the pair counted once per path.
+    pub cumulative: Option<f64>,
+    /// The part of it where the callee is outermost.
+    pub outermost: Option<f64>,
+    /// Every level of a recursion counted.
+    pub seen: Option<f64>,
+}
+
+/// Figures that the file itself gives for a function or a line. `Some` replaces what the nodes add up to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Info<'a> {
+    /// The function, or one line of it.
+    pub frame: Frame<'a>,
+    /// The metric of the costs.
+    pub metric: MetricId,
+    /// Calls.
+    pub calls: Option<u64>,
+    /// Calls that were not made from within a call of the same function.
+    pub primitive: Option<u64>,
+    /// Cost of the thing itself.
+    pub exclusive: Option<f64>,
+    /// Cost with what it called, recursion counted once.
+    pub cumulative: Option<f64>,
+    /// Cost with what it called, every level of recursion counted.
+    pub seen: Option<f64>,
+}
+
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Something the importer decided, for the record.
+    Info,
+    /// Something that may make a figure other than expected.
+    Warning,
+}
+
+impl Severity {
+    /// The name that the database uses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// A remark about the file, with its place if it has one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Note<'a> {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The place in the file.
+    pub position: Option<Position>,
+    /// What is to be said: a lower-case fragment.
+    pub message: &'a str,
+}
+
+/// Takes what an importer has understood.
+///
+/// No method fails: a sink that can go no further keeps its first error and sets the [`crate::error::Stop`] that the
+/// next read of the input sees.
+pub trait Sink {
+    /// States a fact about the run.
+    fn run(&mut self, fact: RunFact<'_>);
+
+    /// Announces a metric. Only before the first [`enter`](Self::enter), [`sample`](Self::sample),
+    /// [`edge`](Self::edge) or [`info`](Self::info). The order is that of the file.
+    fn metric(&mut self, name: &str, unit: Unit) -> MetricId;
+
+    /// Names a function. Equal definitions get equal ids. A function that no other call mentions leaves no trace.
+    fn function(&mut self, def: FunctionDef<'_>) -> FunctionId;
+
+    /// Opens a node below the innermost open one. Siblings are never merged. A line node may only be opened directly
+    /// below a node of its function.
+    fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>);
+
+    /// States the cost of the innermost open node; at most once per metric and node. A metric of which nothing is said
+    /// costs the node itself 0.
+    fn cost(&mut self, metric: MetricId, cost: Cost);
+
+    /// Closes the innermost open node.
+    fn leave(&mut self);
+
+    /// Adds a stack. Equal stacks are merged, whatever stood between them.
+    fn sample(&mut self, sample: Sample<'_>);
+
+    /// Adds a pair of caller and callee.
+    fn edge(&mut self, edge: Edge<'_>);
+
+    /// Gives the file's own figures for a function or line.
+    fn info(&mut self, info: Info<'_>);
+
+    /// Remarks something.
+    fn note(&mut self, note: Note<'_>);
+}
+
+/// A sink that writes down every call as one line of text, for tests and for people who want to see what an importer
+/// understood. Ids are handed out as by any other sink, costs are not checked.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    /// The calls in order.
+    pub events: Vec<String>,
+    functions: Vec<String>,
+    known: HashMap<String, FunctionId>,
+    metrics: u32,
+    depth: usize,
+}
+
+impl Recorder {
+    /// Nodes that are open at this moment: 0 after a complete import.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    fn name(&self, frame: &Frame<'_>) -> String {
+        let name = self.functions.get(frame.function.0 as usize).map_or("?", String::as_str);
+        match frame.line {
+            None => name.to_owned(),
+            Some(Line { file, line, col }) => format!("{name}[{file}{}{line}{}]", sep(file, ":"), clause(col)),
+        }
+    }
+}
+
+fn sep(text: &str, separator: &'static str) -> &'static str {
+    if text.is_empty() { "" } else { separator }
+}
+
+fn clause(col: u32) -> String {
+    if col == 0 { String::new() } else { format!(":{col}") }
+}
+
+impl Sink for Recorder {
+    fn run(&mut self, fact: RunFact<'_>) {
+        self.events.push(format!("run {fact:?}"));
+    }
+
+    fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
+        let id = MetricId(self.metrics);
+        self.metrics += 1;
+        self.events.push(format!("metric {} {name} {}", id.0, unit.name()));
+        id
+    }
+
+    fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
+        let next = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        let text = format!("{def:?}");
+        *self.known.entry(text.clone()).or_insert_with(|| {
+            self.functions.push(text);
+            next
+        })
+    }
+
+    fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {
+        self.events.push(format!("enter {} calls {calls:?}", self.name(&frame)));
+        self.depth += 1;
+    }
+
+    fn cost(&mut self, metric: MetricId, cost: Cost) {
+        self.events.push(format!("cost {} {cost:?}", metric.0));
+    }
+
+    fn leave(&mut self) {
+        self.events.push("leave".to_owned());
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    fn sample(&mut self, sample: Sample<'_>) {
+        let stack: Vec<String> = sample.stack.iter().map(|frame| self.name(frame)).collect();
+        self.events.push(format!("sample {stack:?} calls {:?} {:?}", sample.calls, sample.values));
+    }
+
+    fn edge(&mut self, edge: Edge<'_>) {
+        let callee = self.name(&Frame::function(edge.callee));
+        let caller = edge.caller.map(|frame| self.name(&frame));
+        self.events.push(format!(
+            "edge {caller:?} -> {callee} {} calls {:?} {:?}",
+            edge.kind.name(),
+            edge.calls,
+            edge.costs
+        ));
+    }
+
+    fn info(&mut self, info: Info<'_>) {
+        let name = self.name(&info.frame);
+        self.events.push(format!("info {name} {info:?}"));
+    }
+
+    fn note(&mut self, note: Note<'_>) {
+        self.events.push(format!("note {note:?}"));
+    }
+}

@@ -1,0 +1,158 @@
+//! One import from end to end: the importer and the builder work in the calling thread, the database in another; a short
+//! queue of batches lies between them.
+//!
+//! Whoever fails first stops the other: a failing database sets the [`Stop`] that the next read of the input sees, and
+//! an importer that gives up closes the queue without its last message, upon which the writer rolls back.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use crate::error::{ImportError, Stop};
+use crate::importers::Format;
+use crate::input::{Fingerprint, Input};
+use crate::store::{Database, Outcome, RunMeta, StoreError};
+use crate::tree::{Batch, Output, Totals, TreeBuilder};
+
+/// Batches that may lie between importer and writer.
+const QUEUE: usize = 4;
+
+/// Why an import came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The file.
+    #[error(transparent)]
+    Input(#[from] ImportError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What has been imported.
+#[derive(Debug)]
+pub struct Imported {
+    /// Whether the run is new.
+    pub outcome: Outcome,
+    /// The database that it is in.
+    pub database: Database,
+    /// Nodes in the file.
+    pub nodes: u64,
+    /// Notes about the file.
+    pub notes: usize,
+}
+
+enum Message {
+    Batch(Batch),
+    Finish(Box<(Totals, RunMeta)>),
+}
+
+/// The builder's end of the queue.
+struct Queue(SyncSender<Message>);
+
+impl Output for Queue {
+    fn batch(&mut self, batch: Batch) {
+        // A writer that is gone has set the stop flag, which the next read of the input sees.
+        let _ = self.0.send(Message::Batch(batch));
+    }
+}
+
+/// Imports one input. `open` is called when there is something to write; `describe` when the content is known.
+///
+/// # Errors
+/// When the file cannot be understood or the database not be written: then the database is as it was before.
+pub fn import(
+    mut input: Input<'_>,
+    format: &Format,
+    stop: &Stop,
+    describe: impl FnOnce(Fingerprint) -> RunMeta,
+    open: impl FnOnce() -> Result<Database, StoreError> + Send,
+) -> Result<Imported, Failure> {
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(QUEUE);
+        let writer = scope.spawn(move || write(&receiver, open, stop));
+        let read = read(&mut input, format, stop, &sender).and_then(|totals| {
+            let fingerprint = input.finish()?;
+            let (nodes, notes) = (totals.nodes, totals.notes.len());
+            // As above: a writer that is gone has its own error to report.
+            let _ = sender.send(Message::Finish(Box::new((totals, describe(fingerprint)))));
+            Ok((nodes, notes))
+        });
+        drop(sender);
+        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match (read, written) {
+            (Err(error), Ok(_)) | (Err(error), Err(Failure::Interrupted)) if !matches!(error, ImportError::Stopped) => {
+                Err(error.into())
+            }
+            (_, Err(failure)) => Err(failure),
+            (Ok((nodes, notes)), Ok(Some((outcome, database)))) => Ok(Imported { outcome, database, nodes, notes }),
+            (Err(_) | Ok(_), Ok(_)) => Err(Failure::Interrupted),
+        }
+    })
+}
+
+fn read(
+    input: &mut Input<'_>,
+    format: &Format,
+    stop: &Stop,
+    sender: &SyncSender<Message>,
+) -> Result<Totals, ImportError> {
+    let mut builder = TreeBuilder::new(Queue(sender.clone()), stop.clone());
+    let imported = (format.import)(input, &mut builder);
+    // What the builder had to refuse is the cause of the stop that the importer has seen.
+    if let Some(refused) = builder.failure() {
+        return Err(refused);
+    }
+    imported?;
+    let (totals, _queue) = builder.finish()?;
+    Ok(totals)
+}
+
+/// Writes what comes out of the queue. `None` if the importer gave up.
+fn write(
+    receiver: &Receiver<Message>,
+    open: impl FnOnce() -> Result<Database, StoreError>,
+    stop: &Stop,
+) -> Result<Option<(Outcome, Database)>, Failure> {
+    let Ok(first) = receiver.recv() else {
+        return Ok(None);
+    };
+    let written = open().map_err(Failure::from).and_then(|database| write_run(first, receiver, database, stop));
+    if written.is_err() {
+        stop.set();
+        // Lets the importer finish what it is about to send.
+        receiver.iter().for_each(drop);
+    }
+    written
+}
+
+fn write_run(
+    first: Message,
+    receiver: &Receiver<Message>,
+    mut database: Database,
+    stop: &Stop,
+) -> Result<Option<(Outcome, Database)>, Failure> {
+    database.heed(stop.clone())?;
+    let finished = (|| {
+        let mut writer = database.begin_run()?;
+        for message in std::iter::once(first).chain(receiver) {
+            match message {
+                Message::Batch(batch) => writer.batch(&batch)?,
+                Message::Finish(end) => return writer.finish(&end.0, &end.1).map(Some),
+            }
+        }
+        Ok(None)
+    })();
+    match finished {
+        Ok(Some(outcome)) => Ok(Some((outcome, database))),
+        Ok(None) => {
+            database.discard_if_new();
+            Ok(None)
+        }
+        Err(error) => {
+            database.discard_if_new();
+            Err(if stop.is_set() { Failure::Interrupted } else { error.into() })
+        }
+    }
+}

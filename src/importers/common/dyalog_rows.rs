@@ -1,0 +1,631 @@
+//! Rows of Dyalog's `]PROFILE`, whatever file they stand in.
+//!
+//! A `tree` file is streamed; a `data` file has one row per function and line, and is held until its end, because only
+//! then is it known whether its times still have to be corrected.
+//!
+//! Two things are decided here from the data alone:
+//!
+//! - **Which of the two times is the inclusive one.** `]PROFILE` 0.9.0 prints the labels of the two times and of the two
+//!   tick counts the wrong way round. The first row whose ticks differ decides (they are integers), else the first row
+//!   whose times differ by more than [`NOISE`]; the sums over all rows must confirm it.
+//! - **Whether the times are corrected for the timer's cost.** Trees that carry ticks are, `data` and whatever has no
+//!   ticks is not, and a negative time proves that a correction has taken place.
+
+use std::collections::HashMap;
+
+use crate::error::{ImportError, Position, quote};
+use crate::events::{Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink, Unit};
+
+/// Times are printed to 0.001 ms at the coarsest, so a pair that differs by more than twice that differs. In ns.
+const NOISE: f64 = 2000.0;
+
+/// Rows that may wait for the decision which time is which. Rows wait only where all pairs before them are as good as
+/// equal, so this is seldom more than a handful.
+const WAITING_ROWS: usize = 64 * 1024;
+
+/// Which columns the file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::importers) struct Layout {
+    /// Rows have a depth: a tree.
+    pub(in crate::importers) depth: bool,
+    /// Rows have tick counts.
+    pub(in crate::importers) ticks: bool,
+    /// The column labelled exclusive comes first, as in 1.37. The first column is the exclusive one in every known
+    /// version, which counts only where the data do not decide.
+    pub(in crate::importers) exclusive_first: bool,
+}
+
+/// What is known of the timer's cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::importers) struct Bias {
+    /// ns per tick, as the file says it.
+    pub(in crate::importers) timer: Option<f64>,
+    /// The file says that it is of a version which corrects trees.
+    pub(in crate::importers) trees_corrected: bool,
+}
+
+/// One row as the file has it: times in ns and ticks by their labels, right or wrong.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::importers) struct Row<'a> {
+    pub(in crate::importers) position: Position,
+    pub(in crate::importers) depth: Option<u32>,
+    pub(in crate::importers) name: &'a str,
+    pub(in crate::importers) line: Option<u32>,
+    pub(in crate::importers) calls: u64,
+    pub(in crate::importers) inclusive: f64,
+    pub(in crate::importers) exclusive: f64,
+    pub(in crate::importers) ticks: Option<Pair<u64>>,
+}
+
+/// Two figures by their labels.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::importers) struct Pair<T> {
+    pub(in crate::importers) inclusive: T,
+    pub(in crate::importers) exclusive: T,
+}
+
+impl<T> Pair<T> {
+    fn put_right(self, labels: Labels) -> Self {
+        match labels {
+            Labels::Right => self,
+            Labels::Swapped => Self { inclusive: self.exclusive, exclusive: self.inclusive },
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Labels {
+    Right,
+    Swapped,
+}
+
+impl Labels {
+    fn from_difference(labelled_inclusive_less_exclusive: f64) -> Self {
+        if labelled_inclusive_less_exclusive < 0.0 { Self::Swapped } else { Self::Right }
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Self::Right => "the labels of inclusive and exclusive to be right",
+            Self::Swapped => "the labels of inclusive and exclusive to be swapped",
+        }
+    }
+}
+
+/// Takes the rows of one file, in order.
+pub(in crate::importers) struct Rows<'s> {
+    sink: &'s mut dyn Sink,
+    layout: Layout,
+    time: MetricId,
+    ticks: Option<MetricId>,
+    verdict: Verdict,
+    rows: u64,
+    negative: bool,
+    /// Function of each open row, and whether the row is a line: what a new row may follow.
+    path: Vec<(FunctionId, bool)>,
+    waiting: Vec<Known>,
+    tree: Tree,
+    data: Vec<Known>,
+    data_index: HashMap<(FunctionId, Option<u32>), usize>,
+    repeated: Counted,
+}
+
+/// A row whose function has its id.
+#[derive(Clone, Copy)]
+struct Known {
+    position: Position,
+    depth: usize,
+    function: FunctionId,
+    line: Option<u32>,
+    calls: u64,
+    time: Pair<f64>,
+    ticks: Option<Pair<u64>>,
+}
+
+impl<'s> Rows<'s> {
+    /// Announces the metrics.
+    pub(in crate::importers) fn new(sink: &'s mut dyn Sink, layout: Layout) -> Self {
+        sink.run(RunFact::Fidelity(if layout.depth { Fidelity::Tree } else { Fidelity::Flat }));
+        let time = sink.metric("time", Unit::Nanoseconds);
+        let ticks = layout.ticks.then(|| sink.metric("ticks", Unit::Count));
+        Self {
+            sink,
+            layout,
+            time,
+            ticks,
+            verdict: Verdict::default(),
+            rows: 0,
+            negative: false,
+            path: Vec::new(),
+            waiting: Vec::new(),
+            tree: Tree::default(),
+            data: Vec::new(),
+            data_index: HashMap::new(),
+            repeated: Counted::default(),
+        }
+    }
+
+    /// The sink, for facts and notes.
+    pub(in crate::importers) fn sink(&mut self) -> &mut dyn Sink {
+        self.sink
+    }
+
+    /// Takes the next row.
+    ///
+    /// # Errors
+    /// When the row cannot follow the rows before it.
+    pub(in crate::importers) fn row(&mut self, row: &Row<'_>) -> Result<(), ImportError> {
+        let function = self.sink.function(FunctionDef::named(row.name));
+        let depth = match row.depth {
+            Some(depth) => self.place(row, depth, function)?,
+            None => 0,
+        };
+        self.rows += 1;
+        self.negative |= row.inclusive < 0.0 || row.exclusive < 0.0;
+        let known = Known {
+            position: row.position,
+            depth,
+            function,
+            line: row.line,
+            calls: row.calls,
+            time: Pair { inclusive: row.inclusive, exclusive: row.exclusive },
+            ticks: row.ticks,
+        };
+        self.verdict.see(&known, self.layout.ticks);
+        if !self.layout.depth {
+            return self.hold(known);
+        }
+        if let Some(labels) = self.verdict.labels {
+            self.release(labels);
+            self.tree.row(&known, labels, self.time, self.ticks, self.sink);
+        } else if self.waiting.is_empty() && known.is_the_same_either_way() {
+            self.tree.row(&known, Labels::Right, self.time, self.ticks, self.sink);
+        } else {
+            self.waiting.push(known);
+            if self.waiting.len() == WAITING_ROWS {
+                let labels = self.verdict.decide_by_sums(self.layout);
+                self.release(labels);
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes what is open, confirms what was decided, and says what is known of the timer's cost.
+    ///
+    /// # Errors
+    /// When the sums over all rows contradict what the first rows decided.
+    pub(in crate::importers) fn finish(mut self, end: Position, bias: Bias) -> Result<(), ImportError> {
+        let labels = match self.verdict.labels {
+            None => self.verdict.decide_by_sums(self.layout),
+            Some(labels) => {
+                self.verdict.confirm(labels, self.rows, self.negative, end, self.sink)?;
+                labels
+            }
+        };
+        if self.rows == 0 {
+            note(self.sink, None, "the file has no rows");
+        }
+        if let Some(timer) = bias.timer {
+            self.sink.run(RunFact::TimerBias(timer));
+        }
+        if self.layout.depth {
+            self.release(labels);
+            self.tree.finish(self.sink);
+            self.tree_bias(bias);
+        } else {
+            self.give_data(labels, bias);
+        }
+        if self.verdict.swap_matters && labels == Labels::Swapped {
+            let message = "the labels of inclusive and exclusive are swapped in this file, as `]PROFILE` 0.9.0 writes \
+                           them: they were read the right way round";
+            self.sink.note(Note { severity: Severity::Info, position: self.verdict.position, message });
+        }
+        self.repeated.note(self.sink, "rows repeat a function or line that came before: their figures were added up");
+        Ok(())
+    }
+
+    /// Checks where a tree row stands and opens it on the path.
+    fn place(&mut self, row: &Row<'_>, depth: u32, function: FunctionId) -> Result<usize, ImportError> {
+        let deepest = self.path.len();
+        let depth = usize::try_from(depth).unwrap_or(usize::MAX);
+        if depth > deepest {
+            let expected = if deepest == 0 { "depth 0".to_owned() } else { format!("a depth of at most {deepest}") };
+            return Err(ImportError::malformed(row.position, expected, format!("depth {depth}")));
+        }
+        self.path.truncate(depth);
+        let is_line = row.line.is_some();
+        if is_line && self.path.last() != Some(&(function, false)) {
+            let expected = "a line directly below the row of its function";
+            let found = format!("a line of {} elsewhere", quote(row.name.as_bytes()));
+            return Err(ImportError::malformed(row.position, expected, found));
+        }
+        self.path.push((function, is_line));
+        Ok(depth)
+    }
+
+    /// Hands on the rows that waited for a decision.
+    fn release(&mut self, labels: Labels) {
+        for row in self.waiting.drain(..) {
+            self.tree.row(&row, labels, self.time, self.ticks, self.sink);
+        }
+    }
+
+    fn hold(&mut self, row: Known) -> Result<(), ImportError> {
+        let next = self.data.len();
+        let at = *self.data_index.entry((row.function, row.line)).or_insert(next);
+        let Some(held) = self.data.get_mut(at) else {
+            self.data.push(row);
+            return Ok(());
+        };
+        self.repeated.add(row.position);
+        let sum = |a: u64, b: u64| {
+            let too_many = || ImportError::malformed(row.position, "counts below 2^64", "more");
+            a.checked_add(b).ok_or_else(too_many)
+        };
+        held.calls = sum(held.calls, row.calls)?;
+        held.time.inclusive += row.time.inclusive;
+        held.time.exclusive += row.time.exclusive;
+        if let (Some(held), Some(ticks)) = (&mut held.ticks, row.ticks) {
+            held.inclusive = sum(held.inclusive, ticks.inclusive)?;
+            held.exclusive = sum(held.exclusive, ticks.exclusive)?;
+        }
+        Ok(())
+    }
+
+    /// Trees: what was subtracted from the times depends on the version.
+    fn tree_bias(&mut self, bias: Bias) {
+        match (self.layout.ticks, bias.timer) {
+            (true, Some(timer)) if bias.trees_corrected => self.sink.run(RunFact::BiasApplied(timer)),
+            (true, Some(_)) => {
+                let message = "whether the times are corrected for the timer's cost is not known of this version";
+                note(self.sink, None, message);
+            }
+            (true, None) => {}
+            (false, _) if self.negative => {
+                note(self.sink, None, "negative times: corrected for the timer's cost by an unknown amount");
+            }
+            (false, _) => self.sink.run(RunFact::BiasApplied(0.0)),
+        }
+    }
+
+    /// Data: raw times, corrected here where the file says how.
+    fn give_data(&mut self, labels: Labels, bias: Bias) {
+        let correction = match (self.layout.ticks, bias.timer) {
+            _ if self.negative => {
+                note(self.sink, None, "negative times: corrected for the timer's cost by an unknown amount");
+                0.0
+            }
+            (true, Some(timer)) => {
+                self.sink.run(RunFact::BiasApplied(timer));
+                timer
+            }
+            _ => {
+                self.sink.run(RunFact::BiasApplied(0.0));
+                0.0
+            }
+        };
+        for row in &self.data {
+            let time = row.time.put_right(labels);
+            let ticks = row.ticks.map(|ticks| ticks.put_right(labels));
+            let frame = frame(row);
+            let corrected = |time: f64, ticks: Option<u64>| time - as_cost(ticks.unwrap_or(0)) * correction;
+            let info = Info {
+                frame,
+                metric: self.time,
+                calls: Some(row.calls),
+                primitive: None,
+                exclusive: Some(corrected(time.exclusive, ticks.map(|ticks| ticks.exclusive))),
+                cumulative: Some(corrected(time.inclusive, ticks.map(|ticks| ticks.inclusive))),
+                seen: None,
+            };
+            self.sink.info(info);
+            if let (Some(metric), Some(ticks)) = (self.ticks, ticks) {
+                let (exclusive, cumulative) = (Some(as_cost(ticks.exclusive)), Some(as_cost(ticks.inclusive)));
+                self.sink.info(Info { metric, exclusive, cumulative, ..info });
+            }
+        }
+    }
+}
+
+impl Known {
+    /// Nothing changes when the labels are swapped.
+    fn is_the_same_either_way(&self) -> bool {
+        self.time.inclusive.to_bits() == self.time.exclusive.to_bits()
+            && self.ticks.is_none_or(|ticks| ticks.inclusive == ticks.exclusive)
+    }
+}
+
+/// Collects what speaks for and against the labels.
+#[derive(Default)]
+struct Verdict {
+    labels: Option<Labels>,
+    /// The row that decided.
+    position: Option<Position>,
+    /// Some row has a different meaning if the labels are swapped.
+    swap_matters: bool,
+    time: f64,
+    ticks: i128,
+}
+
+impl Verdict {
+    fn see(&mut self, row: &Known, has_ticks: bool) {
+        let time = row.time.inclusive - row.time.exclusive;
+        let ticks = row.ticks.map_or(0, |ticks| i128::from(ticks.inclusive) - i128::from(ticks.exclusive));
+        self.time += time;
+        self.ticks += ticks;
+        self.swap_matters |= !row.is_the_same_either_way();
+        if self.labels.is_some() {
+            return;
+        }
+        if has_ticks && ticks != 0 {
+            self.labels = Some(if ticks < 0 { Labels::Swapped } else { Labels::Right });
+            self.position = Some(row.position);
+        } else if !has_ticks && time.abs() > NOISE {
+            self.labels = Some(Labels::from_difference(time));
+            self.position = Some(row.position);
+        }
+    }
+
+    /// What has been decided, or else what the sums so far say, or else what is usual.
+    fn decide_by_sums(&mut self, layout: Layout) -> Labels {
+        let usual = if layout.exclusive_first { Labels::Right } else { Labels::Swapped };
+        *self.labels.get_or_insert(if self.time.abs() > NOISE { Labels::from_difference(self.time) } else { usual })
+    }
+
+    /// The sums over all rows must say the same. The times may disagree where ticks decided and a correction has made
+    /// times negative: then callees can cost less than nothing.
+    fn confirm(
+        &self,
+        labels: Labels,
+        rows: u64,
+        negative: bool,
+        end: Position,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
+        let contradiction = |what: &str| {
+            let decided = self.position.map_or(String::new(), |decided| format!(" (as {decided} shows)"));
+            let expected = format!("{}{decided}", labels.describe());
+            Err(ImportError::malformed(end, expected, format!("{what} over all rows that show the opposite")))
+        };
+        let by_ticks = if self.ticks < 0 { Labels::Swapped } else { Labels::Right };
+        if self.ticks != 0 && by_ticks != labels {
+            return contradiction("sums of ticks");
+        }
+        if self.time.abs() > NOISE * as_cost(rows) && Labels::from_difference(self.time) != labels {
+            if self.ticks == 0 || !negative {
+                return contradiction("sums of times");
+            }
+            note(sink, None, "the times of called functions add up to less than nothing: the correction was too large");
+        }
+        Ok(())
+    }
+}
+
+/// Opens and closes the nodes of a tree, and compares each row with the rows below it.
+#[derive(Default)]
+struct Tree {
+    open: Vec<Open>,
+    rows: u64,
+    less: Counted,
+    unequal: Counted,
+}
+
+/// An open row.
+struct Open {
+    position: Position,
+    is_line: bool,
+    /// Rows before it.
+    rows: u64,
+    time: Pair<f64>,
+    /// Inclusive time of the functions called.
+    callees: f64,
+}
+
+impl Tree {
+    fn row(&mut self, row: &Known, labels: Labels, time: MetricId, ticks: Option<MetricId>, sink: &mut dyn Sink) {
+        while self.open.len() > row.depth {
+            self.close(sink);
+        }
+        let cost = row.time.put_right(labels);
+        sink.enter(frame(row), Some(row.calls));
+        sink.cost(time, Cost::Both { exclusive: cost.exclusive, cumulative: cost.inclusive });
+        if let (Some(metric), Some(ticks)) = (ticks, row.ticks) {
+            let ticks = ticks.put_right(labels);
+            let (exclusive, cumulative) = (as_cost(ticks.exclusive), as_cost(ticks.inclusive));
+            sink.cost(metric, Cost::Both { exclusive, cumulative });
+        }
+        self.rows += 1;
+        let is_line = row.line.is_some();
+        self.open.push(Open { position: row.position, is_line, rows: self.rows, time: cost, callees: 0.0 });
+    }
+
+    fn close(&mut self, sink: &mut dyn Sink) {
+        let Some(closed) = self.open.pop() else { return };
+        sink.leave();
+        let below = as_cost(self.rows - closed.rows);
+        let Pair { inclusive, exclusive } = closed.time;
+        let tolerance = NOISE * (1.0 + below) + 1e-8 * inclusive.abs();
+        if inclusive < exclusive - tolerance {
+            self.less.add(closed.position);
+        }
+        if (inclusive - exclusive - closed.callees).abs() > tolerance {
+            self.unequal.add(closed.position);
+        }
+        if let Some(above) = self.open.last_mut() {
+            above.callees += if closed.is_line { closed.callees } else { inclusive };
+        }
+    }
+
+    fn finish(&mut self, sink: &mut dyn Sink) {
+        while !self.open.is_empty() {
+            self.close(sink);
+        }
+        self.less.note(sink, "rows have an inclusive time below their exclusive time");
+        let message = "rows have an inclusive time that is not their exclusive time plus that of what they called: rows \
+                       may be missing";
+        self.unequal.note(sink, message);
+    }
+}
+
+/// How often something was met, and where first.
+#[derive(Default)]
+struct Counted {
+    count: u64,
+    first: Option<Position>,
+}
+
+impl Counted {
+    fn add(&mut self, position: Position) {
+        self.count += 1;
+        self.first.get_or_insert(position);
+    }
+
+    fn note(&self, sink: &mut dyn Sink, what: &str) {
+        if self.count > 0 {
+            note(sink, self.first, &format!("{} {what}", self.count));
+        }
+    }
+}
+
+fn note(sink: &mut dyn Sink, position: Option<Position>, message: &str) {
+    sink.note(Note { severity: Severity::Warning, position, message });
+}
+
+fn frame(row: &Known) -> Frame<'static> {
+    match row.line {
+        None => Frame::function(row.function),
+        Some(line) => Frame::line(row.function, line),
+    }
+}
+
+/// A count as a cost: rounded above 2^53, which the sink remarks.
+#[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
+fn as_cost(count: u64) -> f64 {
+    count as f64
+}
+
+/// The summary and calls reports hold sums over a selection, from which no profile can be made again.
+pub(in crate::importers) fn refuse_report(kind: &str) -> ImportError {
+    ImportError::Refused(format!(
+        "the file is a {kind} report of ]PROFILE, which has sums only and no rows to import; save the profile itself with \
+         `]PROFILE tree -outfile=FILE` and import that"
+    ))
+}
+
+/// Reads a time in ms as ns: `12.5`, `¯0.0008871`, `1.5E¯7`, with either decimal mark.
+///
+/// The exponent is moved before the text becomes a number, so the result is the REAL nearest to what the file says.
+pub(in crate::importers) fn nanoseconds(text: &[u8]) -> Option<f64> {
+    number(text, 6)
+}
+
+/// Reads a count: `16810`, or as APL prints large numbers, `1.6E10`. Below 2^53.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both bounds are checked")]
+pub(in crate::importers) fn count(text: &[u8]) -> Option<u64> {
+    let digits = !text.is_empty() && text.len() <= 15 && text.iter().all(u8::is_ascii_digit);
+    if digits {
+        return Some(text.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')));
+    }
+    let value = number(text, 0)?;
+    (value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value)).then_some(value as u64)
+}
+
+/// Reads the line of a row: empty or ¯1 in rows of whole functions.
+pub(in crate::importers) fn line_number(text: &[u8]) -> Option<Option<u32>> {
+    if text.is_empty() || text == "¯1".as_bytes() || text == b"-1" {
+        return Some(None);
+    }
+    Some(Some(u32::try_from(count(text)?).ok()?))
+}
+
+/// Reads a number of APL (`¯` for minus, `E` before an exponent, either decimal mark) times a power of ten.
+fn number(text: &[u8], power: i32) -> Option<f64> {
+    const LONGEST: usize = 64;
+    let mut ascii = String::with_capacity(LONGEST);
+    let mut exponent = None;
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        let minus = byte == b'-' || (byte == 0xc2 && rest.first() == Some(&0xaf));
+        if byte == 0xc2 && minus {
+            rest = rest.get(1..)?;
+        }
+        match byte {
+            _ if minus => ascii.push('-'),
+            b'0'..=b'9' => ascii.push(char::from(byte)),
+            b'.' | b',' => ascii.push('.'),
+            b'E' | b'e' if exponent.is_none() => exponent = Some(std::mem::take(&mut ascii)),
+            _ => return None,
+        }
+        if ascii.len() > LONGEST {
+            return None;
+        }
+    }
+    let (mantissa, exponent) = match exponent {
+        None => (ascii, 0),
+        Some(mantissa) => (mantissa, ascii.parse::<i32>().ok()?),
+    };
+    let value: f64 = format!("{mantissa}e{}", exponent.checked_add(power)?).parse().ok()?;
+    value.is_finite().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_apl_prints_them() {
+        let table: &[(&str, Option<f64>)] = &[
+            ("0.8205615629464091", Some(820_561.562_946_409_1)),
+            ("¯0.000887179497", Some(-887.179_497)),
+            ("-1", Some(-1e6)),
+            ("1.5E¯7", Some(0.15)),
+            ("1,5E-7", Some(0.15)),
+            ("1E3", Some(1e9)),
+            ("¯0", Some(0.0)),
+            ("0", Some(0.0)),
+            ("", None),
+            ("¯", None),
+            ("1E", None),
+            ("E5", None),
+            ("1E1E1", None),
+            ("1.2.3", None),
+            ("1e400", None),
+            ("inf", None),
+            ("NaN", None),
+            ("+1", None),
+            ("1 ", None),
+            ("12.5ms", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(nanoseconds(text.as_bytes()), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_are_whole_and_not_negative() {
+        let table: &[(&str, Option<u64>)] = &[
+            ("0", Some(0)),
+            ("16810", Some(16810)),
+            ("1.681E4", Some(16810)),
+            ("9007199254740992", Some(1 << 53)),
+            ("9007199254740994", None),
+            ("1.5", None),
+            ("¯1", None),
+            ("", None),
+            ("x", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(count(text.as_bytes()), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_row_without_a_line_is_a_function() {
+        let table: &[(&str, Option<Option<u32>>)] =
+            &[("", Some(None)), ("¯1", Some(None)), ("-1", Some(None)), ("0", Some(Some(0))), ("¯2", None), ("x", None)];
+        for (text, expected) in table {
+            assert_eq!(line_number(text.as_bytes()), *expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! What several formats share.
+
+pub mod dyalog_rows;

@@ -1,0 +1,103 @@
+//! The formats: one file each, one line each in [`FORMATS`].
+//!
+//! An importer knows [`Input`] and [`Sink`] and nothing else: no SQL, no files, no clock, no screen. Bytes come from
+//! strangers, so it never panics and never trusts a length.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap
+)]
+
+mod common;
+pub mod dyalog_csv;
+pub mod dyalog_xml;
+
+use crate::error::{ImportError, quote};
+use crate::events::Sink;
+use crate::input::Input;
+
+/// All formats, in the order in which they are listed. The order does not matter for recognising a file.
+pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT];
+
+/// A file format that can be imported.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name in the database and on the command line, and that of its file and case folder.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Raised when the same file gives other rows than before, so that it may be imported once more.
+    pub revision: u32,
+    /// Looks at the first bytes (at most [`crate::input::HEAD`], decompressed, without a byte order mark).
+    pub sniff: fn(head: &[u8]) -> Confidence,
+    /// Reads the input to its end and says what it holds.
+    pub import: fn(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError>,
+}
+
+/// How sure a format is that a file is one of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// It is not.
+    No,
+    /// The first record is plausible.
+    Maybe,
+    /// A magic number or a root element says so.
+    Yes,
+}
+
+/// Finds a format by its name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name).copied()
+}
+
+/// Recognises a file by its first bytes, never by its name: the one format that says Yes, else the one that says Maybe.
+///
+/// # Errors
+/// When no format recognises the file, or several do equally well.
+pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
+    for wanted in [Confidence::Yes, Confidence::Maybe] {
+        let fitting: Vec<_> = FORMATS.iter().filter(|format| (format.sniff)(head) == wanted).collect();
+        match fitting.as_slice() {
+            [] => {}
+            [format] => return Ok(format),
+            several => {
+                let names: Vec<_> = several.iter().map(|format| format.name).collect();
+                return Err(ImportError::Ambiguous(names.join(", ")));
+            }
+        }
+    }
+    let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+    Err(ImportError::NotRecognised { found: describe(head), formats: names.join(", ") })
+}
+
+/// What a file that nobody recognises looks like, in words.
+fn describe(head: &[u8]) -> String {
+    const MAGIC: &[(&[u8], &str)] = &[
+        (b"\x89PNG", "a PNG image"),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\x7fELF", "an ELF binary"),
+        (b"%PDF", "a PDF document"),
+        (b"PK\x03\x04", "a ZIP archive"),
+        (b"\x1f\x8b", "gzip inside a compressed file"),
+        (b"\x28\xb5\x2f\xfd", "zstd inside a compressed file"),
+        (b"\xff\xfe", "UTF-16 text"),
+        (b"\xfe\xff", "UTF-16 text"),
+    ];
+    if head.is_empty() {
+        return "an empty file".to_owned();
+    }
+    if let Some((_, name)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return (*name).to_owned();
+    }
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let text = |byte: &u8| *byte >= b' ' || *byte == b'\t' || *byte == b'\r';
+    let start = line.get(..60).unwrap_or(line);
+    let kind = if start.iter().all(text) { "text" } else { "binary data" };
+    format!("{kind} that starts with {}", quote(start))
+}

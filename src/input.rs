@@ -1,0 +1,356 @@
+//! Bytes from anywhere, with their position: decompression, limits and the wish to stop. Knows no format.
+//!
+//! ```text
+//! reader -> Tap (counts, hashes) -> gzip | zstd | as it is -> Bounded (ratio) -> Input (position, limits, stop)
+//! ```
+
+use std::cell::RefCell;
+use std::io::{self, BufRead, Read};
+use std::rc::Rc;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{ImportError, Position, Stop};
+
+/// How much of the beginning formats may look at to recognise a file, in bytes.
+pub const HEAD: usize = 16 * 1024;
+
+/// Bytes read at a time: large enough that a read costs nothing against parsing, small enough to stay in the cache.
+const BUFFER: usize = 256 * 1024;
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+
+/// What an input may ask of us. Each limit is named in the message that reports it.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of one record (a line, a tag with its attributes, a text): the memory that one of them may take.
+    pub record: u64,
+    /// Decompressed bytes per compressed byte, looked at above [`Limits::ratio_floor`]. Deflate cannot do more than
+    /// 1,032; profiles seldom pass 60.
+    pub ratio: u64,
+    /// Decompressed bytes below which the ratio does not matter.
+    pub ratio_floor: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { record: 16 << 20, ratio: 500, ratio_floor: 64 << 20 }
+    }
+}
+
+/// What is known of the bytes that have passed: their number and their SHA-256.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// Bytes as they are stored, before decompression.
+    pub bytes: u64,
+    /// SHA-256 of the same bytes.
+    pub sha256: [u8; 32],
+}
+
+/// Counts and hashes what a reader delivers.
+struct Tap<'a> {
+    reader: Box<dyn Read + 'a>,
+    passed: Rc<RefCell<Passed>>,
+}
+
+#[derive(Default)]
+struct Passed {
+    bytes: u64,
+    hash: Sha256,
+}
+
+impl Read for Tap<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        let mut passed = self.passed.borrow_mut();
+        passed.bytes += read as u64;
+        if let Some(new) = buffer.get(..read) {
+            passed.hash.update(new);
+        }
+        Ok(read)
+    }
+}
+
+/// Refuses to decompress what grows beyond reason.
+struct Bounded<'a> {
+    reader: Box<dyn Read + 'a>,
+    passed: Rc<RefCell<Passed>>,
+    delivered: u64,
+    limits: Limits,
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.delivered += read as u64;
+        let compressed = self.passed.borrow().bytes;
+        if self.delivered > self.limits.ratio_floor && self.delivered / compressed.max(1) > self.limits.ratio {
+            return Err(io::Error::other(format!(
+                "the data decompress to more than {} times their size (limit: decompression ratio)",
+                self.limits.ratio
+            )));
+        }
+        Ok(read)
+    }
+}
+
+/// A source of bytes that knows where it stands.
+///
+/// It is a [`BufRead`], so that the `quick-xml` and `csv` readers can sit on top of it. Whoever reads through such a
+/// library calls [`Input::begin_record`] between records and turns the library's errors into ours with
+/// [`Input::failure`].
+pub struct Input<'a> {
+    source: Box<dyn Read + 'a>,
+    passed: Rc<RefCell<Passed>>,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    ended: bool,
+    position: Position,
+    record: u64,
+    limits: Limits,
+    stop: Stop,
+    failure: Option<ImportError>,
+}
+
+impl<'a> Input<'a> {
+    /// Starts to read: peels gzip or zstd (by their magic numbers, whatever the name of the file) and a UTF-8 byte order
+    /// mark, and makes the [`head`](Self::head) available.
+    ///
+    /// # Errors
+    /// When the first bytes cannot be read.
+    pub fn new(reader: Box<dyn Read + 'a>, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
+        let passed = Rc::new(RefCell::new(Passed::default()));
+        let tap: Box<dyn Read + 'a> = Box::new(Tap { reader, passed: Rc::clone(&passed) });
+        let at_start = |source| ImportError::Read { position: Position { byte: 0, line: Some(1) }, source };
+        let source = peel(tap, &passed, limits).map_err(at_start)?;
+        let mut input = Self {
+            source,
+            passed,
+            buffer: vec![0; BUFFER].into(),
+            start: 0,
+            end: 0,
+            ended: false,
+            position: Position { byte: 0, line: Some(1) },
+            record: 0,
+            limits,
+            stop,
+            failure: None,
+        };
+        input.fill(HEAD)?;
+        if input.available().starts_with(BYTE_ORDER_MARK) {
+            input.consume(BYTE_ORDER_MARK.len());
+        }
+        Ok(input)
+    }
+
+    /// The first bytes that have not been consumed: [`HEAD`] of them if the input is that long.
+    #[must_use]
+    pub fn head(&self) -> &[u8] {
+        let rest = self.available();
+        rest.get(..HEAD).unwrap_or(rest)
+    }
+
+    /// Where the next byte comes from.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Says that a record starts here, for [`Limits::record`].
+    pub fn begin_record(&mut self) {
+        self.record = self.position.byte;
+    }
+
+    /// The failure of this input, if it is what a library on top of it has just reported.
+    pub fn failure(&mut self) -> Option<ImportError> {
+        self.failure.take()
+    }
+
+    /// Reads what is left and tells what has passed in all.
+    ///
+    /// # Errors
+    /// When the rest cannot be read.
+    pub fn finish(mut self) -> Result<Fingerprint, ImportError> {
+        loop {
+            self.consume(self.available().len());
+            self.begin_record();
+            if self.fill(1)? == 0 {
+                break;
+            }
+        }
+        drop(self.source);
+        let passed = self.passed.take();
+        Ok(Fingerprint { bytes: passed.bytes, sha256: passed.hash.finalize().into() })
+    }
+
+    fn available(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Makes at least `wanted` bytes available (not more than the buffer holds), fewer at the end; says how many there
+    /// are.
+    fn fill(&mut self, wanted: usize) -> Result<usize, ImportError> {
+        while self.end - self.start < wanted && !self.ended {
+            if self.stop.is_set() {
+                return Err(ImportError::Stopped);
+            }
+            if self.position.byte - self.record > self.limits.record {
+                let limit = format!("{} bytes in one record (limit: record size)", self.limits.record);
+                return Err(ImportError::Limit { position: self.position, limit });
+            }
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+            match self.source.read(self.buffer.get_mut(self.end..).unwrap_or_default()) {
+                Ok(0) => self.ended = true,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(ImportError::Read { position: self.position, source }),
+            }
+        }
+        Ok(self.end - self.start)
+    }
+}
+
+impl Read for Input<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let count = available.len().min(out.len());
+        if let (Some(to), Some(from)) = (out.get_mut(..count), available.get(..count)) {
+            to.copy_from_slice(from);
+        }
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for Input<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if let Err(error) = self.fill(1) {
+            let text = error.to_string();
+            self.failure = Some(error);
+            return Err(io::Error::other(text));
+        }
+        Ok(self.available())
+    }
+
+    fn consume(&mut self, count: usize) {
+        let gone = self.available().get(..count).unwrap_or_default();
+        let lines = memchr::memchr_iter(b'\n', gone).count() as u64;
+        let bytes = gone.len();
+        self.position.byte += bytes as u64;
+        self.position.line = self.position.line.map(|line| line + lines);
+        self.start += bytes;
+    }
+}
+
+/// Looks at the magic number and decompresses if there is one.
+fn peel<'a>(
+    mut tap: Box<dyn Read + 'a>,
+    passed: &Rc<RefCell<Passed>>,
+    limits: Limits,
+) -> io::Result<Box<dyn Read + 'a>> {
+    let mut magic = Vec::with_capacity(ZSTD.len());
+    tap.by_ref().take(ZSTD.len() as u64).read_to_end(&mut magic)?;
+    let gzip = magic.starts_with(GZIP);
+    let zstd = magic == ZSTD;
+    let whole = io::Cursor::new(magic).chain(tap);
+    let reader: Box<dyn Read + 'a> = if gzip {
+        Box::new(flate2::read::MultiGzDecoder::new(whole))
+    } else if zstd {
+        Box::new(zstd::stream::read::Decoder::new(whole)?)
+    } else {
+        return Ok(Box::new(whole));
+    };
+    Ok(Box::new(Bounded { reader, passed: Rc::clone(passed), delivered: 0, limits }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn open(bytes: &[u8]) -> Input<'_> {
+        Input::new(Box::new(bytes), Limits::default(), Stop::default()).expect("the head is readable")
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(bytes).expect("a vector takes everything");
+        encoder.finish().expect("a vector takes everything")
+    }
+
+    #[test]
+    fn compressed_input_reads_like_plain_input() {
+        let plain = b"one\ntwo\n".as_slice();
+        let zstd = zstd::encode_all(plain, 1).expect("a vector takes everything");
+        for stored in [plain.to_vec(), gzip(plain), zstd] {
+            let mut input = open(&stored);
+            let mut text = String::new();
+            input.read_to_string(&mut text).expect("readable");
+            assert_eq!(text.as_bytes(), plain);
+            assert_eq!(input.position(), Position { byte: 8, line: Some(3) });
+            let fingerprint = input.finish().expect("nothing is left");
+            assert_eq!(fingerprint.bytes, stored.len() as u64);
+            assert_eq!(fingerprint.sha256, <[u8; 32]>::from(Sha256::digest(&stored)));
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_part_of_the_head() {
+        let mut input = open(b"\xef\xbb\xbfx");
+        assert_eq!(input.head(), b"x");
+        assert_eq!(input.position().byte, 3);
+        assert_eq!(input.fill_buf().expect("readable"), b"x");
+    }
+
+    #[test]
+    fn a_bomb_is_refused_by_name() {
+        let bomb = gzip(&vec![0; 80 << 20]);
+        let mut input = open(&bomb);
+        let failure = loop {
+            input.begin_record();
+            match input.fill_buf() {
+                Ok(bytes) => {
+                    let count = bytes.len();
+                    input.consume(count);
+                }
+                Err(_) => break input.failure().expect("the input keeps its failure"),
+            }
+        };
+        assert!(failure.to_string().contains("limit: decompression ratio"), "{failure}");
+    }
+
+    #[test]
+    fn an_endless_record_is_refused_by_name() {
+        let long = vec![b'x'; 17 << 20];
+        let mut input = open(&long);
+        let mut record = Vec::new();
+        input.read_until(b'\n', &mut record).expect_err("longer than a record may be");
+        let failure = input.failure().expect("the input keeps its failure");
+        assert!(failure.to_string().contains("16777216 bytes in one record"), "{failure}");
+    }
+
+    #[test]
+    fn damaged_compression_is_an_error_with_a_place() {
+        let mut stored = gzip(b"some text that is long enough to be cut");
+        stored.truncate(20);
+        let result = Input::new(Box::new(stored.as_slice()), Limits::default(), Stop::default());
+        assert!(matches!(result, Err(ImportError::Read { .. })));
+    }
+
+    #[test]
+    fn a_stop_is_seen_by_the_next_read() {
+        let long = vec![b'x'; 2 << 20];
+        let stop = Stop::default();
+        let mut input = Input::new(Box::new(long.as_slice()), Limits::default(), stop.clone()).expect("readable");
+        stop.set();
+        let mut sink = Vec::new();
+        input.read_to_end(&mut sink).expect_err("stopped");
+        assert!(matches!(input.failure(), Some(ImportError::Stopped)));
+    }
+}

@@ -1,0 +1,16 @@
+//! profdb imports the files that profilers write into one SQLite database, and answers with SQL views and reports.
+//!
+//! ```text
+//! bytes -> input -> importers -> events::Sink -> tree -> store -> views -> report -> cli
+//! ```
+//!
+//! [`import::import`] ties the left half together, [`report`] is the right half, [`cli`] is the program around both.
+//! ARCHITECTURE.md tells where everything is and what holds.
+
+pub mod error;
+pub mod events;
+pub mod import;
+pub mod importers;
+pub mod input;
+pub mod store;
+pub mod tree;

@@ -1,0 +1,283 @@
+//! The database file: opening, schema, writing a run, reading what is known of runs. The only code besides
+//! [`crate::report`] that says rusqlite.
+
+mod read;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+
+pub use read::{MetricInfo, RunInfo, RunState};
+pub use write::{Outcome, RunMeta, RunWriter};
+
+use crate::error::Stop;
+
+/// Marks a file as ours (`PRAGMA application_id`): "PrDB".
+pub const APPLICATION_ID: i32 = 0x5072_4442;
+
+/// How long to wait for somebody else's lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many steps of the SQL machine pass between two looks at [`Stop`].
+const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+
+/// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_core.sql")];
+
+/// The public views, replaced in the file when their text here is another.
+const VIEWS: &[(&str, &str)] = &[
+    ("summary", include_str!("../../queries/views/summary.sql")),
+    ("lines", include_str!("../../queries/views/lines.sql")),
+    ("calls", include_str!("../../queries/views/calls.sql")),
+    ("call_lines", include_str!("../../queries/views/call_lines.sql")),
+    ("callees", include_str!("../../queries/views/callees.sql")),
+    ("exclusive", include_str!("../../queries/views/exclusive.sql")),
+    ("cumulative", include_str!("../../queries/views/cumulative.sql")),
+    ("tree", include_str!("../../queries/views/tree.sql")),
+    ("run_list", include_str!("../../queries/views/run_list.sql")),
+];
+
+/// Statements that find no row in a database that is consistent, by name.
+pub const CHECKS: &[(&str, &str)] = &[
+    ("nodes_in_runs", include_str!("../../queries/checks/nodes_in_runs.sql")),
+    ("runs_complete", include_str!("../../queries/checks/runs_complete.sql")),
+    ("intervals", include_str!("../../queries/checks/intervals.sql")),
+    ("outer_nodes", include_str!("../../queries/checks/outer_nodes.sql")),
+    ("line_nodes", include_str!("../../queries/checks/line_nodes.sql")),
+    ("function_nodes", include_str!("../../queries/checks/function_nodes.sql")),
+    ("function_totals", include_str!("../../queries/checks/function_totals.sql")),
+    ("functions_listed", include_str!("../../queries/checks/functions_listed.sql")),
+    ("line_totals", include_str!("../../queries/checks/line_totals.sql")),
+    ("edges_add_up", include_str!("../../queries/checks/edges_add_up.sql")),
+    ("references", include_str!("../../queries/checks/references.sql")),
+];
+
+/// Why the database could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such file.
+    #[error("there is no database {}; `profdb import FILE` makes one", .0.display())]
+    Missing(PathBuf),
+    /// The file is a database of something else.
+    #[error("{} is a database, but not one of profdb", .0.display())]
+    NotOurs(PathBuf),
+    /// The file was written by a later version.
+    #[error("{} has schema version {found}, this profdb knows versions up to {known}: use a newer profdb", .path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The latest version known here.
+        known: usize,
+    },
+    /// SQLite could not go on.
+    #[error("{}: {}", .path.display(), describe(.source))]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+}
+
+/// What SQLite says, in the words of somebody who does not know SQLite.
+fn describe(error: &rusqlite::Error) -> String {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            format!("another program has had the database locked for {} seconds", PATIENCE.as_secs())
+        }
+        Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
+        Some(ErrorCode::ReadOnly) => "the database cannot be written".to_owned(),
+        Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
+        Some(ErrorCode::DatabaseCorrupt) => format!("the database is damaged ({error})"),
+        _ => error.to_string(),
+    }
+}
+
+/// An open database.
+#[derive(Debug)]
+pub struct Database {
+    connection: Connection,
+    path: PathBuf,
+    /// The file did not exist before.
+    created: bool,
+}
+
+impl Database {
+    /// Opens a file for writing; it need not exist. Nothing is written before the first import.
+    ///
+    /// # Errors
+    /// When it cannot be opened, is not ours, or is newer than this program.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let created = !path.exists();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        Self::with_flags(path, flags, created)
+    }
+
+    /// Opens an existing file for reading only.
+    ///
+    /// A file that an interrupted program has left in the middle of a change, or whose schema is of an older version, is
+    /// brought in order first, which needs the right to write.
+    ///
+    /// # Errors
+    /// When it does not exist, cannot be opened, is not ours, or is newer than this program.
+    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing(path.to_owned()));
+        }
+        let read_only = || Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false);
+        match read_only() {
+            Ok(database) if database.is_current()? => return Ok(database),
+            Ok(_) => {}
+            Err(StoreError::Sqlite { source, .. }) if needs_recovery(&source) => {}
+            Err(error) => return Err(error),
+        }
+        // Reading with the right to write rolls back what was interrupted.
+        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        if !database.is_current()? {
+            let transaction = database.begin()?;
+            migrate(&transaction, path)?;
+            transaction.commit().map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
+        }
+        drop(database);
+        read_only()
+    }
+
+    /// An empty database that no file holds.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        Self::with_flags(Path::new(":memory:"), OpenFlags::SQLITE_OPEN_READ_WRITE, false)
+    }
+
+    fn with_flags(path: &Path, flags: OpenFlags, created: bool) -> Result<Self, StoreError> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags(path, flags);
+        let connection = opened.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
+        let database = Self { connection, path: path.to_owned(), created };
+        database.configure().map_err(|source| database.failed(source))?;
+        database.identify()?;
+        Ok(database)
+    }
+
+    /// The file comes from a stranger, as far as we know: no code in its schema is trusted, and the writer vouches for the
+    /// references itself.
+    fn configure(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(PATIENCE)?;
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        self.connection.pragma_update(None, "foreign_keys", false)
+    }
+
+    fn identify(&self) -> Result<(), StoreError> {
+        let (application, version, objects) = self.identity().map_err(|source| self.failed(source))?;
+        if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0) {
+            return Err(StoreError::NotOurs(self.path.clone()));
+        }
+        if version > MIGRATIONS.len() as i64 {
+            let (path, known) = (self.path.clone(), MIGRATIONS.len());
+            return Err(StoreError::Newer { path, found: version, known });
+        }
+        Ok(())
+    }
+
+    fn identity(&self) -> rusqlite::Result<(i64, i64, i64)> {
+        let one = |sql: &str| self.connection.query_row(sql, [], |row| row.get(0));
+        Ok((one("PRAGMA application_id")?, one("PRAGMA user_version")?, one("SELECT COUNT(*) FROM sqlite_schema")?))
+    }
+
+    /// Whether tables and views are as this program wants them.
+    fn is_current(&self) -> Result<bool, StoreError> {
+        let current = || -> rusqlite::Result<bool> {
+            let (_, version, _) = self.identity()?;
+            Ok(version == MIGRATIONS.len() as i64 && stale_views(&self.connection)?.is_empty())
+        };
+        current().map_err(|source| self.failed(source))
+    }
+
+    /// The connection, for reports.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Lets long statements be interrupted.
+    pub(crate) fn heed(&mut self, stop: Stop) -> Result<(), StoreError> {
+        let heeded = self.connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
+        heeded.map_err(|source| self.failed(source))
+    }
+
+    /// Starts a change of the database; waits for the lock.
+    fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+        let path = &self.path;
+        Transaction::new(&mut self.connection, TransactionBehavior::Immediate)
+            .map_err(|source| StoreError::Sqlite { path: path.clone(), source })
+    }
+
+    /// Removes the file if this program made it and nothing came of it.
+    pub(crate) fn discard_if_new(self) {
+        let Self { connection, path, created } = self;
+        drop(connection);
+        let empty = std::fs::metadata(&path).is_ok_and(|found| found.len() == 0);
+        if created && empty {
+            // Somebody else may have opened the file meanwhile: SQLite then finds it moved and says so before it writes.
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::Sqlite { path: self.path.clone(), source }
+    }
+}
+
+/// A read-only connection cannot roll back what an interrupted program has left.
+fn needs_recovery(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// Brings tables and views to what this program wants.
+fn migrate(transaction: &Transaction<'_>, path: &Path) -> Result<(), StoreError> {
+    let migrated = || -> rusqlite::Result<()> {
+        let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        let done = usize::try_from(version).unwrap_or(0);
+        for migration in MIGRATIONS.iter().skip(done) {
+            transaction.execute_batch(migration)?;
+        }
+        if done < MIGRATIONS.len() {
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        }
+        for (name, sql) in stale_views(transaction)? {
+            transaction.execute_batch(&format!("DROP VIEW IF EXISTS {name};"))?;
+            transaction.execute_batch(sql)?;
+        }
+        Ok(())
+    };
+    migrated().map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })
+}
+
+/// Views that the file does not have, or has with another text.
+fn stale_views(connection: &Connection) -> rusqlite::Result<Vec<(&'static str, &'static str)>> {
+    let mut statement = connection.prepare("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'view' AND sql = ?1")?;
+    let mut stale = Vec::new();
+    for (name, sql) in VIEWS {
+        let stored = sql.trim_end().trim_end_matches(';');
+        let found: i64 = statement.query_row([stored], |row| row.get(0))?;
+        if found == 0 {
+            stale.push((*name, *sql));
+        }
+    }
+    Ok(stale)
+}

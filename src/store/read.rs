@@ -1,0 +1,161 @@
+//! Reading what is known of runs, and deleting one.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Database, StoreError};
+
+/// A run, as far as reports need to know it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunInfo {
+    /// Its number.
+    pub run_id: i64,
+    /// Its title, else the name of its file.
+    pub name: String,
+    /// `tree`, `edges` or `flat`.
+    pub fidelity: String,
+    /// Its default metric; `None` if nothing was measured.
+    pub default_metric: Option<String>,
+}
+
+/// A metric of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricInfo {
+    /// Its number.
+    pub metric_id: i64,
+    /// Its name.
+    pub name: String,
+    /// `ns`, `bytes` or `count`.
+    pub unit: String,
+    /// The whole run, in the unit.
+    pub total: f64,
+}
+
+/// Everything that is known of a run besides its figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunState {
+    /// Names and values of the columns of `runs`, in their order.
+    pub columns: Vec<(String, Option<String>)>,
+    /// What the file says and no column holds.
+    pub properties: Vec<(String, String)>,
+    /// What the user says.
+    pub tags: Vec<(String, String)>,
+    /// What was measured.
+    pub metrics: Vec<MetricInfo>,
+    /// Severity, byte, line and text of the notes.
+    pub notes: Vec<(String, Option<i64>, Option<i64>, String)>,
+}
+
+impl Database {
+    /// Finds a run by its number, its title or the value of one of its tags, the latest first; without a name, the latest
+    /// run of all.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn run(&self, name: Option<&str>) -> Result<Option<RunInfo>, StoreError> {
+        let columns = "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name
+                       FROM runs AS r LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id";
+        let read = |row: &Row<'_>| {
+            let (run_id, name) = (row.get(0)?, row.get(1)?);
+            Ok(RunInfo { run_id, name, fidelity: row.get(2)?, default_metric: row.get(3)? })
+        };
+        let Some(name) = name else {
+            let sql = format!("{columns} ORDER BY r.run_id DESC LIMIT 1");
+            let found = self.connection.query_row(&sql, [], read).optional();
+            return found.map_err(|source| self.failed(source));
+        };
+        let sql = format!(
+            "{columns}
+             WHERE r.run_id = ?1 OR COALESCE(r.title, r.source_name) = ?2
+                OR EXISTS (SELECT 1 FROM run_tags AS t WHERE t.run_id = r.run_id AND t.value = ?2)
+             ORDER BY r.run_id IS NOT ?1, r.run_id DESC
+             LIMIT 1"
+        );
+        let found = self.connection.query_row(&sql, params![name.parse::<i64>().ok(), name], read).optional();
+        found.map_err(|source| self.failed(source))
+    }
+
+    /// The metrics of a run in the order of its file.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn metrics(&self, run_id: i64) -> Result<Vec<MetricInfo>, StoreError> {
+        let sql = "SELECT metric_id, name, unit, total FROM metrics WHERE run_id = ?1 ORDER BY position";
+        let read = |row: &Row<'_>| {
+            Ok(MetricInfo { metric_id: row.get(0)?, name: row.get(1)?, unit: row.get(2)?, total: row.get(3)? })
+        };
+        let metrics = || self.connection.prepare(sql)?.query_map([run_id], read)?.collect::<Result<_, _>>();
+        metrics().map_err(|source| self.failed(source))
+    }
+
+    /// Everything that is known of a run besides its figures.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn state(&self, run_id: i64) -> Result<RunState, StoreError> {
+        let metrics = self.metrics(run_id)?;
+        let pairs = |sql: &str| -> rusqlite::Result<Vec<(String, String)>> {
+            self.connection.prepare(sql)?.query_map([run_id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        let state = || -> rusqlite::Result<RunState> {
+            let sql = "SELECT run_id, run_uid, title, format, fidelity, source_name, source_sha256, source_bytes,
+                              tool_version, command, recorded_at, imported_at, timer_bias, bias_applied, first_node,
+                              last_node, profdb_version
+                       FROM runs WHERE run_id = ?1";
+            let mut statement = self.connection.prepare(sql)?;
+            let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+            let columns = statement.query_row([run_id], |row| {
+                let value = |(at, name): (usize, String)| Ok((name, text(row, at)?));
+                names.into_iter().enumerate().map(value).collect()
+            })?;
+            let sql = "SELECT severity, byte, line, message FROM notes WHERE run_id = ?1 ORDER BY note_id";
+            let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+            Ok(RunState {
+                columns,
+                properties: pairs("SELECT key, value FROM run_properties WHERE run_id = ?1 ORDER BY key")?,
+                tags: pairs("SELECT key, value FROM run_tags WHERE run_id = ?1 ORDER BY key")?,
+                metrics,
+                notes: self.connection.prepare(sql)?.query_map([run_id], read)?.collect::<Result<_, _>>()?,
+            })
+        };
+        state().map_err(|source| self.failed(source))
+    }
+
+    /// Deletes a run with everything that belongs to it.
+    ///
+    /// # Errors
+    /// When the database cannot be written: then nothing has changed.
+    pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let transaction = self.begin()?;
+        super::migrate(&transaction, &path)?;
+        let deleted = transaction.execute("DELETE FROM runs WHERE run_id = ?1", [run_id]).and_then(|_| transaction.commit());
+        deleted.map_err(|source| StoreError::Sqlite { path, source })
+    }
+
+    /// Names of the checks that find something wrong, with the number of their findings.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn failed_checks(&self) -> Result<Vec<(&'static str, usize)>, StoreError> {
+        let mut failed = Vec::new();
+        for (name, sql) in super::CHECKS {
+            let found = || self.connection.prepare(sql)?.query_map([], |_| Ok(()))?.try_fold(0, |n, row| row.map(|()| n + 1));
+            let count = found().map_err(|source| self.failed(source))?;
+            if count > 0 {
+                failed.push((*name, count));
+            }
+        }
+        Ok(failed)
+    }
+}
+
+/// A value as text.
+fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
+    use rusqlite::types::ValueRef;
+    Ok(match row.get_ref(at)? {
+        ValueRef::Null => None,
+        ValueRef::Integer(value) => Some(value.to_string()),
+        ValueRef::Real(value) => Some(value.to_string()),
+        ValueRef::Text(value) | ValueRef::Blob(value) => Some(String::from_utf8_lossy(value).into_owned()),
+    })
+}
