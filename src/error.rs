@@ -58,6 +58,9 @@ pub enum ImportError {
         /// The limit with its name.
         limit: String,
     },
+    /// The file cannot be opened.
+    #[error("cannot open it: {0}")]
+    Unreadable(io::Error),
     /// The bytes could not be had: a failing disk, damaged compression.
     #[error("{position}: cannot read on: {source}")]
     Read {

@@ -7,10 +7,12 @@
 //! [`import::import`] ties the left half together, [`report`] is the right half, [`cli`] is the program around both.
 //! ARCHITECTURE.md tells where everything is and what holds.
 
+pub mod cli;
 pub mod error;
 pub mod events;
 pub mod import;
 pub mod importers;
 pub mod input;
+pub mod report;
 pub mod store;
 pub mod tree;

@@ -1,5 +1,5 @@
 CREATE VIEW tree (
-  -- The nodes of a run in pre-order, one row per metric and node. Always ask with run_id and metric, and ORDER BY node_id.
+  -- The nodes of a run in pre-order, one row per metric and node. Always ask with run_id and metric, ORDER BY node_id.
   -- Below a node n: node_id > n.node_id AND node_id <= n.last_id.
   run_id,      -- the run
   metric,      -- time, ticks, samples, alloc

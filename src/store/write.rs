@@ -26,8 +26,6 @@ pub struct RunMeta {
     pub title: Option<String>,
     /// What the user says of the run.
     pub tags: Vec<(String, String)>,
-    /// Now, UTC, ISO 8601.
-    pub imported_at: String,
     /// Store the run also if it is there already.
     pub again: bool,
 }
@@ -181,7 +179,8 @@ impl RunWriter<'_> {
     }
 
     fn nodes(&self, nodes: &[NodeRow]) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO nodes (node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive,
+        let sql =
+            "INSERT INTO nodes (node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive,
                                       cumulative)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
         let mut insert = self.transaction.prepare_cached(sql)?;
@@ -222,7 +221,8 @@ impl RunWriter<'_> {
         let sql = "INSERT INTO runs (run_uid, title, format, fidelity, source_name, source_sha256, source_bytes,
                                      tool_version, command, recorded_at, imported_at, timer_bias, bias_applied,
                                      default_metric_id, first_node, last_node, profdb_version)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+                           strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?11, ?12, ?13, ?14, ?15, ?16)";
         self.transaction.execute(
             sql,
             params![
@@ -236,7 +236,6 @@ impl RunWriter<'_> {
                 facts.tool_version,
                 facts.command,
                 facts.recorded_at,
-                meta.imported_at,
                 facts.timer_bias,
                 facts.bias_applied,
                 facts.default_metric.map(|metric| self.metric_id(metric)),
@@ -249,7 +248,8 @@ impl RunWriter<'_> {
     }
 
     fn facts(&self, run: i64, totals: &Totals, meta: &RunMeta) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let sql =
+            "INSERT INTO metrics (metric_id, run_id, name, unit, position, total) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut insert = self.transaction.prepare(sql)?;
         for (position, metric) in (1_i64..).zip(&totals.metrics) {
             let id = self.metrics_before + position;
@@ -291,7 +291,8 @@ impl RunWriter<'_> {
     }
 
     fn lines(&self, rows: &[InfoRow]) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
+        let sql =
+            "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let mut insert = self.transaction.prepare(sql)?;
         let key = |row: &InfoRow| {

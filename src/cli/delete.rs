@@ -1,0 +1,35 @@
+//! `profdb delete RUN`
+
+use clap::Args;
+
+use super::source::find_run;
+use super::{DatabaseArgs, Failure, complain, database};
+use crate::error::Stop;
+use crate::store::{Database, StoreError};
+
+#[derive(Debug, Args)]
+pub(super) struct Delete {
+    /// Number of the run
+    #[arg(value_name = "RUN")]
+    run: i64,
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
+    let path = delete.database.path();
+    if !path.exists() {
+        return Err(complain(StoreError::Missing(path), Failure::Database));
+    }
+    let failed = |error| database(error, stop);
+    let mut target = Database::open(&path).map_err(failed)?;
+    target.heed(stop.clone()).map_err(failed)?;
+    let run = find_run(&target, Some(&delete.run.to_string()), stop)?;
+    if run.run_id != delete.run {
+        // A title that looks like a number is no reason to delete another run.
+        return Err(complain(format!("there is no run {}: see profdb runs", delete.run), Failure::NothingSelected));
+    }
+    target.delete_run(run.run_id).map_err(failed)?;
+    println!("deleted run {}: {}", run.run_id, run.name);
+    Ok(())
+}

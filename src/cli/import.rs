@@ -1,0 +1,212 @@
+//! `profdb import FILE...`
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use sha2::{Digest, Sha256};
+
+use super::source::{STDIN, failed, input_format, meta, open};
+use super::{DatabaseArgs, Failure, complain};
+use crate::error::{ImportError, Stop};
+use crate::import::{self, Imported};
+use crate::importers::Format;
+use crate::input::Fingerprint;
+use crate::store::{Database, Outcome, RunMeta};
+
+/// Warnings of one file that are shown; the others can be seen with `profdb show`.
+const SHOWN_WARNINGS: usize = 5;
+
+#[derive(Debug, Args)]
+pub(super) struct Import {
+    /// Profiles, or folders of profiles; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    database: DatabaseArgs,
+    /// Format of the files, whatever their first bytes look like
+    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
+    from: Option<&'static Format>,
+    /// Title of the run, instead of what the file says
+    #[arg(long)]
+    title: Option<String>,
+    /// Something to find the run by: commit, host, branch; may be given several times
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
+    tags: Vec<(String, String)>,
+    /// Store the run also if the same content is there already
+    #[arg(long)]
+    again: bool,
+}
+
+fn tag(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}
+
+/// Imports one file after the other. A file that fails leaves the others imported; the first failure decides how the
+/// program ends. A database that fails ends it at once.
+pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
+    let mut outcome = Ok(());
+    for file in &import.files {
+        let imported = if file.is_dir() { folder(import, file, stop) } else { one(import, file, stop) };
+        match imported {
+            Ok(()) => {}
+            Err(failure @ (Failure::Input | Failure::NothingSelected)) => outcome = outcome.and(Err(failure)),
+            Err(failure) => return Err(failure),
+        }
+    }
+    outcome
+}
+
+/// Imports the files of a folder, by name; those that nobody recognises are passed over.
+fn folder(import: &Import, folder: &Path, stop: &Stop) -> Result<(), Failure> {
+    let name = folder.display();
+    let listed = || -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_file() {
+                files.push(path);
+            }
+        }
+        files.sort();
+        Ok(files)
+    };
+    let files = listed().map_err(|error| complain(format!("{name}: cannot list it: {error}"), Failure::Input))?;
+    let mut profiles = 0;
+    let mut outcome = Ok(());
+    for file in &files {
+        let shown = file.display();
+        match import_file(import, file, stop) {
+            Ok(imported) => {
+                profiles += 1;
+                tell(&shown.to_string(), imported)?;
+            }
+            Err(import::Failure::Input(error @ ImportError::NotRecognised { .. })) => {
+                eprintln!("profdb: {shown}: passed over: {error}");
+            }
+            Err(error) => {
+                profiles += 1;
+                match failed(&shown.to_string(), error) {
+                    Failure::Input => outcome = Err(Failure::Input),
+                    failure => return Err(failure),
+                }
+            }
+        }
+    }
+    if profiles == 0 {
+        return Err(complain(format!("{name}: expected profiles in the folder, found none"), Failure::Input));
+    }
+    outcome
+}
+
+fn one(import: &Import, file: &Path, stop: &Stop) -> Result<(), Failure> {
+    let name = file.display().to_string();
+    match import_file(import, file, stop) {
+        Ok(imported) => tell(&name, imported),
+        Err(error) => Err(failed(&name, error)),
+    }
+}
+
+/// What became of a file.
+enum Told {
+    New(Imported),
+    /// The same content is in the database, as this run.
+    Known(i64),
+}
+
+fn import_file(import: &Import, file: &Path, stop: &Stop) -> Result<Told, import::Failure> {
+    // Each file has a flag of its own, so that one that fails does not stop the others.
+    let stop = &stop.child();
+    let opened = open(file, stop)?;
+    let format = opened.format(import.from)?;
+    let name = if file == Path::new(STDIN) { STDIN.to_owned() } else { file_name(file) };
+    let describe = |fingerprint| RunMeta {
+        title: import.title.clone(),
+        tags: import.tags.clone(),
+        again: import.again,
+        ..meta(format, &name, fingerprint)
+    };
+    let path = import.database.path();
+    if !import.again
+        && let Some(run) = known(&path, file, describe)?
+    {
+        return Ok(Told::Known(run));
+    }
+    let imported = import::import(opened.input, format, stop, describe, || Database::open(&path))?;
+    Ok(match imported.outcome {
+        Outcome::AlreadyThere(run) => Told::Known(run),
+        Outcome::Stored(_) => Told::New(imported),
+    })
+}
+
+fn file_name(file: &Path) -> String {
+    file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Whether the file's content is in the database already. Reading a file twice is worth it only where a file of the same
+/// size is there; otherwise the content is compared when it has been read.
+fn known(
+    database: &Path,
+    file: &Path,
+    describe: impl Fn(Fingerprint) -> RunMeta,
+) -> Result<Option<i64>, import::Failure> {
+    let regular = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
+    let (Some(about), true) = (regular, database.exists()) else {
+        return Ok(None);
+    };
+    let database = Database::open_read_only(database)?;
+    if !database.has_source_of_size(about.len())? {
+        return Ok(None);
+    }
+    match fingerprint(file) {
+        Ok(fingerprint) => Ok(database.find_run(&describe(fingerprint))?),
+        // Whatever keeps the file from being read is reported when it is imported.
+        Err(_) => Ok(None),
+    }
+}
+
+fn fingerprint(file: &Path) -> io::Result<Fingerprint> {
+    let mut file = File::open(file)?;
+    let mut hash = Sha256::new();
+    let mut bytes = 0;
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(Fingerprint { bytes, sha256: hash.finalize().into() });
+        }
+        hash.update(&buffer[..read]);
+        bytes += read as u64;
+    }
+}
+
+/// Says what became of a file.
+fn tell(name: &str, told: Told) -> Result<(), Failure> {
+    let Imported { outcome, database, nodes, .. } = match told {
+        Told::New(imported) => imported,
+        Told::Known(run) => {
+            eprintln!("profdb: {name}: already imported as run {run}; --again stores it once more");
+            return Ok(());
+        }
+    };
+    let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
+    let state = database.state(run).map_err(|error| complain(error, Failure::Database))?;
+    let warnings: Vec<_> = state.notes.iter().filter(|note| note.0 == "warning").collect();
+    for (_, byte, line, message) in warnings.iter().take(SHOWN_WARNINGS) {
+        let place = match (line, byte) {
+            (Some(line), Some(byte)) => format!("line {line} (byte {byte}): "),
+            (None, Some(byte)) => format!("byte {byte}: "),
+            _ => String::new(),
+        };
+        eprintln!("profdb: {name}: {place}{message}");
+    }
+    if warnings.len() > SHOWN_WARNINGS {
+        eprintln!("profdb: {name}: {} more warnings: profdb show {run}", warnings.len() - SHOWN_WARNINGS);
+    }
+    println!("{name}: run {run}, {nodes} nodes");
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! The command line: the only code that prints, reads the environment and opens the files of the user.
+//!
+//! Data go to standard output, everything else to standard error. Every function here reports what went wrong itself and
+//! hands up only which [`Failure`] it was.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is where profdb talks")]
+
+mod delete;
+mod formats;
+mod import;
+mod report;
+mod runs;
+mod schema;
+mod show;
+mod source;
+mod sql;
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::error::Stop;
+use crate::report::render::{Format, RenderError, render};
+use crate::report::{Answer, ReportError};
+use crate::store::StoreError;
+
+/// Environment variable that names the database.
+const DATABASE_VARIABLE: &str = "PROFDB_DB";
+
+/// The database if nobody names one.
+const DEFAULT_DATABASE: &str = "profdb.db";
+
+/// What kept a command from doing what it was asked. It has been reported already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Nobody reads our output any more: no failure at all.
+    ClosedPipe,
+    /// The output could not be written.
+    Output,
+    /// The command line does not make sense.
+    Usage,
+    /// An input is missing, unreadable, not recognised or malformed.
+    Input,
+    /// There is nothing of the kind asked for.
+    NothingSelected,
+    /// The database.
+    Database,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
+}
+
+/// Imports what profilers write into one SQLite database, and answers with SQL views and reports.
+#[derive(Debug, Parser)]
+#[command(name = "profdb", version, infer_long_args = true, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Imports profiles into the database, each as a run
+    Import(import::Import),
+    /// Lists the runs
+    Runs(runs::Runs),
+    /// Shows what is known of a run: timer, bias, totals, notes
+    Show(show::Show),
+    /// Deletes a run with everything that belongs to it
+    Delete(delete::Delete),
+    /// Runs one SQL statement, read-only
+    Sql(sql::Sql),
+    /// Explains the tables and views
+    Schema,
+    /// Lists the formats that are read, or explains one
+    Formats(formats::Formats),
+}
+
+/// Which database.
+#[derive(Clone, Debug, Args)]
+struct DatabaseArgs {
+    /// The database file [default: $PROFDB_DB, else profdb.db]
+    #[arg(long = "db", value_name = "FILE")]
+    path: Option<PathBuf>,
+}
+
+impl DatabaseArgs {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    fn path(&self) -> PathBuf {
+        let from_environment =
+            || std::env::var_os(DATABASE_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        self.path.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT_DATABASE.into())
+    }
+}
+
+/// Runs the program with the given arguments, the first of which is its name.
+///
+/// # Errors
+/// What went wrong; it has been reported.
+pub fn run(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
+    let outcome = dispatch(arguments, stop);
+    // Only now is it sure that the output has arrived.
+    outcome.and_then(|()| io::stdout().flush().map_err(output))
+}
+
+fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
+    let command = program();
+    let matches = command.try_get_matches_from(report::name_the_default(arguments)).map_err(|error| explain(&error))?;
+    if let Some(("report", matches)) = matches.subcommand() {
+        return report::run(matches, stop);
+    }
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| explain(&error))?;
+    match cli.command {
+        Command::Import(import) => import::run(&import, stop),
+        Command::Runs(runs) => runs::run(&runs, stop),
+        Command::Show(show) => show::run(&show, stop),
+        Command::Delete(delete) => delete::run(&delete, stop),
+        Command::Sql(sql) => sql::run(&sql, stop),
+        Command::Schema => schema::run(),
+        Command::Formats(formats) => formats::run(&formats),
+    }
+}
+
+/// The whole command line as clap sees it, for parsing and for documents.
+#[must_use]
+pub fn program() -> clap::Command {
+    Cli::command().subcommand(report::command())
+}
+
+/// Lets clap say what it has to say: help on standard output, complaints on standard error.
+fn explain(error: &clap::Error) -> Failure {
+    match error.print() {
+        Ok(()) if error.use_stderr() => Failure::Usage,
+        Ok(()) => Failure::ClosedPipe,
+        Err(error) => output(error),
+    }
+}
+
+/// Reports a failure that has no file of its own.
+fn complain(message: impl Display, failure: Failure) -> Failure {
+    eprintln!("profdb: {message}");
+    failure
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is the argument of map_err")]
+fn output(error: io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Failure::ClosedPipe;
+    }
+    complain(format!("cannot write the output: {error}"), Failure::Output)
+}
+
+fn database(error: StoreError, stop: &Stop) -> Failure {
+    if stop.is_set() { Failure::Interrupted } else { complain(error, Failure::Database) }
+}
+
+fn asked(error: ReportError, stop: &Stop) -> Failure {
+    match error {
+        ReportError::Usage(message) => complain(message, Failure::Usage),
+        ReportError::NothingSelected(message) => complain(message, Failure::NothingSelected),
+        ReportError::Store(error) => database(error, stop),
+    }
+}
+
+/// Writes an answer to standard output.
+fn print(answer: &mut Answer<'_>, format: Format, stop: &Stop) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let rendered = render(answer, format, &mut out).and_then(|()| Ok(out.flush()?));
+    rendered.map_err(|error| match error {
+        RenderError::Output(error) => output(error),
+        RenderError::Store(error) => database(error, stop),
+    })
+}
+
+/// Reads the name of an output format.
+fn output_format(name: &str) -> Result<Format, String> {
+    let found = Format::ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
+    found.ok_or_else(|| format!("expected {}", Format::ALL.map(|(name, _)| name).join(", ")))
+}

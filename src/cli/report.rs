@@ -1,0 +1,98 @@
+//! `profdb report [NAME] [FILE]`: one subcommand per report, made from the report's header.
+
+use std::ffi::OsString;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+
+use super::source::SourceArgs;
+use super::{Failure, asked, output_format, print};
+use crate::error::Stop;
+use crate::report::header::{Parameter, ParameterDef};
+use crate::report::render::Format;
+use crate::report::{self, Argument, REPORTS, Report, Request};
+
+/// `profdb report` with a subcommand for each report.
+pub(super) fn command() -> Command {
+    Command::new("report")
+        .about("Answers a question about a run, or straight about a file")
+        .after_help("Without a name, the report is summary: `profdb report run.xml`.")
+        .subcommand_required(true)
+        .infer_long_args(true)
+        .subcommands(REPORTS.iter().map(subcommand))
+}
+
+fn subcommand(report: &'static Report) -> Command {
+    let header = report.header();
+    let mut about = vec![header.about.trim_end_matches('.').to_owned()];
+    about.extend(header.prose.iter().map(|line| (*line).to_owned()));
+    let command = SourceArgs::augment_args(Command::new(report.name))
+        .about(about.join("\n"))
+        .infer_long_args(true)
+        .arg(Arg::new("metric").long("metric").value_name("NAME").help("What to count [default: the run's own choice]"))
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .default_value("text")
+                .value_parser(output_format)
+                .help("text, csv or json"),
+        );
+    header.parameters.iter().filter_map(flag).fold(command, Command::arg)
+}
+
+/// The flag for a parameter, if it is the user's to give.
+fn flag(parameter: &ParameterDef<'static>) -> Option<Arg> {
+    let flag = Arg::new(parameter.name).long(parameter.name).help(parameter.meaning);
+    Some(match parameter.kind {
+        Parameter::Flag | Parameter::Variant(_) => flag.action(ArgAction::SetTrue),
+        Parameter::Count => flag.value_name("N").value_parser(value_parser!(u64)),
+        Parameter::Path => flag.value_name("PATH").required(!parameter.optional),
+        Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => return None,
+    })
+}
+
+/// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`.
+pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_none_or(|command| command != "report") {
+        return arguments;
+    }
+    let named = arguments.get(2).is_some_and(|name| {
+        let help = ["help", "--help", "-h"].iter().any(|help| name == help);
+        help || REPORTS.iter().any(|report| name == report.name)
+    });
+    if !named {
+        arguments.insert(2, REPORTS[0].name.into());
+    }
+    arguments
+}
+
+pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Err(Failure::Usage);
+    };
+    let report = report::by_name(name).expect("subcommands are made from the reports");
+    let source = SourceArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
+    let request = request(report, matches);
+    let format = matches.get_one::<Format>("format").copied().unwrap_or_default();
+    let database = source.open(stop)?;
+    let run = source.find_run(&database, stop)?;
+    let mut answer = report::ask(&database, report, &run, &request).map_err(|error| asked(error, stop))?;
+    print(&mut answer, format, stop)
+}
+
+fn request(report: &'static Report, matches: &ArgMatches) -> Request {
+    let argument = |parameter: &ParameterDef<'static>| {
+        let name = parameter.name;
+        let value = match parameter.kind {
+            Parameter::Flag | Parameter::Variant(_) => matches.get_flag(name).then_some(Argument::Flag),
+            Parameter::Count => matches.get_one::<u64>(name).map(|count| Argument::Count(*count)),
+            Parameter::Path => matches.get_one::<String>(name).map(|path| Argument::Path(path.clone())),
+            Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => None,
+        };
+        value.map(|value| (name.to_owned(), value))
+    };
+    Request {
+        metric: matches.get_one::<String>("metric").cloned(),
+        arguments: report.header().parameters.iter().filter_map(argument).collect(),
+    }
+}

@@ -1,0 +1,25 @@
+//! `profdb runs`
+
+use clap::Args;
+
+use super::source::open_to_read;
+use super::{DatabaseArgs, Failure, asked, output_format, print};
+use crate::error::Stop;
+use crate::report::query;
+use crate::report::render::Format;
+
+#[derive(Debug, Args)]
+pub(super) struct Runs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    /// text, csv or json
+    #[arg(long, default_value = "text", value_parser = output_format)]
+    format: Format,
+}
+
+pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
+    let database = open_to_read(&runs.database, stop)?;
+    let sql = include_str!("../../queries/lists/runs.sql");
+    let mut answer = query(&database, sql).map_err(|error| asked(error, stop))?;
+    print(&mut answer, runs.format, stop)
+}

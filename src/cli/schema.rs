@@ -1,0 +1,12 @@
+//! `profdb schema`
+
+use std::io::{self, Write};
+
+use super::{Failure, output};
+
+/// Made from the comments in the database itself; tests/docs.rs keeps it so.
+const SCHEMA: &str = include_str!("../../docs/schema.md");
+
+pub(super) fn run() -> Result<(), Failure> {
+    io::stdout().lock().write_all(SCHEMA.as_bytes()).map_err(output)
+}

@@ -1,0 +1,52 @@
+//! `profdb show [RUN]`
+
+use std::io::{self, Write};
+
+use clap::Args;
+
+use super::source::{find_run, open_to_read};
+use super::{DatabaseArgs, Failure, database, output};
+use crate::error::Stop;
+use crate::report::render;
+use crate::store::RunState;
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// Number, title or tag of the run [default: the latest]
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+pub(super) fn run(show: &Show, stop: &Stop) -> Result<(), Failure> {
+    let source = open_to_read(&show.database, stop)?;
+    let run = find_run(&source, show.run.as_deref(), stop)?;
+    let state = source.state(run.run_id).map_err(|error| database(error, stop))?;
+    write(&state, &mut io::stdout().lock()).map_err(output)
+}
+
+fn write(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
+    for (name, value) in &state.columns {
+        if let Some(value) = value {
+            writeln!(out, "{name}: {}", render::plain(value))?;
+        }
+    }
+    for metric in &state.metrics {
+        writeln!(out, "metric {}: total {}", render::plain(&metric.name), render::total(metric))?;
+    }
+    for (kind, pairs) in [("tag", &state.tags), ("property", &state.properties)] {
+        for (key, value) in pairs {
+            writeln!(out, "{kind} {}: {}", render::plain(key), render::plain(value))?;
+        }
+    }
+    for (severity, byte, line, message) in &state.notes {
+        let place = match (line, byte) {
+            (Some(line), Some(byte)) => format!("line {line} (byte {byte}): "),
+            (None, Some(byte)) => format!("byte {byte}: "),
+            _ => String::new(),
+        };
+        writeln!(out, "{severity}: {place}{}", render::plain(message))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Where questions go: to the database, or straight to a file, which is imported into memory for the purpose.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{DatabaseArgs, Failure, complain, database};
+use crate::error::{ImportError, Stop};
+use crate::import::{self, Imported};
+use crate::importers::{self, Format};
+use crate::input::{Fingerprint, Input, Limits};
+use crate::store::{Database, RunInfo, RunMeta};
+
+/// Work that is shorter than this shows no progress bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Standard input, as the name of a file.
+pub(super) const STDIN: &str = "-";
+
+/// Which run, and where it is.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SourceArgs {
+    /// A profile to ask without importing it; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(super) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
+    /// Number, title or tag of the run [default: the latest]
+    #[arg(long, value_name = "RUN", conflicts_with = "file")]
+    pub(super) run: Option<String>,
+    /// Format of FILE, whatever its first bytes look like
+    #[arg(long, value_name = "FORMAT", requires = "file", value_parser = input_format)]
+    pub(super) from: Option<&'static Format>,
+}
+
+impl SourceArgs {
+    /// The database to ask.
+    pub(super) fn open(&self, stop: &Stop) -> Result<Database, Failure> {
+        match &self.file {
+            Some(file) => in_memory(file, self.from, stop),
+            None => open_to_read(&self.database, stop),
+        }
+    }
+
+    /// The run to ask about.
+    pub(super) fn find_run(&self, source: &Database, stop: &Stop) -> Result<RunInfo, Failure> {
+        find_run(source, self.run.as_deref(), stop)
+    }
+}
+
+/// Opens the database for reading.
+pub(super) fn open_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Database, Failure> {
+    let opened = Database::open_read_only(&arguments.path()).and_then(|mut source| {
+        source.heed(stop.clone())?;
+        Ok(source)
+    });
+    opened.map_err(|error| database(error, stop))
+}
+
+/// Finds a run by number, title or tag; the latest if no name is given.
+pub(super) fn find_run(source: &Database, name: Option<&str>, stop: &Stop) -> Result<RunInfo, Failure> {
+    let found = source.run(name).map_err(|error| database(error, stop))?;
+    found.ok_or_else(|| match name {
+        Some(name) => complain(format!("there is no run {name}: see profdb runs"), Failure::NothingSelected),
+        None => complain("the database has no runs", Failure::NothingSelected),
+    })
+}
+
+fn in_memory(file: &Path, from: Option<&'static Format>, stop: &Stop) -> Result<Database, Failure> {
+    let name = file.display().to_string();
+    let opened = open(file, stop).and_then(|opened| {
+        let format = opened.format(from)?;
+        let describe = |fingerprint| meta(format, &name, fingerprint);
+        Ok(import::import(opened.input, format, stop, describe, Database::in_memory)?)
+    });
+    let Imported { database, .. } = opened.map_err(|error| failed(&name, error))?;
+    Ok(database)
+}
+
+/// What is known of a run that nobody has said anything about.
+pub(super) fn meta(format: &Format, name: &str, fingerprint: Fingerprint) -> RunMeta {
+    RunMeta {
+        format: format.name,
+        revision: format.revision,
+        source_name: name.to_owned(),
+        fingerprint,
+        title: None,
+        tags: Vec::new(),
+        again: false,
+    }
+}
+
+/// A file whose first bytes have been read.
+pub(super) struct Opened {
+    pub(super) input: Input<'static>,
+}
+
+impl Opened {
+    /// The format that was named, else the one that recognises the file.
+    pub(super) fn format(&self, from: Option<&'static Format>) -> Result<&'static Format, import::Failure> {
+        match from {
+            Some(format) => Ok(format),
+            None => Ok(importers::detect(self.input.head())?),
+        }
+    }
+}
+
+/// Opens a file, or standard input, with a progress bar if there is somebody to see it.
+pub(super) fn open(file: &Path, stop: &Stop) -> Result<Opened, import::Failure> {
+    let (reader, length): (Box<dyn Read>, _) = if file == Path::new(STDIN) {
+        (Box::new(io::stdin().lock()), None)
+    } else {
+        let opened = File::open(file).map_err(unreadable)?;
+        let about = opened.metadata().map_err(unreadable)?;
+        if about.is_dir() {
+            return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        (Box::new(opened), about.is_file().then_some(about.len()))
+    };
+    let input = Input::new(Box::new(Watched::new(reader, length)), Limits::default(), stop.clone())?;
+    Ok(Opened { input })
+}
+
+/// A file that cannot even be opened.
+fn unreadable(source: io::Error) -> import::Failure {
+    import::Failure::Input(ImportError::Unreadable(source))
+}
+
+/// Reports why a file was not imported.
+pub(super) fn failed(name: &str, error: import::Failure) -> Failure {
+    match error {
+        import::Failure::Input(error) => complain(format!("{name}: {error}"), Failure::Input),
+        import::Failure::Store(error) => complain(error, Failure::Database),
+        import::Failure::Interrupted => {
+            complain(format!("{name}: interrupted, nothing imported"), Failure::Interrupted)
+        }
+    }
+}
+
+/// Reads the name of an input format.
+pub(super) fn input_format(name: &str) -> Result<&'static Format, String> {
+    let names = || importers::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    importers::by_name(name).ok_or_else(|| format!("expected {}", names()))
+}
+
+/// A reader whose progress can be seen on a terminal.
+struct Watched {
+    reader: Box<dyn Read>,
+    bar: ProgressBar,
+    started: Instant,
+}
+
+impl Watched {
+    fn new(reader: Box<dyn Read>, length: Option<u64>) -> Self {
+        let bar = match length {
+            Some(length) => ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden()),
+            None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+        };
+        let template = match length {
+            Some(_) => "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+            None => "{spinner} {bytes} {bytes_per_sec}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self { reader, bar, started: Instant::now() }
+    }
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.bar.inc(read as u64);
+        if self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        if read == 0 {
+            self.bar.finish_and_clear();
+        }
+        Ok(read)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

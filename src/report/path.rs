@@ -1,0 +1,168 @@
+//! The grammar of drill-down paths: `A,B` is B somewhere within A, `A>B` is B called by A directly.
+//!
+//! Names come from strangers' programs and hold everything, operators included (`map<a, b>`, `|>|`, `*FOO*`). So the names
+//! that the run knows are tried first: where a known name fits, the longest one is meant. Quotes force a name, and without
+//! quotes `*` and `?` in a name that nobody knows fit any text and any character.
+
+use nom::branch::alt;
+use nom::bytes::complete::{is_not, take_while};
+use nom::character::complete::{char, one_of};
+use nom::combinator::{all_consuming, map, recognize, value};
+use nom::error::{Error, ErrorKind};
+use nom::multi::{many0, many1};
+use nom::sequence::{delimited, preceded};
+use nom::{IResult, Parser};
+
+/// How a step continues the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// `,`: others may lie between.
+    Within,
+    /// `>`: called directly.
+    Direct,
+}
+
+/// What a step names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// Functions of exactly this name.
+    Exact(String),
+    /// Functions whose name fits.
+    Pattern(String),
+}
+
+/// A path: a name, and how it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Path {
+    pub(super) first: Name,
+    pub(super) rest: Vec<(Operator, Name)>,
+}
+
+/// Reads a path; `known` says whether the run has a function of that name.
+///
+/// # Errors
+/// When the text is no path.
+pub(super) fn parse(text: &str, known: &dyn Fn(&str) -> bool) -> Result<Path, String> {
+    if known(text) {
+        return Ok(Path { first: Name::Exact(text.to_owned()), rest: Vec::new() });
+    }
+    let path = map((|input| name(input, known), many0((operator, |input| name(input, known)))), |(first, rest)| Path {
+        first,
+        rest,
+    });
+    match all_consuming(path).parse(text) {
+        Ok((_, path)) => Ok(path),
+        Err(nom::Err::Error(error) | nom::Err::Failure(error)) => {
+            let at = text.chars().count() - error.input.chars().count();
+            let found = if error.input.is_empty() { "the end".to_owned() } else { format!("\"{}\"", error.input) };
+            Err(format!("path \"{text}\": expected a name at character {}, found {found}", at + 1))
+        }
+        Err(nom::Err::Incomplete(_)) => Err(format!("path \"{text}\": expected a name")),
+    }
+}
+
+fn operator(input: &str) -> IResult<&str, Operator> {
+    alt((value(Operator::Within, char(',')), value(Operator::Direct, char('>')))).parse(input)
+}
+
+fn name<'a>(input: &'a str, known: &dyn Fn(&str) -> bool) -> IResult<&'a str, Name> {
+    alt((|input| known_name(input, known), delimited(blanks, quoted, blanks), bare)).parse(input)
+}
+
+/// The longest name that the run knows, up to an operator or the end.
+fn known_name<'a>(input: &'a str, known: &dyn Fn(&str) -> bool) -> IResult<&'a str, Name> {
+    let ends = input.match_indices([',', '>']).map(|(at, _)| at).chain([input.len()]);
+    let fitting = ends.filter(|&end| known(input[..end].trim()) || known(&input[..end])).last();
+    let Some(end) = fitting else {
+        return Err(nom::Err::Error(Error::new(input, ErrorKind::Tag)));
+    };
+    let found = if known(&input[..end]) { &input[..end] } else { input[..end].trim() };
+    Ok((&input[end..], Name::Exact(found.to_owned())))
+}
+
+/// A name in single or double quotes; a quote within is doubled.
+fn quoted(input: &str) -> IResult<&str, Name> {
+    let (_, quote) = one_of("'\"").parse(input)?;
+    let other = if quote == '\'' { "'" } else { "\"" };
+    let piece = alt((is_not(other), preceded(char(quote), recognize(char(quote)))));
+    let (rest, pieces) = delimited(char(quote), many1(piece), char(quote)).parse(input)?;
+    Ok((rest, Name::Exact(pieces.concat())))
+}
+
+/// A name up to the next operator.
+fn bare(input: &str) -> IResult<&str, Name> {
+    let (rest, text) = is_not(",>").parse(input)?;
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(nom::Err::Error(Error::new(input, ErrorKind::Tag)));
+    }
+    let name = if text.contains(['*', '?']) { Name::Pattern(text.to_owned()) } else { Name::Exact(text.to_owned()) };
+    Ok((rest, name))
+}
+
+fn blanks(input: &str) -> IResult<&str, &str> {
+    take_while(|character: char| character == ' ').parse(input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &[&str] = &["A", "B", "map<a, b>", "|>|", "*FOO*", ">=", "a->b", "\"idle\"", "x,y", " z"];
+
+    fn show(path: &Path) -> String {
+        let name = |name: &Name| match name {
+            Name::Exact(name) => format!("[{name}]"),
+            Name::Pattern(name) => format!("/{name}/"),
+        };
+        let rest = path.rest.iter().map(|(operator, step)| {
+            let operator = if *operator == Operator::Within { "," } else { ">" };
+            format!("{operator}{}", name(step))
+        });
+        std::iter::once(name(&path.first)).chain(rest).collect()
+    }
+
+    #[test]
+    fn known_names_come_before_operators() {
+        let table = [
+            ("A", "[A]"),
+            ("A,B", "[A],[B]"),
+            ("A > B", "[A]>[B]"),
+            ("map<a, b>", "[map<a, b>]"),
+            ("map<a, b>,A", "[map<a, b>],[A]"),
+            ("A,map<a, b>>|>|", "[A],[map<a, b>]>[|>|]"),
+            ("*FOO*", "[*FOO*]"),
+            ("*FOO", "/*FOO/"),
+            (">=", "[>=]"),
+            (">=>>=", "[>=]>[>=]"),
+            ("a->b", "[a->b]"),
+            ("\"idle\"", "[\"idle\"]"),
+            ("'A,B'", "[A,B]"),
+            ("'it''s',A", "[it's],[A]"),
+            ("\"*\"", "[*]"),
+            ("x,y", "[x,y]"),
+            ("x,z", "[x],[z]"),
+            ("x,y,z", "[x,y],[z]"),
+            (" z", "[ z]"),
+            ("unknown,A", "[unknown],[A]"),
+            ("#.Util.*>B", "/#.Util.*/>[B]"),
+        ];
+        for (text, expected) in table {
+            let path = parse(text, &|name| KNOWN.contains(&name)).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(show(&path), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_is_refused_with_its_place() {
+        let table = [("", 1), ("A,", 3), (",A", 1), ("A,,B", 3), ("A>>B", 3), ("'A", 1)];
+        for (text, at) in table {
+            let result = parse(text, &|name| name == "A" || name == "B");
+            match result {
+                Err(error) => assert!(error.contains(&format!("character {at}")), "{text}: {error}"),
+                // An opened quote without its end is a bare name like any other.
+                Ok(path) => assert_eq!(show(&path), format!("[{text}]"), "{text}"),
+            }
+        }
+    }
+}
