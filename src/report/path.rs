@@ -7,7 +7,7 @@
 use nom::branch::alt;
 use nom::bytes::complete::{is_not, take_while};
 use nom::character::complete::{char, one_of};
-use nom::combinator::{all_consuming, map, recognize, value};
+use nom::combinator::{all_consuming, cut, map, recognize, value};
 use nom::error::{Error, ErrorKind};
 use nom::multi::{many0, many1};
 use nom::sequence::{delimited, preceded};
@@ -46,10 +46,9 @@ pub(super) fn parse(text: &str, known: &dyn Fn(&str) -> bool) -> Result<Path, St
     if known(text) {
         return Ok(Path { first: Name::Exact(text.to_owned()), rest: Vec::new() });
     }
-    let path = map((|input| name(input, known), many0((operator, |input| name(input, known)))), |(first, rest)| Path {
-        first,
-        rest,
-    });
+    // Behind an operator there must be a name: without `cut` the operator would be left over, and blamed.
+    let step = (operator, cut(|input| name(input, known)));
+    let path = map((|input| name(input, known), many0(step)), |(first, rest)| Path { first, rest });
     match all_consuming(path).parse(text) {
         Ok((_, path)) => Ok(path),
         Err(nom::Err::Error(error) | nom::Err::Failure(error)) => {
