@@ -39,8 +39,6 @@ pub struct Imported {
     pub database: Database,
     /// Nodes in the file.
     pub nodes: u64,
-    /// Notes about the file.
-    pub notes: usize,
 }
 
 enum Message {
@@ -74,10 +72,10 @@ pub fn import(
         let writer = scope.spawn(move || write(&receiver, open, stop));
         let read = read(&mut input, format, stop, &sender).and_then(|totals| {
             let fingerprint = input.finish()?;
-            let (nodes, notes) = (totals.nodes, totals.notes.len());
+            let nodes = totals.nodes;
             // As above: a writer that is gone has its own error to report.
             let _ = sender.send(Message::Finish(Box::new((totals, describe(fingerprint)))));
-            Ok((nodes, notes))
+            Ok(nodes)
         });
         drop(sender);
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -86,7 +84,7 @@ pub fn import(
                 Err(error.into())
             }
             (_, Err(failure)) => Err(failure),
-            (Ok((nodes, notes)), Ok(Some((outcome, database)))) => Ok(Imported { outcome, database, nodes, notes }),
+            (Ok(nodes), Ok(Some((outcome, database)))) => Ok(Imported { outcome, database, nodes }),
             (Err(_) | Ok(_), Ok(_)) => Err(Failure::Interrupted),
         }
     })

@@ -7,16 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use super::source::{STDIN, failed, input_format, meta, open};
+use super::source::{STDIN, failed, input_format, meta, open, warn};
 use super::{DatabaseArgs, Failure, complain};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::Format;
 use crate::input::Fingerprint;
 use crate::store::{Database, Outcome, RunMeta};
-
-/// Warnings of one file that are shown; the others can be seen with `profdb show`.
-const SHOWN_WARNINGS: usize = 5;
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
@@ -186,7 +183,7 @@ fn fingerprint(file: &Path) -> io::Result<Fingerprint> {
 
 /// Says what became of a file.
 fn tell(name: &str, told: Told) -> Result<(), Failure> {
-    let Imported { outcome, database, nodes, .. } = match told {
+    let Imported { outcome, database, nodes } = match told {
         Told::New(imported) => imported,
         Told::Known(run) => {
             eprintln!("profdb: {name}: already imported as run {run}; --again stores it once more");
@@ -194,19 +191,7 @@ fn tell(name: &str, told: Told) -> Result<(), Failure> {
         }
     };
     let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
-    let state = database.state(run).map_err(|error| complain(error, Failure::Database))?;
-    let warnings: Vec<_> = state.notes.iter().filter(|note| note.0 == "warning").collect();
-    for (_, byte, line, message) in warnings.iter().take(SHOWN_WARNINGS) {
-        let place = match (line, byte) {
-            (Some(line), Some(byte)) => format!("line {line} (byte {byte}): "),
-            (None, Some(byte)) => format!("byte {byte}: "),
-            _ => String::new(),
-        };
-        eprintln!("profdb: {name}: {place}{message}");
-    }
-    if warnings.len() > SHOWN_WARNINGS {
-        eprintln!("profdb: {name}: {} more warnings: profdb show {run}", warnings.len() - SHOWN_WARNINGS);
-    }
+    warn(name, &database, run).map_err(|error| complain(error, Failure::Database))?;
     println!("{name}: run {run}, {nodes} nodes");
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `profdb report [NAME] [FILE]`: one subcommand per report, made from the report's header.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
@@ -51,14 +52,16 @@ fn flag(parameter: &ParameterDef<'static>) -> Option<Arg> {
     })
 }
 
-/// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`.
+/// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`. A word that is neither a file nor looks
+/// like one is left to be a report, so that a mistyped name is answered with the names that there are.
 pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_none_or(|command| command != "report") {
         return arguments;
     }
     let named = arguments.get(2).is_some_and(|name| {
-        let help = ["help", "--help", "-h"].iter().any(|help| name == help);
-        help || REPORTS.iter().any(|report| name == report.name)
+        let text = name.to_string_lossy();
+        let word = !text.starts_with('-') && !text.contains(['.', '/']) && !Path::new(name).exists();
+        word || text == "--help" || text == "-h" || REPORTS.iter().any(|report| report.name == text)
     });
     if !named {
         arguments.insert(2, REPORTS[0].name.into());

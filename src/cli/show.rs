@@ -40,13 +40,8 @@ fn write(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{kind} {}: {}", render::plain(key), render::plain(value))?;
         }
     }
-    for (severity, byte, line, message) in &state.notes {
-        let place = match (line, byte) {
-            (Some(line), Some(byte)) => format!("line {line} (byte {byte}): "),
-            (None, Some(byte)) => format!("byte {byte}: "),
-            _ => String::new(),
-        };
-        writeln!(out, "{severity}: {place}{}", render::plain(message))?;
+    for note in &state.notes {
+        writeln!(out, "{}: {}", note.severity, render::plain(&note.to_string()))?;
     }
     Ok(())
 }

@@ -13,10 +13,14 @@ use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::{self, Format};
 use crate::input::{Fingerprint, Input, Limits};
-use crate::store::{Database, RunInfo, RunMeta};
+use crate::report::render::plain;
+use crate::store::{Database, Outcome, RunInfo, RunMeta, StoreError};
 
 /// Work that is shorter than this shows no progress bar.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Warnings of one file that are shown; table `notes` has them all.
+const SHOWN_WARNINGS: usize = 5;
 
 /// Standard input, as the name of a file.
 pub(super) const STDIN: &str = "-";
@@ -77,8 +81,22 @@ fn in_memory(file: &Path, from: Option<&'static Format>, stop: &Stop) -> Result<
         let describe = |fingerprint| meta(format, &name, fingerprint);
         Ok(import::import(opened.input, format, stop, describe, Database::in_memory)?)
     });
-    let Imported { database, .. } = opened.map_err(|error| failed(&name, error))?;
+    let Imported { outcome, database, .. } = opened.map_err(|error| failed(&name, error))?;
+    let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
+    warn(&name, &database, run).map_err(|error| super::database(error, stop))?;
     Ok(database)
+}
+
+/// Shows the first warnings about a file.
+pub(super) fn warn(name: &str, source: &Database, run: i64) -> Result<(), StoreError> {
+    let warnings = source.warnings(run)?;
+    for warning in warnings.iter().take(SHOWN_WARNINGS) {
+        eprintln!("profdb: {name}: {}", plain(&warning.to_string()));
+    }
+    if warnings.len() > SHOWN_WARNINGS {
+        eprintln!("profdb: {name}: {} more warnings, in table notes", warnings.len() - SHOWN_WARNINGS);
+    }
+    Ok(())
 }
 
 /// What is known of a run that nobody has said anything about.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-pub use read::{MetricInfo, RunInfo, RunState};
+pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use write::{Outcome, RunMeta, RunWriter};
 
 use crate::error::Stop;

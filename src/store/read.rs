@@ -1,5 +1,7 @@
 //! Reading what is known of runs, and deleting one.
 
+use std::fmt;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Database, StoreError};
@@ -41,8 +43,31 @@ pub struct RunState {
     pub tags: Vec<(String, String)>,
     /// What was measured.
     pub metrics: Vec<MetricInfo>,
-    /// Severity, byte, line and text of the notes.
-    pub notes: Vec<(String, Option<i64>, Option<i64>, String)>,
+    /// What there was to remark.
+    pub notes: Vec<NoteInfo>,
+}
+
+/// A remark about the file of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteInfo {
+    /// `warning` or `info`.
+    pub severity: String,
+    /// Bytes before its place in the file.
+    pub byte: Option<i64>,
+    /// Line of its place in the file.
+    pub line: Option<i64>,
+    /// What is said.
+    pub message: String,
+}
+
+impl fmt::Display for NoteInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.line, self.byte) {
+            (Some(line), Some(byte)) => write!(f, "line {line} (byte {byte}): {}", self.message),
+            (None, Some(byte)) => write!(f, "byte {byte}: {}", self.message),
+            _ => write!(f, "{}", self.message),
+        }
+    }
 }
 
 impl Database {
@@ -107,17 +132,35 @@ impl Database {
                 let value = |(at, name): (usize, String)| Ok((name, text(row, at)?));
                 names.into_iter().enumerate().map(value).collect()
             })?;
-            let sql = "SELECT severity, byte, line, message FROM notes WHERE run_id = ?1 ORDER BY note_id";
-            let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+            let notes = self.notes(run_id)?;
             Ok(RunState {
                 columns,
                 properties: pairs("SELECT key, value FROM run_properties WHERE run_id = ?1 ORDER BY key")?,
                 tags: pairs("SELECT key, value FROM run_tags WHERE run_id = ?1 ORDER BY key")?,
                 metrics,
-                notes: self.connection.prepare(sql)?.query_map([run_id], read)?.collect::<Result<_, _>>()?,
+                notes,
             })
         };
         state().map_err(|source| self.failed(source))
+    }
+
+    /// What there was to remark about the file of a run.
+    fn notes(&self, run_id: i64) -> rusqlite::Result<Vec<NoteInfo>> {
+        let sql = "SELECT severity, byte, line, message FROM notes WHERE run_id = ?1 ORDER BY note_id";
+        let read = |row: &Row<'_>| {
+            Ok(NoteInfo { severity: row.get(0)?, byte: row.get(1)?, line: row.get(2)?, message: row.get(3)? })
+        };
+        self.connection.prepare(sql)?.query_map([run_id], read)?.collect()
+    }
+
+    /// The remarks about a run that may make a figure other than expected.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn warnings(&self, run_id: i64) -> Result<Vec<NoteInfo>, StoreError> {
+        let mut notes = self.notes(run_id).map_err(|source| self.failed(source))?;
+        notes.retain(|note| note.severity == "warning");
+        Ok(notes)
     }
 
     /// Deletes a run with everything that belongs to it.

@@ -469,7 +469,7 @@ impl Tree {
     }
 }
 
-/// How often something was met, and where first.
+/// How often something was met, and where first in the file: rows are closed in another order.
 #[derive(Default)]
 struct Counted {
     count: u64,
@@ -479,7 +479,9 @@ struct Counted {
 impl Counted {
     fn add(&mut self, position: Position) {
         self.count += 1;
-        self.first.get_or_insert(position);
+        if self.first.is_none_or(|first| position.byte < first.byte) {
+            self.first = Some(position);
+        }
     }
 
     fn note(&self, sink: &mut dyn Sink, what: &str) {
