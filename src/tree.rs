@@ -574,7 +574,8 @@ impl<O: Output> TreeBuilder<O> {
             known.calls.add(calls);
         }
         if !exact {
-            let reason = format!("the calls of `{}` add up to more than 2^53", self.functions[function as usize].function.name);
+            let reason =
+                format!("the calls of `{}` add up to more than 2^53", self.functions[function as usize].function.name);
             self.refuse(&reason);
         }
         let caller = if container { above } else { Caller { function, line: -1, col: 0 } };
@@ -789,9 +790,9 @@ impl<O: Output> TreeBuilder<O> {
         for (metric, edge) in product(metrics, self.edges.len()) {
             let known = &self.edges[edge];
             let sums = self.edge_sums[edge * metrics + metric];
-            let silent = [sums.exclusive, sums.cumulative, sums.outermost, sums.seen].iter().all(|sum| {
-                sum.is_none_or(|sum| sum == 0.0)
-            });
+            let silent = [sums.exclusive, sums.cumulative, sums.outermost, sums.seen]
+                .iter()
+                .all(|sum| sum.is_none_or(|sum| sum == 0.0));
             if metric != self.default && silent {
                 continue;
             }
@@ -891,12 +892,10 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 self.stated_totals.resize(self.stated_totals.len().max(at + 1), None);
                 self.stated_totals[at] = Some(total);
             }
-            RunFact::Other(key, value) => {
-                match facts.properties.iter_mut().find(|(known, _)| known == key) {
-                    Some((_, known)) => value.clone_into(known),
-                    None => facts.properties.push((key.to_owned(), value.to_owned())),
-                }
-            }
+            RunFact::Other(key, value) => match facts.properties.iter_mut().find(|(known, _)| known == key) {
+                Some((_, known)) => value.clone_into(known),
+                None => facts.properties.push((key.to_owned(), value.to_owned())),
+            },
         }
     }
 
@@ -935,7 +934,8 @@ impl<O: Output> Sink for TreeBuilder<O> {
             self.function_sums.resize(self.functions.len() * self.metrics.len(), Sums::default());
         }
         let (functions, hasher) = (&self.functions, &self.hasher);
-        self.function_index.insert_unique(hash, at, |&at| hasher.hash_one(definition(&functions[at as usize].function)));
+        self.function_index
+            .insert_unique(hash, at, |&at| hasher.hash_one(definition(&functions[at as usize].function)));
         FunctionId(at)
     }
 
@@ -1087,8 +1087,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 return;
             }
             let sums = &mut self.edge_sums[at as usize * self.metrics.len() + cost.metric.0 as usize];
-            let targets =
-                [&mut sums.exclusive, &mut sums.cumulative, &mut sums.outermost, &mut sums.seen].into_iter();
+            let targets = [&mut sums.exclusive, &mut sums.cumulative, &mut sums.outermost, &mut sums.seen].into_iter();
             for (sum, part) in targets.zip(parts) {
                 if let Some(part) = part {
                     *sum = Some(sum.unwrap_or(0.0) + part);

@@ -238,9 +238,7 @@ impl Entry {
                 Tag::Depth => self.depth.replace(xml.value(tag, "a depth", depth)?).is_some(),
                 Tag::Line => self.line.replace(xml.value(tag, "a line, nothing or ¯1", line_number)?).is_some(),
                 Tag::Calls => self.calls.replace(xml.value(tag, "a count", count)?).is_some(),
-                Tag::InclusiveTime => {
-                    self.inclusive.replace(xml.value(tag, "milliseconds", nanoseconds)?).is_some()
-                }
+                Tag::InclusiveTime => self.inclusive.replace(xml.value(tag, "milliseconds", nanoseconds)?).is_some(),
                 Tag::ExclusiveTime => {
                     self.exclusive_first = self.inclusive.is_none();
                     self.exclusive.replace(xml.value(tag, "milliseconds", nanoseconds)?).is_some()

@@ -128,7 +128,8 @@ impl Database {
         let path = self.path.clone();
         let transaction = self.begin()?;
         super::migrate(&transaction, &path)?;
-        let deleted = transaction.execute("DELETE FROM runs WHERE run_id = ?1", [run_id]).and_then(|_| transaction.commit());
+        let deleted =
+            transaction.execute("DELETE FROM runs WHERE run_id = ?1", [run_id]).and_then(|_| transaction.commit());
         deleted.map_err(|source| StoreError::Sqlite { path, source })
     }
 
@@ -139,7 +140,8 @@ impl Database {
     pub fn failed_checks(&self) -> Result<Vec<(&'static str, usize)>, StoreError> {
         let mut failed = Vec::new();
         for (name, sql) in super::CHECKS {
-            let found = || self.connection.prepare(sql)?.query_map([], |_| Ok(()))?.try_fold(0, |n, row| row.map(|()| n + 1));
+            let found =
+                || self.connection.prepare(sql)?.query_map([], |_| Ok(()))?.try_fold(0, |n, row| row.map(|()| n + 1));
             let count = found().map_err(|source| self.failed(source))?;
             if count > 0 {
                 failed.push((*name, count));

@@ -181,7 +181,8 @@ impl RunWriter<'_> {
     }
 
     fn nodes(&self, nodes: &[NodeRow]) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO nodes (node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive,
+        let sql =
+            "INSERT INTO nodes (node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive,
                                       cumulative)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
         let mut insert = self.transaction.prepare_cached(sql)?;
@@ -249,7 +250,8 @@ impl RunWriter<'_> {
     }
 
     fn facts(&self, run: i64, totals: &Totals, meta: &RunMeta) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let sql =
+            "INSERT INTO metrics (metric_id, run_id, name, unit, position, total) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut insert = self.transaction.prepare(sql)?;
         for (position, metric) in (1_i64..).zip(&totals.metrics) {
             let id = self.metrics_before + position;
@@ -291,7 +293,8 @@ impl RunWriter<'_> {
     }
 
     fn lines(&self, rows: &[InfoRow]) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
+        let sql =
+            "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let mut insert = self.transaction.prepare(sql)?;
         let key = |row: &InfoRow| {

@@ -14,7 +14,9 @@
 use std::collections::HashMap;
 
 use crate::error::{ImportError, Position, quote};
-use crate::events::{Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink, Unit};
+use crate::events::{
+    Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink, Unit,
+};
 
 /// Times are printed to 0.001 ms at the coarsest, so a pair that differs by more than twice that differs. In ns.
 const NOISE: f64 = 2000.0;
@@ -622,8 +624,14 @@ mod tests {
 
     #[test]
     fn a_row_without_a_line_is_a_function() {
-        let table: &[(&str, Option<Option<u32>>)] =
-            &[("", Some(None)), ("¯1", Some(None)), ("-1", Some(None)), ("0", Some(Some(0))), ("¯2", None), ("x", None)];
+        let table: &[(&str, Option<Option<u32>>)] = &[
+            ("", Some(None)),
+            ("¯1", Some(None)),
+            ("-1", Some(None)),
+            ("0", Some(Some(0))),
+            ("¯2", None),
+            ("x", None),
+        ];
         for (text, expected) in table {
             assert_eq!(line_number(text.as_bytes()), *expected, "{text}");
         }
