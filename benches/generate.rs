@@ -25,8 +25,8 @@
 //! Ticks follow from the calls: by the tick rule every row below a function row adds twice its calls, and the
 //! function row itself adds its calls once. Memory is O(depth + functions).
 
-#![warn(clippy::pedantic)]
-#![allow(clippy::cast_precision_loss, reason = "the profiler computes in binary floating point too")]
+#![expect(clippy::cast_precision_loss, reason = "the profiler computes in binary floating point too")]
+#![expect(clippy::print_stderr, reason = "a program of its own, which has a screen")]
 
 use std::{
     fmt,

@@ -80,7 +80,7 @@ pub fn import(
         drop(sender);
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (read, written) {
-            (Err(error), Ok(_)) | (Err(error), Err(Failure::Interrupted)) if !matches!(error, ImportError::Stopped) => {
+            (Err(error), Ok(_) | Err(Failure::Interrupted)) if !matches!(error, ImportError::Stopped) => {
                 Err(error.into())
             }
             (_, Err(failure)) => Err(failure),

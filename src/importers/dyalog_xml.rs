@@ -92,7 +92,7 @@ fn import(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError>
     settings.state(sink);
     let mut rows = Rows::new(sink, layout);
     while xml.is_open() {
-        rows.row(&entry.row(&layout)?)?;
+        rows.row(&entry.row(layout)?)?;
         next_entry(&mut xml, &mut entry, rows.sink())?;
     }
     let end = xml.end_of_file()?;
@@ -273,7 +273,7 @@ impl Entry {
     }
 
     /// The row that the entry stands for, if it has what the layout asks for.
-    fn row(&self, layout: &Layout) -> Result<Row<'_>, ImportError> {
+    fn row(&self, layout: Layout) -> Result<Row<'_>, ImportError> {
         const NOWHERE: Position = Position { byte: 0, line: None };
         let start = self.start.unwrap_or(NOWHERE);
         let missing = |tag: Tag| {

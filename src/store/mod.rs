@@ -15,7 +15,7 @@ pub use write::{Outcome, RunMeta, RunWriter};
 
 use crate::error::Stop;
 
-/// Marks a file as ours (`PRAGMA application_id`): "PrDB".
+/// Marks a file as ours (`PRAGMA application_id`): `PrDB`.
 pub const APPLICATION_ID: i32 = 0x5072_4442;
 
 /// How long to wait for somebody else's lock.
@@ -26,6 +26,10 @@ const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
 const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_core.sql")];
+
+/// `PRAGMA user_version` of a file that has all of them.
+#[expect(clippy::cast_possible_wrap, reason = "a list that somebody wrote by hand is short")]
+const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// The public views, replaced in the file when their text here is another.
 const VIEWS: &[(&str, &str)] = &[
@@ -180,7 +184,7 @@ impl Database {
         if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0) {
             return Err(StoreError::NotOurs(self.path.clone()));
         }
-        if version > MIGRATIONS.len() as i64 {
+        if version > VERSION {
             let (path, known) = (self.path.clone(), MIGRATIONS.len());
             return Err(StoreError::Newer { path, found: version, known });
         }
@@ -196,7 +200,7 @@ impl Database {
     fn is_current(&self) -> Result<bool, StoreError> {
         let current = || -> rusqlite::Result<bool> {
             let (_, version, _) = self.identity()?;
-            Ok(version == MIGRATIONS.len() as i64 && stale_views(&self.connection)?.is_empty())
+            Ok(version == VERSION && stale_views(&self.connection)?.is_empty())
         };
         current().map_err(|source| self.failed(source))
     }
@@ -257,7 +261,7 @@ fn migrate(transaction: &Transaction<'_>, path: &Path) -> Result<(), StoreError>
         }
         if done < MIGRATIONS.len() {
             transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
         }
         for (name, sql) in stale_views(transaction)? {
             transaction.execute_batch(&format!("DROP VIEW IF EXISTS {name};"))?;

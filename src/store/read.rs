@@ -127,7 +127,7 @@ impl Database {
                               last_node, profdb_version
                        FROM runs WHERE run_id = ?1";
             let mut statement = self.connection.prepare(sql)?;
-            let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+            let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
             let columns = statement.query_row([run_id], |row| {
                 let value = |(at, name): (usize, String)| Ok((name, text(row, at)?));
                 names.into_iter().enumerate().map(value).collect()

@@ -1,3 +1,3 @@
 //! What several formats share.
 
-pub mod dyalog_rows;
+pub(super) mod dyalog_rows;
