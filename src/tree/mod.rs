@@ -1,0 +1,645 @@
+//! The builder: from what importers say to rows. Numbers nodes in pre-order, closes intervals, links each node to the
+//! enclosing one of the same function, derives the cost that the file leaves out, and adds up functions, lines and edges
+//! in the same pass. No I/O, no SQL.
+//!
+//! Memory: the open nodes, one batch of rows, and what is kept per function, line, edge (and, for stacks, per distinct
+//! path). Never per node of a tree format: a row leaves with its batch, also while nodes above it are still open; those
+//! few follow in the batch in which they close.
+
+mod ledger;
+mod rows;
+mod trie;
+
+pub use rows::{
+    Batch, CostRow, EdgeRow, Facts, Figures, Function, InfoFigures, InfoRow, MetricRow, NodeRow, NoteRow, Output,
+    Place, Totals,
+};
+
+use crate::error::{ImportError, Stop};
+use crate::events::{
+    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Note, RunFact, Sample,
+    Severity, Sink, Unit,
+};
+use ledger::{Caller, EdgeSums, Ledger, MAX_EXACT};
+use trie::{Step, Trie};
+
+/// Nodes in one batch: enough that handing it over costs nothing, few enough that four of them fit in any memory.
+const NODES_PER_BATCH: usize = 16 * 1024;
+
+/// Notes kept of one run; what comes after them is counted.
+const MAX_NOTES: usize = 1000;
+
+/// [`MAX_EXACT`] as a cost.
+const MAX_EXACT_COST: f64 = 9_007_199_254_740_992.0;
+
+/// A leftover (cumulative less callees) that is negative by less than this part of the cumulative cost is rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The index of nothing.
+const NONE: u32 = u32::MAX;
+
+/// An open node.
+struct Level {
+    node: u64,
+    /// The nearest enclosing node of the same function or line, 0 if none.
+    outer: u64,
+    function: u32,
+    /// The line, [`NONE`] for function nodes.
+    line: u32,
+    calls: Option<u64>,
+    /// Whom nodes below have as their caller.
+    caller: Caller,
+    /// The edge that leads here, [`NONE`] for lines and containers.
+    edge: u32,
+    /// No enclosing node has the same pair of caller and callee.
+    outermost_pair: bool,
+}
+
+/// What is known of an open node in one metric.
+#[derive(Clone, Copy, Default)]
+struct Account {
+    given: Option<Cost>,
+    /// Cumulative cost of the functions called.
+    callees: f64,
+}
+
+/// See the module's page.
+pub struct TreeBuilder<O> {
+    output: O,
+    stop: Stop,
+    failure: Option<ImportError>,
+    facts: Facts,
+    stated_totals: Vec<Option<f64>>,
+    metrics: Vec<MetricRow>,
+    /// Metrics are fixed once the first figure has come.
+    frozen: bool,
+    default: usize,
+    ledger: Ledger,
+    trie: Trie,
+
+    stack: Vec<Level>,
+    /// One per open node and metric.
+    accounts: Vec<Account>,
+    next: u64,
+    batch: Batch,
+    /// First node that the slots stand for.
+    base: u64,
+    slots: Vec<Option<NodeRow>>,
+    /// Figures of the slots in the other metrics.
+    slot_figures: Vec<Figures>,
+    late: Vec<NodeRow>,
+    late_costs: Vec<CostRow>,
+
+    notes: Vec<NoteRow>,
+    notes_left_out: u64,
+    exceeded: Counted,
+    rounded: Counted,
+}
+
+/// How often something happened, and to whom first.
+#[derive(Default)]
+struct Counted {
+    count: u64,
+    first: u32,
+}
+
+impl Counted {
+    fn add(&mut self, function: u32) {
+        if self.count == 0 {
+            self.first = function;
+        }
+        self.count += 1;
+    }
+}
+
+impl<O: Output> TreeBuilder<O> {
+    /// An empty run. `stop` is set when the builder meets something that it must refuse.
+    pub fn new(output: O, stop: Stop) -> Self {
+        Self {
+            output,
+            stop,
+            failure: None,
+            facts: Facts::default(),
+            stated_totals: Vec::new(),
+            metrics: Vec::new(),
+            frozen: false,
+            default: 0,
+            ledger: Ledger::default(),
+            trie: Trie::default(),
+            stack: Vec::new(),
+            accounts: Vec::new(),
+            next: 1,
+            batch: Batch::default(),
+            base: 1,
+            slots: Vec::new(),
+            slot_figures: Vec::new(),
+            late: Vec::new(),
+            late_costs: Vec::new(),
+            notes: Vec::new(),
+            notes_left_out: 0,
+            exceeded: Counted::default(),
+            rounded: Counted::default(),
+        }
+    }
+
+    /// Merged stacks become nodes, the last batch leaves, and the totals are drawn up.
+    ///
+    /// # Errors
+    /// What the builder had to refuse on the way.
+    pub fn finish(mut self) -> Result<(Totals, O), ImportError> {
+        self.drain_trie();
+        if !self.stack.is_empty() {
+            self.refuse("the importer left nodes open");
+        }
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        self.freeze();
+        self.flush();
+        self.closing_notes();
+        let totals = Totals {
+            functions: self.ledger.function_rows(self.default),
+            lines: self.ledger.line_rows(self.default),
+            edges: self.ledger.edge_rows(self.default),
+            nodes: self.next - 1,
+            facts: self.facts,
+            metrics: self.metrics,
+            notes: self.notes,
+        };
+        Ok((with_totals(totals, &self.stated_totals), self.output))
+    }
+
+    /// The failure that made the builder stop, if one did.
+    pub fn failure(&mut self) -> Option<ImportError> {
+        self.failure.take()
+    }
+
+    fn refuse(&mut self, reason: &str) {
+        if self.failure.is_none() {
+            self.failure = Some(ImportError::Refused(reason.to_owned()));
+        }
+        self.stop.set();
+    }
+
+    fn freeze(&mut self) {
+        if self.frozen {
+            return;
+        }
+        self.frozen = true;
+        self.stated_totals.resize(self.metrics.len(), None);
+        let default = self.facts.default_metric.unwrap_or(MetricId(0));
+        self.default = default.0 as usize;
+        if !self.metrics.is_empty() {
+            self.facts.default_metric = Some(default);
+        }
+        if self.default >= self.metrics.len().max(1) {
+            self.refuse("the importer made a metric the default one that it never announced");
+            self.default = 0;
+        }
+        self.ledger.set_metrics(self.metrics.len());
+    }
+
+    /// Sends the row of a function with the current batch when it is mentioned for the first time.
+    fn mention(&mut self, function: u32) {
+        if let Some(row) = self.ledger.mention(function) {
+            self.batch.functions.push((FunctionId(function), row));
+        }
+    }
+
+    fn name(&self, function: u32) -> &str {
+        &self.ledger.known(function).name
+    }
+
+    fn open_function(&mut self, function: u32, calls: Option<u64>) {
+        self.mention(function);
+        let container = self.ledger.known(function).kind.is_container();
+        let above = self.stack.last().map_or(Caller::ROOT, |parent| parent.caller);
+        let node = self.next;
+        let opened = self.ledger.open_function(function, node, calls);
+        if !opened.exact {
+            self.refuse(&format!("the calls of `{}` add up to more than 2^53", self.name(function)));
+        }
+        let (caller, edge, outermost_pair) = if container {
+            (above, NONE, false)
+        } else {
+            let edge = self.ledger.edge(function, above, EdgeKind::Call);
+            (Caller { function, line: -1, col: 0 }, edge, self.ledger.open_edge(edge, calls))
+        };
+        self.push(Level { node, outer: opened.outer, function, line: NONE, calls, caller, edge, outermost_pair });
+    }
+
+    fn open_line(&mut self, function: u32, line: Line<'_>, calls: Option<u64>) {
+        if self.stack.last().is_none_or(|parent| parent.function != function || parent.line != NONE) {
+            return self.refuse("the importer opened a line outside its function");
+        }
+        let caller = Caller { function, line: i64::from(line.line), col: line.col };
+        let node = self.next;
+        let id = self.ledger.line(function, line);
+        let opened = self.ledger.open_line(id, node, calls);
+        if !opened.exact {
+            let reason = format!("the calls of `{}[{}]` add up to more than 2^53", self.name(function), line.line);
+            self.refuse(&reason);
+        }
+        let outer = opened.outer;
+        self.push(Level { node, outer, function, line: id, calls, caller, edge: NONE, outermost_pair: false });
+    }
+
+    fn push(&mut self, level: Level) {
+        self.stack.push(level);
+        self.accounts.resize(self.stack.len() * self.metrics.len(), Account::default());
+        self.next += 1;
+        self.slots.push(None);
+        let others = self.metrics.len().saturating_sub(1);
+        self.slot_figures.resize(self.slots.len() * others, Figures::default());
+    }
+
+    /// The figures of a node that closes, from what the file gave and what was called.
+    fn settle(&mut self, account: Account, function: u32) -> Figures {
+        let Account { given, callees } = account;
+        match given {
+            None => Figures { exclusive: 0.0, cumulative: Some(callees) },
+            Some(Cost::Exclusive(exclusive)) => Figures { exclusive, cumulative: Some(exclusive + callees) },
+            Some(Cost::Both { exclusive, cumulative }) => Figures { exclusive, cumulative: Some(cumulative) },
+            Some(Cost::ExclusiveOnly(exclusive)) => Figures { exclusive, cumulative: None },
+            Some(Cost::Cumulative(cumulative)) => {
+                let left = cumulative - callees;
+                if left < -ROUNDING * cumulative.abs() {
+                    self.exceeded.add(function);
+                }
+                Figures { exclusive: left.max(0.0), cumulative: Some(cumulative) }
+            }
+        }
+    }
+
+    /// Adds the figures of a closing node to its function or line, to its edge, and to its parent's callees.
+    fn add_up(&mut self, level: &Level, metric: usize, figures: Figures, callees: f64) {
+        let outermost = level.outer == 0;
+        let cumulative = figures.cumulative.unwrap_or(0.0);
+        if level.line == NONE {
+            self.ledger.add_to_function(level.function, metric, figures, outermost);
+        } else {
+            self.ledger.add_to_line(level.line, metric, figures, outermost);
+        }
+        if level.edge != NONE {
+            let parts = EdgeSums {
+                exclusive: Some(figures.exclusive),
+                cumulative: Some(if level.outermost_pair { cumulative } else { 0.0 }),
+                outermost: Some(if outermost { cumulative } else { 0.0 }),
+                seen: Some(cumulative),
+            };
+            self.ledger.add_to_edge(level.edge, metric, parts);
+        }
+        match self.stack.len().checked_sub(1) {
+            // A line is part of its function: what it called counts for the function, its own cost is there already.
+            Some(above) => {
+                let account = &mut self.accounts[above * self.metrics.len() + metric];
+                account.callees += if level.line == NONE { cumulative } else { callees };
+            }
+            None => self.metrics[metric].total += cumulative.max(callees),
+        }
+    }
+
+    fn flush(&mut self) {
+        let others = self.metrics.len().saturating_sub(1);
+        self.late.sort_unstable_by_key(|row| row.node);
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.nodes.reserve_exact(self.late.len() + self.slots.len());
+        batch.nodes.append(&mut self.late);
+        batch.costs.append(&mut self.late_costs);
+        for other in 0..others {
+            let metric = MetricId(index(if other < self.default { other } else { other + 1 }));
+            for (slot, row) in self.slots.iter().enumerate() {
+                let figures = self.slot_figures[slot * others + other];
+                if let Some(row) = row
+                    && figures.is_worth_a_row()
+                {
+                    batch.costs.push(CostRow { metric, node: row.node, figures });
+                }
+            }
+        }
+        batch.nodes.extend(self.slots.drain(..).flatten());
+        self.slot_figures.clear();
+        self.base = self.next;
+        self.output.batch(batch);
+    }
+
+    fn closing_notes(&mut self) {
+        let mut closing = Vec::new();
+        if self.exceeded.count > 0 {
+            closing.push(format!(
+                "{} nodes cost less than what they called (first: `{}`): the file's cumulative cost is kept, their exclusive \
+                 cost is taken as 0",
+                self.exceeded.count,
+                self.name(self.exceeded.first)
+            ));
+        }
+        if self.rounded.count > 0 {
+            closing.push(format!(
+                "{} figures are larger than 2^53 and stored rounded (first: `{}`)",
+                self.rounded.count,
+                self.name(self.rounded.first)
+            ));
+        }
+        if self.notes_left_out > 0 {
+            closing.push(format!("{} further notes were left out", self.notes_left_out));
+        }
+        for message in closing {
+            self.notes.push(NoteRow { severity: Severity::Warning, position: None, message });
+        }
+    }
+
+    fn drain_trie(&mut self) {
+        let trie = std::mem::take(&mut self.trie);
+        for node in trie.walk() {
+            match node {
+                Step::Enter(node) => {
+                    self.open(node.function, node.line, node.calls.flatten());
+                    for &(metric, value) in &node.values {
+                        self.cost(metric, Cost::Exclusive(value));
+                    }
+                }
+                Step::Leave => self.leave(),
+            }
+        }
+    }
+
+    /// Opens a node whose line, if any, is interned already.
+    fn open(&mut self, function: u32, line: u32, calls: Option<u64>) {
+        if line == NONE {
+            self.open_function(function, calls);
+        } else {
+            let Some(place) = self.ledger.place(line).cloned() else {
+                return;
+            };
+            let file = place.file.as_deref().unwrap_or_default();
+            self.open_line(function, Line { file, line: place.line, col: place.col }, calls);
+        }
+    }
+
+    fn knows(&mut self, function: FunctionId) -> bool {
+        let known = self.ledger.has_function(function);
+        if !known {
+            self.refuse("the importer named a function that it never announced");
+        }
+        known
+    }
+
+    /// Whether a figure can be taken as it is; counts what a REAL rounds.
+    fn accept(&mut self, metric: MetricId, figures: &[f64], function: u32) -> bool {
+        if metric.0 as usize >= self.metrics.len() {
+            self.refuse("the importer named a metric that it never announced");
+            return false;
+        }
+        if !figures.iter().all(|figure| figure.is_finite()) {
+            let reason = format!("the cost of `{}` is no finite number", self.name(function));
+            self.refuse(&reason);
+            return false;
+        }
+        if figures.iter().any(|figure| figure.abs() > MAX_EXACT_COST) {
+            self.rounded.add(function);
+        }
+        true
+    }
+}
+
+impl<O: Output> Sink for TreeBuilder<O> {
+    fn run(&mut self, fact: RunFact<'_>) {
+        let facts = &mut self.facts;
+        match fact {
+            RunFact::Fidelity(fidelity) => facts.fidelity = fidelity,
+            RunFact::Title(text) => facts.title = Some(text.to_owned()),
+            RunFact::Command(text) => facts.command = Some(text.to_owned()),
+            RunFact::ToolVersion(text) => facts.tool_version = Some(text.to_owned()),
+            RunFact::RecordedAt(text) => facts.recorded_at = Some(text.to_owned()),
+            RunFact::TimerBias(bias) => facts.timer_bias = Some(bias),
+            RunFact::BiasApplied(bias) => facts.bias_applied = Some(bias),
+            RunFact::DefaultMetric(metric) if self.frozen => {
+                if metric.0 as usize != self.default {
+                    self.refuse("the importer changed the default metric after the first cost");
+                }
+            }
+            RunFact::DefaultMetric(metric) => facts.default_metric = Some(metric),
+            RunFact::Total(metric, total) => {
+                let at = metric.0 as usize;
+                self.stated_totals.resize(self.stated_totals.len().max(at + 1), None);
+                self.stated_totals[at] = Some(total);
+            }
+            RunFact::Other(key, value) => match facts.properties.iter_mut().find(|(known, _)| known == key) {
+                Some((_, known)) => value.clone_into(known),
+                None => facts.properties.push((key.to_owned(), value.to_owned())),
+            },
+        }
+    }
+
+    fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
+        if self.frozen {
+            self.refuse("the importer announced a metric after the first cost");
+        } else {
+            self.metrics.push(MetricRow { name: name.to_owned(), unit, total: 0.0 });
+        }
+        MetricId(index(self.metrics.len()).saturating_sub(1))
+    }
+
+    fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
+        FunctionId(self.ledger.function(def))
+    }
+
+    fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {
+        if self.failure.is_some() || !self.knows(frame.function) {
+            return;
+        }
+        self.freeze();
+        match frame.line {
+            None => self.open_function(frame.function.0, calls),
+            Some(line) => self.open_line(frame.function.0, line, calls),
+        }
+    }
+
+    fn cost(&mut self, metric: MetricId, cost: Cost) {
+        let Some(function) = self.stack.last().map(|level| level.function) else {
+            return self.refuse("the importer gave a cost to no node");
+        };
+        let accepted = match cost {
+            Cost::Exclusive(figure) | Cost::Cumulative(figure) | Cost::ExclusiveOnly(figure) => {
+                self.accept(metric, &[figure], function)
+            }
+            Cost::Both { exclusive, cumulative } => self.accept(metric, &[exclusive, cumulative], function),
+        };
+        if accepted {
+            let at = (self.stack.len() - 1) * self.metrics.len() + metric.0 as usize;
+            self.accounts[at].given = Some(cost);
+        }
+    }
+
+    fn leave(&mut self) {
+        if self.failure.is_some() {
+            return;
+        }
+        let Some(level) = self.stack.pop() else {
+            return self.refuse("the importer closed a node that it never opened");
+        };
+        self.ledger.close(level.function, level.line, level.edge, level.outer);
+        let metrics = self.metrics.len();
+        let others = metrics.saturating_sub(1);
+        let slot = level.node.checked_sub(self.base).and_then(|slot| usize::try_from(slot).ok());
+        let mut default = Figures { exclusive: 0.0, cumulative: Some(0.0) };
+        let mut other = 0;
+        for metric in 0..metrics {
+            let account = self.accounts[self.stack.len() * metrics + metric];
+            let figures = self.settle(account, level.function);
+            self.add_up(&level, metric, figures, account.callees);
+            if metric == self.default {
+                default = figures;
+                continue;
+            }
+            match slot {
+                Some(slot) => self.slot_figures[slot * others + other] = figures,
+                None if figures.is_worth_a_row() => {
+                    let metric = MetricId(index(metric));
+                    self.late_costs.push(CostRow { metric, node: level.node, figures });
+                }
+                None => {}
+            }
+            other += 1;
+        }
+        self.accounts.truncate(self.stack.len() * metrics);
+        let row = NodeRow {
+            node: level.node,
+            up: self.stack.last().map(|parent| level.node - parent.node),
+            size: self.next - 1 - level.node,
+            outer_up: (level.outer != 0).then(|| level.node - level.outer),
+            depth: index(self.stack.len()),
+            function: FunctionId(level.function),
+            place: self.ledger.place(level.line).cloned(),
+            calls: level.calls,
+            figures: default,
+        };
+        match slot {
+            Some(slot) => self.slots[slot] = Some(row),
+            None => self.late.push(row),
+        }
+        if self.slots.len() >= NODES_PER_BATCH || self.late.len() >= NODES_PER_BATCH {
+            self.flush();
+        }
+    }
+
+    fn sample(&mut self, sample: Sample<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.freeze();
+        let mut at = Trie::TOP;
+        // Where the function above an innermost line stands: it holds the cost as well.
+        let mut innermost_function = None;
+        for frame in sample.stack {
+            if !self.knows(frame.function) {
+                return;
+            }
+            let function = frame.function.0;
+            at = self.trie.below(at, function, NONE);
+            innermost_function = Some(at);
+            if let Some(line) = frame.line {
+                let line = self.ledger.line(function, line);
+                at = self.trie.below(at, function, line);
+            }
+        }
+        let Some(function_node) = innermost_function else {
+            return self.refuse("the importer gave a sample without frames");
+        };
+        self.trie.call(function_node, sample.calls);
+        for &(metric, value) in sample.values {
+            let function = self.trie.nodes[function_node].function;
+            if self.accept(metric, &[value], function) {
+                self.trie.add(function_node, metric, value);
+                if at != function_node {
+                    self.trie.add(at, metric, value);
+                }
+            }
+        }
+    }
+
+    fn edge(&mut self, edge: Edge<'_>) {
+        let caller_known = edge.caller.is_none_or(|frame| self.knows(frame.function));
+        if self.failure.is_some() || !caller_known || !self.knows(edge.callee) {
+            return;
+        }
+        self.freeze();
+        let callee = edge.callee.0;
+        let caller = edge.caller.map_or(Caller::ROOT, |frame| Caller {
+            function: frame.function.0,
+            line: frame.line.map_or(-1, |line| i64::from(line.line)),
+            col: frame.line.map_or(0, |line| line.col),
+        });
+        self.mention(callee);
+        if caller.function != NONE {
+            self.mention(caller.function);
+        }
+        let at = self.ledger.edge(callee, caller, edge.kind);
+        if !self.ledger.add_calls_to_edge(at, edge.calls) {
+            self.refuse("the calls of an edge add up to more than 2^53");
+        }
+        for cost in edge.costs {
+            let EdgeCost { metric, exclusive, cumulative, outermost, seen } = *cost;
+            let figures: Vec<f64> = [exclusive, cumulative, outermost, seen].into_iter().flatten().collect();
+            if !self.accept(metric, &figures, callee) {
+                return;
+            }
+            let parts = EdgeSums { exclusive, cumulative, outermost, seen };
+            self.ledger.add_to_edge(at, metric.0 as usize, parts);
+        }
+    }
+
+    fn info(&mut self, info: Info<'_>) {
+        if self.failure.is_some() || !self.knows(info.frame.function) {
+            return;
+        }
+        self.freeze();
+        let function = info.frame.function.0;
+        let figures: Vec<f64> = [info.exclusive, info.cumulative, info.seen].into_iter().flatten().collect();
+        if !self.accept(info.metric, &figures, function) {
+            return;
+        }
+        if [info.calls, info.primitive].into_iter().flatten().any(|calls| calls > MAX_EXACT) {
+            return self.refuse("a number of calls is larger than 2^53");
+        }
+        self.mention(function);
+        let line = info.frame.line.map_or(NONE, |line| self.ledger.line(function, line));
+        let figures = InfoFigures {
+            calls: info.calls,
+            primitive: info.primitive,
+            exclusive: info.exclusive,
+            cumulative: info.cumulative,
+            seen: info.seen,
+            recorded: true,
+        };
+        self.ledger.record(info.metric, function, line, figures);
+    }
+
+    fn note(&mut self, note: Note<'_>) {
+        if self.notes.len() >= MAX_NOTES {
+            self.notes_left_out += 1;
+            return;
+        }
+        let Note { severity, position, message } = note;
+        self.notes.push(NoteRow { severity, position, message: message.to_owned() });
+    }
+}
+
+/// Which of the totals hold: what the file states, else what the roots add up to, else (without nodes) what the
+/// functions cost themselves.
+fn with_totals(mut totals: Totals, stated: &[Option<f64>]) -> Totals {
+    for (at, metric) in totals.metrics.iter_mut().enumerate() {
+        if let Some(&Some(stated)) = stated.get(at) {
+            metric.total = stated;
+        } else if totals.nodes == 0 {
+            let own = totals.functions.iter().filter(|row| row.metric.0 as usize == at);
+            metric.total = own.filter_map(|row| row.figures.exclusive).sum();
+        }
+    }
+    totals
+}
+
+/// Indexes fit in 32 bits: nothing that is kept in memory reaches 2^32 entries.
+fn index(at: usize) -> u32 {
+    u32::try_from(at).expect("fewer than 2^32 functions, lines, edges and open nodes")
+}

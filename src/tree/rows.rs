@@ -1,0 +1,229 @@
+//! What the builder makes: rows for the database, and what is known when the last node is closed.
+
+use std::sync::Arc;
+
+use crate::error::Position;
+use crate::events::{EdgeKind, Fidelity, FunctionId, Kind, MetricId, Severity, Unit};
+
+/// A function of the run, with text of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// What sort of thing it is.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Box<str>,
+    /// Module, package, program or library; empty if unknown.
+    pub module: Box<str>,
+    /// Source file; empty if unknown.
+    pub file: Box<str>,
+    /// First line of the definition; 0 if unknown.
+    pub first_line: u32,
+    /// First column of the definition; 0 if unknown.
+    pub first_col: u32,
+}
+
+/// A place in the source of a function: the file only where it is not the function's own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The file, if it is not the function's own.
+    pub file: Option<Arc<str>>,
+    /// The line.
+    pub line: u32,
+    /// Column or clause; 0 if unknown.
+    pub col: u32,
+}
+
+/// A figure pair of a node: its own cost, and the cost with everything called (`None` if nobody knows).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Cost of the node itself.
+    pub exclusive: f64,
+    /// Cost with everything called.
+    pub cumulative: Option<f64>,
+}
+
+/// One node, numbered from 1 within the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRow {
+    /// Number in pre-order.
+    pub node: u64,
+    /// Distance to the parent; `None` at a root.
+    pub up: Option<u64>,
+    /// How many nodes are below this one.
+    pub size: u64,
+    /// Distance to the nearest enclosing node of the same function (or the same line of it); `None` if outermost.
+    pub outer_up: Option<u64>,
+    /// Nodes above this one.
+    pub depth: u32,
+    /// The function.
+    pub function: FunctionId,
+    /// The line, for line nodes.
+    pub place: Option<Place>,
+    /// Calls; `None` if unknown.
+    pub calls: Option<u64>,
+    /// Figures in the default metric.
+    pub figures: Figures,
+}
+
+/// Figures of one node in a metric other than the default one; never both 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostRow {
+    /// The metric.
+    pub metric: MetricId,
+    /// The node.
+    pub node: u64,
+    /// Its figures.
+    pub figures: Figures,
+}
+
+/// Rows that can be written: functions before the nodes that name them.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Functions that are mentioned for the first time.
+    pub functions: Vec<(FunctionId, Function)>,
+    /// Nodes, ascending; a node that was open when its neighbours left comes later than they.
+    pub nodes: Vec<NodeRow>,
+    /// Costs in the other metrics, by metric and node.
+    pub costs: Vec<CostRow>,
+}
+
+/// Takes batches. Cannot fail towards the builder: see [`Sink`].
+pub trait Output {
+    /// Takes the next batch.
+    fn batch(&mut self, batch: Batch);
+}
+
+/// What is known of the run as a whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// How much the file knows.
+    pub fidelity: Fidelity,
+    /// What the file calls itself.
+    pub title: Option<String>,
+    /// The command that made the file, or the program that was profiled.
+    pub command: Option<String>,
+    /// Version of the profiler.
+    pub tool_version: Option<String>,
+    /// When it was recorded, as the file says it.
+    pub recorded_at: Option<String>,
+    /// Cost of one reading of the timer, in nanoseconds.
+    pub timer_bias: Option<f64>,
+    /// Nanoseconds per tick already subtracted from the times.
+    pub bias_applied: Option<f64>,
+    /// The metric of the node rows.
+    pub default_metric: Option<MetricId>,
+    /// Everything else that the file says, in its order.
+    pub properties: Vec<(String, String)>,
+}
+
+/// A metric with its total.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricRow {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// The denominator of percentages.
+    pub total: f64,
+}
+
+/// What a run says of one function or one of its lines in one metric. `None` is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InfoFigures {
+    /// Calls.
+    pub calls: Option<u64>,
+    /// Calls that were not made from within a call of the same function.
+    pub primitive: Option<u64>,
+    /// Cost of the thing itself.
+    pub exclusive: Option<f64>,
+    /// Cost with what it called, recursion counted once.
+    pub cumulative: Option<f64>,
+    /// Cost with what it called, every level of recursion counted.
+    pub seen: Option<f64>,
+    /// Whether the file itself gave any of these figures.
+    pub recorded: bool,
+}
+
+/// [`InfoFigures`] of a function, or of the line at a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InfoRow {
+    /// The metric.
+    pub metric: MetricId,
+    /// The function.
+    pub function: FunctionId,
+    /// The line; `None` for the function as a whole.
+    pub place: Option<Place>,
+    /// The figures.
+    pub figures: InfoFigures,
+}
+
+/// Cost and calls between a caller and a callee in one metric. `None` is unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeRow {
+    /// The metric.
+    pub metric: MetricId,
+    /// Who is called.
+    pub callee: FunctionId,
+    /// Who calls; `None` at the root.
+    pub caller: Option<FunctionId>,
+    /// From which line; `None` if unknown.
+    pub caller_line: Option<u32>,
+    /// From which column; 0 if unknown.
+    pub caller_col: u32,
+    /// How.
+    pub kind: EdgeKind,
+    /// Calls.
+    pub calls: Option<u64>,
+    /// The callee's own cost.
+    pub exclusive: Option<f64>,
+    /// The callee's cumulative cost, the pair of functions counted once per path, credited to the outer line.
+    pub cumulative: Option<f64>,
+    /// The callee's cumulative cost where the callee is outermost.
+    pub outermost: Option<f64>,
+    /// The callee's cumulative cost, every level counted.
+    pub seen: Option<f64>,
+}
+
+/// A remark, with text of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoteRow {
+    /// How much it matters.
+    pub severity: Severity,
+    /// Where in the file.
+    pub position: Option<Position>,
+    /// What is said.
+    pub message: String,
+}
+
+/// What is known when the last node is closed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// The run as a whole.
+    pub facts: Facts,
+    /// The metrics in the order of the file.
+    pub metrics: Vec<MetricRow>,
+    /// Number of nodes.
+    pub nodes: u64,
+    /// One row per metric and function.
+    pub functions: Vec<InfoRow>,
+    /// One row per metric and line.
+    pub lines: Vec<InfoRow>,
+    /// One row per metric and edge.
+    pub edges: Vec<EdgeRow>,
+    /// What there is to remark.
+    pub notes: Vec<NoteRow>,
+}
+
+impl Figures {
+    /// Costs of 0 in other metrics have no row.
+    pub(super) fn is_worth_a_row(self) -> bool {
+        self.exclusive != 0.0 || self.cumulative != Some(0.0)
+    }
+}
+
+impl InfoFigures {
+    pub(super) fn has_cost(&self) -> bool {
+        let silent = |figure: Option<f64>| figure.is_none_or(|figure| figure == 0.0);
+        !(silent(self.exclusive) && silent(self.cumulative) && silent(self.seen))
+    }
+}
