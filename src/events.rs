@@ -128,7 +128,7 @@ pub enum RunFact<'a> {
     BiasApplied(f64),
     /// The metric that reports show when none is asked for; the first one if never said. Only before the first cost.
     DefaultMetric(MetricId),
-    /// What the file states as the run's total of a metric.
+    /// What the file states as the run's total of a metric that has been announced.
     Total(MetricId, f64),
     /// Anything else the file says of the run: a name and its text.
     Other(&'a str, &'a str),
@@ -354,7 +354,7 @@ pub trait Sink {
     /// Adds a pair of caller and callee.
     fn edge(&mut self, edge: Edge<'_>);
 
-    /// Gives the file's own figures for a function or line.
+    /// Gives the file's own figures for a function or line; replaces what was given before for the same frame and metric.
     fn info(&mut self, info: Info<'_>);
 
     /// Remarks something.

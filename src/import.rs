@@ -99,10 +99,9 @@ fn read(
     let mut builder = TreeBuilder::new(Queue(sender.clone()), stop.clone());
     let imported = (format.import)(input, &mut builder);
     // What the builder had to refuse is the cause of the stop that the importer has seen.
-    if let Some(refused) = builder.failure() {
-        return Err(refused);
+    if !builder.has_refused() {
+        imported?;
     }
-    imported?;
     let (totals, _queue) = builder.finish()?;
     Ok(totals)
 }

@@ -26,12 +26,12 @@ fn main() -> ExitCode {
     drop(handled);
     ExitCode::from(match cli::run(std::env::args_os().collect(), &stop) {
         Ok(()) => 0,
-        Err(failure) => exit_code(&failure),
+        Err(failure) => exit_code(failure),
     })
 }
 
 /// The one place where a failure becomes a number; ARCHITECTURE.md has the table.
-fn exit_code(failure: &Failure) -> u8 {
+fn exit_code(failure: Failure) -> u8 {
     match failure {
         Failure::ClosedPipe => 0,
         Failure::Output => 1,

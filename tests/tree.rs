@@ -4,8 +4,8 @@
 #![allow(clippy::similar_names, reason = "caller and callee are the field's words")]
 
 mod support {
-    pub mod model;
-    pub mod streams;
+    pub(crate) mod model;
+    pub(crate) mod streams;
 }
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,8 +13,8 @@ use std::fmt::Debug;
 
 use profdb::error::{ImportError, Stop};
 use profdb::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity,
-    Sink, Unit,
+    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, Note, RunFact, Sample,
+    Severity, Sink, Unit,
 };
 use profdb::tree::{Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, Place, Totals, TreeBuilder};
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ proptest! {
     #![proptest_config(cases(2000))]
 
     /// Every number that leaves the builder is the one of the definitions: nodes and their costs; functions, lines and
-    /// edges; totals; the count of nodes that cost less than what they called.
+    /// edges; totals; the count of costs that are less than that of what was called.
     #[test]
     fn the_builder_agrees_with_the_definitions(stream in streams()) {
         let nodes = all_nodes(&stream);
@@ -167,9 +167,11 @@ fn same<T: PartialEq + Debug>(what: &str, got: Vec<T>, expected: Vec<T>) {
     }
 }
 
-/// The figures of the notes on nodes that cost less than what they called.
+/// The figures of the notes on costs that are less than that of what was called.
 fn exceeded(notes: &[NoteRow]) -> Vec<usize> {
-    let figure = |note: &NoteRow| note.message.split_once(" nodes cost less than what they called")?.0.parse().ok();
+    let figure = |note: &NoteRow| {
+        note.message.split_once(" cumulative costs are less than that of what was called")?.0.parse().ok()
+    };
     notes.iter().map(|note| figure(note).unwrap_or_else(|| panic!("a note on exceeded costs: {note:?}"))).collect()
 }
 
@@ -355,7 +357,7 @@ fn refusals_name_their_reason() {
     let no_metric = "the importer named a metric that it never announced";
     let no_function = "the importer named a function that it never announced";
     let no_place = "the importer opened a line outside its function";
-    let table: [(&str, Say); 31] = [
+    let table: [(&str, Say); 39] = [
         (no_number, |sink| costs(sink, Cost::Exclusive(f64::NAN))),
         (no_number, |sink| costs(sink, Cost::Cumulative(f64::INFINITY))),
         (no_number, |sink| costs(sink, Cost::Both { exclusive: 1.0, cumulative: f64::NEG_INFINITY })),
@@ -375,7 +377,7 @@ fn refusals_name_their_reason() {
             sink.sample(Sample { stack: &stack, calls: Some(MANY), values: &[] });
             sink.sample(Sample { stack: &stack, calls: Some(MANY), values: &[] });
         }),
-        ("the calls of a line 7 add up to more than 2^53", |sink| {
+        ("the calls of `f[7]` add up to more than 2^53", |sink| {
             sink.enter(Frame::function(FunctionId(F)), None);
             for calls in [MANY, 1] {
                 sink.enter(Frame::line(FunctionId(F), 7), Some(calls));
@@ -391,6 +393,29 @@ fn refusals_name_their_reason() {
         }),
         ("a number of calls is larger than 2^53", |sink| sink.info(Info { calls: Some(MANY + 1), ..info(F, 0) })),
         ("a number of calls is larger than 2^53", |sink| sink.info(Info { primitive: Some(MANY + 1), ..info(F, 0) })),
+        ("the calls of `f` add up to more than 2^53", |sink| calls(sink, &[(F, None), (F, Some(u64::MAX))])),
+        ("the costs add up to more than a REAL can hold", |sink| {
+            // Nested: the sum is that of one node.
+            say(sink, &[Event::Enter(F), Event::Enter(G)]);
+            sink.cost(MetricId(0), Cost::Exclusive(f64::MAX));
+            sink.leave();
+            sink.cost(MetricId(0), Cost::Exclusive(f64::MAX));
+            sink.leave();
+        }),
+        ("the costs add up to more than a REAL can hold", |sink| {
+            // Side by side: the sum is that of the function.
+            costs(sink, Cost::Exclusive(f64::MAX));
+            costs(sink, Cost::Exclusive(f64::MAX));
+        }),
+        ("a figure of the run is no finite number", |sink| sink.run(RunFact::Total(MetricId(0), f64::NAN))),
+        ("a figure of the run is no finite number", |sink| sink.run(RunFact::TimerBias(f64::INFINITY))),
+        (no_metric, |sink| sink.run(RunFact::Total(MetricId(u32::MAX), 1.0))),
+        ("the importer gave a function a cost that only lines may have", |sink| {
+            costs(sink, Cost::ExclusiveOnly(1.0));
+        }),
+        ("the importer made a metric the default one that it never announced", |sink| {
+            sink.run(RunFact::DefaultMetric(MetricId(2)));
+        }),
         ("the importer closed a node that it never opened", |sink| {
             calls(sink, &[(F, None)]);
             sink.leave();
@@ -470,8 +495,8 @@ fn what_is_at_a_limit_is_taken() {
         sink.note(Note { severity: Severity::Info, position: None, message: "something" });
     };
     let rounded = "2 figures are larger than 2^53 and stored rounded (first: `f`)";
-    let exceeded = "1 nodes cost less than what they called (first: `f`): the file's cumulative cost is kept, their \
-                    exclusive cost is taken as 0";
+    let exceeded = "1 cumulative costs are less than that of what was called (first: `f`): they are kept, and the \
+                    exclusive costs taken as 0";
     let table: [(&[&str], Say); 5] = [
         (&[], |sink| calls(sink, &[(F, Some(MANY - 1)), (G, Some(MANY)), (F, Some(1)), (F, Some(0))])),
         (&[], |sink| sink.info(Info { calls: Some(MANY), primitive: Some(MANY), ..info(F, 1) })),
@@ -501,6 +526,25 @@ fn what_is_at_a_limit_is_taken() {
     let notes = finished.expect("a run of many notes").notes;
     assert_eq!(notes.len(), 1001);
     assert_eq!(notes[1000].message, "234 further notes were left out");
+}
+
+/// Whoever looks for a caller passes through a thread, and through a line of it; a node that called nothing may cost less
+/// than nothing.
+#[test]
+fn a_line_of_a_thread_is_no_caller() {
+    let (finished, _) = run(|sink| {
+        let thread = sink.function(FunctionDef { kind: Kind::Thread, ..FunctionDef::named("thread") });
+        sink.enter(Frame::function(thread), None);
+        sink.enter(Frame::line(thread, 3), None);
+        costs(sink, Cost::Cumulative(-5.0));
+        sink.leave();
+        sink.leave();
+    });
+    let totals = finished.expect("a sound run");
+    let [edge] = totals.edges.as_slice() else { panic!("one edge: {:?}", totals.edges) };
+    assert_eq!((edge.callee, edge.caller, edge.caller_line), (FunctionId(F), None, None));
+    assert_eq!((edge.exclusive, edge.cumulative), (Some(-5.0), Some(-5.0)));
+    assert_eq!(totals.notes, []);
 }
 
 /// One recursion with figures worked out by hand, so that builder and model do not err together: f calls g calls f calls

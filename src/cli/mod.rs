@@ -81,7 +81,7 @@ enum Command {
 /// Which database.
 #[derive(Clone, Debug, Args)]
 struct DatabaseArgs {
-    /// The database file [default: $PROFDB_DB, else profdb.db]
+    /// The database file [default: `$PROFDB_DB`, else profdb.db]
     #[arg(long = "db", value_name = "FILE")]
     path: Option<PathBuf>,
 }

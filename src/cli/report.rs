@@ -43,13 +43,19 @@ fn subcommand(report: &'static Report) -> Command {
 
 /// The flag for a parameter, if it is the user's to give.
 fn flag(parameter: &ParameterDef<'static>) -> Option<Arg> {
-    let flag = Arg::new(parameter.name).long(parameter.name).help(parameter.meaning);
+    let flag = Arg::new(parameter.name).long(parameter.name).help(sentence(parameter.meaning));
     Some(match parameter.kind {
         Parameter::Flag | Parameter::Variant(_) => flag.action(ArgAction::SetTrue),
         Parameter::Count => flag.value_name("N").value_parser(value_parser!(u64)),
         Parameter::Path => flag.value_name("PATH").required(!parameter.optional),
         Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => return None,
     })
+}
+
+/// Starts with a capital, as the help of the other flags does.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`. A word that is neither a file nor looks

@@ -79,7 +79,7 @@ fn in_memory(file: &Path, from: Option<&'static Format>, stop: &Stop) -> Result<
     let opened = open(file, stop).and_then(|opened| {
         let format = opened.format(from)?;
         let describe = |fingerprint| meta(format, &name, fingerprint);
-        Ok(import::import(opened.input, format, stop, describe, Database::in_memory)?)
+        import::import(opened.input, format, stop, describe, Database::in_memory)
     });
     let Imported { outcome, database, .. } = opened.map_err(|error| failed(&name, error))?;
     let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
@@ -185,7 +185,9 @@ impl Watched {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        Self { reader, bar, started: Instant::now() }
+        #[expect(clippy::disallowed_methods, reason = "a progress bar is about time")]
+        let started = Instant::now();
+        Self { reader, bar, started }
     }
 }
 

@@ -84,15 +84,6 @@ pub enum Parameter<'a> {
     Path,
 }
 
-impl Parameter<'_> {
-    pub(super) const RUN: Self = Self::Run;
-    pub(super) const METRIC: Self = Self::Metric;
-    pub(super) const TICKS: Self = Self::Ticks;
-    pub(super) const SCOPE: Self = Self::Scope;
-    pub(super) const FLAG: Self = Self::Flag;
-    pub(super) const PATH: Self = Self::Path;
-}
-
 /// A column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column<'a> {

@@ -42,6 +42,9 @@ pub fn by_name(name: &str) -> Option<&'static Report> {
 
 impl Report {
     /// What the header says.
+    ///
+    /// # Panics
+    /// Never for the bundled reports: a test reads their headers.
     #[must_use]
     pub fn header(&self) -> Header<'static> {
         header::parse(self.sql).expect("the headers of all bundled reports are read by a test")
@@ -199,7 +202,7 @@ pub fn ask<'d>(
     header.needs.check(report.name, run)?;
     let metrics = database.metrics(run.run_id)?;
     let metric = choose_metric(&metrics, run, request)?;
-    let path = header.parameters.iter().find(|parameter| parameter.kind == Parameter::PATH);
+    let path = header.parameters.iter().find(|parameter| parameter.kind == Parameter::Path);
     let asked = path.and_then(|parameter| request.argument(parameter.name));
     let scope = match (path, asked) {
         (_, Some(Argument::Path(text))) => selection::select(database, run, text, report.name)?,
@@ -217,11 +220,11 @@ pub fn ask<'d>(
     for parameter in &header.parameters {
         let argument = request.argument(parameter.name);
         let bound: &dyn ToSql = match (parameter.kind, argument) {
-            (Parameter::RUN, _) => &run.run_id,
-            (Parameter::METRIC, _) => &metric.metric_id,
-            (Parameter::TICKS, _) => &ticks,
-            (Parameter::SCOPE, _) => &scope.name(),
-            (Parameter::FLAG, flag) => &flag.is_some(),
+            (Parameter::Run, _) => &run.run_id,
+            (Parameter::Metric, _) => &metric.metric_id,
+            (Parameter::Ticks, _) => &ticks,
+            (Parameter::Scope, _) => &scope.name(),
+            (Parameter::Flag, flag) => &flag.is_some(),
             (_, Some(Argument::Count(count))) => &i64::try_from(*count).unwrap_or(i64::MAX),
             (_, Some(Argument::Path(text))) => text,
             (_, Some(Argument::Flag) | None) => &None::<i64>,
@@ -317,7 +320,7 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
     if !statement.readonly() || statement.column_count() == 0 {
         return Err(ReportError::Usage("only statements that read: SELECT, WITH, VALUES, EXPLAIN, PRAGMA".to_owned()));
     }
-    let columns = statement.column_names().into_iter().map(|name| Column::plain(name.to_owned(), Kind::Any)).collect();
+    let columns = statement.column_names().map(|name| Column::plain(name.to_owned(), Kind::Any)).collect();
     Ok(Answer { subject: None, columns, rows: Rows::Asked(statement), database })
 }
 

@@ -24,10 +24,10 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Adds a part; says whether the sum is still one that a REAL holds exactly.
+    /// Adds a part; says whether part and sum are numbers that a REAL holds exactly.
     fn add(&mut self, part: Option<u64>) -> bool {
         self.0 = self.0.zip(part).map(|(sum, part)| sum.saturating_add(part));
-        self.0.is_none_or(|sum| sum <= MAX_EXACT)
+        [part, self.0].into_iter().flatten().all(|count| count <= MAX_EXACT)
     }
 }
 
@@ -308,6 +308,13 @@ impl Ledger {
     /// Keeps what the file itself says of a function or line ([`NONE`] for functions).
     pub(super) fn record(&mut self, metric: MetricId, function: u32, line: u32, figures: InfoFigures) {
         self.recorded.insert((metric.0, function, line), figures);
+    }
+
+    /// Whether all sums are finite: sums of finite figures may not be.
+    pub(super) fn is_finite(&self) -> bool {
+        let sums = self.function_sums.iter().chain(&self.line_sums);
+        let edges = self.edge_sums.iter().flat_map(|sums| [sums.exclusive, sums.cumulative, sums.outermost, sums.seen]);
+        sums.flat_map(|sums| [sums.exclusive, sums.cumulative, sums.seen]).chain(edges.flatten()).all(f64::is_finite)
     }
 
     /// One row per metric and function: all functions in the default metric, in others those that cost anything.

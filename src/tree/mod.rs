@@ -147,14 +147,17 @@ impl<O: Output> TreeBuilder<O> {
     /// # Errors
     /// What the builder had to refuse on the way.
     pub fn finish(mut self) -> Result<(Totals, O), ImportError> {
+        self.freeze();
         self.drain_trie();
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
         }
+        if !self.ledger.is_finite() || !self.metrics.iter().all(|metric| metric.total.is_finite()) {
+            self.refuse("the costs add up to more than a REAL can hold");
+        }
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        self.freeze();
         self.flush();
         self.closing_notes();
         let totals = Totals {
@@ -169,9 +172,9 @@ impl<O: Output> TreeBuilder<O> {
         Ok((with_totals(totals, &self.stated_totals), self.output))
     }
 
-    /// The failure that made the builder stop, if one did.
-    pub fn failure(&mut self) -> Option<ImportError> {
-        self.failure.take()
+    /// Whether the builder has met something that [`finish`](Self::finish) will report.
+    pub fn has_refused(&self) -> bool {
+        self.failure.is_some()
     }
 
     fn refuse(&mut self, reason: &str) {
@@ -232,7 +235,11 @@ impl<O: Output> TreeBuilder<O> {
         if self.stack.last().is_none_or(|parent| parent.function != function || parent.line != NONE) {
             return self.refuse("the importer opened a line outside its function");
         }
-        let caller = Caller { function, line: i64::from(line.line), col: line.col };
+        let caller = match self.stack.last() {
+            // Whoever looks for a caller passes through containers, and through their lines.
+            Some(parent) if self.ledger.known(function).kind.is_container() => parent.caller,
+            _ => Caller { function, line: i64::from(line.line), col: line.col },
+        };
         let node = self.next;
         let id = self.ledger.line(function, line);
         let opened = self.ledger.open_line(id, node, calls);
@@ -263,10 +270,12 @@ impl<O: Output> TreeBuilder<O> {
             Some(Cost::ExclusiveOnly(exclusive)) => Figures { exclusive, cumulative: None },
             Some(Cost::Cumulative(cumulative)) => {
                 let left = cumulative - callees;
-                if left < -ROUNDING * cumulative.abs() {
+                // A node that called nothing may cost less than nothing: corrected times do.
+                let alone = callees == 0.0;
+                if !alone && left < -ROUNDING * cumulative.abs() {
                     self.exceeded.add(function);
                 }
-                Figures { exclusive: left.max(0.0), cumulative: Some(cumulative) }
+                Figures { exclusive: if alone { left } else { left.max(0.0) }, cumulative: Some(cumulative) }
             }
         }
     }
@@ -302,6 +311,7 @@ impl<O: Output> TreeBuilder<O> {
     fn flush(&mut self) {
         let others = self.metrics.len().saturating_sub(1);
         self.late.sort_unstable_by_key(|row| row.node);
+        self.late_costs.sort_unstable_by_key(|cost| (cost.metric, cost.node));
         let mut batch = std::mem::take(&mut self.batch);
         batch.nodes.reserve_exact(self.late.len() + self.slots.len());
         batch.nodes.append(&mut self.late);
@@ -327,8 +337,8 @@ impl<O: Output> TreeBuilder<O> {
         let mut closing = Vec::new();
         if self.exceeded.count > 0 {
             closing.push(format!(
-                "{} nodes cost less than what they called (first: `{}`): the file's cumulative cost is kept, their exclusive \
-                 cost is taken as 0",
+                "{} cumulative costs are less than that of what was called (first: `{}`): they are kept, and the exclusive \
+                 costs taken as 0",
                 self.exceeded.count,
                 self.name(self.exceeded.first)
             ));
@@ -411,6 +421,11 @@ impl<O: Output> Sink for TreeBuilder<O> {
             RunFact::Command(text) => facts.command = Some(text.to_owned()),
             RunFact::ToolVersion(text) => facts.tool_version = Some(text.to_owned()),
             RunFact::RecordedAt(text) => facts.recorded_at = Some(text.to_owned()),
+            RunFact::TimerBias(figure) | RunFact::BiasApplied(figure) | RunFact::Total(_, figure)
+                if !figure.is_finite() =>
+            {
+                self.refuse("a figure of the run is no finite number");
+            }
             RunFact::TimerBias(bias) => facts.timer_bias = Some(bias),
             RunFact::BiasApplied(bias) => facts.bias_applied = Some(bias),
             RunFact::DefaultMetric(metric) if self.frozen => {
@@ -420,9 +435,11 @@ impl<O: Output> Sink for TreeBuilder<O> {
             }
             RunFact::DefaultMetric(metric) => facts.default_metric = Some(metric),
             RunFact::Total(metric, total) => {
-                let at = metric.0 as usize;
-                self.stated_totals.resize(self.stated_totals.len().max(at + 1), None);
-                self.stated_totals[at] = Some(total);
+                self.stated_totals.resize(self.metrics.len(), None);
+                match self.stated_totals.get_mut(metric.0 as usize) {
+                    Some(stated) => *stated = Some(total),
+                    None => self.refuse("the importer named a metric that it never announced"),
+                }
             }
             RunFact::Other(key, value) => match facts.properties.iter_mut().find(|(known, _)| known == key) {
                 Some((_, known)) => value.clone_into(known),
@@ -465,6 +482,9 @@ impl<O: Output> Sink for TreeBuilder<O> {
             }
             Cost::Both { exclusive, cumulative } => self.accept(metric, &[exclusive, cumulative], function),
         };
+        if matches!(cost, Cost::ExclusiveOnly(_)) && self.stack.last().is_some_and(|level| level.line == NONE) {
+            return self.refuse("the importer gave a function a cost that only lines may have");
+        }
         if accepted {
             let at = (self.stack.len() - 1) * self.metrics.len() + metric.0 as usize;
             self.accounts[at].given = Some(cost);
@@ -487,6 +507,9 @@ impl<O: Output> Sink for TreeBuilder<O> {
         for metric in 0..metrics {
             let account = self.accounts[self.stack.len() * metrics + metric];
             let figures = self.settle(account, level.function);
+            if !figures.cumulative.unwrap_or(0.0).is_finite() {
+                self.refuse("the costs add up to more than a REAL can hold");
+            }
             self.add_up(&level, metric, figures, account.callees);
             if metric == self.default {
                 default = figures;
@@ -633,7 +656,7 @@ fn with_totals(mut totals: Totals, stated: &[Option<f64>]) -> Totals {
             metric.total = stated;
         } else if totals.nodes == 0 {
             let own = totals.functions.iter().filter(|row| row.metric.0 as usize == at);
-            metric.total = own.filter_map(|row| row.figures.exclusive).sum();
+            metric.total = own.filter_map(|row| row.figures.exclusive).fold(0.0, |sum, cost| sum + cost);
         }
     }
     totals

@@ -11,7 +11,7 @@ use crate::support::streams::{Node, Place, Spot, Stack, Stream};
 
 /// Everything that the builder puts out, each list in the order of its key.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub nodes: Vec<NodeRow>,
     pub costs: Vec<CostRow>,
     pub functions: Vec<InfoRow>,
@@ -19,7 +19,7 @@ pub struct Outcome {
     pub edges: Vec<EdgeRow>,
     /// By metric.
     pub totals: Vec<f64>,
-    /// How often a node cost less than what it called: the figure of the one note.
+    /// How often a cost was less than that of what was called: the figure of the one note.
     pub exceeded: usize,
 }
 
@@ -31,7 +31,7 @@ type CallSite = (FunctionId, Option<(u32, u32)>);
 
 /// What the place of a node in the tree makes of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub(crate) struct Known {
     pub depth: usize,
     /// How many nodes are below.
     pub size: usize,
@@ -47,7 +47,7 @@ pub struct Known {
 }
 
 /// The nodes of a run: those of its forest, then those that its stacks merge into.
-pub fn all_nodes(stream: &Stream) -> Vec<Node> {
+pub(crate) fn all_nodes(stream: &Stream) -> Vec<Node> {
     let mut nodes = stream.forest.clone();
     add_merged(&mut nodes, None, &[], stream);
     nodes
@@ -126,7 +126,9 @@ fn settled(node: &Node, callees: &[f64]) -> Vec<Figures> {
         None => Figures { exclusive: 0.0, cumulative: Some(*callees) },
         Some(Cost::Exclusive(exclusive)) => Figures { exclusive, cumulative: Some(exclusive + callees) },
         Some(Cost::Cumulative(cumulative)) => {
-            Figures { exclusive: (cumulative - callees).max(0.0), cumulative: Some(cumulative) }
+            let left = cumulative - callees;
+            let exclusive = if *callees == 0.0 { left } else { left.max(0.0) };
+            Figures { exclusive, cumulative: Some(cumulative) }
         }
         Some(Cost::Both { exclusive, cumulative }) => Figures { exclusive, cumulative: Some(cumulative) },
         Some(Cost::ExclusiveOnly(exclusive)) => Figures { exclusive, cumulative: None },
@@ -139,7 +141,7 @@ fn known_cumulative(figures: Figures) -> f64 {
 }
 
 /// Every node by the definitions, each answered by a walk of its own: quadratic at best.
-pub fn by_walking(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
+pub(crate) fn by_walking(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
     let walk = Walk { stream, nodes };
     let know = |at: usize| {
         let callees = walk.callees(at);
@@ -198,7 +200,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The same in one pass down and one up, for long runs: what holds above a node is its parent's plus the parent.
-pub fn in_one_pass(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
+pub(crate) fn in_one_pass(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
     let spots: BTreeSet<Spot> = nodes.iter().map(|node| node.spot).collect();
     let index: BTreeMap<Spot, usize> = spots.into_iter().zip(0..).collect();
     // By node: the nearest node above of each spot, and the pairs of functions open above.
@@ -251,7 +253,7 @@ pub fn in_one_pass(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
 }
 
 /// What has to come out, given what is known of the nodes.
-pub fn outcome(stream: &Stream, nodes: &[Node], known: &[Known]) -> Outcome {
+pub(crate) fn outcome(stream: &Stream, nodes: &[Node], known: &[Known]) -> Outcome {
     let default = stream.default.unwrap_or(MetricId(0));
     let metrics = || (0..stream.metrics).map(MetricId);
     let infos = info_rows(stream, default, nodes, known);
@@ -445,7 +447,10 @@ fn total(stream: &Stream, metric: MetricId, nodes: &[Node], known: &[Known], fun
 fn exceeded(metric: MetricId, nodes: &[Node], known: &[Known]) -> usize {
     let at = metric.0 as usize;
     let exceeds = |(node, known): &(&Node, &Known)| match node.costs[at] {
-        Some(Cost::Cumulative(cumulative)) => cumulative - known.callees[at] < -1e-9 * cumulative.abs(),
+        Some(Cost::Cumulative(cumulative)) => {
+            let callees = known.callees[at];
+            callees != 0.0 && cumulative - callees < -1e-9 * cumulative.abs()
+        }
         _ => false,
     };
     nodes.iter().zip(known).filter(exceeds).count()

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 /// A run. Function ids are indexes into `functions`, whatever ids the sink gives.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub(crate) struct Stream {
     pub functions: Vec<FunctionDef<'static>>,
     /// How many there are.
     pub metrics: u32,
@@ -29,13 +29,13 @@ pub struct Stream {
 
 /// What a node stands for: a function, or one line of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spot {
+pub(crate) struct Spot {
     pub function: FunctionId,
     pub line: Option<Place>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub(crate) struct Place {
     /// Empty for the function's own.
     pub file: &'static str,
     pub line: u32,
@@ -43,7 +43,7 @@ pub struct Place {
 }
 
 #[derive(Clone, Debug)]
-pub struct Node {
+pub(crate) struct Node {
     /// Index of the parent.
     pub parent: Option<usize>,
     pub spot: Spot,
@@ -56,7 +56,7 @@ pub struct Node {
 
 /// A sample.
 #[derive(Clone, Debug)]
-pub struct Stack {
+pub(crate) struct Stack {
     /// Outermost first.
     pub frames: Vec<Spot>,
     pub calls: Option<u64>,
@@ -65,7 +65,7 @@ pub struct Stack {
 
 /// An edge that the file itself tells.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub(crate) struct Pair {
     pub callee: FunctionId,
     pub caller: Option<Spot>,
     pub kind: EdgeKind,
@@ -75,7 +75,7 @@ pub struct Pair {
 
 /// Figures that the file itself gives, at most once per metric and spot.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub(crate) struct Said {
     pub spot: Spot,
     pub metric: MetricId,
     pub calls: [Option<u64>; 2],
@@ -167,7 +167,7 @@ fn say_costs(sink: &mut dyn Sink, node: &Node) {
     }
 }
 
-pub fn metric_name(metric: u32) -> String {
+pub(crate) fn metric_name(metric: u32) -> String {
     format!("metric {metric}")
 }
 
@@ -312,7 +312,7 @@ fn kind() -> impl Strategy<Value = Kind> {
 }
 
 /// Runs of three to six functions, so that most paths are recursive.
-pub fn streams() -> impl Strategy<Value = Stream> {
+pub(crate) fn streams() -> impl Strategy<Value = Stream> {
     let source = prop_oneof![
         6 => Just(Source::Tree),
         2 => Just(Source::Samples),
@@ -375,7 +375,7 @@ impl Stream {
 }
 
 /// A small generator for runs that are too long for proptest.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     pub fn below(&mut self, end: u32) -> u32 {
@@ -402,7 +402,7 @@ impl Random {
 
 /// A run of many nodes in three metrics, the second being the default one; `close` says how many levels to close before
 /// each node.
-pub fn long_stream(nodes: usize, close: fn(&mut Random, usize) -> usize) -> Stream {
+pub(crate) fn long_stream(nodes: usize, close: fn(&mut Random, usize) -> usize) -> Stream {
     let mut random = Random(42);
     let steps = (0..nodes).map(|at| Step {
         close: close(&mut random, at),
