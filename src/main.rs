@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     });
     // Without a handler an interrupt ends the program at once, which is as safe.
     drop(handled);
-    ExitCode::from(match cli::run(std::env::args_os().collect(), &stop) {
+    ExitCode::from(match cli::run(&stop) {
         Ok(()) => 0,
         Err(failure) => exit_code(failure),
     })

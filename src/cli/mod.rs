@@ -95,12 +95,12 @@ impl DatabaseArgs {
     }
 }
 
-/// Runs the program with the given arguments, the first of which is its name.
+/// Runs the program with the arguments it was started with, until it is done or `stop` is set.
 ///
 /// # Errors
 /// What went wrong; it has been reported.
-pub fn run(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
-    let outcome = dispatch(arguments, stop);
+pub fn run(stop: &Stop) -> Result<(), Failure> {
+    let outcome = dispatch(std::env::args_os().collect(), stop);
     // Only now is it sure that the output has arrived.
     outcome.and_then(|()| io::stdout().flush().map_err(output))
 }

@@ -83,12 +83,12 @@ pub(crate) struct Said {
 }
 
 impl Stream {
-    pub fn is_container(&self, function: FunctionId) -> bool {
+    pub(crate) fn is_container(&self, function: FunctionId) -> bool {
         self.functions[function.0 as usize].kind.is_container()
     }
 
     /// Says all of it. Functions are announced when they are first mentioned, and again each time.
-    pub fn say(&self, sink: &mut dyn Sink) {
+    pub(crate) fn say(&self, sink: &mut dyn Sink) {
         for metric in 0..self.metrics {
             sink.metric(&metric_name(metric), Unit::Count);
         }
@@ -378,7 +378,7 @@ impl Stream {
 pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn below(&mut self, end: u32) -> u32 {
+    pub(crate) fn below(&mut self, end: u32) -> u32 {
         // The constants of Knuth's MMIX; its upper bits are good enough here.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         u32::try_from(self.0 >> 33).expect("31 bits") % end
