@@ -1,10 +1,10 @@
 CREATE VIEW callees (
   -- Whom `function` called, one row per run, metric, function and callee. cumulative is what the function spent in that
   -- callee: where the same pair recurs on one path it is counted once.
-  run_id,          -- the run
+  run_id,          -- number of the run
   run,             -- its title, else the name of its file
-  metric,          -- time, ticks, samples, alloc
-  unit,            -- unit of the costs: ns, bytes or count
+  metric,          -- what was measured: time, ticks, samples, alloc
+  unit,            -- unit of the costs: ns (nanoseconds), bytes or count
   function,        -- name of the function that called
   module,          -- its module, package, program or library; '' if unknown
   file,            -- its source file; '' if unknown
@@ -12,9 +12,9 @@ CREATE VIEW callees (
   callee_module,   -- its module; '' if unknown
   callee_file,     -- its source file; '' if unknown
   calls,           -- how often it was called from here; NULL if unknown
-  cumulative,      -- cost of the callee and what it called when called from here, in unit
-  cumulative_pct,  -- the same, % of the run's total; NULL if that is 0
-  kind             -- call, or back (known to exist, without cost of its own)
+  cumulative,      -- what the function spent in the callee and in what that called, in unit
+  cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
+  kind             -- call, or back: a call known to exist, without cost of its own
 ) AS
 SELECT
   r.run_id,

@@ -1,10 +1,10 @@
 CREATE VIEW calls (
   -- Who called `function`, one row per run, metric, function and caller. cumulative adds up over the callers to the
   -- function's cumulative cost: calls made from within a call of the same function count 0 there.
-  run_id,          -- the run
+  run_id,          -- number of the run
   run,             -- its title, else the name of its file
-  metric,          -- time, ticks, samples, alloc
-  unit,            -- unit of the costs: ns, bytes or count
+  metric,          -- what was measured: time, ticks, samples, alloc
+  unit,            -- unit of the costs: ns (nanoseconds), bytes or count
   function,        -- name of the function that was called
   module,          -- its module, package, program or library; '' if unknown
   file,            -- its source file; '' if unknown
@@ -14,8 +14,8 @@ CREATE VIEW calls (
   calls,           -- how often it called; NULL if unknown
   exclusive,       -- cost of the function itself when called from there, in unit
   cumulative,      -- cost of the function and what it called when called from there, in unit
-  cumulative_pct,  -- the same, % of the run's total; NULL if that is 0
-  kind             -- call, or back (known to exist, without cost of its own)
+  cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
+  kind             -- call, or back: a call known to exist, without cost of its own
 ) AS
 SELECT
   r.run_id,

@@ -5,10 +5,10 @@ CREATE VIEW run_list (
   format,       -- format of its file
   fidelity,     -- how much it knows: tree (paths), edges (who calls whom), flat (totals only)
   imported_at,  -- when it was imported, UTC
-  metrics,      -- how many quantities were measured
+  metrics,      -- how many metrics were measured
   functions,    -- how many functions it mentions, containers left out
   nodes,        -- how many nodes its tree has
-  total,        -- total of its default metric, in unit
+  total,        -- cost of the whole run in its default metric, in unit
   unit          -- unit of the total: ns, bytes or count
 ) AS
 SELECT

@@ -1,13 +1,14 @@
 CREATE VIEW tree (
-  -- The nodes of a run in pre-order, one row per metric and node. Always ask with run_id and metric, ORDER BY node_id.
-  -- Below a node n: node_id > n.node_id AND node_id <= n.last_id.
-  run_id,      -- the run
-  metric,      -- time, ticks, samples, alloc
-  node_id,     -- number of the node, in pre-order
+  -- The call tree of a run, one row per metric and node; table metrics has the units. Always ask with run_id and
+  -- metric, ORDER BY node_id. A node is a function reached by one chain of callers, or one line of
+  -- it: never add the two. Below a node n: node_id > n.node_id AND node_id <= n.last_id.
+  run_id,      -- number of the run
+  metric,      -- what was measured: time, ticks, samples, alloc
+  node_id,     -- number of the node in pre-order: parents first
   parent_id,   -- the node above; NULL at a root
   last_id,     -- the last node below, the node itself if there is none
   outer_id,    -- the nearest enclosing node of the same function (of the same line); NULL if outermost
-  depth,       -- nodes above this one
+  depth,       -- how many nodes are above: 0 at a root
   function,    -- name of the function
   module,      -- its module, package, program or library; '' if unknown
   file,        -- source file of the function or line; '' if unknown
@@ -15,7 +16,7 @@ CREATE VIEW tree (
   col,         -- column or clause; NULL if unknown
   calls,       -- how often called (lines: executed) here; NULL if unknown
   exclusive,   -- cost of the node itself, in the metric's unit
-  cumulative   -- cost with everything called, same unit; NULL if unknown
+  cumulative   -- cost with everything called, in the metric's unit; NULL if unknown
 ) AS
 SELECT
   r.run_id,
