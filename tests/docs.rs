@@ -54,8 +54,8 @@ fn schema_is_current() {
          unit, `metrics.unit`; most views repeat it as `unit`. Percentages are of the run's total. NULL means\n\
          unknown, never 0.\n\n\
          A metric is a quantity that a run measured. A function is what the profiler names. A node is one place in\n\
-         the\n\
-         tree of calls. Exclusive cost is that of the thing itself; cumulative cost includes what it called.\n"
+         the tree of calls. Exclusive cost is that of the thing itself; cumulative cost includes what it\n\
+         called.\n"
     );
     for (kind, title) in [("view", "Views"), ("table", "Tables")] {
         let _ = write!(text, "\n## {title}\n\n");
