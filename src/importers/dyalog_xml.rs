@@ -32,6 +32,7 @@
 use std::collections::BTreeSet;
 
 use quick_xml::Reader;
+use quick_xml::errors::{IllFormedError, SyntaxError};
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
@@ -487,9 +488,10 @@ impl<'r, 'a> Xml<'r, 'a> {
 
     /// Passes over an element that has just been opened, and remarks it.
     fn skip(&mut self, tag: Tag, sink: &mut dyn Sink) -> Result<(), ImportError> {
-        let name = if tag == Tag::Unknown { self.unknown.clone() } else { tag.name().to_owned() };
         if tag != Tag::ReportColumn {
-            self.note(&format!("element <{name}> is not read here"), sink);
+            let name = if tag == Tag::Unknown { self.unknown.as_str() } else { tag.name() };
+            let message = format!("element {} is not read here", quote(format!("<{name}>").as_bytes()));
+            self.note(&message, sink);
         }
         let outside = self.depth - 1;
         while self.depth > outside {
@@ -508,7 +510,11 @@ impl<'r, 'a> Xml<'r, 'a> {
             match self.piece()? {
                 Piece::Text if self.text.trim().is_empty() => {}
                 Piece::EndOfFile => return Ok(self.position),
-                _ => return Err(ImportError::malformed(self.position, "the end of the file", "more")),
+                Piece::Text => {
+                    let found = quote(self.text.trim().as_bytes());
+                    return Err(ImportError::malformed(self.position, "the end of the file", found));
+                }
+                _ => return Err(ImportError::malformed(self.position, "the end of the file", "another element")),
             }
         }
     }
@@ -525,7 +531,7 @@ impl<'r, 'a> Xml<'r, 'a> {
 
     fn note_attributes(&mut self, sink: &mut dyn Sink) {
         if !self.attributes.is_empty() {
-            let message = format!("attributes are not read: {}", self.attributes);
+            let message = format!("attributes are not read: {}", quote(self.attributes.as_bytes()));
             self.attributes.clear();
             self.note(&message, sink);
         }
@@ -624,8 +630,36 @@ fn failure(input: &mut Input<'_>, position: Position, error: &quick_xml::Error) 
     if let Some(failure) = input.failure() {
         return failure;
     }
+    let (expected, found) = match error {
+        quick_xml::Error::Encoding(_) => ("UTF-8".to_owned(), "other bytes".to_owned()),
+        quick_xml::Error::Syntax(SyntaxError::InvalidBangMarkup) => {
+            ("a comment or CDATA behind <!".to_owned(), "something else".to_owned())
+        }
+        quick_xml::Error::Syntax(unclosed) => {
+            (format!("the end of {}", unclosed_piece(*unclosed)), "the end of the file".to_owned())
+        }
+        quick_xml::Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => {
+            (quote(format!("</{expected}>").as_bytes()), quote(format!("</{found}>").as_bytes()))
+        }
+        quick_xml::Error::IllFormed(IllFormedError::UnmatchedEndTag(found)) => {
+            ("a start tag".to_owned(), quote(format!("</{found}>").as_bytes()))
+        }
+        quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => {
+            ("`;` at the end of what `&` starts".to_owned(), "none".to_owned())
+        }
+        _ => ("well-formed XML".to_owned(), format!("a fault: {error}")),
+    };
+    ImportError::malformed(position, expected, found)
+}
+
+/// What the file ends within.
+fn unclosed_piece(error: SyntaxError) -> &'static str {
     match error {
-        quick_xml::Error::Encoding(_) => ImportError::malformed(position, "UTF-8", "other bytes"),
-        _ => ImportError::malformed(position, "well-formed XML", format!("a fault: {error}")),
+        SyntaxError::UnclosedPI => "the processing instruction",
+        SyntaxError::UnclosedXmlDecl => "the XML declaration",
+        SyntaxError::UnclosedComment => "the comment",
+        SyntaxError::UnclosedDoctype => "the document type",
+        SyntaxError::UnclosedCData => "CDATA",
+        _ => "the tag",
     }
 }
