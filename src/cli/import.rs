@@ -13,6 +13,7 @@ use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::Format;
 use crate::input::Fingerprint;
+use crate::report::render;
 use crate::store::{Database, Outcome, RunMeta};
 
 /// Warnings of one file that are shown; the others can be seen with `profdb show`.
@@ -202,7 +203,7 @@ fn tell(name: &str, told: Told) -> Result<(), Failure> {
             (None, Some(byte)) => format!("byte {byte}: "),
             _ => String::new(),
         };
-        eprintln!("profdb: {name}: {place}{message}");
+        eprintln!("profdb: {name}: {place}{}", render::plain(message));
     }
     if warnings.len() > SHOWN_WARNINGS {
         eprintln!("profdb: {name}: {} more warnings: profdb show {run}", warnings.len() - SHOWN_WARNINGS);
