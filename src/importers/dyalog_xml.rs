@@ -51,6 +51,9 @@ pub const FORMAT: Format = Format {
     import,
 };
 
+/// The root element.
+const ROOT: &str = "ProfileData";
+
 /// Elements may be this deep: the format needs three levels.
 const NESTING: usize = 64;
 
@@ -59,20 +62,27 @@ fn sniff(head: &[u8]) -> Confidence {
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
-        match reader.read_event_into(&mut buffer) {
-            Ok(Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_)) => {}
-            Ok(Event::Text(text)) if text.trim().is_empty() => {}
-            Ok(Event::Start(root) | Event::Empty(root)) if root.name().as_ref() == "ProfileData" => {
-                return Confidence::Yes;
-            }
-            _ => return Confidence::No,
-        }
+        let start = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+        let is_root = match reader.read_event_into(&mut buffer) {
+            Ok(Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_)) => continue,
+            Ok(Event::Text(text)) if text.trim().is_empty() => continue,
+            Ok(Event::Start(root) | Event::Empty(root)) => root.name().as_ref() == ROOT,
+            // A tag with so many attributes that its end is not to be seen from here.
+            Err(quick_xml::Error::Syntax(_)) => is_open_root(head.get(start..).unwrap_or_default()),
+            _ => false,
+        };
+        return if is_root { Confidence::Yes } else { Confidence::No };
     }
+}
+
+fn is_open_root(tag: &[u8]) -> bool {
+    let behind = tag.strip_prefix(b"<").and_then(|tag| tag.strip_prefix(ROOT.as_bytes()));
+    behind.and_then(|behind| behind.first()).is_some_and(u8::is_ascii_whitespace)
 }
 
 fn import(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let mut xml = Xml::new(input);
-    xml.root()?;
+    xml.root(sink)?;
     let mut settings = None;
     let mut entry = Entry::default();
     // The first entry says which columns there are.
@@ -430,12 +440,15 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 
     /// Reads up to the start of the root.
-    fn root(&mut self) -> Result<(), ImportError> {
+    fn root(&mut self, sink: &mut dyn Sink) -> Result<(), ImportError> {
         self.text.clear();
         loop {
             match self.piece()? {
-                Piece::Text if self.text.trim().is_empty() => {}
-                Piece::Start(_) if self.unknown == "ProfileData" => return Ok(()),
+                Piece::Text if self.text.trim().is_empty() => self.text.clear(),
+                Piece::Start(_) if self.unknown == ROOT => {
+                    self.note_attributes(sink);
+                    return Ok(());
+                }
                 _ => return Err(ImportError::malformed(self.position, "<ProfileData>", "something else")),
             }
         }
@@ -500,6 +513,8 @@ impl<'r, 'a> Xml<'r, 'a> {
                 return Err(self.cut());
             }
         }
+        // What has been passed over needs no note of its own.
+        self.attributes.clear();
         Ok(())
     }
 
