@@ -459,7 +459,7 @@ impl<'r, 'a> Xml<'r, 'a> {
         self.text.clear();
         loop {
             match self.piece()? {
-                Piece::Text if self.text.trim().is_empty() => {}
+                Piece::Text if self.text.trim().is_empty() => self.text.clear(),
                 Piece::Text => {
                     let found = quote(self.text.trim().as_bytes());
                     return Err(ImportError::malformed(self.position, "an element", found));
@@ -523,7 +523,7 @@ impl<'r, 'a> Xml<'r, 'a> {
         self.text.clear();
         loop {
             match self.piece()? {
-                Piece::Text if self.text.trim().is_empty() => {}
+                Piece::Text if self.text.trim().is_empty() => self.text.clear(),
                 Piece::EndOfFile => return Ok(self.position),
                 Piece::Text => {
                     let found = quote(self.text.trim().as_bytes());
@@ -557,7 +557,10 @@ impl<'r, 'a> Xml<'r, 'a> {
         loop {
             self.buffer.clear();
             let input = self.reader.get_mut();
-            input.begin_record();
+            // A text in pieces (comments and references between them) is one record.
+            if self.text.is_empty() {
+                input.begin_record();
+            }
             self.position = input.position();
             let event = match self.reader.read_event_into(&mut self.buffer) {
                 Ok(event) => event,
