@@ -344,7 +344,7 @@ fn told(database: &Database, run: i64) -> Result<Vec<String>, Failed> {
         let sql = format!("SELECT * FROM {view} WHERE run_id = ?1");
         let names: Vec<String> = {
             let statement = database.connection().prepare(&sql)?;
-            statement.column_names().into_iter().map(str::to_owned).collect()
+            statement.column_names().map(str::to_owned).collect()
         };
         for row in rows(database, &sql, &[&run])? {
             let cells = names.iter().zip(row).filter(|(name, _)| !apart.contains(&name.as_str()));

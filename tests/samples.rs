@@ -348,7 +348,7 @@ fn drilling_down() {
 #[test]
 fn lines_are_those_of_the_file() {
     // The rows of a data file are what the lines report shows.
-    for sample in SAMPLES.iter().filter(|sample| !sample.is_tree() && sample.case.ends_with(".csv")) {
+    for sample in SAMPLES.iter().filter(|sample| !sample.is_tree() && sample.case.starts_with("dyalog_csv/")) {
         let text = fs::read_to_string(sample.file()).expect("readable");
         let mut lines = text.lines().map(|line| line.split(',').map(|cell| cell.trim_matches('"')).collect::<Vec<_>>());
         let header = lines.next().expect("a header");
