@@ -175,15 +175,24 @@ impl Columns {
         }
         let ticks = match (find(b"InclusiveTicks"), find(b"ExclusiveTicks")) {
             (None, None) => None,
-            _ => Some(Pair { inclusive: need("InclusiveTicks")?, exclusive: need("ExclusiveTicks")? }),
+            (Some(inclusive), Some(exclusive)) => Some(Pair { inclusive, exclusive }),
+            (inclusive, _) => {
+                let missing = if inclusive.is_none() { "InclusiveTicks" } else { "ExclusiveTicks" };
+                let expected = format!("both columns of ticks: {missing} too");
+                return Err(ImportError::malformed(at, expected, "one"));
+            }
+        };
+        let name = match (find(b"Element"), find(b"Function")) {
+            (Some(_), Some(_)) => {
+                return Err(ImportError::malformed(at, "a column Element or a column Function", "both"));
+            }
+            (None, Some(column)) => column,
+            _ => need("Element")?,
         };
         Ok(Self {
             count: names.len(),
             depth: find(b"Depth"),
-            name: match find(b"Function") {
-                Some(column) => column,
-                None => need("Element")?,
-            },
+            name,
             line: need("Line")?,
             calls: need("Calls")?,
             inclusive: need("InclusiveTime")?,

@@ -32,6 +32,7 @@
 use std::collections::BTreeSet;
 
 use quick_xml::Reader;
+use quick_xml::errors::{IllFormedError, SyntaxError};
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
@@ -50,6 +51,9 @@ pub const FORMAT: Format = Format {
     import,
 };
 
+/// The root element.
+const ROOT: &str = "ProfileData";
+
 /// Elements may be this deep: the format needs three levels.
 const NESTING: usize = 64;
 
@@ -58,20 +62,27 @@ fn sniff(head: &[u8]) -> Confidence {
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
-        match reader.read_event_into(&mut buffer) {
-            Ok(Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_)) => {}
-            Ok(Event::Text(text)) if text.trim().is_empty() => {}
-            Ok(Event::Start(root) | Event::Empty(root)) if root.name().as_ref() == "ProfileData" => {
-                return Confidence::Yes;
-            }
-            _ => return Confidence::No,
-        }
+        let start = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+        let is_root = match reader.read_event_into(&mut buffer) {
+            Ok(Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_)) => continue,
+            Ok(Event::Text(text)) if text.trim().is_empty() => continue,
+            Ok(Event::Start(root) | Event::Empty(root)) => root.name().as_ref() == ROOT,
+            // A tag with so many attributes that its end is not to be seen from here.
+            Err(quick_xml::Error::Syntax(_)) => is_open_root(head.get(start..).unwrap_or_default()),
+            _ => false,
+        };
+        return if is_root { Confidence::Yes } else { Confidence::No };
     }
+}
+
+fn is_open_root(tag: &[u8]) -> bool {
+    let behind = tag.strip_prefix(b"<").and_then(|tag| tag.strip_prefix(ROOT.as_bytes()));
+    behind.and_then(|behind| behind.first()).is_some_and(u8::is_ascii_whitespace)
 }
 
 fn import(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let mut xml = Xml::new(input);
-    xml.root()?;
+    xml.root(sink)?;
     let mut settings = None;
     let mut entry = Entry::default();
     // The first entry says which columns there are.
@@ -429,12 +440,15 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 
     /// Reads up to the start of the root.
-    fn root(&mut self) -> Result<(), ImportError> {
+    fn root(&mut self, sink: &mut dyn Sink) -> Result<(), ImportError> {
         self.text.clear();
         loop {
             match self.piece()? {
-                Piece::Text if self.text.trim().is_empty() => {}
-                Piece::Start(_) if self.unknown == "ProfileData" => return Ok(()),
+                Piece::Text if self.text.trim().is_empty() => self.text.clear(),
+                Piece::Start(_) if self.unknown == ROOT => {
+                    self.note_attributes(sink);
+                    return Ok(());
+                }
                 _ => return Err(ImportError::malformed(self.position, "<ProfileData>", "something else")),
             }
         }
@@ -445,7 +459,7 @@ impl<'r, 'a> Xml<'r, 'a> {
         self.text.clear();
         loop {
             match self.piece()? {
-                Piece::Text if self.text.trim().is_empty() => {}
+                Piece::Text if self.text.trim().is_empty() => self.text.clear(),
                 Piece::Text => {
                     let found = quote(self.text.trim().as_bytes());
                     return Err(ImportError::malformed(self.position, "an element", found));
@@ -487,9 +501,10 @@ impl<'r, 'a> Xml<'r, 'a> {
 
     /// Passes over an element that has just been opened, and remarks it.
     fn skip(&mut self, tag: Tag, sink: &mut dyn Sink) -> Result<(), ImportError> {
-        let name = if tag == Tag::Unknown { self.unknown.clone() } else { tag.name().to_owned() };
         if tag != Tag::ReportColumn {
-            self.note(&format!("element <{name}> is not read here"), sink);
+            let name = if tag == Tag::Unknown { self.unknown.as_str() } else { tag.name() };
+            let message = format!("element {} is not read here", quote(format!("<{name}>").as_bytes()));
+            self.note(&message, sink);
         }
         let outside = self.depth - 1;
         while self.depth > outside {
@@ -498,6 +513,8 @@ impl<'r, 'a> Xml<'r, 'a> {
                 return Err(self.cut());
             }
         }
+        // What has been passed over needs no note of its own.
+        self.attributes.clear();
         Ok(())
     }
 
@@ -506,9 +523,13 @@ impl<'r, 'a> Xml<'r, 'a> {
         self.text.clear();
         loop {
             match self.piece()? {
-                Piece::Text if self.text.trim().is_empty() => {}
+                Piece::Text if self.text.trim().is_empty() => self.text.clear(),
                 Piece::EndOfFile => return Ok(self.position),
-                _ => return Err(ImportError::malformed(self.position, "the end of the file", "more")),
+                Piece::Text => {
+                    let found = quote(self.text.trim().as_bytes());
+                    return Err(ImportError::malformed(self.position, "the end of the file", found));
+                }
+                _ => return Err(ImportError::malformed(self.position, "the end of the file", "another element")),
             }
         }
     }
@@ -525,7 +546,7 @@ impl<'r, 'a> Xml<'r, 'a> {
 
     fn note_attributes(&mut self, sink: &mut dyn Sink) {
         if !self.attributes.is_empty() {
-            let message = format!("attributes are not read: {}", self.attributes);
+            let message = format!("attributes are not read: {}", quote(self.attributes.as_bytes()));
             self.attributes.clear();
             self.note(&message, sink);
         }
@@ -536,7 +557,10 @@ impl<'r, 'a> Xml<'r, 'a> {
         loop {
             self.buffer.clear();
             let input = self.reader.get_mut();
-            input.begin_record();
+            // A text in pieces (comments and references between them) is one record.
+            if self.text.is_empty() {
+                input.begin_record();
+            }
             self.position = input.position();
             let event = match self.reader.read_event_into(&mut self.buffer) {
                 Ok(event) => event,
@@ -624,8 +648,36 @@ fn failure(input: &mut Input<'_>, position: Position, error: &quick_xml::Error) 
     if let Some(failure) = input.failure() {
         return failure;
     }
+    let (expected, found) = match error {
+        quick_xml::Error::Encoding(_) => ("UTF-8".to_owned(), "other bytes".to_owned()),
+        quick_xml::Error::Syntax(SyntaxError::InvalidBangMarkup) => {
+            ("a comment or CDATA behind <!".to_owned(), "something else".to_owned())
+        }
+        quick_xml::Error::Syntax(unclosed) => {
+            (format!("the end of {}", unclosed_piece(*unclosed)), "the end of the file".to_owned())
+        }
+        quick_xml::Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => {
+            (quote(format!("</{expected}>").as_bytes()), quote(format!("</{found}>").as_bytes()))
+        }
+        quick_xml::Error::IllFormed(IllFormedError::UnmatchedEndTag(found)) => {
+            ("a start tag".to_owned(), quote(format!("</{found}>").as_bytes()))
+        }
+        quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => {
+            ("`;` at the end of what `&` starts".to_owned(), "none".to_owned())
+        }
+        _ => ("well-formed XML".to_owned(), format!("a fault: {error}")),
+    };
+    ImportError::malformed(position, expected, found)
+}
+
+/// What the file ends within.
+fn unclosed_piece(error: SyntaxError) -> &'static str {
     match error {
-        quick_xml::Error::Encoding(_) => ImportError::malformed(position, "UTF-8", "other bytes"),
-        _ => ImportError::malformed(position, "well-formed XML", format!("a fault: {error}")),
+        SyntaxError::UnclosedPI => "the processing instruction",
+        SyntaxError::UnclosedXmlDecl => "the XML declaration",
+        SyntaxError::UnclosedComment => "the comment",
+        SyntaxError::UnclosedDoctype => "the document type",
+        SyntaxError::UnclosedCData => "CDATA",
+        _ => "the tag",
     }
 }

@@ -222,7 +222,7 @@ impl<'s> Rows<'s> {
                            them: they were read the right way round";
             self.sink.note(Note { severity: Severity::Info, position: self.verdict.position, message });
         }
-        self.repeated.note(self.sink, "rows repeat a function or line that came before: their figures were added up");
+        self.repeated.note(self.sink, "a function or line comes again: its figures were added up");
         Ok(())
     }
 
@@ -462,9 +462,8 @@ impl Tree {
         while !self.open.is_empty() {
             self.close(sink);
         }
-        self.less.note(sink, "rows have an inclusive time below their exclusive time");
-        let message = "rows have an inclusive time that is not their exclusive time plus that of what they called: rows \
-                       may be missing";
+        self.less.note(sink, "the inclusive time is below the exclusive time");
+        let message = "the inclusive time is not the exclusive time plus that of what was called: rows may be missing";
         self.unequal.note(sink, message);
     }
 }
@@ -486,7 +485,8 @@ impl Counted {
 
     fn note(&self, sink: &mut dyn Sink, what: &str) {
         if self.count > 0 {
-            note(sink, self.first, &format!("{} {what}", self.count));
+            let rows = if self.count == 1 { "row" } else { "rows" };
+            note(sink, self.first, &format!("in {} {rows}, {what}", self.count));
         }
     }
 }

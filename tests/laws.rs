@@ -1,0 +1,545 @@
+//! What must hold for every input of every case, one test per law and input: `dyalog_xml/recursion::prefixes`.
+//!
+//! A new format gets these tests by having cases. `cargo test --test laws recursion` runs some.
+
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use profdb::error::{ImportError, Stop};
+use profdb::events::Recorder;
+use profdb::import::{Imported, import};
+use profdb::importers::{self, Confidence, FORMATS, Format};
+use profdb::input::{Input, Limits};
+use profdb::report::{self, Argument, Request, Value};
+use profdb::store::{CHECKS, Database, Outcome, RunMeta};
+use rusqlite::types::ValueRef;
+
+/// Files up to this size are cut after every byte, larger ones in [`CUTS`] places.
+const CUT_EVERYWHERE: usize = 1024;
+
+const CUTS: usize = 200;
+
+/// The public views, each with the columns that differ between two equal runs.
+const VIEWS: [(&str, &[&str]); 9] = [
+    ("summary", &["run_id"]),
+    ("lines", &["run_id"]),
+    ("calls", &["run_id"]),
+    ("call_lines", &["run_id"]),
+    ("callees", &["run_id"]),
+    ("exclusive", &["run_id"]),
+    ("cumulative", &["run_id"]),
+    ("tree", &["run_id"]),
+    ("run_list", &["run_id", "imported_at"]),
+];
+
+/// Columns that count from the run's first node.
+const NODE_COLUMNS: [&str; 4] = ["node_id", "parent_id", "last_id", "outer_id"];
+
+type Law = fn(&Sample) -> Result<(), Failed>;
+
+/// Laws for every file that a case brings, profile or not.
+const OF_FILES: [(&str, Law); 5] = [
+    ("compression_changes_nothing", compression_changes_nothing),
+    ("prefixes_are_read_without_panic", prefixes_are_read_without_panic),
+    ("reads_like_itself", reads_like_itself),
+    ("small_reads_change_nothing", small_reads_change_nothing),
+    ("refused_or_saved", refused_or_saved),
+];
+
+/// Laws for every file that can be imported.
+const OF_PROFILES: [(&str, Law); 6] = [
+    ("calls_are_balanced", calls_are_balanced),
+    ("deletes_without_trace", deletes_without_trace),
+    ("detected_by_its_own_format_only", detected_by_its_own_format_only),
+    ("passes_all_checks", passes_all_checks),
+    ("reports_equal_plain_sql", reports_equal_plain_sql),
+    ("twice_gives_equal_runs", twice_gives_equal_runs),
+];
+
+/// One file of a case.
+#[derive(Clone)]
+struct Sample {
+    /// The format whose case it is.
+    format: &'static Format,
+    bytes: Vec<u8>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    for format in FORMATS {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(format.name);
+        for case in entries(&root) {
+            let slug = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let input = case.join("case.in");
+            let files = files(&input);
+            for file in &files {
+                let mut name = format!("{}/{slug}", format.name);
+                if files.len() > 1 {
+                    let within = file.strip_prefix(&input).unwrap_or(file);
+                    name = format!("{name}/{}", within.display());
+                }
+                let sample = Sample { format, bytes: fs::read(file).expect("a file of a case is readable") };
+                let profile = matches!(recognised(&sample.bytes), Ok(found) if found.name == format.name)
+                    && outcome(&sample.bytes).1.is_none();
+                let laws = OF_FILES.iter().chain(OF_PROFILES.iter().filter(|_| profile));
+                trials.extend(laws.map(|(law, check)| {
+                    let (check, sample) = (*check, sample.clone());
+                    Trial::test(format!("{name}::{law}"), move || check(&sample))
+                }));
+            }
+        }
+    }
+    assert!(!trials.is_empty(), "no case has an input");
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let read = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = read.map(|entry| entry.expect("readable").path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The files below a folder; what only keeps a folder alive in git is none.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let (folders, mut found): (Vec<_>, Vec<_>) = entries(folder).into_iter().partition(|path| path.is_dir());
+    found.retain(|path| path.file_name().is_some_and(|name| name != ".keep"));
+    found.extend(folders.iter().flat_map(|folder| files(folder)));
+    found
+}
+
+fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Failed> {
+    if holds { Ok(()) } else { Err(otherwise().into()) }
+}
+
+/// Compares two lists and shows where they part.
+fn equal<T: PartialEq + std::fmt::Debug>(what: &str, left: &[T], right: &[T]) -> Result<(), Failed> {
+    let parted = (0..left.len().max(right.len())).find(|&at| left.get(at) != right.get(at));
+    match parted {
+        None => Ok(()),
+        Some(at) => Err(format!("{what}: item {at}: {:?} against {:?}", left.get(at), right.get(at)).into()),
+    }
+}
+
+fn open(bytes: &[u8]) -> Result<Input<'_>, ImportError> {
+    Input::new(Box::new(bytes), Limits::default(), Stop::default())
+}
+
+fn recognised(bytes: &[u8]) -> Result<&'static Format, ImportError> {
+    importers::detect(open(bytes)?.head())
+}
+
+/// Every event, and the error that ended it, of an input that is recognised by its first bytes.
+fn outcome(bytes: &[u8]) -> (Vec<String>, Option<String>) {
+    outcome_of(open(bytes))
+}
+
+fn outcome_of(input: Result<Input<'_>, ImportError>) -> (Vec<String>, Option<String>) {
+    let mut recorder = Recorder::default();
+    let read = input.and_then(|mut input| (importers::detect(input.head())?.import)(&mut input, &mut recorder));
+    (recorder.events, read.err().map(|error| error.to_string()))
+}
+
+/// The content of a file that may be compressed.
+fn plain(bytes: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain).expect("cases hold whole gzip files");
+        plain
+    } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        zstd::decode_all(bytes).expect("cases hold whole zstd files")
+    } else {
+        bytes.to_vec()
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).expect("a vector takes everything");
+    encoder.finish().expect("a vector takes everything")
+}
+
+fn compare(
+    what: &str,
+    expected: &(Vec<String>, Option<String>),
+    found: &(Vec<String>, Option<String>),
+) -> Result<(), Failed> {
+    equal(what, &expected.0, &found.0)?;
+    ensure(expected.1 == found.1, || format!("{what}: {:?} against {:?}", expected.1, found.1))
+}
+
+fn compression_changes_nothing(sample: &Sample) -> Result<(), Failed> {
+    let plain = plain(&sample.bytes);
+    let expected = outcome(&plain);
+    compare("gzip", &expected, &outcome(&gzip(&plain)))?;
+    let zstd = zstd::encode_all(plain.as_slice(), 3).expect("a vector takes everything");
+    compare("zstd", &expected, &outcome(&zstd))
+}
+
+fn reads_like_itself(sample: &Sample) -> Result<(), Failed> {
+    compare("second time", &outcome(&sample.bytes), &outcome(&sample.bytes))
+}
+
+fn prefixes_are_read_without_panic(sample: &Sample) -> Result<(), Failed> {
+    let length = sample.bytes.len();
+    let step = if length <= CUT_EVERYWHERE { 1 } else { length.div_ceil(CUTS) };
+    for end in (0..length).step_by(step) {
+        let (events, error) = outcome(&sample.bytes[..end]);
+        // Half a run is no run: what was opened may stay open only where an error says so.
+        ensure(error.is_some() || depth(&events) == Ok(0), || format!("the first {end} bytes leave nodes open"))?;
+    }
+    Ok(())
+}
+
+fn small_reads_change_nothing(sample: &Sample) -> Result<(), Failed> {
+    struct Drip<'a>(&'a [u8]);
+    impl Read for Drip<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let size = buffer.len().min(1);
+            self.0.read(&mut buffer[..size])
+        }
+    }
+    let drip = Input::new(Box::new(Drip(&sample.bytes)), Limits::default(), Stop::default());
+    compare("byte by byte", &outcome(&sample.bytes), &outcome_of(drip))
+}
+
+/// Nodes open after the events.
+fn depth(events: &[String]) -> Result<usize, String> {
+    let mut depth = 0_usize;
+    let mut metrics = 0;
+    let mut told = Vec::new();
+    for (at, event) in events.iter().enumerate() {
+        match event.split(' ').next() {
+            Some("metric") if depth == 0 => metrics += 1,
+            Some("enter") if metrics > 0 => {
+                depth += 1;
+                told.clear();
+            }
+            Some("cost") if depth > 0 => {
+                let metric = event.split(' ').nth(1);
+                if told.contains(&metric) {
+                    return Err(format!("event {at}: a second cost in one metric: {event}"));
+                }
+                told.push(metric);
+            }
+            Some("leave") if depth > 0 => depth -= 1,
+            Some("run" | "note" | "info" | "edge" | "sample") => {}
+            _ => return Err(format!("event {at}: out of place: {event}")),
+        }
+    }
+    Ok(depth)
+}
+
+fn calls_are_balanced(sample: &Sample) -> Result<(), Failed> {
+    let (events, _) = outcome(&sample.bytes);
+    let open = depth(&events)?;
+    ensure(open == 0, || format!("{open} nodes are open at the end"))
+}
+
+fn detected_by_its_own_format_only(sample: &Sample) -> Result<(), Failed> {
+    let input = open(&sample.bytes).expect("the input was read before");
+    for format in FORMATS {
+        let confidence = (format.sniff)(input.head());
+        let expected = format.name == sample.format.name;
+        ensure((confidence != Confidence::No) == expected, || format!("{} says {confidence:?}", format.name))?;
+    }
+    Ok(())
+}
+
+fn save(database: Result<Database, profdb::store::StoreError>, sample: &Sample) -> Result<Imported, Failed> {
+    let describe = |fingerprint| RunMeta {
+        format: sample.format.name,
+        revision: sample.format.revision,
+        source_name: "input".to_owned(),
+        fingerprint,
+        title: None,
+        tags: Vec::new(),
+        again: true,
+    };
+    let input = open(&sample.bytes)?;
+    let format = importers::detect(input.head())?;
+    Ok(import(input, format, &Stop::default(), describe, move || database)?)
+}
+
+/// Imports the sample as often as asked, into one database in memory.
+fn saved(sample: &Sample, times: usize) -> Result<Database, Failed> {
+    let mut database = Database::in_memory();
+    for run in 1..=times {
+        let imported = save(database, sample)?;
+        let expected = Outcome::Stored(i64::try_from(run)?);
+        ensure(imported.outcome == expected, || format!("{:?} instead of {expected:?}", imported.outcome))?;
+        database = Ok(imported.database);
+    }
+    Ok(database?)
+}
+
+/// What a case refuses leaves a database as it was, to the byte.
+fn refused_or_saved(sample: &Sample) -> Result<(), Failed> {
+    if outcome(&sample.bytes).1.is_none() {
+        return Ok(());
+    }
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("profdb.db");
+    let good = Sample {
+        format: importers::by_name("dyalog_csv").expect("a format"),
+        bytes: b"\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"#.f\",,1,1,1\n".to_vec(),
+    };
+    drop(save(Database::open(&path), &good)?);
+    let before = fs::read(&path)?;
+    let opened = Database::open(&path);
+    ensure(save(opened, sample).is_err(), || "imported after all".to_owned())?;
+    ensure(fs::read(&path)? == before, || "the database is another".to_owned())?;
+    let left: Vec<_> = entries(folder.path());
+    ensure(left == [path], || format!("files were left: {left:?}"))
+}
+
+fn clean(database: &Database) -> Result<(), Failed> {
+    for (name, sql) in CHECKS {
+        let rows = rows(database, sql, &[])?;
+        ensure(rows.is_empty(), || format!("check {name}: {} rows, the first {:?}", rows.len(), rows[0]))?;
+    }
+    let keys = rows(database, "PRAGMA foreign_key_check", &[])?;
+    ensure(keys.is_empty(), || format!("foreign keys: {keys:?}"))?;
+    let integrity = rows(database, "PRAGMA integrity_check", &[])?;
+    ensure(integrity == [[Value::Text("ok".to_owned())]], || format!("integrity: {integrity:?}"))
+}
+
+fn passes_all_checks(sample: &Sample) -> Result<(), Failed> {
+    clean(&saved(sample, 1)?)
+}
+
+/// The rows of a statement.
+fn rows(database: &Database, sql: &str, parameters: &[&dyn rusqlite::ToSql]) -> Result<Vec<Vec<Value>>, Failed> {
+    let mut statement = database.connection().prepare(sql)?;
+    let width = statement.column_count();
+    let mut rows = statement.query(parameters)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let values = (0..width).map(|column| {
+            Ok(match row.get_ref(column)? {
+                ValueRef::Null => Value::Null,
+                ValueRef::Integer(value) => Value::Integer(value),
+                ValueRef::Real(value) => Value::Real(value),
+                ValueRef::Text(text) | ValueRef::Blob(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+            })
+        });
+        found.push(values.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
+    Ok(found)
+}
+
+/// Everything that the public views say of a run, numbers of runs and nodes apart.
+fn told(database: &Database, run: i64) -> Result<Vec<String>, Failed> {
+    let first = rows(database, "SELECT first_node FROM runs WHERE run_id = ?1", &[&run])?;
+    let Some([first]) = first.first().map(Vec::as_slice) else {
+        return Err(format!("there is no run {run}").into());
+    };
+    let first = if let Value::Integer(first) = first { *first } else { 0 };
+    let mut told = Vec::new();
+    for (view, apart) in VIEWS {
+        let sql = format!("SELECT * FROM {view} WHERE run_id = ?1");
+        let names: Vec<String> = {
+            let statement = database.connection().prepare(&sql)?;
+            statement.column_names().map(str::to_owned).collect()
+        };
+        for row in rows(database, &sql, &[&run])? {
+            let cells = names.iter().zip(row).filter(|(name, _)| !apart.contains(&name.as_str()));
+            let cells: Vec<String> = cells
+                .map(|(name, value)| match value {
+                    Value::Integer(node) if NODE_COLUMNS.contains(&name.as_str()) => format!("{name}={}", node - first),
+                    value => format!("{name}={value:?}"),
+                })
+                .collect();
+            told.push(format!("{view}: {}", cells.join(" ")));
+        }
+    }
+    told.sort();
+    ensure(!told.is_empty(), || format!("the views do not know run {run}"))?;
+    Ok(told)
+}
+
+fn twice_gives_equal_runs(sample: &Sample) -> Result<(), Failed> {
+    let database = saved(sample, 2)?;
+    clean(&database)?;
+    equal("views", &told(&database, 1)?, &told(&database, 2)?)
+}
+
+fn deletes_without_trace(sample: &Sample) -> Result<(), Failed> {
+    let mut database = saved(sample, 3)?;
+    let others = [told(&database, 1)?, told(&database, 3)?];
+    database.delete_run(2)?;
+    clean(&database)?;
+    equal("run 1", &others[0], &told(&database, 1)?)?;
+    equal("run 3", &others[1], &told(&database, 3)?)?;
+    database.delete_run(3)?;
+    database.delete_run(1)?;
+    clean(&database)?;
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+    for table in rows(&database, tables, &[])? {
+        let [Value::Text(table)] = table.as_slice() else { continue };
+        let left = rows(&database, &format!("SELECT COUNT(*) FROM \"{table}\""), &[])?;
+        ensure(left == [[Value::Integer(0)]], || format!("table {table} still has {left:?} rows"))?;
+    }
+    Ok(())
+}
+
+/// A report of the whole run, and the statement over a public view that it must equal, row by row.
+struct Twin {
+    report: &'static str,
+    flag: Option<&'static str>,
+    /// Columns of the report.
+    columns: &'static [&'static str],
+    /// The same columns from the view, and the order.
+    sql: &'static str,
+}
+
+const TWINS: [Twin; 8] = [
+    Twin {
+        report: "summary",
+        flag: None,
+        columns: &["function", "module", "file", "kind", "calls", "exclusive", "exclusive_pct", "cumulative", "cumulative_pct", "shown", "shown_pct"],
+        sql: "SELECT function, module, file, kind, calls, exclusive, exclusive_pct, cumulative, cumulative_pct, cumulative, cumulative_pct
+              FROM summary WHERE run_id = ?1 AND metric = ?2 ORDER BY cumulative DESC, function, module, file, function_id",
+    },
+    Twin {
+        report: "summary",
+        flag: Some("exclusive"),
+        columns: &["function", "calls", "cumulative", "shown", "shown_pct"],
+        sql: "SELECT function, calls, cumulative, exclusive, exclusive_pct
+              FROM summary WHERE run_id = ?1 AND metric = ?2 ORDER BY exclusive DESC, function, module, file, function_id",
+    },
+    Twin {
+        report: "summary",
+        flag: Some("lines"),
+        columns: &["function", "line", "calls", "exclusive", "shown"],
+        sql: "SELECT function, line, calls, exclusive, cumulative
+              FROM lines WHERE run_id = ?1 AND metric = ?2
+              ORDER BY cumulative DESC, function, line, COALESCE(col, 0), module, file, function_id",
+    },
+    Twin {
+        report: "lines",
+        flag: None,
+        columns: &["function", "module", "file", "line", "col", "calls", "exclusive", "exclusive_pct", "cumulative", "cumulative_pct"],
+        sql: "SELECT function, module, file, line, col, calls, exclusive, exclusive_pct, cumulative, cumulative_pct
+              FROM lines WHERE run_id = ?1 AND metric = ?2
+              ORDER BY cumulative DESC, function, line, COALESCE(col, 0), module, file, function_id",
+    },
+    Twin {
+        report: "lines",
+        flag: Some("exclusive"),
+        columns: &["function", "line", "shown", "shown_pct"],
+        sql: "SELECT function, line, exclusive, exclusive_pct
+              FROM lines WHERE run_id = ?1 AND metric = ?2
+              ORDER BY exclusive DESC, function, line, COALESCE(col, 0), module, file, function_id",
+    },
+    Twin {
+        report: "exclusive",
+        flag: None,
+        columns: &["rank", "function", "module", "file", "calls", "exclusive", "pct", "cum_pct"],
+        sql: "SELECT rank, function, module, file, calls, exclusive, pct, cum_pct
+              FROM exclusive WHERE run_id = ?1 AND metric = ?2 ORDER BY rank",
+    },
+    Twin {
+        report: "cumulative",
+        flag: None,
+        columns: &["rank", "function", "module", "file", "calls", "cumulative", "pct", "cum_pct"],
+        sql: "SELECT rank, function, module, file, calls, cumulative, pct, cum_pct
+              FROM cumulative WHERE run_id = ?1 AND metric = ?2 ORDER BY rank",
+    },
+    Twin {
+        report: "tree",
+        flag: None,
+        columns: &["depth", "function", "line", "col", "calls", "exclusive", "cumulative", "module", "file", "node_id", "parent_id"],
+        sql: "SELECT depth, function, line, col, calls, exclusive, cumulative, module, file, node_id, parent_id
+              FROM tree WHERE run_id = ?1 AND metric = ?2 ORDER BY node_id",
+    },
+];
+
+/// The same for who called one function, ?3.
+const CALL_TWINS: [Twin; 2] = [
+    Twin {
+        report: "calls",
+        flag: None,
+        columns: &[
+            "caller",
+            "caller_module",
+            "caller_file",
+            "kind",
+            "calls",
+            "exclusive",
+            "cumulative",
+            "cumulative_pct",
+        ],
+        sql: "SELECT caller, caller_module, caller_file, kind, calls, exclusive, cumulative, cumulative_pct
+              FROM calls WHERE run_id = ?1 AND metric = ?2 AND function = ?3
+              ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_module, caller_file, kind",
+    },
+    Twin {
+        report: "calls",
+        flag: Some("lines"),
+        columns: &[
+            "caller",
+            "caller_module",
+            "caller_file",
+            "caller_line",
+            "caller_col",
+            "kind",
+            "calls",
+            "exclusive",
+            "cumulative",
+        ],
+        sql: "SELECT caller, caller_module, caller_file, caller_line, caller_col, kind, calls, exclusive, cumulative
+              FROM call_lines WHERE run_id = ?1 AND metric = ?2 AND function = ?3
+              ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_line",
+    },
+];
+
+fn reports_equal_plain_sql(sample: &Sample) -> Result<(), Failed> {
+    let database = saved(sample, 2)?;
+    let functions = rows(&database, "SELECT DISTINCT function FROM summary WHERE run_id = 2 ORDER BY function", &[])?;
+    let Some(run) = database.run(Some("2"))? else { return Err("there is no run 2".into()) };
+    for metric in database.metrics(run.run_id)? {
+        let ask = |twin: &Twin, function: Option<&str>| -> Result<(), Failed> {
+            let mut arguments: Vec<_> = twin.flag.map(|flag| (flag.to_owned(), Argument::Flag)).into_iter().collect();
+            // Quotes say that it is a name, whatever characters it has.
+            let quoted = function.map(|name| format!("'{}'", name.replace('\'', "''")));
+            arguments.extend(quoted.map(|path| ("fn".to_owned(), Argument::Path(path))));
+            let request = Request { metric: Some(metric.name.clone()), arguments };
+            let report = report::by_name(twin.report).expect("a report");
+            let mut answer = report::ask(&database, report, &run, &request)?;
+            let at: Vec<usize> = twin
+                .columns
+                .iter()
+                .map(|name| answer.columns.iter().position(|column| column.name == *name).expect("a column"))
+                .collect();
+            let mut found = Vec::new();
+            answer.each(|row| {
+                found.push(at.iter().map(|at| row[*at].clone()).collect::<Vec<_>>());
+                Ok::<_, report::ReportError>(())
+            })?;
+            let mut parameters: Vec<&dyn rusqlite::ToSql> = vec![&run.run_id, &metric.name];
+            if let Some(function) = &function {
+                parameters.push(function);
+            }
+            let what = format!("{} {:?} {} {function:?}", twin.report, twin.flag, metric.name);
+            equal(&what, &found, &rows(&database, twin.sql, &parameters)?)
+        };
+        let knows_paths = run.fidelity == "tree";
+        for twin in TWINS.iter().filter(|twin| knows_paths || twin.report != "tree") {
+            ask(twin, None)?;
+        }
+        for function in functions.iter().flatten().filter(|_| knows_paths) {
+            let Value::Text(function) = function else { return Err("a name is no text".into()) };
+            for twin in &CALL_TWINS {
+                ask(twin, Some(function))?;
+            }
+        }
+    }
+    Ok(())
+}

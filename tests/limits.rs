@@ -1,0 +1,204 @@
+//! Input that is too large to lie in a case folder: it is made here, and either imported or refused by the name of a limit.
+//! Nothing may hang, and no message may be as long as what it complains about.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The longest message that anybody should have to read, in bytes.
+const LONGEST_MESSAGE: usize = 400;
+
+const HEADER: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n";
+
+struct Told {
+    code: Option<i32>,
+    out: String,
+    errors: String,
+}
+
+fn profdb(folder: &Path, arguments: &[&str]) -> Told {
+    let run = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("PROFDB_DB")
+        .output()
+        .expect("the program runs");
+    let Output { status, stdout, stderr } = run;
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Told { code: status.code(), out: text(stdout), errors: text(stderr) }
+}
+
+/// Imports a file; says what the program said, and whether a database came of it.
+fn import(name: &str, content: &[u8]) -> (Told, bool) {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join(name), content).expect("room for a file");
+    let told = profdb(folder.path(), &["import", name]);
+    for line in told.errors.lines().chain(told.out.lines()) {
+        assert!(line.len() <= LONGEST_MESSAGE, "a message of {} bytes: {}…", line.len(), &line[..LONGEST_MESSAGE / 2]);
+    }
+    (told, folder.path().join("profdb.db").exists())
+}
+
+fn imports(name: &str, content: &[u8], errors: &str, out: &str) {
+    let (told, saved) = import(name, content);
+    assert_eq!((told.code, told.errors.as_str(), told.out.as_str(), saved), (Some(0), errors, out, true));
+}
+
+fn refuses(name: &str, content: &[u8], errors: &str) {
+    let (told, saved) = import(name, content);
+    assert_eq!((told.code, told.errors.as_str(), told.out.as_str(), saved), (Some(3), errors, "", false));
+}
+
+fn xml(within: &str) -> String {
+    format!("<ProfileData>\n{within}</ProfileData>\n")
+}
+
+fn entry(name: &str) -> String {
+    format!(
+        "<ProfileEntry><Depth>0</Depth><Element>{name}</Element><Line>¯1</Line><Calls>1</Calls><ExclusiveTime>1\
+         </ExclusiveTime><InclusiveTime>1</InclusiveTime></ProfileEntry>\n"
+    )
+}
+
+fn x(count: usize) -> String {
+    "x".repeat(count)
+}
+
+#[test]
+fn an_attribute_of_10_mb() {
+    let content = format!("<ProfileData a=\"{}\">\n{}</ProfileData>\n", x(10_000_000), entry("#.f"));
+    imports(
+        "a.xml",
+        content.as_bytes(),
+        "profdb: a.xml: line 1 (byte 0): attributes are not read: \"a\"\n",
+        "a.xml: run 1, 1 nodes\n",
+    );
+}
+
+#[test]
+fn the_name_of_an_attribute_of_10_mb() {
+    let content = format!("<ProfileData {}=\"a\">\n{}</ProfileData>\n", x(10_000_000), entry("#.f"));
+    imports(
+        "a.xml",
+        content.as_bytes(),
+        &format!("profdb: a.xml: line 1 (byte 0): attributes are not read: \"{}…\"\n", x(60)),
+        "a.xml: run 1, 1 nodes\n",
+    );
+}
+
+#[test]
+fn text_of_10_mb_in_a_number() {
+    let content = xml(&entry("#.f").replace("<Calls>1", &format!("<Calls>{}", x(10_000_000))));
+    refuses(
+        "a.xml",
+        content.as_bytes(),
+        &format!("profdb: a.xml: line 2 (byte 82): expected a count in <Calls>, found \"{}…\"\n", x(60)),
+    );
+}
+
+#[test]
+fn a_number_of_10_mb_digits() {
+    let content = format!("{HEADER}0,\"#.f\",¯1,1,{},1\n", "1".repeat(10_000_000));
+    let expected = format!(
+        "profdb: a.csv: line 2 (byte 65): expected milliseconds in ExclusiveTime, found \"{}…\"\n",
+        "1".repeat(60)
+    );
+    refuses("a.csv", content.as_bytes(), &expected);
+}
+
+#[test]
+fn a_name_of_10_mb() {
+    let content = format!("{HEADER}0,\"{}\",¯1,1,1,1\n", x(10_000_000));
+    imports("a.csv", content.as_bytes(), "", "a.csv: run 1, 1 nodes\n");
+}
+
+#[test]
+fn a_record_of_17_mb() {
+    let limit = "expected at most 16777216 bytes in one record (limit: record size), found more\n";
+    let long = x(17 << 20);
+    let contents = [
+        ("text.xml", xml(&entry(&long))),
+        ("tag.xml", xml(&format!("<{long}/>"))),
+        ("comment.xml", xml(&format!("<!-- {long} -->"))),
+        ("attribute.xml", xml(&format!("<ProfileEntry a=\"{long}\"/>"))),
+        ("cdata.xml", xml(&entry(&format!("<![CDATA[{long}]]>")))),
+        ("row.csv", format!("{HEADER}0,\"{long}\",¯1,1,1,1\n")),
+        ("quote.csv", format!("{HEADER}0,\"#.f\",¯1,1,1,1\n1,\"{long}\n")),
+    ];
+    for (name, content) in contents {
+        let (told, saved) = import(name, content.as_bytes());
+        assert_eq!((told.code, told.out.as_str(), saved), (Some(3), "", false), "{name}");
+        assert!(told.errors.starts_with(&format!("profdb: {name}: line ")), "{name}: {}", told.errors);
+        assert!(told.errors.ends_with(limit), "{name}: {}", told.errors);
+    }
+}
+
+#[test]
+fn many_small_pieces_of_one_text() {
+    // No piece is long, but the text that they make up is.
+    let content = xml(&entry(&format!("{}<!---->&#120;", x(1000)).repeat(17 << 10)));
+    let (told, saved) = import("a.xml", content.as_bytes());
+    assert_eq!((told.code, told.out.as_str(), saved), (Some(3), "", false), "{}", told.errors);
+    assert!(told.errors.contains("(limit: record size)"), "{}", told.errors);
+}
+
+#[test]
+fn elements_nested_a_million_deep() {
+    let limit = "expected at most 64 elements within each other (limit: XML nesting), found more\n";
+    let content = xml(&"<a>".repeat(1_000_000));
+    refuses("a.xml", content.as_bytes(), &format!("profdb: a.xml: line 2 (byte 203): {limit}"));
+}
+
+#[test]
+fn a_thousand_warnings() {
+    let unknown: String = (0..5000).fold(String::new(), |mut text, number| {
+        let _ = writeln!(text, "<Unknown{number}/>");
+        text
+    });
+    let (told, saved) = import("a.xml", xml(&(unknown + &entry("#.f"))).as_bytes());
+    assert_eq!((told.code, told.out.as_str(), saved), (Some(0), "a.xml: run 1, 1 nodes\n", true));
+    assert_eq!(told.errors.lines().count(), 6, "{}", told.errors);
+}
+
+#[test]
+fn a_bomb() {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(xml(&entry("#.f")).trim_end().as_bytes()).expect("a vector takes everything");
+    let blank = vec![b'\n'; 1 << 20];
+    for _ in 0..80 {
+        encoder.write_all(&blank).expect("a vector takes everything");
+    }
+    let bomb = encoder.finish().expect("a vector takes everything");
+    let (told, saved) = import("a.xml", &bomb);
+    assert_eq!((told.code, told.out.as_str(), saved), (Some(3), "", false));
+    assert!(told.errors.contains("limit: "), "{}", told.errors);
+}
+
+#[test]
+fn a_profile_a_million_calls_deep() {
+    const DEPTH: usize = 1_000_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut content = HEADER.to_owned();
+    for depth in 0..DEPTH {
+        let below = DEPTH - depth;
+        let _ = writeln!(content, "{depth},\"#.f\",¯1,1,0.001,{}.{:03}", below / 1000, below % 1000);
+    }
+    fs::write(folder.path().join("deep.csv"), content).expect("room for a file");
+    let told = profdb(folder.path(), &["import", "deep.csv"]);
+    assert_eq!((told.code, told.errors.as_str()), (Some(0), ""));
+    assert_eq!(told.out, "deep.csv: run 1, 1000000 nodes\n");
+    let told = profdb(folder.path(), &["report", "summary"]);
+    assert_eq!(
+        told.out,
+        "Total time: 1000.0 msec\n\nElement    msec      %    Calls\n#.f      1000.0  100.0  1000000\n"
+    );
+    let told = profdb(folder.path(), &["report", "calls", "--fn", "#.f", "--format", "csv"]);
+    assert_eq!(
+        told.out,
+        "\"Element\",\"Line\",\"Time\",\"PctOfTot\",\"Calls\"\n\"(root)\",,1000,100,1\n\"#.f\",,0,0,999999\n"
+    );
+    let told = profdb(folder.path(), &["delete", "1"]);
+    assert_eq!((told.code, told.out.as_str()), (Some(0), "deleted run 1: deep.csv\n"));
+}

@@ -1,0 +1,90 @@
+//! Standard input and output: what a case folder cannot show.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+const PROFILE: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\
+                       0,\"#.main\",¯1,1,1,3\n1,\"#.main\",1,1,0.5,2.5\n2,\"#.sub\",¯1,4,2,2\n";
+
+/// Runs the program with something on its standard input; exit code, output and errors.
+fn profdb(folder: &Path, arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("PROFDB_DB")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // A program that refuses its input need not read it to the end.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    let output = child.wait_with_output().expect("the program ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn told(code: i32, out: &str, errors: &str) -> (Option<i32>, String, String) {
+    (Some(code), out.to_owned(), errors.to_owned())
+}
+
+#[test]
+fn a_profile_comes_from_standard_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let import = |input: &[u8]| profdb(folder.path(), &["import", "-"], input);
+    assert_eq!(import(PROFILE.as_bytes()), told(0, "-: run 1, 3 nodes\n", ""));
+    let again = "profdb: -: already imported as run 1; --again stores it once more\n";
+    assert_eq!(import(PROFILE.as_bytes()), told(0, "", again));
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(PROFILE.as_bytes()).expect("a vector takes everything");
+    let packed = encoder.finish().expect("a vector takes everything");
+    assert_eq!(import(&packed), told(0, "-: run 2, 3 nodes\n", ""));
+    let runs =
+        profdb(folder.path(), &["sql", "SELECT run_id, run FROM run_list ORDER BY run_id", "--format", "csv"], b"");
+    assert_eq!(runs, told(0, "\"run_id\",\"run\"\n1,\"-\"\n2,\"-\"\n", ""));
+}
+
+#[test]
+fn a_report_reads_standard_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = "Total time: 3.0 msec\n\nElement  msec      %  Calls\n#.main    3.0  100.0      1\n#.sub     2.0   66.7      4\n";
+    assert_eq!(profdb(folder.path(), &["report", "-"], PROFILE.as_bytes()), told(0, table, ""));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "a report leaves nothing behind");
+}
+
+#[test]
+fn bad_standard_input_is_refused_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let import = |input: &[u8]| profdb(folder.path(), &["import", "-"], input);
+    let formats = "the formats that are read: dyalog_xml, dyalog_csv\n";
+    assert_eq!(import(b""), told(3, "", &format!("profdb: -: expected a profile, found an empty file; {formats}")));
+    let cut = &PROFILE.as_bytes()[..PROFILE.len() - 4];
+    assert_eq!(import(cut), told(3, "", "profdb: -: line 4 (byte 109): expected 6 fields, found 5\n"));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "no database is made");
+}
+
+#[test]
+fn a_closed_output_ends_quietly() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .args(["report", "tree", "-", "--format", "csv"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    // Nobody reads; only then does the program get something to write.
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(PROFILE.as_bytes()).expect("the program reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
