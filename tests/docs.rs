@@ -38,6 +38,18 @@ const SHOWN_LINES: usize = 6;
 const SAMPLE: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\
                       0,\"#.Main\",¯1,1,0.25,1.5\n1,\"#.Main\",1,1,0.25,1.25\n2,\"#.Work\",¯1,1,1,1\n";
 
+/// What README.md shows has happened: its transcript is the one of a case.
+#[test]
+fn readme_shows_a_case() {
+    let transcript = |path: &str| {
+        let path = root().join(path);
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let (_, behind) = text.split_once("```console\n").expect("a transcript");
+        behind.split_once("```\n").expect("its end").0.to_owned()
+    };
+    assert_eq!(transcript("README.md"), transcript("tests/cases/cli/readme/case.md"));
+}
+
 #[test]
 fn schema_is_current() {
     let database = database();

@@ -1,9 +1,9 @@
 SELECT
-  after.function,
-  before.cumulative AS before,
-  after.cumulative AS after,
-  after.cumulative - before.cumulative AS difference
-FROM summary AS after
-LEFT JOIN summary AS before ON before.function_id = after.function_id AND before.run_id = 1 AND before.metric = 'time'
-WHERE after.run_id = 2 AND after.metric = 'time'
-ORDER BY difference, after.function;
+  new.function,
+  old.cumulative AS old,
+  new.cumulative AS new,
+  new.cumulative - old.cumulative AS difference
+FROM summary AS new
+LEFT JOIN summary AS old ON old.function_id = new.function_id AND old.run_id = 1 AND old.metric = 'time'
+WHERE new.run_id = 2 AND new.metric = 'time'
+ORDER BY difference, new.function;
