@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use sha2::{Digest, Sha256};
 
 use super::source::{STDIN, failed, input_format, meta, open, warn};
@@ -26,7 +27,7 @@ pub(super) struct Import {
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     from: Option<&'static Format>,
     /// Title of the run, instead of what the file says
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
     /// Something to find the run by: commit, host, branch; may be given several times
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]

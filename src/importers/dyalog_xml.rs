@@ -175,7 +175,8 @@ impl Settings {
         if let Some(command) = &self.command {
             sink.run(RunFact::Command(command));
         }
-        if let Some(title) = &self.title {
+        // A run without a title goes by the name of its file.
+        if let Some(title) = self.title.as_ref().filter(|title| !title.trim().is_empty()) {
             sink.run(RunFact::Title(title));
             if is_time_stamp(title) {
                 sink.run(RunFact::RecordedAt(title));
@@ -297,7 +298,9 @@ impl Entry {
         };
         let depth = match (layout.depth, self.depth) {
             (true, None) => return Err(missing(Tag::Depth)),
-            (false, Some(_)) => return Err(unlike_the_first(Tag::Depth)),
+            (false, Some(_)) => {
+                return Err(ImportError::malformed(start, "no <Depth>, as the file is no tree", "one"));
+            }
             (_, depth) => depth,
         };
         let ticks = match (layout.ticks, self.inclusive_ticks, self.exclusive_ticks) {
@@ -570,7 +573,7 @@ impl<'r, 'a> Xml<'r, 'a> {
                 Event::Comment(_) | Event::PI(_) => continue,
                 Event::Decl(declaration) => {
                     if let Some(Ok(encoding)) = declaration.encoding()
-                        && !encoding.eq_ignore_ascii_case("utf-8")
+                        && !["utf-8", "utf8"].iter().any(|utf8| encoding.eq_ignore_ascii_case(utf8))
                     {
                         let found = quote(encoding.as_bytes());
                         return Err(ImportError::malformed(self.position, "encoding UTF-8", found));

@@ -95,9 +95,13 @@ fn describe(head: &[u8]) -> String {
     if let Some((_, name)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         return (*name).to_owned();
     }
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let text = |byte: &u8| *byte >= b' ' || *byte == b'\t' || *byte == b'\r';
+    let text = head.trim_ascii_start();
+    if text.is_empty() {
+        return "blanks only".to_owned();
+    }
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let printable = |byte: &u8| *byte >= b' ' || *byte == b'\t' || *byte == b'\r';
     let start = line.get(..60).unwrap_or(line);
-    let kind = if start.iter().all(text) { "text" } else { "binary data" };
+    let kind = if start.iter().all(printable) { "text" } else { "binary data" };
     format!("{kind} that starts with {}", quote(start))
 }
