@@ -76,6 +76,7 @@ impl Read for Tap<'_> {
 /// Refuses to decompress what grows beyond reason.
 struct Bounded<'a> {
     reader: Box<dyn Read + 'a>,
+    compression: &'static str,
     passed: Rc<RefCell<Passed>>,
     delivered: u64,
     limits: Limits,
@@ -83,7 +84,9 @@ struct Bounded<'a> {
 
 impl Read for Bounded<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buffer)?;
+        let read = self.reader.read(buffer).map_err(|error| {
+            io::Error::new(error.kind(), format!("the {} data are damaged or cut ({error})", self.compression))
+        })?;
         self.delivered += read as u64;
         let compressed = self.passed.borrow().bytes;
         if self.delivered > self.limits.ratio_floor && self.delivered / compressed.max(1) > self.limits.ratio {
@@ -258,14 +261,14 @@ fn peel<'a>(
     let gzip = magic.starts_with(GZIP);
     let zstd = magic == ZSTD;
     let whole = io::Cursor::new(magic).chain(tap);
-    let reader: Box<dyn Read + 'a> = if gzip {
-        Box::new(flate2::read::MultiGzDecoder::new(whole))
+    let (compression, reader): (_, Box<dyn Read + 'a>) = if gzip {
+        ("gzip", Box::new(flate2::read::MultiGzDecoder::new(whole)))
     } else if zstd {
-        Box::new(zstd::stream::read::Decoder::new(whole)?)
+        ("zstd", Box::new(zstd::stream::read::Decoder::new(whole)?))
     } else {
         return Ok(Box::new(whole));
     };
-    Ok(Box::new(Bounded { reader, passed: Rc::clone(passed), delivered: 0, limits }))
+    Ok(Box::new(Bounded { reader, compression, passed: Rc::clone(passed), delivered: 0, limits }))
 }
 
 #[cfg(test)]

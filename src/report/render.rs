@@ -40,6 +40,9 @@ pub enum RenderError {
 /// Decimals of times and percentages in tables.
 const DECIMALS: usize = 1;
 
+/// Levels of a tree that are shown by indentation.
+const INDENTED: usize = 60;
+
 /// Significant digits of times in CSV, as APL prints them.
 const DIGITS: usize = 10;
 
@@ -80,7 +83,7 @@ fn text(answer: &mut Answer<'_>, out: &mut dyn Write) -> Result<(), RenderError>
         let cell = text_cell(&row[at], kind, metric);
         match (kind, depth.map(|depth| &row[depth])) {
             (Kind::Node, Some(Value::Integer(depth))) => {
-                format!("{}{cell}", " ".repeat(usize::try_from(*depth).unwrap_or(0)))
+                format!("{}{cell}", indent(usize::try_from(*depth).unwrap_or(0)))
             }
             _ => cell,
         }
@@ -119,6 +122,14 @@ fn text(answer: &mut Answer<'_>, out: &mut dyn Write) -> Result<(), RenderError>
         let cells: Vec<String> = columns.iter().map(|(at, kind, _)| cell(row, *at, *kind)).collect();
         write(out, &cells).map_err(RenderError::from)
     })
+}
+
+/// One blank per level; beyond [`INDENTED`] levels their number, or the width of the table would be that of the depth.
+fn indent(depth: usize) -> String {
+    match depth.checked_sub(INDENTED) {
+        None | Some(0) => " ".repeat(depth),
+        Some(more) => format!("{}+{more} ", " ".repeat(INDENTED)),
+    }
 }
 
 /// `Total time: 58.2 msec; Selected time: 23.8 msec`.

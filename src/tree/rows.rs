@@ -87,7 +87,7 @@ pub struct Batch {
     pub costs: Vec<CostRow>,
 }
 
-/// Takes batches. Cannot fail towards the builder: see [`Sink`].
+/// Takes batches. Cannot fail towards the builder: see [`crate::events::Sink`].
 pub trait Output {
     /// Takes the next batch.
     fn batch(&mut self, batch: Batch);
