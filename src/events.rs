@@ -1,15 +1,13 @@
 //! The words in which an importer says what a file holds. No I/O, no SQL.
 //!
 //! An importer calls a [`Sink`]; the [`crate::tree::TreeBuilder`] is the sink that numbers nodes and adds up totals, the
-//! [`Recorder`] one that writes everything down. The calls of a tree format nest:
+//! [`crate::recorder::Recorder`] one that tells everything in words. The calls of a tree format nest:
 //!
 //! ```text
 //! run* metric+ ( function* enter cost* ( enter ... leave )* leave )* info* edge* note*
 //! ```
 //!
 //! Notes, run facts and functions may come at any time.
-
-use std::collections::HashMap;
 
 use crate::error::Position;
 
@@ -359,101 +357,4 @@ pub trait Sink {
 
     /// Remarks something.
     fn note(&mut self, note: Note<'_>);
-}
-
-/// A sink that writes down every call as one line of text, for tests and for people who want to see what an importer
-/// understood. Ids are handed out as by any other sink, costs are not checked.
-#[derive(Debug, Default)]
-pub struct Recorder {
-    /// The calls in order.
-    pub events: Vec<String>,
-    functions: Vec<String>,
-    known: HashMap<String, FunctionId>,
-    metrics: u32,
-    depth: usize,
-}
-
-impl Recorder {
-    /// Nodes that are open at this moment: 0 after a complete import.
-    #[must_use]
-    pub fn depth(&self) -> usize {
-        self.depth
-    }
-
-    fn name(&self, frame: &Frame<'_>) -> String {
-        let name = self.functions.get(frame.function.0 as usize).map_or("?", String::as_str);
-        match frame.line {
-            None => name.to_owned(),
-            Some(Line { file, line, col }) => format!("{name}[{file}{}{line}{}]", sep(file, ":"), clause(col)),
-        }
-    }
-}
-
-fn sep(text: &str, separator: &'static str) -> &'static str {
-    if text.is_empty() { "" } else { separator }
-}
-
-fn clause(col: u32) -> String {
-    if col == 0 { String::new() } else { format!(":{col}") }
-}
-
-impl Sink for Recorder {
-    fn run(&mut self, fact: RunFact<'_>) {
-        self.events.push(format!("run {fact:?}"));
-    }
-
-    fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
-        let id = MetricId(self.metrics);
-        self.metrics += 1;
-        self.events.push(format!("metric {} {name} {}", id.0, unit.name()));
-        id
-    }
-
-    fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
-        let next = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
-        let text = format!("{def:?}");
-        *self.known.entry(text.clone()).or_insert_with(|| {
-            self.functions.push(text);
-            next
-        })
-    }
-
-    fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {
-        self.events.push(format!("enter {} calls {calls:?}", self.name(&frame)));
-        self.depth += 1;
-    }
-
-    fn cost(&mut self, metric: MetricId, cost: Cost) {
-        self.events.push(format!("cost {} {cost:?}", metric.0));
-    }
-
-    fn leave(&mut self) {
-        self.events.push("leave".to_owned());
-        self.depth = self.depth.saturating_sub(1);
-    }
-
-    fn sample(&mut self, sample: Sample<'_>) {
-        let stack: Vec<String> = sample.stack.iter().map(|frame| self.name(frame)).collect();
-        self.events.push(format!("sample {stack:?} calls {:?} {:?}", sample.calls, sample.values));
-    }
-
-    fn edge(&mut self, edge: Edge<'_>) {
-        let callee = self.name(&Frame::function(edge.callee));
-        let caller = edge.caller.map(|frame| self.name(&frame));
-        self.events.push(format!(
-            "edge {caller:?} -> {callee} {} calls {:?} {:?}",
-            edge.kind.name(),
-            edge.calls,
-            edge.costs
-        ));
-    }
-
-    fn info(&mut self, info: Info<'_>) {
-        let name = self.name(&info.frame);
-        self.events.push(format!("info {name} {info:?}"));
-    }
-
-    fn note(&mut self, note: Note<'_>) {
-        self.events.push(format!("note {note:?}"));
-    }
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use crate::error::{ImportError, Stop};
-use crate::importers::Format;
+use crate::importers::{Format, Options};
 use crate::input::{Fingerprint, Input};
 use crate::store::{Database, Outcome, RunMeta, StoreError};
 use crate::tree::{Batch, Output, Totals, TreeBuilder};
@@ -56,6 +56,21 @@ impl Output for Queue {
     }
 }
 
+/// What is known of a run that nobody has said anything about.
+#[must_use]
+pub fn meta(format: &Format, options: &Options, name: &str, fingerprint: Fingerprint) -> RunMeta {
+    RunMeta {
+        format: format.name,
+        revision: format.revision,
+        options: options.describe(),
+        source_name: name.to_owned(),
+        fingerprint,
+        title: None,
+        tags: Vec::new(),
+        again: false,
+    }
+}
+
 /// Imports one input. `open` is called when there is something to write; `describe` when the content is known.
 ///
 /// # Errors
@@ -63,6 +78,7 @@ impl Output for Queue {
 pub fn import(
     mut input: Input<'_>,
     format: &Format,
+    options: &Options,
     stop: &Stop,
     describe: impl FnOnce(Fingerprint) -> RunMeta,
     open: impl FnOnce() -> Result<Database, StoreError> + Send,
@@ -70,7 +86,7 @@ pub fn import(
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(QUEUE);
         let writer = scope.spawn(move || write(&receiver, open, stop));
-        let read = read(&mut input, format, stop, &sender).and_then(|totals| {
+        let read = read(&mut input, format, options, stop, &sender).and_then(|totals| {
             let fingerprint = input.finish()?;
             let nodes = totals.nodes;
             // As above: a writer that is gone has its own error to report.
@@ -93,11 +109,12 @@ pub fn import(
 fn read(
     input: &mut Input<'_>,
     format: &Format,
+    options: &Options,
     stop: &Stop,
     sender: &SyncSender<Message>,
 ) -> Result<Totals, ImportError> {
     let mut builder = TreeBuilder::new(Queue(sender.clone()), stop.clone());
-    let imported = (format.import)(input, &mut builder);
+    let imported = format.read(input, options, &mut builder);
     // What the builder had to refuse is the cause of the stop that the importer has seen.
     if !builder.has_refused() {
         imported?;

@@ -4,7 +4,7 @@
 //! reader -> Tap (counts, hashes) -> gzip | zstd | as it is -> Bounded (ratio) -> Input (position, limits, stop)
 //! ```
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
@@ -113,6 +113,7 @@ pub struct Input<'a> {
     ended: bool,
     position: Position,
     record: u64,
+    place: Rc<Cell<Position>>,
     limits: Limits,
     stop: Stop,
     failure: Option<ImportError>,
@@ -138,6 +139,7 @@ impl<'a> Input<'a> {
             ended: false,
             position: Position { byte: 0, line: Some(1) },
             record: 0,
+            place: Rc::new(Cell::new(Position { byte: 0, line: Some(1) })),
             limits,
             stop,
             failure: None,
@@ -162,9 +164,64 @@ impl<'a> Input<'a> {
         self.position
     }
 
-    /// Says that a record starts here, for [`Limits::record`].
+    /// Says that a record starts here, for [`Limits::record`] and [`Input::place`].
     pub fn begin_record(&mut self) {
+        self.begin_record_at(self.position);
+    }
+
+    /// The same for a library that has read ahead: the record started at another place.
+    pub fn begin_record_at(&mut self, position: Position) {
         self.record = self.position.byte;
+        self.place.set(position);
+    }
+
+    /// Where the current record started, for whoever listens to what the importer says about it.
+    #[must_use]
+    pub fn place(&self) -> Rc<Cell<Position>> {
+        Rc::clone(&self.place)
+    }
+
+    /// Says that the input has no lines: positions are bytes only.
+    pub fn has_no_lines(&mut self) {
+        self.position.line = None;
+        self.place.set(self.position);
+    }
+
+    /// Reads a line without its end (LF or CRLF) as the next record. Says where it started, `None` at the end of the
+    /// input.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or the line is longer than a record may be.
+    pub fn read_line(&mut self, line: &mut Vec<u8>) -> Result<Option<Position>, ImportError> {
+        line.clear();
+        self.begin_record();
+        let start = self.position;
+        if self.read_until(b'\n', line).is_err() {
+            return Err(self.failure.take().unwrap_or(ImportError::Stopped));
+        }
+        if line.is_empty() {
+            return Ok(None);
+        }
+        if line.ends_with(b"\n") {
+            line.pop();
+            if line.ends_with(b"\r") {
+                line.pop();
+            }
+        }
+        Ok(Some(start))
+    }
+
+    /// Reads the next `count` bytes into `bytes`, fewer at the end of the input. Memory grows with what is there, not with
+    /// what is asked for.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or the record grows longer than it may be.
+    pub fn read_bytes(&mut self, count: u64, bytes: &mut Vec<u8>) -> Result<(), ImportError> {
+        bytes.clear();
+        if self.by_ref().take(count).read_to_end(bytes).is_err() {
+            return Err(self.failure.take().unwrap_or(ImportError::Stopped));
+        }
+        Ok(())
     }
 
     /// The failure of this input, if it is what a library on top of it has just reported.
@@ -200,7 +257,7 @@ impl<'a> Input<'a> {
             if self.stop.is_set() {
                 return Err(ImportError::Stopped);
             }
-            if self.position.byte - self.record > self.limits.record {
+            if self.position.byte.saturating_sub(self.record) > self.limits.record {
                 let limit = format!("{} bytes in one record (limit: record size)", self.limits.record);
                 return Err(ImportError::Limit { position: self.position, limit });
             }
@@ -344,6 +401,23 @@ mod tests {
         stored.truncate(20);
         let result = Input::new(Box::new(stored.as_slice()), Limits::default(), Stop::default());
         assert!(matches!(result, Err(ImportError::Read { .. })));
+    }
+
+    #[test]
+    fn lines_and_bytes_are_read_with_their_place() {
+        let mut input = open(b"one\r\n\ntwo");
+        let mut line = Vec::new();
+        let mut seen = Vec::new();
+        while let Some(position) = input.read_line(&mut line).expect("readable") {
+            seen.push((position.line, position.byte, line.clone()));
+        }
+        assert_eq!(seen, [(Some(1), 0, b"one".to_vec()), (Some(2), 5, Vec::new()), (Some(3), 6, b"two".to_vec())]);
+        let mut input = open(b"abc");
+        input.has_no_lines();
+        input.read_bytes(2, &mut line).expect("readable");
+        assert_eq!((line.as_slice(), input.position()), (b"ab".as_slice(), Position { byte: 2, line: None }));
+        input.read_bytes(u64::MAX, &mut line).expect("readable");
+        assert_eq!(line, b"c");
     }
 
     #[test]

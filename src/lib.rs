@@ -13,6 +13,7 @@ pub mod events;
 pub mod import;
 pub mod importers;
 pub mod input;
+pub mod recorder;
 pub mod report;
 pub mod store;
 pub mod tree;

@@ -12,12 +12,12 @@ use std::process::{Command, Stdio};
 
 use profdb::cli;
 use profdb::error::Stop;
-use profdb::import::import;
+use profdb::import::{import, meta};
 use profdb::importers::{self, FORMATS};
 use profdb::input::{HEAD, Input, Limits};
 use profdb::report::header::{Column, Kind, Needs, Parameter, ParameterDef};
 use profdb::report::{REPORTS, Report};
-use profdb::store::{Database, RunMeta};
+use profdb::store::Database;
 
 #[path = "docs/schema.rs"]
 mod schema;
@@ -457,16 +457,9 @@ fn database() -> Database {
     let stop = Stop::default();
     let input = Input::new(Box::new(SAMPLE.as_bytes()), Limits::default(), stop.clone()).expect("a sample");
     let format = importers::detect(input.head()).expect("a sample of a known format");
-    let describe = |fingerprint| RunMeta {
-        format: format.name,
-        revision: format.revision,
-        source_name: "sample.csv".to_owned(),
-        fingerprint,
-        title: None,
-        tags: Vec::new(),
-        again: false,
-    };
-    import(input, format, &stop, describe, Database::in_memory).expect("the sample is imported").database
+    let options = importers::Options::default();
+    let describe = |fingerprint| meta(format, &options, "sample.csv", fingerprint);
+    import(input, format, &options, &stop, describe, Database::in_memory).expect("the sample is imported").database
 }
 
 /// Runs the program and returns what it prints.

@@ -11,10 +11,10 @@ use std::{env, fs};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use profdb::error::{ImportError, Stop};
-use profdb::events::Recorder;
-use profdb::import::{Imported, import};
-use profdb::importers::{self, Confidence, FORMATS, Format};
+use profdb::import::{Imported, import, meta};
+use profdb::importers::{self, Confidence, FORMATS, Format, Options};
 use profdb::input::{Input, Limits};
+use profdb::recorder::Recorder;
 use profdb::report::{self, Argument, Request, Value};
 use profdb::store::{CHECKS, Database, Outcome, RunMeta};
 use rusqlite::types::ValueRef;
@@ -141,9 +141,11 @@ fn outcome(bytes: &[u8]) -> (Vec<String>, Option<String>) {
 }
 
 fn outcome_of(input: Result<Input<'_>, ImportError>) -> (Vec<String>, Option<String>) {
-    let mut recorder = Recorder::default();
-    let read = input.and_then(|mut input| (importers::detect(input.head())?.import)(&mut input, &mut recorder));
-    (recorder.events, read.err().map(|error| error.to_string()))
+    let mut events = Vec::new();
+    let mut recorder = Recorder::new(|event| events.push(event));
+    let read = input
+        .and_then(|mut input| importers::detect(input.head())?.read(&mut input, &Options::default(), &mut recorder));
+    (events, read.err().map(|error| error.to_string()))
 }
 
 /// The content of a file that may be compressed.
@@ -253,18 +255,11 @@ fn detected_by_its_own_format_only(sample: &Sample) -> Result<(), Failed> {
 }
 
 fn save(database: Result<Database, profdb::store::StoreError>, sample: &Sample) -> Result<Imported, Failed> {
-    let describe = |fingerprint| RunMeta {
-        format: sample.format.name,
-        revision: sample.format.revision,
-        source_name: "input".to_owned(),
-        fingerprint,
-        title: None,
-        tags: Vec::new(),
-        again: true,
-    };
+    let options = Options::default();
+    let describe = |fingerprint| RunMeta { again: true, ..meta(sample.format, &options, "input", fingerprint) };
     let input = open(&sample.bytes)?;
     let format = importers::detect(input.head())?;
-    Ok(import(input, format, &Stop::default(), describe, move || database)?)
+    Ok(import(input, format, &options, &Stop::default(), describe, move || database)?)
 }
 
 /// Imports the sample as often as asked, into one database in memory.

@@ -2,10 +2,10 @@
 //! end. The plans are those of a database as profdb makes it, with the figures that its migration gives the planner.
 
 use profdb::error::Stop;
-use profdb::import::import;
-use profdb::importers::by_name;
+use profdb::import::{import, meta};
+use profdb::importers::{Options, by_name};
 use profdb::input::{Input, Limits};
-use profdb::store::{Database, RunMeta};
+use profdb::store::Database;
 
 const CSV: &[u8] = b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.f\",,1,1,1\n";
 
@@ -13,16 +13,9 @@ fn database() -> Database {
     let stop = Stop::default();
     let input = Input::new(Box::new(CSV), Limits::default(), stop.clone()).expect("the text is readable");
     let format = by_name("dyalog_csv").expect("the format is there");
-    let describe = |fingerprint| RunMeta {
-        format: format.name,
-        revision: format.revision,
-        source_name: "x".to_owned(),
-        fingerprint,
-        title: None,
-        tags: Vec::new(),
-        again: false,
-    };
-    import(input, format, &stop, describe, Database::in_memory).expect("one row imports").database
+    let options = Options::default();
+    let describe = |fingerprint| meta(format, &options, "x", fingerprint);
+    import(input, format, &options, &stop, describe, Database::in_memory).expect("one row imports").database
 }
 
 #[test]

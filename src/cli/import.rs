@@ -8,7 +8,8 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sha2::{Digest, Sha256};
 
-use super::source::{STDIN, failed, input_format, meta, open, warn};
+use super::options::FormatOptions;
+use super::source::{STDIN, failed, input_format, open, warn};
 use super::{DatabaseArgs, Failure, complain};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
@@ -26,6 +27,8 @@ pub(super) struct Import {
     /// Format of the files, whatever their first bytes look like
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     from: Option<&'static Format>,
+    #[command(flatten)]
+    options: FormatOptions,
     /// Title of the run, instead of what the file says
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
@@ -126,7 +129,7 @@ fn import_file(import: &Import, file: &Path, stop: &Stop) -> Result<Told, import
         title: import.title.clone(),
         tags: import.tags.clone(),
         again: import.again,
-        ..meta(format, &name, fingerprint)
+        ..import::meta(format, &import.options.0, &name, fingerprint)
     };
     let path = import.database.path();
     if !import.again
@@ -134,7 +137,7 @@ fn import_file(import: &Import, file: &Path, stop: &Stop) -> Result<Told, import
     {
         return Ok(Told::Known(run));
     }
-    let imported = import::import(opened.input, format, stop, describe, || Database::open(&path))?;
+    let imported = import::import(opened.input, format, &import.options.0, stop, describe, || Database::open(&path))?;
     Ok(match imported.outcome {
         Outcome::AlreadyThere(run) => Told::Known(run),
         Outcome::Stored(_) => Told::New(imported),

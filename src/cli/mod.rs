@@ -6,8 +6,10 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is where profdb talks")]
 
 mod delete;
+mod dump;
 mod formats;
 mod import;
+mod options;
 mod report;
 mod runs;
 mod schema;
@@ -72,6 +74,8 @@ enum Command {
     Delete(delete::Delete),
     /// Runs one SQL statement, read-only
     Sql(sql::Sql),
+    /// Shows what an importer understands of a file, event by event
+    Dump(dump::Dump),
     /// Explains the tables and views
     Schema,
     /// Lists the formats that are read, or explains one
@@ -118,6 +122,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Show(show) => show::run(&show, stop),
         Command::Delete(delete) => delete::run(&delete, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
+        Command::Dump(dump) => dump::run(&dump, stop),
         Command::Schema => schema::run(),
         Command::Formats(formats) => formats::run(&formats),
     }

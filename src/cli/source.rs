@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::options::FormatOptions;
 use super::{DatabaseArgs, Failure, complain, database};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
-use crate::importers::{self, Format};
-use crate::input::{Fingerprint, Input, Limits};
+use crate::importers::{self, Format, Options};
+use crate::input::{Input, Limits};
 use crate::report::render::plain;
-use crate::store::{Database, Outcome, RunInfo, RunMeta, StoreError};
+use crate::store::{Database, Outcome, RunInfo, StoreError};
 
 /// Work that is shorter than this shows no progress bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -39,13 +40,15 @@ pub(super) struct SourceArgs {
     /// Format of FILE, whatever its first bytes look like
     #[arg(long, value_name = "FORMAT", requires = "file", value_parser = input_format)]
     pub(super) from: Option<&'static Format>,
+    #[command(flatten)]
+    pub(super) options: FormatOptions,
 }
 
 impl SourceArgs {
     /// The database to ask.
     pub(super) fn open(&self, stop: &Stop) -> Result<Database, Failure> {
         match &self.file {
-            Some(file) => in_memory(file, self.from, stop),
+            Some(file) => in_memory(file, self.from, &self.options.0, stop),
             None => open_to_read(&self.database, stop),
         }
     }
@@ -74,12 +77,12 @@ pub(super) fn find_run(source: &Database, name: Option<&str>, stop: &Stop) -> Re
     })
 }
 
-fn in_memory(file: &Path, from: Option<&'static Format>, stop: &Stop) -> Result<Database, Failure> {
+fn in_memory(file: &Path, from: Option<&'static Format>, options: &Options, stop: &Stop) -> Result<Database, Failure> {
     let name = file.display().to_string();
     let opened = open(file, stop).and_then(|opened| {
         let format = opened.format(from)?;
-        let describe = |fingerprint| meta(format, &name, fingerprint);
-        import::import(opened.input, format, stop, describe, Database::in_memory)
+        let describe = |fingerprint| import::meta(format, options, &name, fingerprint);
+        import::import(opened.input, format, options, stop, describe, Database::in_memory)
     });
     let Imported { outcome, database, .. } = opened.map_err(|error| failed(&name, error))?;
     let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
@@ -97,19 +100,6 @@ pub(super) fn warn(name: &str, source: &Database, run: i64) -> Result<(), StoreE
         eprintln!("profdb: {name}: {} more warnings, in table notes", warnings.len() - SHOWN_WARNINGS);
     }
     Ok(())
-}
-
-/// What is known of a run that nobody has said anything about.
-pub(super) fn meta(format: &Format, name: &str, fingerprint: Fingerprint) -> RunMeta {
-    RunMeta {
-        format: format.name,
-        revision: format.revision,
-        source_name: name.to_owned(),
-        fingerprint,
-        title: None,
-        tags: Vec::new(),
-        again: false,
-    }
 }
 
 /// A file whose first bytes have been read.

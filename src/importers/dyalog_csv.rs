@@ -31,7 +31,7 @@
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, count, line_number, nanoseconds, refuse_report};
-use super::{Confidence, Format};
+use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Note, Severity, Sink};
 use crate::input::Input;
@@ -42,6 +42,7 @@ pub const FORMAT: Format = Format {
     summary: "Dyalog APL ]PROFILE tree and data reports, CSV",
     revision: 1,
     sniff,
+    options: &[],
     import,
 };
 
@@ -73,7 +74,7 @@ fn separator(head: &[u8]) -> u8 {
     }
 }
 
-fn import(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let mut table = Table::new(input);
     if !table.next()? {
         return Err(ImportError::malformed(table.position, "a header", "the end of the file"));
@@ -119,6 +120,7 @@ impl<'r, 'a> Table<'r, 'a> {
             _ => self.reader.position(),
         };
         self.position = Position { byte: self.start + place.byte(), line: Some(place.line()) };
+        self.reader.get_mut().begin_record_at(self.position);
         read.map_err(|error| match self.reader.get_mut().failure() {
             Some(failure) => failure,
             None => ImportError::malformed(self.position, "CSV", format!("a fault: {error}")),

@@ -37,7 +37,7 @@ use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, count, line_number, nanoseconds, refuse_report};
-use super::{Confidence, Format};
+use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Note, RunFact, Severity, Sink};
 use crate::input::Input;
@@ -48,6 +48,7 @@ pub const FORMAT: Format = Format {
     summary: "Dyalog APL ]PROFILE tree and data reports, XML",
     revision: 1,
     sniff,
+    options: &[],
     import,
 };
 
@@ -80,7 +81,7 @@ fn is_open_root(tag: &[u8]) -> bool {
     behind.and_then(|behind| behind.first()).is_some_and(u8::is_ascii_whitespace)
 }
 
-fn import(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let mut xml = Xml::new(input);
     xml.root(sink)?;
     let mut settings = None;

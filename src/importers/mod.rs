@@ -17,6 +17,8 @@ mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
 
+use std::collections::BTreeMap;
+
 use crate::error::{ImportError, quote};
 use crate::events::Sink;
 use crate::input::Input;
@@ -35,8 +37,65 @@ pub struct Format {
     pub revision: u32,
     /// Looks at the first bytes (at most [`crate::input::HEAD`], decompressed, without a byte order mark).
     pub sniff: fn(head: &[u8]) -> Confidence,
+    /// What the user may say about a file that the file does not say itself.
+    pub options: &'static [OptionDef],
     /// Reads the input to its end and says what it holds.
-    pub import: fn(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError>,
+    pub import: fn(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError>,
+}
+
+impl Format {
+    /// Runs the importer, if it has all the options that are given.
+    ///
+    /// # Errors
+    /// The importer's, and an option that the format does not have.
+    pub fn read(&self, input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+        let foreign = options.0.keys().find(|name| !self.options.iter().any(|known| known.name == **name));
+        if let Some(name) = foreign {
+            return Err(ImportError::Refused(format!("--{name} is no option of the format {}", self.name)));
+        }
+        (self.import)(input, options, sink)
+    }
+}
+
+/// An option of a format; a flag of the command line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OptionDef {
+    /// Its name, without dashes. Several formats may have the same option.
+    pub name: &'static str,
+    /// The values that it takes; none if it is a flag.
+    pub values: &'static [&'static str],
+    /// What it means, with the default.
+    pub meaning: &'static str,
+}
+
+/// The options that are given for a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options(BTreeMap<&'static str, String>);
+
+impl Options {
+    /// Gives an option; the value of a flag does not matter.
+    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.0.insert(name, value.into());
+    }
+
+    /// Whether a flag is given.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// The value of an option, if it is given.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// All of them as text, always in the same order: part of what makes a run the same run.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let parts: Vec<_> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        parts.join("\n")
+    }
 }
 
 /// How sure a format is that a file is one of its own.

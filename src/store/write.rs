@@ -18,6 +18,8 @@ pub struct RunMeta {
     pub format: &'static str,
     /// Revision of the format's importer.
     pub revision: u32,
+    /// Options of the format, as text.
+    pub options: String,
     /// Name of the file, `-` for standard input.
     pub source_name: String,
     /// The file's bytes.
@@ -34,16 +36,12 @@ impl RunMeta {
     /// The run's identity: equal uid, equal rows. `repeat` counts the times that it was stored again.
     #[must_use]
     pub fn uid(&self, repeat: u32) -> String {
-        uid(&self.fingerprint.sha256, self.format, self.revision, repeat)
+        let mut hash = Sha256::new();
+        hash.update(self.fingerprint.sha256);
+        hash.update(format!("\n{}\n{}\n{repeat}\n{}", self.format, self.revision, self.options));
+        // 128 bits are enough for every run there will ever be.
+        hex(&hash.finalize()[..16])
     }
-}
-
-/// First 128 bits of a hash over content, format, revision and repeat.
-fn uid(sha256: &[u8; 32], format: &str, revision: u32, repeat: u32) -> String {
-    let mut hash = Sha256::new();
-    hash.update(sha256);
-    hash.update(format!("\n{format}\n{revision}\n{repeat}\n"));
-    hex(&hash.finalize()[..16])
 }
 
 #[expect(clippy::format_collect, reason = "32 bytes at most, once or twice per run: the plainest text wins")]

@@ -1,0 +1,53 @@
+//! `profdb dump FILE`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::options::FormatOptions;
+use super::source::{failed, input_format, open};
+use super::{Failure, output};
+use crate::error::{ImportError, Stop};
+use crate::importers::Format;
+use crate::recorder::Recorder;
+use crate::report::render::plain;
+
+#[derive(Debug, Args)]
+pub(super) struct Dump {
+    /// The file; - is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Format of the file, whatever its first bytes look like
+    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
+    from: Option<&'static Format>,
+    #[command(flatten)]
+    options: FormatOptions,
+}
+
+/// Shows one line per event, with the place where the record starts that it comes from, up to the error if there is one.
+pub(super) fn run(dump: &Dump, stop: &Stop) -> Result<(), Failure> {
+    let name = dump.file.display().to_string();
+    // Whoever closes the pipe stops the import; the program itself goes on to say so.
+    let stop = &stop.child();
+    let mut opened = open(&dump.file, stop).map_err(|error| failed(&name, error))?;
+    let format = opened.format(dump.from).map_err(|error| failed(&name, error))?;
+    let place = opened.input.place();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut unwritten = None;
+    let tell = |event: String| {
+        if unwritten.is_none()
+            && let Err(error) = writeln!(out, "{}: {}", place.get(), plain(&event))
+        {
+            unwritten = Some(error);
+            stop.set();
+        }
+    };
+    let read = format.read(&mut opened.input, &dump.options.0, &mut Recorder::new(tell));
+    let written = unwritten.map_or_else(|| out.flush(), Err);
+    written.map_err(output)?;
+    read.map_err(|error| match error {
+        ImportError::Stopped => Failure::Interrupted,
+        error => failed(&name, error.into()),
+    })
+}

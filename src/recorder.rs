@@ -1,0 +1,165 @@
+//! What an importer says, in words: for people who want to see what was understood of a file, and for tests.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use crate::events::{
+    Cost, Edge, EdgeCost, Frame, FunctionDef, FunctionId, Info, Kind, Line, MetricId, Note, RunFact, Sample, Sink, Unit,
+};
+
+/// A sink that tells every call as one line of text. Ids are handed out as by any other sink; nothing is checked.
+#[derive(Debug)]
+pub struct Recorder<T> {
+    tell: T,
+    functions: Vec<String>,
+    known: HashMap<String, FunctionId>,
+    metrics: Vec<String>,
+    depth: usize,
+}
+
+impl<T: FnMut(String)> Recorder<T> {
+    /// A recorder that has heard nothing yet.
+    pub fn new(tell: T) -> Self {
+        Self { tell, functions: Vec::new(), known: HashMap::new(), metrics: Vec::new(), depth: 0 }
+    }
+
+    /// Nodes that are open at this moment: 0 after a complete import.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    fn say(&mut self, text: String) {
+        (self.tell)(text);
+    }
+
+    fn frame(&self, frame: &Frame<'_>) -> String {
+        let name = self.functions.get(frame.function.0 as usize).map_or("?", String::as_str);
+        match frame.line {
+            None => name.to_owned(),
+            Some(Line { file: "", line, col: 0 }) => format!("{name}[{line}]"),
+            Some(Line { file: "", line, col }) => format!("{name}[{line}:{col}]"),
+            Some(Line { file, line, col }) => format!("{name}[{file}:{line}:{col}]"),
+        }
+    }
+
+    fn metric_name(&self, metric: MetricId) -> &str {
+        self.metrics.get(metric.0 as usize).map_or("?", String::as_str)
+    }
+}
+
+/// The name, and whatever else is known of the function.
+fn describe(def: &FunctionDef<'_>) -> String {
+    let FunctionDef { kind, name, module, file, first_line, first_col } = *def;
+    let mut text = name.to_owned();
+    if kind != Kind::Function {
+        let _ = write!(text, " ({})", kind.name());
+    }
+    if !module.is_empty() {
+        let _ = write!(text, " in {module}");
+    }
+    if !file.is_empty() {
+        let _ = write!(text, " at {file}");
+    }
+    if first_line != 0 || first_col != 0 {
+        let _ = write!(text, " from {first_line}:{first_col}");
+    }
+    text
+}
+
+fn calls(calls: Option<u64>) -> String {
+    calls.map_or_else(|| "calls unknown".to_owned(), |calls| format!("calls {calls}"))
+}
+
+/// The figures that are known, each behind its name.
+fn figures(figures: &[(&str, Option<f64>)]) -> String {
+    let known = figures.iter().filter_map(|(name, figure)| Some(format!(" {name} {}", (*figure)?)));
+    known.collect()
+}
+
+impl<T: FnMut(String)> Sink for Recorder<T> {
+    fn run(&mut self, fact: RunFact<'_>) {
+        let text = match fact {
+            RunFact::Fidelity(fidelity) => format!("fidelity {}", fidelity.name()),
+            RunFact::Title(text) => format!("title {text}"),
+            RunFact::Command(text) => format!("command {text}"),
+            RunFact::ToolVersion(text) => format!("tool version {text}"),
+            RunFact::RecordedAt(text) => format!("recorded at {text}"),
+            RunFact::TimerBias(bias) => format!("timer bias {bias} ns"),
+            RunFact::BiasApplied(bias) => format!("bias applied {bias} ns"),
+            RunFact::DefaultMetric(metric) => format!("default metric {}", self.metric_name(metric)),
+            RunFact::Total(metric, total) => format!("total {} {total}", self.metric_name(metric)),
+            RunFact::Other(key, value) => format!("property {key} {value}"),
+        };
+        self.say(format!("run {text}"));
+    }
+
+    fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
+        let id = MetricId(u32::try_from(self.metrics.len()).unwrap_or(u32::MAX));
+        self.metrics.push(name.to_owned());
+        self.say(format!("metric {name} {}", unit.name()));
+        id
+    }
+
+    fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
+        let next = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        let text = describe(&def);
+        *self.known.entry(text.clone()).or_insert_with(|| {
+            self.functions.push(text);
+            next
+        })
+    }
+
+    fn enter(&mut self, frame: Frame<'_>, count: Option<u64>) {
+        self.say(format!("enter {} {}", self.frame(&frame), calls(count)));
+        self.depth += 1;
+    }
+
+    fn cost(&mut self, metric: MetricId, cost: Cost) {
+        let text = match cost {
+            Cost::Exclusive(exclusive) => format!("exclusive {exclusive}"),
+            Cost::Cumulative(cumulative) => format!("cumulative {cumulative}"),
+            Cost::Both { exclusive, cumulative } => format!("exclusive {exclusive} cumulative {cumulative}"),
+            Cost::ExclusiveOnly(exclusive) => format!("exclusive {exclusive} cumulative unknown"),
+        };
+        self.say(format!("cost {} {text}", self.metric_name(metric)));
+    }
+
+    fn leave(&mut self) {
+        self.say("leave".to_owned());
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    fn sample(&mut self, sample: Sample<'_>) {
+        let stack: Vec<String> = sample.stack.iter().map(|frame| self.frame(frame)).collect();
+        let values = sample.values.iter().map(|(metric, value)| format!(" {} {value}", self.metric_name(*metric)));
+        let values: String = values.collect();
+        self.say(format!("sample {} {}{values}", stack.join(" > "), calls(sample.calls)));
+    }
+
+    fn edge(&mut self, edge: Edge<'_>) {
+        let callee = self.frame(&Frame::function(edge.callee));
+        let caller = edge.caller.map_or_else(|| "(root)".to_owned(), |frame| self.frame(&frame));
+        let costs = edge.costs.iter().map(|cost| {
+            let EdgeCost { metric, exclusive, cumulative, outermost, seen } = *cost;
+            let known =
+                [("exclusive", exclusive), ("cumulative", cumulative), ("outermost", outermost), ("seen", seen)];
+            format!(" {}{}", self.metric_name(metric), figures(&known))
+        });
+        let costs: String = costs.collect();
+        self.say(format!("edge {caller} -> {callee} {} {}{costs}", edge.kind.name(), calls(edge.calls)));
+    }
+
+    fn info(&mut self, info: Info<'_>) {
+        let Info { frame, metric, calls: count, primitive, exclusive, cumulative, seen } = info;
+        let primitive = primitive.map_or_else(String::new, |primitive| format!(" primitive {primitive}"));
+        let known = figures(&[("exclusive", exclusive), ("cumulative", cumulative), ("seen", seen)]);
+        let (name, metric) = (self.frame(&frame), self.metric_name(metric));
+        self.say(format!("info {name} {metric} {}{primitive}{known}", calls(count)));
+    }
+
+    fn note(&mut self, note: Note<'_>) {
+        let Note { severity, position, message } = note;
+        let place = position.map_or_else(String::new, |position| format!(" {position}:"));
+        self.say(format!("note {}{place} {message}", severity.name()));
+    }
+}
