@@ -48,6 +48,7 @@ fn flag(parameter: &ParameterDef<'static>) -> Option<Arg> {
         Parameter::Flag | Parameter::Variant(_) => flag.action(ArgAction::SetTrue),
         Parameter::Count => flag.value_name("N").value_parser(value_parser!(u64)),
         Parameter::Path => flag.value_name("PATH").required(!parameter.optional),
+        Parameter::Thread => flag.value_name("NAME"),
         Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => return None,
     })
 }
@@ -95,7 +96,9 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
         let value = match parameter.kind {
             Parameter::Flag | Parameter::Variant(_) => matches.get_flag(name).then_some(Argument::Flag),
             Parameter::Count => matches.get_one::<u64>(name).map(|count| Argument::Count(*count)),
-            Parameter::Path => matches.get_one::<String>(name).map(|path| Argument::Path(path.clone())),
+            Parameter::Path | Parameter::Thread => {
+                matches.get_one::<String>(name).map(|text| Argument::Text(text.clone()))
+            }
             Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => None,
         };
         value.map(|value| (name.to_owned(), value))

@@ -82,6 +82,8 @@ pub enum Parameter<'a> {
     Count,
     /// A drill-down path.
     Path,
+    /// The name of a thread.
+    Thread,
 }
 
 /// A column of an answer.
@@ -207,6 +209,7 @@ fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
         value(Parameter::Flag, tag("FLAG")),
         value(Parameter::Count, tag("COUNT")),
         value(Parameter::Path, tag("PATH")),
+        value(Parameter::Thread, tag("THREAD")),
         map(preceded((tag("VARIANT"), space1), word), Parameter::Variant),
     ));
     let (input, (name, _, kind, optional, meaning)) =

@@ -11,7 +11,6 @@ use rusqlite::{Statement, ToSql};
 
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 use header::{Column, Header, Kind, Needs, Parameter};
-use selection::Scope;
 
 /// A report: `queries/reports/<name>.sql`.
 #[derive(Debug)]
@@ -67,13 +66,25 @@ pub enum Argument {
     Flag,
     /// A number of rows.
     Count(u64),
-    /// A drill-down path.
-    Path(String),
+    /// A drill-down path, or the name of a thread.
+    Text(String),
 }
 
 impl Request {
     fn argument(&self, name: &str) -> Option<&Argument> {
         self.arguments.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// The text given for the parameter of a kind, if the report has one.
+    fn text(&self, header: &Header<'_>, kind: Parameter<'_>) -> Result<Option<&str>, ReportError> {
+        let Some(parameter) = header.parameters.iter().find(|parameter| parameter.kind == kind) else {
+            return Ok(None);
+        };
+        match self.argument(parameter.name) {
+            Some(Argument::Text(text)) => Ok(Some(text)),
+            _ if parameter.optional => Ok(None),
+            _ => Err(ReportError::Usage(format!("the report needs --{}", parameter.name))),
+        }
     }
 }
 
@@ -202,18 +213,9 @@ pub fn ask<'d>(
     header.needs.check(report.name, run)?;
     let metrics = database.metrics(run.run_id)?;
     let metric = choose_metric(&metrics, run, request)?;
-    let path = header.parameters.iter().find(|parameter| parameter.kind == Parameter::Path);
-    let asked = path.and_then(|parameter| request.argument(parameter.name));
-    let scope = match (path, asked) {
-        (_, Some(Argument::Path(text))) => selection::select(database, run, text, report.name)?,
-        (Some(parameter), None) if !parameter.optional => {
-            return Err(ReportError::Usage(format!("report {} needs --{}", report.name, parameter.name)));
-        }
-        _ => {
-            selection::clear(database)?;
-            Scope::Run
-        }
-    };
+    let path = request.text(&header, Parameter::Path)?;
+    let thread = request.text(&header, Parameter::Thread)?;
+    let scope = selection::select(database, run, thread, path, report.name)?;
     let selected = selection::cost(database, run, &metric, scope)?;
     let ticks = metrics.iter().find(|metric| metric.name == "ticks").map(|metric| metric.metric_id);
     let mut statement = database.connection().prepare(report.sql).map_err(|source| failure(database, source))?;
@@ -226,7 +228,7 @@ pub fn ask<'d>(
             (Parameter::Scope, _) => &scope.name(),
             (Parameter::Flag, flag) => &flag.is_some(),
             (_, Some(Argument::Count(count))) => &i64::try_from(*count).unwrap_or(i64::MAX),
-            (_, Some(Argument::Path(text))) => text,
+            (_, Some(Argument::Text(text))) => text,
             (_, Some(Argument::Flag) | None) => &None::<i64>,
         };
         bind(&mut statement, parameter.name, bound).map_err(|source| failure(database, source))?;

@@ -29,6 +29,8 @@ pub(super) enum Name {
     Exact(String),
     /// Functions whose name fits.
     Pattern(String),
+    /// Threads of exactly this name. No text of a path means one: `--thread` does.
+    Thread(String),
 }
 
 /// A path: a name, and how it goes on.
@@ -112,7 +114,7 @@ mod tests {
     fn show(path: &Path) -> String {
         let name = |name: &Name| match name {
             Name::Exact(name) => format!("[{name}]"),
-            Name::Pattern(name) => format!("/{name}/"),
+            Name::Pattern(name) | Name::Thread(name) => format!("/{name}/"),
         };
         let rest = path.rest.iter().map(|(operator, step)| {
             let operator = if *operator == Operator::Within { "," } else { ">" };

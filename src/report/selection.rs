@@ -6,15 +6,17 @@
 
 use rusqlite::named_params;
 
-use super::path::{self, Name, Operator};
+use super::path::{self, Name, Operator, Path};
 use super::{ReportError, failure};
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 
 const TABLES: &str = include_str!("../../queries/selection/tables.sql");
 const PICK_NAME: &str = include_str!("../../queries/selection/pick_name.sql");
+const PICK_THREAD: &str = include_str!("../../queries/selection/pick_thread.sql");
 const PICK_PATTERN: &str = include_str!("../../queries/selection/pick_pattern.sql");
 const NAMES: &str = include_str!("../../queries/selection/names.sql");
 const KNOWS: &str = include_str!("../../queries/selection/knows.sql");
+const THREADS: &str = include_str!("../../queries/selection/threads.sql");
 const FIRST: &str = include_str!("../../queries/selection/first.sql");
 const WITHIN: &str = include_str!("../../queries/selection/within.sql");
 const DIRECT: &str = include_str!("../../queries/selection/direct.sql");
@@ -53,12 +55,27 @@ pub(super) fn clear(database: &Database) -> Result<(), StoreError> {
     database.connection().execute_batch(TABLES).map_err(|source| failure(database, source))
 }
 
-/// Follows a path. The totals of a single function answer for it where they can: for its callers, and where the run has no
-/// nodes.
-pub(super) fn select(database: &Database, run: &RunInfo, text: &str, report: &str) -> Result<Scope, ReportError> {
+/// Follows a path, within a thread if one is named; without either the whole run is selected. The totals of a single
+/// function answer for it where they can: for its callers, and where the run has no nodes.
+pub(super) fn select(
+    database: &Database,
+    run: &RunInfo,
+    thread: Option<&str>,
+    text: Option<&str>,
+    report: &str,
+) -> Result<Scope, ReportError> {
     clear(database)?;
     let names = Names { database, run };
-    let path = path::parse(text, &|name| names.knows(name)).map_err(ReportError::Usage)?;
+    let parsed = text.map(|text| path::parse(text, &|name| names.knows(name)).map_err(ReportError::Usage));
+    let path = match (thread.map(|thread| Name::Thread(thread.to_owned())), parsed.transpose()?) {
+        (None, None) => return Ok(Scope::Run),
+        (None, Some(path)) => path,
+        (Some(first), None) => Path { first, rest: Vec::new() },
+        (Some(first), Some(path)) => {
+            let rest = std::iter::once((Operator::Within, path.first)).chain(path.rest).collect();
+            Path { first, rest }
+        }
+    };
     let single = names.pick(1, &path.first)? == 1 && path.rest.is_empty();
     let has_nodes = run.fidelity == "tree";
     if single && (!has_nodes || report.starts_with("call")) {
@@ -84,7 +101,8 @@ pub(super) fn select(database: &Database, run: &RunInfo, text: &str, report: &st
         };
     }
     if found == 0 {
-        return Err(ReportError::NothingSelected(format!("no call in run {} follows the path {text}", run.run_id)));
+        let path = text.unwrap_or_default();
+        return Err(ReportError::NothingSelected(format!("no call in run {} follows the path {path}", run.run_id)));
     }
     let forgotten = database.connection().execute(FORGET_EARLIER, []);
     forgotten.map_err(|source| failure(database, source))?;
@@ -137,6 +155,9 @@ impl Names<'_> {
             Name::Exact(name) => connection
                 .prepare_cached(PICK_NAME)?
                 .execute(named_params! { ":run": run, ":step": step, ":name": name }),
+            Name::Thread(name) => connection
+                .prepare_cached(PICK_THREAD)?
+                .execute(named_params! { ":run": run, ":step": step, ":name": name }),
             // In GLOB a bracket opens a set of characters; here it stands for itself.
             Name::Pattern(pattern) => connection
                 .prepare_cached(PICK_PATTERN)?
@@ -144,19 +165,32 @@ impl Names<'_> {
         }
     }
 
+    /// What to say of a name that nobody has.
     fn unknown(&self, name: &Name) -> Result<String, StoreError> {
         let run = self.run.run_id;
-        let name = match name {
-            Name::Pattern(pattern) => return Ok(format!("no function of run {run} fits {pattern}")),
-            Name::Exact(name) => name,
-        };
+        Ok(match name {
+            Name::Pattern(pattern) => format!("no function of run {run} fits {pattern}"),
+            Name::Thread(name) => {
+                let threads = self.list(THREADS)?;
+                let known = if threads.is_empty() { "none at all".to_owned() } else { threads.join(", ") };
+                format!("run {run} has no thread {name}; it has {known}")
+            }
+            Name::Exact(name) => {
+                let near = nearest(name, self.list(NAMES)?);
+                let suggestion =
+                    if near.is_empty() { String::new() } else { format!("; the nearest: {}", near.join(", ")) };
+                format!("run {run} has no function {name}{suggestion}")
+            }
+        })
+    }
+
+    /// Names of the run that a statement lists.
+    fn list(&self, sql: &str) -> Result<Vec<String>, StoreError> {
         let names = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = self.database.connection().prepare(NAMES)?;
-            statement.query_map(named_params! { ":run": run }, |row| row.get(0))?.collect()
+            let mut statement = self.database.connection().prepare(sql)?;
+            statement.query_map(named_params! { ":run": self.run.run_id }, |row| row.get(0))?.collect()
         };
-        let near = nearest(name, names().map_err(|source| failure(self.database, source))?);
-        let suggestion = if near.is_empty() { String::new() } else { format!("; the nearest: {}", near.join(", ")) };
-        Ok(format!("run {run} has no function {name}{suggestion}"))
+        names().map_err(|source| failure(self.database, source))
     }
 }
 

@@ -1,0 +1,7 @@
+-- The names of all threads of a run.
+SELECT DISTINCT f.name
+FROM runs AS r
+CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
+CROSS JOIN functions AS f ON f.function_id = i.function_id
+WHERE r.run_id = :run AND f.kind = 'thread'
+ORDER BY f.name;
