@@ -5,6 +5,7 @@ LEFT JOIN nodes AS o ON o.node_id = n.outer_id
 WHERE n.outer_up IS NOT NULL
   AND (
     o.node_id IS NULL
+    OR o.node_id >= n.node_id
     OR o.last_id < n.last_id
     OR o.function_id <> n.function_id
     OR COALESCE(o.line, -1) <> COALESCE(n.line, -1)

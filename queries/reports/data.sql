@@ -31,8 +31,17 @@ WITH nodes_selected AS (
       WHEN c.node_id IS NULL THEN 0.0
       ELSE c.cumulative
     END AS cumulative,
-    CASE WHEN :ticks IS NOT NULL THEN COALESCE(t.exclusive, 0.0) END AS exclusive_ticks,
-    CASE WHEN :ticks IS NOT NULL THEN COALESCE(t.cumulative, 0.0) END AS cumulative_ticks,
+    CASE
+      WHEN :ticks IS NULL THEN NULL
+      WHEN r.default_metric_id = :ticks THEN n.exclusive
+      ELSE COALESCE(t.exclusive, 0.0)
+    END AS exclusive_ticks,
+    CASE
+      WHEN :ticks IS NULL THEN NULL
+      WHEN r.default_metric_id = :ticks THEN n.cumulative
+      WHEN t.node_id IS NULL THEN 0.0
+      ELSE t.cumulative
+    END AS cumulative_ticks,
     n.outer_id >= s.node_id AS nested
   FROM temp.selection AS s
   CROSS JOIN runs AS r ON r.run_id = :run
@@ -43,16 +52,16 @@ WITH nodes_selected AS (
 ),
 figures (function_id, file, line, col, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks) AS (
   SELECT i.function_id, NULL, NULL, NULL, i.calls, i.exclusive, i.cumulative,
-         CASE WHEN :ticks IS NOT NULL THEN COALESCE(t.exclusive, 0.0) END,
-         CASE WHEN :ticks IS NOT NULL THEN COALESCE(t.cumulative, 0.0) END
+         CASE WHEN :ticks IS NULL THEN NULL WHEN t.function_id IS NULL THEN 0.0 ELSE t.exclusive END,
+         CASE WHEN :ticks IS NULL THEN NULL WHEN t.function_id IS NULL THEN 0.0 ELSE t.cumulative END
   FROM function_info AS i
   LEFT JOIN function_info AS t ON t.metric_id = :ticks AND t.function_id = i.function_id
   WHERE i.metric_id = :metric
     AND (:scope = 'run' OR (:scope = 'functions' AND i.function_id IN (SELECT function_id FROM temp.picked)))
   UNION ALL
   SELECT i.function_id, NULLIF(i.file, ''), i.line, NULLIF(i.col, 0), i.calls, i.exclusive, i.cumulative,
-         CASE WHEN :ticks IS NOT NULL THEN COALESCE(t.exclusive, 0.0) END,
-         CASE WHEN :ticks IS NOT NULL THEN COALESCE(t.cumulative, 0.0) END
+         CASE WHEN :ticks IS NULL THEN NULL WHEN t.function_id IS NULL THEN 0.0 ELSE t.exclusive END,
+         CASE WHEN :ticks IS NULL THEN NULL WHEN t.function_id IS NULL THEN 0.0 ELSE t.cumulative END
   FROM line_info AS i
   LEFT JOIN line_info AS t
     ON t.metric_id = :ticks AND t.function_id = i.function_id AND t.file = i.file AND t.line = i.line AND t.col = i.col
@@ -68,7 +77,9 @@ figures (function_id, file, line, col, calls, exclusive, cumulative, exclusive_t
     SUM(exclusive),
     CASE COUNT(*) WHEN COUNT(cumulative) THEN SUM(CASE WHEN nested THEN 0.0 ELSE cumulative END) END,
     SUM(exclusive_ticks),
-    SUM(CASE WHEN nested THEN 0.0 ELSE cumulative_ticks END)
+    CASE COUNT(*)
+      WHEN COUNT(cumulative_ticks) THEN SUM(CASE WHEN nested THEN 0.0 ELSE cumulative_ticks END)
+    END
   FROM nodes_selected
   GROUP BY function_id, file, line, col
 )

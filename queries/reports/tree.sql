@@ -46,8 +46,17 @@ SELECT
     WHEN c.node_id IS NULL THEN 0.0
     ELSE c.cumulative
   END AS cumulative,
-  CASE WHEN :ticks IS NOT NULL THEN COALESCE(t.exclusive, 0.0) END AS exclusive_ticks,
-  CASE WHEN :ticks IS NOT NULL THEN COALESCE(t.cumulative, 0.0) END AS cumulative_ticks,
+  CASE
+    WHEN :ticks IS NULL THEN NULL
+    WHEN r.default_metric_id = :ticks THEN n.exclusive
+    ELSE COALESCE(t.exclusive, 0.0)
+  END AS exclusive_ticks,
+  CASE
+    WHEN :ticks IS NULL THEN NULL
+    WHEN r.default_metric_id = :ticks THEN n.cumulative
+    WHEN t.node_id IS NULL THEN 0.0
+    ELSE t.cumulative
+  END AS cumulative_ticks,
   f.module AS module,
   COALESCE(n.file, f.file) AS file,
   n.node_id AS node_id,
