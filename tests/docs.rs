@@ -204,6 +204,7 @@ fn report_flag(parameter: &ParameterDef<'_>) -> Option<String> {
         Parameter::Flag | Parameter::Variant(_) => Some(format!("--{name}")),
         Parameter::Count => Some(format!("--{name} N")),
         Parameter::Path => Some(format!("--{name} PATH")),
+        Parameter::Thread => Some(format!("--{name} NAME")),
         Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => None,
     }
 }

@@ -4,6 +4,7 @@
 -- :metric METRIC          the metric
 -- :scope SCOPE            what :fn selects: the whole run, functions, or nodes
 -- :exclusive FLAG         cost of the function itself, without what it called
+-- :thread THREAD ?        only what happened in the thread of this name
 -- :fn PATH                the function that was called; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :first COUNT ?          only the first rows
 --

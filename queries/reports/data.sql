@@ -4,6 +4,7 @@
 -- :metric METRIC          the metric
 -- :scope SCOPE            what :fn selects: the whole run, functions, or nodes
 -- :ticks TICKS            the run's metric ticks, if it has one
+-- :thread THREAD ?        only what happened in the thread of this name
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :first COUNT ?          only the first rows
 --

@@ -5,6 +5,7 @@
 -- :scope SCOPE            what :fn selects: the whole run, functions, or nodes
 -- :exclusive FLAG         cost of the function itself, without what it called
 -- :lines VARIANT lines    one row per line instead of one per function
+-- :thread THREAD ?        only what happened in the thread of this name
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :first COUNT ?          only the first rows
 --
