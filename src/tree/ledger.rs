@@ -145,11 +145,6 @@ impl EdgeSums {
         add(&mut self.outermost, parts.outermost);
         add(&mut self.seen, parts.seen);
     }
-
-    fn is_silent(&self) -> bool {
-        let Self { exclusive, cumulative, outermost, seen } = self;
-        [exclusive, cumulative, outermost, seen].iter().all(|sum| sum.is_none_or(|sum| sum == 0.0))
-    }
 }
 
 /// The dictionaries. Functions, lines and edges are named by their index; sums lie metric by metric behind each other.
@@ -370,15 +365,12 @@ impl Ledger {
         figures
     }
 
-    /// One row per metric and edge: all edges in the default metric, in others those that cost anything.
-    pub(super) fn edge_rows(&self, default: usize) -> Vec<EdgeRow> {
+    /// One row per metric and edge. Edges that cost nothing are there too: calls add up in every metric.
+    pub(super) fn edge_rows(&self) -> Vec<EdgeRow> {
         let mut rows = Vec::new();
         for (metric, edge) in product(self.metrics, self.edges.len()) {
             let KnownEdge { callee, caller, kind, calls, .. } = &self.edges[edge];
             let sums = self.edge_sums[edge * self.metrics + metric];
-            if metric != default && sums.is_silent() {
-                continue;
-            }
             rows.push(EdgeRow {
                 metric: MetricId(index(metric)),
                 callee: FunctionId(*callee),

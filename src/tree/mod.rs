@@ -163,7 +163,7 @@ impl<O: Output> TreeBuilder<O> {
         let totals = Totals {
             functions: self.ledger.function_rows(self.default),
             lines: self.ledger.line_rows(self.default),
-            edges: self.ledger.edge_rows(self.default),
+            edges: self.ledger.edge_rows(),
             nodes: self.next - 1,
             facts: self.facts,
             metrics: self.metrics,

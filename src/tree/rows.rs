@@ -222,8 +222,10 @@ impl Figures {
 }
 
 impl InfoFigures {
+    /// Whether there is a cost, or one that may be there: half of what could be known.
     pub(super) fn has_cost(&self) -> bool {
-        let silent = |figure: Option<f64>| figure.is_none_or(|figure| figure == 0.0);
-        !(silent(self.exclusive) && silent(self.cumulative) && silent(self.seen))
+        let Self { exclusive, cumulative, seen, .. } = *self;
+        let costs = [exclusive, cumulative, seen].into_iter().flatten().any(|figure| figure != 0.0);
+        costs || (exclusive.is_some() && cumulative.is_none())
     }
 }

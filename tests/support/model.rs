@@ -261,7 +261,7 @@ pub(crate) fn outcome(stream: &Stream, nodes: &[Node], known: &[Known]) -> Outco
     Outcome {
         nodes: (0..nodes.len()).map(|at| node_row(at, default, nodes, known)).collect(),
         costs: metrics().filter(|&metric| metric != default).flat_map(|metric| cost_rows(metric, known)).collect(),
-        edges: edge_rows(stream, default, nodes, known),
+        edges: edge_rows(stream, nodes, known),
         totals: metrics().map(|metric| total(stream, metric, nodes, known, &functions)).collect(),
         exceeded: metrics().map(|metric| exceeded(metric, nodes, known)).sum(),
         functions,
@@ -335,7 +335,8 @@ fn info_rows(stream: &Stream, default: MetricId, nodes: &[Node], known: &[Known]
                 };
             }
             let InfoFigures { exclusive, cumulative, seen, .. } = figures;
-            if metric == default || has_cost(&[exclusive, cumulative, seen]) {
+            let half_known = exclusive.is_some() && cumulative.is_none();
+            if metric == default || half_known || has_cost(&[exclusive, cumulative, seen]) {
                 rows.push(InfoRow { metric, function: spot.function, place: spot.line.map(row_place), figures });
             }
         }
@@ -377,7 +378,7 @@ struct Tellers {
 /// What one node or one edge of the file adds to an edge: exclusive, cumulative, outermost, seen.
 type Part = [Option<f64>; 4];
 
-fn edge_rows(stream: &Stream, default: MetricId, nodes: &[Node], known: &[Known]) -> Vec<EdgeRow> {
+fn edge_rows(stream: &Stream, nodes: &[Node], known: &[Known]) -> Vec<EdgeRow> {
     let mut of_edge: BTreeMap<(FunctionId, Caller, EdgeKind), Tellers> = BTreeMap::new();
     for (at, node) in nodes.iter().enumerate().filter(|(_, node)| is_call(stream, node.spot)) {
         of_edge.entry((node.spot.function, known[at].caller, EdgeKind::Call)).or_default().nodes.push(at);
@@ -393,9 +394,6 @@ fn edge_rows(stream: &Stream, default: MetricId, nodes: &[Node], known: &[Known]
                 tellers.pairs.iter().flat_map(|&at| &stream.edges[at].costs).filter(|cost| cost.metric == metric);
             let of_file = of_file.map(|cost| [cost.exclusive, cost.cumulative, cost.outermost, cost.seen]);
             let figures = sum_of_known(of_nodes.chain(of_file));
-            if metric != default && !has_cost(&figures) {
-                continue;
-            }
             let calls = tellers.nodes.iter().map(|&at| nodes[at].calls);
             let [exclusive, cumulative, outermost, seen] = figures;
             let place = caller.and_then(|(_, place)| place);
