@@ -148,10 +148,9 @@ CREATE TABLE line_info (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE edges (
-  -- Who called whom (caller -> callee), added up over the whole run, by line of the caller. With recursion one figure
-  -- for
-  -- cost with everything called cannot serve all questions, so there are three: cumulative, outermost and seen. Where
-  -- nothing recurs they are equal.
+  -- Who called whom (caller -> callee), added up over the whole run, by line of the caller. With recursion no single
+  -- figure for cost with everything called can serve all questions, so there are three: cumulative, outermost and seen.
+  -- Where nothing recurs they are equal.
   metric_id   INTEGER NOT NULL REFERENCES metrics,   -- the metric, which belongs to one run
   callee_id   INTEGER NOT NULL REFERENCES functions, -- who was called
   caller_id   INTEGER NOT NULL,                      -- who called: a function_id, or 0: nobody, it was at the root

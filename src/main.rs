@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         asked.set();
         thread::sleep(GRACE);
         // A read from a terminal or a pipe may never return.
+        cli::say_interrupted();
         std::process::exit(i32::from(INTERRUPTED));
     });
     // Without a handler an interrupt ends the program at once, which is as safe.

@@ -88,3 +88,34 @@ fn a_closed_output_ends_quietly() {
     let output = child.wait_with_output().expect("the program ends");
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
 }
+
+/// Runs the program with an output, or its standard error, that nobody reads.
+fn unheard(folder: &Path, arguments: &[&str], out: Stdio, errors: Stdio) -> Option<i32> {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    program.args(arguments).current_dir(folder).env_remove("PROFDB_DB").stdin(Stdio::null()).stdout(out).stderr(errors);
+    program.status().expect("the program runs").code()
+}
+
+/// The writing end of a pipe whose reading end is gone.
+fn closed() -> Stdio {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    writer.into()
+}
+
+/// What cannot be said is not said; what was to be done is done.
+#[test]
+fn imports_go_on_when_nobody_listens() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a.csv", "b.csv"] {
+        std::fs::write(folder.path().join(name), PROFILE).expect("a file");
+    }
+    let import = ["import", "--again", "a.csv", "b.csv"];
+    assert_eq!(unheard(folder.path(), &import, closed(), Stdio::null()), Some(0));
+    assert_eq!(unheard(folder.path(), &["import", "missing.csv", "a.csv"], Stdio::null(), closed()), Some(3));
+    let (_, runs, _) = profdb(folder.path(), &["sql", "SELECT COUNT(*) AS runs FROM runs", "--format", "csv"], b"");
+    assert_eq!(runs, "\"runs\"\n2\n");
+    let full = || std::fs::File::create("/dev/full").expect("a full device").into();
+    assert_eq!(unheard(folder.path(), &["runs"], full(), Stdio::null()), Some(1));
+    assert_eq!(unheard(folder.path(), &["delete", "2"], full(), full()), Some(1));
+}

@@ -9,6 +9,7 @@
 -- :first COUNT ?          only the first rows
 --
 -- needs: edges
+-- about: function
 --> element        NAME text=Element                   the calling function and line, or (root)
 --> name           TEXT csv=Element                    the calling function, or (root)
 --> caller_line    LINE csv=Line json                  the calling line; NULL if unknown

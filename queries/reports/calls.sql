@@ -10,6 +10,7 @@
 -- :first COUNT ?          only the first rows
 --
 -- needs: edges
+-- about: function
 --> element        NAME text=Element csv=Element       the calling function, or (root)
 --> line           LINE csv=Line                       always empty: see report call_lines
 --> shown          COST text=@ csv=Time                the cost asked for

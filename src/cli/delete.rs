@@ -3,9 +3,8 @@
 use clap::Args;
 
 use super::source::find_run;
-use super::{DatabaseArgs, Failure, complain, database};
+use super::{DatabaseArgs, Failure, complain, database, line};
 use crate::error::Stop;
-use crate::report::render;
 use crate::store::{Database, StoreError};
 
 #[derive(Debug, Args)]
@@ -31,6 +30,5 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
         return Err(complain(format!("there is no run {}: see profdb runs", delete.run), Failure::NothingSelected));
     }
     target.delete_run(run.run_id).map_err(failed)?;
-    println!("deleted run {}: {}", run.run_id, render::plain(&run.name));
-    Ok(())
+    line(format!("deleted run {}: {}", run.run_id, run.name))
 }

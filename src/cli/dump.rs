@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::options::FormatOptions;
-use super::source::{failed, input_format, open};
+use super::source::{failed, format, input_format, open};
 use super::{Failure, output};
 use crate::error::{ImportError, Stop};
 use crate::importers::Format;
@@ -30,9 +30,9 @@ pub(super) fn run(dump: &Dump, stop: &Stop) -> Result<(), Failure> {
     let name = dump.file.display().to_string();
     // Whoever closes the pipe stops the import; the program itself goes on to say so.
     let stop = &stop.child();
-    let mut opened = open(&dump.file, stop).map_err(|error| failed(&name, error))?;
-    let format = opened.format(dump.from).map_err(|error| failed(&name, error))?;
-    let place = opened.input.place();
+    let mut input = open(&dump.file, stop).map_err(|error| failed(&name, error))?;
+    let format = format(&input, dump.from).map_err(|error| failed(&name, error))?;
+    let place = input.place();
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut unwritten = None;
     let tell = |event: String| {
@@ -43,7 +43,7 @@ pub(super) fn run(dump: &Dump, stop: &Stop) -> Result<(), Failure> {
             stop.set();
         }
     };
-    let read = format.read(&mut opened.input, &dump.options.0, &mut Recorder::new(tell));
+    let read = format.read(&mut input, &dump.options.0, &mut Recorder::new(tell));
     let written = unwritten.map_or_else(|| out.flush(), Err);
     written.map_err(output)?;
     read.map_err(|error| match error {

@@ -9,8 +9,8 @@ use clap::builder::NonEmptyStringValueParser;
 use sha2::{Digest, Sha256};
 
 use super::options::FormatOptions;
-use super::source::{STDIN, failed, input_format, open, warn};
-use super::{DatabaseArgs, Failure, complain};
+use super::source::{STDIN, failed, format, input_format, open, warn};
+use super::{DatabaseArgs, Failure, complain, line, say};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::Format;
@@ -52,10 +52,14 @@ fn tag(text: &str) -> Result<(String, String), String> {
 pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
     for file in &import.files {
-        let imported = if file.is_dir() { folder(import, file, stop) } else { one(import, file, stop) };
+        let imported = if file != Path::new(STDIN) && file.is_dir() {
+            folder(import, file, stop)
+        } else {
+            one(import, file, stop)
+        };
         match imported {
             Ok(()) => {}
-            Err(failure @ (Failure::Input | Failure::NothingSelected)) => outcome = outcome.and(Err(failure)),
+            Err(failure @ (Failure::Input | Failure::Output)) => outcome = outcome.and(Err(failure)),
             Err(failure) => return Err(failure),
         }
     }
@@ -84,10 +88,13 @@ fn folder(import: &Import, folder: &Path, stop: &Stop) -> Result<(), Failure> {
         match import_file(import, file, stop) {
             Ok(imported) => {
                 profiles += 1;
-                tell(&shown.to_string(), imported)?;
+                match tell(&shown.to_string(), imported) {
+                    Err(Failure::Output) => outcome = Err(Failure::Output),
+                    told => told?,
+                }
             }
             Err(import::Failure::Input(error @ ImportError::NotRecognised { .. })) => {
-                eprintln!("profdb: {shown}: passed over: {error}");
+                say(format!("{shown}: passed over: {error}"));
             }
             Err(error) => {
                 profiles += 1;
@@ -122,8 +129,8 @@ enum Told {
 fn import_file(import: &Import, file: &Path, stop: &Stop) -> Result<Told, import::Failure> {
     // Each file has a flag of its own, so that one that fails does not stop the others.
     let stop = &stop.child();
-    let opened = open(file, stop)?;
-    let format = opened.format(import.from)?;
+    let input = open(file, stop)?;
+    let format = format(&input, import.from)?;
     let name = if file == Path::new(STDIN) { STDIN.to_owned() } else { file_name(file) };
     let describe = |fingerprint| RunMeta {
         title: import.title.clone(),
@@ -137,7 +144,7 @@ fn import_file(import: &Import, file: &Path, stop: &Stop) -> Result<Told, import
     {
         return Ok(Told::Known(run));
     }
-    let imported = import::import(opened.input, format, &import.options.0, stop, describe, || Database::open(&path))?;
+    let imported = import::import(input, format, &import.options.0, stop, describe, || Database::open(&path))?;
     Ok(match imported.outcome {
         Outcome::AlreadyThere(run) => Told::Known(run),
         Outcome::Stored(_) => Told::New(imported),
@@ -156,7 +163,7 @@ fn known(
     describe: impl Fn(Fingerprint) -> RunMeta,
 ) -> Result<Option<i64>, import::Failure> {
     let regular = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
-    let (Some(about), true) = (regular, database.exists()) else {
+    let (Some(about), true) = (regular.filter(|_| file != Path::new(STDIN)), database.exists()) else {
         return Ok(None);
     };
     let database = Database::open_read_only(database)?;
@@ -185,17 +192,19 @@ fn fingerprint(file: &Path) -> io::Result<Fingerprint> {
     }
 }
 
-/// Says what became of a file.
+/// Says what became of a file. That nobody listens any more does not keep the next file from being imported.
 fn tell(name: &str, told: Told) -> Result<(), Failure> {
     let Imported { outcome, database, nodes } = match told {
         Told::New(imported) => imported,
         Told::Known(run) => {
-            eprintln!("profdb: {name}: already imported as run {run}; --again stores it once more");
+            say(format!("{name}: already imported as run {run}; --again stores it once more"));
             return Ok(());
         }
     };
     let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
     warn(name, &database, run).map_err(|error| complain(error, Failure::Database))?;
-    println!("{name}: run {run}, {nodes} nodes");
-    Ok(())
+    match line(format!("{name}: run {run}, {nodes} nodes")) {
+        Err(Failure::ClosedPipe) => Ok(()),
+        told => told,
+    }
 }

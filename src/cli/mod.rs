@@ -3,8 +3,6 @@
 //! Data go to standard output, everything else to standard error. Every function here reports what went wrong itself and
 //! hands up only which [`Failure`] it was.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is where profdb talks")]
-
 mod delete;
 mod dump;
 mod formats;
@@ -25,7 +23,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::Stop;
-use crate::report::render::{Format, RenderError, render};
+use crate::report::render::{Format, RenderError, plain, render};
 use crate::report::{Answer, ReportError};
 use crate::store::StoreError;
 
@@ -145,8 +143,23 @@ fn explain(error: &clap::Error) -> Failure {
 
 /// Reports a failure that has no file of its own.
 fn complain(message: impl Display, failure: Failure) -> Failure {
-    eprintln!("profdb: {message}");
+    say(message);
     failure
+}
+
+/// Says something on standard error. If nobody can hear it there is nobody to complain to.
+fn say(message: impl Display) {
+    let _ = writeln!(io::stderr(), "profdb: {}", plain(&message.to_string()));
+}
+
+/// Writes a line to standard output.
+fn line(text: impl Display) -> Result<(), Failure> {
+    writeln!(io::stdout(), "{}", plain(&text.to_string())).map_err(output)
+}
+
+/// Says that the program gives up waiting for an input, which an interrupt has asked for.
+pub fn say_interrupted() {
+    say("interrupted");
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is the argument of map_err")]

@@ -65,6 +65,15 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_none_or(|command| command != "report") {
         return arguments;
     }
+    // `profdb report --db x.db calls`: the name may come behind flags.
+    let is_report = |argument: &OsString| REPORTS.iter().any(|report| argument == report.name);
+    if arguments.get(2).is_some_and(|first| first.to_string_lossy().starts_with('-'))
+        && let Some(at) = (3..arguments.len()).find(|&at| is_report(&arguments[at]) && !takes_value(&arguments[at - 1]))
+    {
+        let name = arguments.remove(at);
+        arguments.insert(2, name);
+        return arguments;
+    }
     let named = arguments.get(2).is_some_and(|name| {
         let text = name.to_string_lossy();
         let word = !text.starts_with('-') && !text.contains(['.', '/']) && !Path::new(name).exists();
@@ -74,6 +83,19 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
         arguments.insert(2, REPORTS[0].name.into());
     }
     arguments
+}
+
+/// Whether the next argument is the value of this one: it is a flag that does not stand alone.
+fn takes_value(argument: &OsString) -> bool {
+    let text = argument.to_string_lossy();
+    let alone = |name: &str| {
+        let header = REPORTS.iter().map(Report::header);
+        let mut parameters = header.flat_map(|header| header.parameters);
+        parameters.any(|parameter| {
+            parameter.name == name && matches!(parameter.kind, Parameter::Flag | Parameter::Variant(_))
+        })
+    };
+    text.strip_prefix("--").is_some_and(|name| !name.contains('=') && !alone(name))
 }
 
 pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {

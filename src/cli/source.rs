@@ -9,12 +9,11 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::FormatOptions;
-use super::{DatabaseArgs, Failure, complain, database};
+use super::{DatabaseArgs, Failure, complain, database, say};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::{self, Format, Options};
 use crate::input::{Input, Limits};
-use crate::report::render::plain;
 use crate::store::{Database, Outcome, RunInfo, StoreError};
 
 /// Work that is shorter than this shows no progress bar.
@@ -79,10 +78,10 @@ pub(super) fn find_run(source: &Database, name: Option<&str>, stop: &Stop) -> Re
 
 fn in_memory(file: &Path, from: Option<&'static Format>, options: &Options, stop: &Stop) -> Result<Database, Failure> {
     let name = file.display().to_string();
-    let opened = open(file, stop).and_then(|opened| {
-        let format = opened.format(from)?;
+    let opened = open(file, stop).and_then(|input| {
+        let format = format(&input, from)?;
         let describe = |fingerprint| import::meta(format, options, &name, fingerprint);
-        import::import(opened.input, format, options, stop, describe, Database::in_memory)
+        import::import(input, format, options, stop, describe, Database::in_memory)
     });
     let Imported { outcome, database, .. } = opened.map_err(|error| failed(&name, error))?;
     let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
@@ -94,31 +93,24 @@ fn in_memory(file: &Path, from: Option<&'static Format>, options: &Options, stop
 pub(super) fn warn(name: &str, source: &Database, run: i64) -> Result<(), StoreError> {
     let warnings = source.warnings(run)?;
     for warning in warnings.iter().take(SHOWN_WARNINGS) {
-        eprintln!("profdb: {name}: {}", plain(&warning.to_string()));
+        say(format!("{name}: {warning}"));
     }
     if warnings.len() > SHOWN_WARNINGS {
-        eprintln!("profdb: {name}: {} more warnings, in table notes", warnings.len() - SHOWN_WARNINGS);
+        say(format!("{name}: {} more warnings, in table notes", warnings.len() - SHOWN_WARNINGS));
     }
     Ok(())
 }
 
-/// A file whose first bytes have been read.
-pub(super) struct Opened {
-    pub(super) input: Input<'static>,
-}
-
-impl Opened {
-    /// The format that was named, else the one that recognises the file.
-    pub(super) fn format(&self, from: Option<&'static Format>) -> Result<&'static Format, import::Failure> {
-        match from {
-            Some(format) => Ok(format),
-            None => Ok(importers::detect(self.input.head())?),
-        }
+/// The format that was named, else the one that recognises the first bytes.
+pub(super) fn format(input: &Input<'_>, named: Option<&'static Format>) -> Result<&'static Format, import::Failure> {
+    match named {
+        Some(format) => Ok(format),
+        None => Ok(importers::detect(input.head())?),
     }
 }
 
 /// Opens a file, or standard input, with a progress bar if there is somebody to see it.
-pub(super) fn open(file: &Path, stop: &Stop) -> Result<Opened, import::Failure> {
+pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, import::Failure> {
     let (reader, length): (Box<dyn Read>, _) = if file == Path::new(STDIN) {
         (Box::new(io::stdin().lock()), None)
     } else {
@@ -129,8 +121,7 @@ pub(super) fn open(file: &Path, stop: &Stop) -> Result<Opened, import::Failure> 
         }
         (Box::new(opened), about.is_file().then_some(about.len()))
     };
-    let input = Input::new(Box::new(Watched::new(reader, length)), Limits::default(), stop.clone())?;
-    Ok(Opened { input })
+    Ok(Input::new(Box::new(Watched::new(reader, length)), Limits::default(), stop.clone())?)
 }
 
 /// A file that cannot even be opened.

@@ -28,7 +28,7 @@
 //! - "Tuning Applications Using the ]PROFILE User Command", Dyalog Limited, version 14.0, appendix B (tool version 0.9.0).
 //! - Dyalog's application tuning guide, "Data storage: CSV" (tool version 1.37).
 
-use csv::{ByteRecord, Reader, ReaderBuilder};
+use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 
 use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, count, line_number, nanoseconds, refuse_report};
 use super::{Confidence, Format, Options};
@@ -106,25 +106,43 @@ impl<'r, 'a> Table<'r, 'a> {
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
+            // The CR of a CRLF would otherwise end the record, and the LF start the next one.
+            .terminator(Terminator::Any(b'\n'))
             .buffer_capacity(BUFFER)
             .from_reader(input);
         Self { reader, record: ByteRecord::new(), position, start: position.byte }
     }
 
-    /// Reads the next record; says whether there was one.
+    /// Reads the next record that is not blank; says whether there was one.
     fn next(&mut self) -> Result<bool, ImportError> {
-        self.reader.get_mut().begin_record();
-        let read = self.reader.read_byte_record(&mut self.record);
-        let place = match &read {
-            Ok(true) => self.record.position().unwrap_or(self.reader.position()),
-            _ => self.reader.position(),
-        };
-        self.position = Position { byte: self.start + place.byte(), line: Some(place.line()) };
-        self.reader.get_mut().begin_record_at(self.position);
-        read.map_err(|error| match self.reader.get_mut().failure() {
-            Some(failure) => failure,
-            None => ImportError::malformed(self.position, "CSV", format!("a fault: {error}")),
-        })
+        loop {
+            self.reader.get_mut().begin_record();
+            let before = self.reader.position().clone();
+            let read = self.reader.read_byte_record(&mut self.record);
+            // The reader passes over empty lines without counting them to the place of the record behind them: lines that
+            // are neither within the record nor its own were empty.
+            let within = memchr::memchr_iter(b'\n', self.record.as_slice()).count() as u64;
+            let passed = self.reader.position().line().saturating_sub(before.line());
+            let empty = if matches!(read, Ok(true)) { passed.saturating_sub(within + 1) } else { passed };
+            let byte = self.start + before.byte() + empty;
+            self.position = Position { byte, line: Some(before.line() + empty) };
+            self.reader.get_mut().begin_record_at(self.position);
+            let read = read.map_err(|error| match self.reader.get_mut().failure() {
+                Some(failure) => failure,
+                None => ImportError::malformed(self.position, "CSV", format!("a fault: {error}")),
+            })?;
+            let blank = self.record.len() == 1 && self.field(0).is_empty();
+            if !read || !blank {
+                return Ok(read);
+            }
+        }
+    }
+
+    /// A field of the record; empty if there is none. The CR of a CRLF is no part of it.
+    fn field(&self, column: usize) -> &[u8] {
+        let field = self.record.get(column).unwrap_or_default();
+        let last = column + 1 == self.record.len();
+        if last { field.strip_suffix(b"\r").unwrap_or(field) } else { field }
     }
 }
 
@@ -155,7 +173,7 @@ impl Columns {
             b"ExclusiveTicks",
         ];
         let at = header.position;
-        let names: Vec<&[u8]> = header.record.iter().collect();
+        let names: Vec<&[u8]> = (0..header.record.len()).map(|column| header.field(column)).collect();
         let find = |name: &[u8]| names.iter().position(|known| *known == name);
         let need = |name: &str| {
             let found = names.iter().map(|name| String::from_utf8_lossy(name)).collect::<Vec<_>>().join(", ");
@@ -218,7 +236,7 @@ impl Columns {
             let expected = format!("{} fields", self.count);
             return Err(ImportError::malformed(position, expected, record.len().to_string()));
         }
-        let field = |column: usize| record.get(column).unwrap_or_default();
+        let field = |column: usize| table.field(column);
         let wrong = |column: usize, what: &str, name: &str| {
             ImportError::malformed(position, format!("{what} in {name}"), quote(field(column)))
         };

@@ -55,6 +55,9 @@ pub const FORMAT: Format = Format {
 /// The root element.
 const ROOT: &str = "ProfileData";
 
+/// Different things that a note is made of; a file with more is not worth the memory.
+const NOTED: usize = 1000;
+
 /// Elements may be this deep: the format needs three levels.
 const NESTING: usize = 64;
 
@@ -513,11 +516,12 @@ impl<'r, 'a> Xml<'r, 'a> {
         let outside = self.depth - 1;
         while self.depth > outside {
             self.text.clear();
+            // What is passed over needs no note of its own.
+            self.attributes.clear();
             if let Piece::EndOfFile = self.piece()? {
                 return Err(self.cut());
             }
         }
-        // What has been passed over needs no note of its own.
         self.attributes.clear();
         Ok(())
     }
@@ -543,7 +547,7 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 
     fn note(&mut self, message: &str, sink: &mut dyn Sink) {
-        if self.noted.insert(message.to_owned()) {
+        if self.noted.len() < NOTED && self.noted.insert(message.to_owned()) {
             sink.note(Note { severity: Severity::Warning, position: Some(self.position), message });
         }
     }

@@ -5,6 +5,7 @@
 //! -- More prose, if needed.
 //! -- :name KIND [?]          a parameter; with ? it may be left out
 //! -- needs: edges | tree     what the run must know
+//! -- about: function         the path names what the report is about
 //! -- rows: many              as many rows as the run has nodes: they are never kept in memory
 //! --> name KIND [text=TITLE] [csv=TITLE] [json] [optional]  a column and where it is shown
 //! ```
@@ -36,6 +37,8 @@ pub struct Header<'a> {
     pub needs: Needs,
     /// The rows may be as many as the nodes of the run.
     pub many_rows: bool,
+    /// The path names the function that the report is about, not what to look at.
+    pub about_function: bool,
 }
 
 /// What a report needs of its run.
@@ -143,6 +146,7 @@ enum Item<'a> {
     Parameter(ParameterDef<'a>),
     Needs(Needs),
     ManyRows,
+    AboutFunction,
     Column(Column<'a>),
 }
 
@@ -159,6 +163,7 @@ pub fn parse(sql: &str) -> Result<Header<'_>, String> {
         columns: Vec::new(),
         needs: Needs::Nothing,
         many_rows: false,
+        about_function: false,
     };
     for line in lines {
         let (_, item) = all_consuming(item).parse(line).map_err(|_| format!("not understood: --{line}"))?;
@@ -169,6 +174,7 @@ pub fn parse(sql: &str) -> Result<Header<'_>, String> {
             Item::Parameter(parameter) => found.parameters.push(parameter),
             Item::Needs(needs) => found.needs = needs,
             Item::ManyRows => found.many_rows = true,
+            Item::AboutFunction => found.about_function = true,
             Item::Column(column) => found.columns.push(column),
         }
     }
@@ -189,6 +195,7 @@ fn item(line: &str) -> IResult<&str, Item<'_>> {
         map(preceded((space1, char(':')), parameter), Item::Parameter),
         map(preceded((space1, tag("needs: ")), needs), Item::Needs),
         map((space1, tag("rows: many")), |_| Item::ManyRows),
+        map((space1, tag("about: function")), |_| Item::AboutFunction),
         map(verify(rest, |text: &str| !text.starts_with('>') && !text.trim_start().starts_with(':')), |text: &str| {
             Item::Prose(text.trim())
         }),

@@ -43,6 +43,9 @@ const DECIMALS: usize = 1;
 /// Levels of a tree that are shown by indentation.
 const INDENTED: usize = 60;
 
+/// The widest column that is padded. A longer name is shown whole, and moves only its own row.
+const WIDEST: usize = 120;
+
 /// Significant digits of times in CSV, as APL prints them.
 const DIGITS: usize = 10;
 
@@ -92,7 +95,7 @@ fn text(answer: &mut Answer<'_>, out: &mut dyn Write) -> Result<(), RenderError>
     let mut numeric = vec![true; columns.len()];
     answer.each(|row| {
         for (column, (at, kind, _)) in columns.iter().enumerate() {
-            widths[column] = widths[column].max(cell(row, *at, *kind).width());
+            widths[column] = widths[column].max(cell(row, *at, *kind).width().min(WIDEST));
             numeric[column] &= !matches!(row[*at], Value::Text(_));
         }
         Ok::<_, StoreError>(())
@@ -175,18 +178,31 @@ fn text_cell(value: &Value, kind: Kind, metric: Option<&MetricInfo>) -> String {
 /// Text for a terminal. Names come from strangers: what would move the cursor is shown, not done.
 #[must_use]
 pub fn plain(text: &str) -> String {
-    if !text.contains(char::is_control) {
+    if !text.contains(is_unsafe) {
         return text.to_owned();
     }
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+    text.chars().flat_map(|c| if is_unsafe(c) { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+/// Control characters, and those that have no shape of their own but change the order or the lines of what is around.
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
 /// A cost in the unit of its label.
 fn cost(value: f64, metric: &MetricInfo) -> String {
-    match metric.unit.as_str() {
+    let figure = match metric.unit.as_str() {
         "ns" => format!("{:.DECIMALS$}", value / 1e6),
         _ if value.fract() == 0.0 => format!("{value:.0}"),
         _ => format!("{value:.DECIMALS$}"),
+    };
+    match figure.strip_prefix('-') {
+        // What rounds to nothing is not less than nothing.
+        Some(rest) if !rest.contains(|digit| ('1'..='9').contains(&digit)) => rest.to_owned(),
+        _ => figure,
     }
 }
 
@@ -236,6 +252,10 @@ fn shortest(value: f64) -> String {
 
 /// The same times a power of ten: the digits stay, so nothing is rounded.
 fn shifted(value: f64, power: i32) -> String {
+    if !value.is_finite() {
+        // Only plain SQL comes to this.
+        return value.to_string();
+    }
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     positional(mantissa, exponent.parse::<i32>().unwrap_or(0) + power)
@@ -345,6 +365,7 @@ mod tests {
     #[test]
     fn text_of_strangers_cannot_move_the_cursor() {
         assert_eq!(plain("a\tb\n\u{1b}[2Jc"), "a\\tb\\n\\u{1b}[2Jc");
+        assert_eq!(plain("a\u{202e}b\u{2028}"), "a\\u{202e}b\\u{2028}");
         assert_eq!(plain("∆ ⍙ \"x\" | <y>"), "∆ ⍙ \"x\" | <y>");
     }
 }

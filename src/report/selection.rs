@@ -56,13 +56,13 @@ pub(super) fn clear(database: &Database) -> Result<(), StoreError> {
 }
 
 /// Follows a path, within a thread if one is named; without either the whole run is selected. The totals of a single
-/// function answer for it where they can: for its callers, and where the run has no nodes.
+/// function answer for it where they can: in reports about that function, and where the run has no nodes.
 pub(super) fn select(
     database: &Database,
     run: &RunInfo,
     thread: Option<&str>,
     text: Option<&str>,
-    report: &str,
+    about_function: bool,
 ) -> Result<Scope, ReportError> {
     clear(database)?;
     let names = Names { database, run };
@@ -78,7 +78,7 @@ pub(super) fn select(
     };
     let single = names.pick(1, &path.first)? == 1 && path.rest.is_empty();
     let has_nodes = run.fidelity == "tree";
-    if single && (!has_nodes || report.starts_with("call")) {
+    if single && (!has_nodes || about_function) {
         return Ok(Scope::Functions);
     }
     if !has_nodes {

@@ -65,6 +65,12 @@ pub enum StoreError {
     /// There is no such file.
     #[error("there is no database {}; `profdb import FILE` makes one", .0.display())]
     Missing(PathBuf),
+    /// The file is a folder.
+    #[error("{} is a folder, not a database", .0.display())]
+    Folder(PathBuf),
+    /// The file needs a repair that cannot be made.
+    #[error("{}: an interrupted change has to be rolled back first, which needs the right to write", .0.display())]
+    NeedsRecovery(PathBuf),
     /// The file is a database of something else.
     #[error("{} is a database, but not one of profdb", .0.display())]
     NotOurs(PathBuf),
@@ -135,32 +141,55 @@ impl Database {
             return Err(StoreError::Missing(path.to_owned()));
         }
         let read_only = || Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false);
-        match read_only() {
+        let stale = match read_only() {
             Ok(database) if database.is_current()? => return Ok(database),
-            Ok(_) => {}
-            Err(StoreError::Sqlite { source, .. }) if needs_recovery(&source) => {}
+            Ok(database) => Some(database),
+            Err(StoreError::Sqlite { source, .. }) if is_not_writable(&source) => None,
             Err(error) => return Err(error),
+        };
+        match (Self::bring_up_to_date(path), stale) {
+            (Ok(()), _) => read_only(),
+            // Only views are of an older version: reports do without them.
+            (Err(StoreError::Sqlite { source, .. }), Some(database))
+                if is_not_writable(&source) && database.has_all_tables()? =>
+            {
+                Ok(database)
+            }
+            (Err(StoreError::Sqlite { source, .. }), None) if is_not_writable(&source) => {
+                Err(StoreError::NeedsRecovery(path.to_owned()))
+            }
+            (Err(error), _) => Err(error),
         }
-        // Reading with the right to write rolls back what was interrupted.
-        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
-        if !database.is_current()? {
-            let transaction = database.begin()?;
-            migrate(&transaction, path)?;
-            transaction.commit().map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
-        }
-        drop(database);
-        read_only()
     }
 
-    /// An empty database that no file holds.
+    /// Rolls back what was interrupted, which reading with the right to write does, and migrates.
+    fn bring_up_to_date(path: &Path) -> Result<(), StoreError> {
+        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        if database.is_current()? {
+            return Ok(());
+        }
+        let transaction = database.begin()?;
+        migrate(&transaction, path)?;
+        transaction.commit().map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })
+    }
+
+    /// A database without runs that no file holds.
     ///
     /// # Errors
     /// When there is no memory for it.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::with_flags(Path::new(":memory:"), OpenFlags::SQLITE_OPEN_READ_WRITE, false)
+        let path = Path::new(":memory:");
+        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        let transaction = database.begin()?;
+        migrate(&transaction, path)?;
+        transaction.commit().map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
+        Ok(database)
     }
 
     fn with_flags(path: &Path, flags: OpenFlags, created: bool) -> Result<Self, StoreError> {
+        if path.is_dir() {
+            return Err(StoreError::Folder(path.to_owned()));
+        }
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags);
         let connection = opened.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
@@ -194,6 +223,12 @@ impl Database {
     fn identity(&self) -> rusqlite::Result<(i64, i64, i64)> {
         let one = |sql: &str| self.connection.query_row(sql, [], |row| row.get(0));
         Ok((one("PRAGMA application_id")?, one("PRAGMA user_version")?, one("SELECT COUNT(*) FROM sqlite_schema")?))
+    }
+
+    /// Whether the tables are as this program wants them, whatever the views.
+    fn has_all_tables(&self) -> Result<bool, StoreError> {
+        let (_, version, _) = self.identity().map_err(|source| self.failed(source))?;
+        Ok(version == VERSION)
     }
 
     /// Whether tables and views are as this program wants them.
@@ -246,8 +281,9 @@ impl Database {
     }
 }
 
-/// A read-only connection cannot roll back what an interrupted program has left.
-fn needs_recovery(error: &rusqlite::Error) -> bool {
+/// SQLite would have to write, and cannot. A read-only connection says so, too, where it would have to roll back what an
+/// interrupted program has left.
+fn is_not_writable(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 

@@ -123,8 +123,8 @@ impl Database {
         };
         let state = || -> rusqlite::Result<RunState> {
             let sql = "SELECT run_id, run_uid, title, format, fidelity, source_name, source_sha256, source_bytes,
-                              tool_version, command, recorded_at, imported_at, timer_bias, bias_applied, first_node,
-                              last_node, profdb_version
+                              tool_version, command, recorded_at, imported_at, timer_bias || ' ns' AS timer_bias,
+                              bias_applied || ' ns' AS bias_applied, first_node, last_node, profdb_version
                        FROM runs WHERE run_id = ?1";
             let mut statement = self.connection.prepare(sql)?;
             let names: Vec<String> = statement.column_names().map(str::to_owned).collect();

@@ -157,6 +157,10 @@ impl<'s> Rows<'s> {
     /// # Errors
     /// When the row cannot follow the rows before it.
     pub(in crate::importers) fn row(&mut self, row: &Row<'_>) -> Result<(), ImportError> {
+        if row.name.contains('\0') {
+            // SQLite's own functions end a text there: two names would look like one.
+            return Err(ImportError::malformed(row.position, "a name without NUL", quote(row.name.as_bytes())));
+        }
         let function = self.sink.function(FunctionDef::named(row.name));
         let depth = match row.depth {
             Some(depth) => self.place(row, depth, function)?,
