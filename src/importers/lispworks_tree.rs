@@ -7,7 +7,7 @@
 //!
 //! # How to record one
 //! ```text
-//! (hcl:set-up-profiler :package :all)
+//! (hcl:set-up-profiler :packages :all)
 //! (hcl:profile (main))
 //! (hcl:save-current-profiler-tree "run" "nightly build")
 //! ```
