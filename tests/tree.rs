@@ -391,8 +391,8 @@ fn refusals_name_their_reason() {
             sink.edge(edge);
             sink.edge(edge);
         }),
-        ("a number of calls is larger than 2^53", |sink| sink.info(Info { calls: Some(MANY + 1), ..info(F, 0) })),
-        ("a number of calls is larger than 2^53", |sink| sink.info(Info { primitive: Some(MANY + 1), ..info(F, 0) })),
+        ("a number of calls is larger than 2^63-1", |sink| sink.info(Info { calls: Some(1 << 63), ..info(F, 0) })),
+        ("a number of calls is larger than 2^63-1", |sink| sink.info(Info { primitive: Some(1 << 63), ..info(F, 0) })),
         ("the calls of `f` add up to more than 2^53", |sink| calls(sink, &[(F, None), (F, Some(u64::MAX))])),
         ("the costs add up to more than a REAL can hold", |sink| {
             // Nested: the sum is that of one node.
@@ -499,7 +499,7 @@ fn what_is_at_a_limit_is_taken() {
                     exclusive costs taken as 0";
     let table: [(&[&str], Say); 5] = [
         (&[], |sink| calls(sink, &[(F, Some(MANY - 1)), (G, Some(MANY)), (F, Some(1)), (F, Some(0))])),
-        (&[], |sink| sink.info(Info { calls: Some(MANY), primitive: Some(MANY), ..info(F, 1) })),
+        (&[], |sink| sink.info(Info { calls: Some((1 << 63) - 1), primitive: Some((1 << 63) - 1), ..info(F, 1) })),
         (&[rounded], |sink| {
             // 2^53 itself, then the next larger number.
             for figure in [9_007_199_254_740_992.0, 9_007_199_254_740_994.0, -9_007_199_254_740_994.0] {

@@ -385,7 +385,7 @@ fn sorted_by_key<T, K: Ord>(rows: &[T], key: impl Fn(&T) -> K) -> Vec<&T> {
     sorted
 }
 
-/// Numbers of nodes, calls and bytes fit in 63 bits: the builder refuses more than 2^53 calls, and nothing else gets there.
+/// Numbers of nodes, calls and bytes fit in 63 bits: the builder refuses more calls, and nothing else gets there.
 fn integer(value: u64) -> i64 {
     i64::try_from(value).expect("less than 2^63")
 }

@@ -11,7 +11,7 @@ use super::{NONE, index};
 use crate::events::{EdgeKind, FunctionDef, FunctionId, Line, MetricId};
 
 /// Above this, not every whole number is a REAL.
-pub(super) const MAX_EXACT: u64 = 1 << 53;
+const MAX_EXACT: u64 = 1 << 53;
 
 /// A sum of counts that is unknown as soon as one part is.
 #[derive(Clone, Copy, Debug)]

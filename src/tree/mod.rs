@@ -20,7 +20,7 @@ use crate::events::{
     Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Note, RunFact, Sample,
     Severity, Sink, Unit,
 };
-use ledger::{Caller, EdgeSums, Ledger, MAX_EXACT};
+use ledger::{Caller, EdgeSums, Ledger};
 use trie::{Step, Trie};
 
 /// Nodes in one batch: enough that handing it over costs nothing, few enough that four of them fit in any memory.
@@ -29,7 +29,7 @@ const NODES_PER_BATCH: usize = 16 * 1024;
 /// Notes kept of one run; what comes after them is counted.
 const MAX_NOTES: usize = 1000;
 
-/// [`MAX_EXACT`] as a cost.
+/// Above this, not every whole number is a REAL.
 const MAX_EXACT_COST: f64 = 9_007_199_254_740_992.0;
 
 /// A leftover (cumulative less callees) that is negative by less than this part of the cumulative cost is rounding.
@@ -622,8 +622,9 @@ impl<O: Output> Sink for TreeBuilder<O> {
         if !self.accept(info.metric, &figures, function) {
             return;
         }
-        if [info.calls, info.primitive].into_iter().flatten().any(|calls| calls > MAX_EXACT) {
-            return self.refuse("a number of calls is larger than 2^53");
+        // Nothing is added to them: they are kept as they are.
+        if [info.calls, info.primitive].into_iter().flatten().any(|calls| i64::try_from(calls).is_err()) {
+            return self.refuse("a number of calls is larger than 2^63-1");
         }
         self.mention(function);
         let line = info.frame.line.map_or(NONE, |line| self.ledger.line(function, line));
