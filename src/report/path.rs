@@ -9,7 +9,7 @@ use nom::bytes::complete::{is_not, take_while};
 use nom::character::complete::{char, one_of};
 use nom::combinator::{all_consuming, cut, map, recognize, value};
 use nom::error::{Error, ErrorKind};
-use nom::multi::{many0, many1};
+use nom::multi::many0;
 use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
@@ -84,7 +84,7 @@ fn quoted(input: &str) -> IResult<&str, Name> {
     let (_, quote) = one_of("'\"").parse(input)?;
     let other = if quote == '\'' { "'" } else { "\"" };
     let piece = alt((is_not(other), preceded(char(quote), recognize(char(quote)))));
-    let (rest, pieces) = delimited(char(quote), many1(piece), char(quote)).parse(input)?;
+    let (rest, pieces) = delimited(char(quote), many0(piece), char(quote)).parse(input)?;
     Ok((rest, Name::Exact(pieces.concat())))
 }
 
@@ -139,6 +139,8 @@ mod tests {
             ("'A,B'", "[A,B]"),
             ("'it''s',A", "[it's],[A]"),
             ("\"*\"", "[*]"),
+            ("''>A", "[]>[A]"),
+            ("''''", "[']"),
             ("x,y", "[x,y]"),
             ("x,z", "[x],[z]"),
             ("x,y,z", "[x,y],[z]"),
