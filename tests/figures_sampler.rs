@@ -2,6 +2,7 @@
 //! report, collapsed stacks.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
+#![expect(clippy::float_cmp, reason = "numbers of samples are whole")]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -248,15 +248,12 @@ impl<'s> Trace<'s> {
         let wrong =
             |expected: &str, found: String| Err(ImportError::malformed(at, format!("a symbol with {expected}"), found));
         input.read_bytes(SYMBOL_HEAD, record)?;
-        let (id, extra) = match record.as_slice() {
-            [b'\t', a, b, c, d, b'\t', e, f, g, h, b'\t'] => {
-                (u32::from_be_bytes([*a, *b, *c, *d]), u32::from_be_bytes([*e, *f, *g, *h]))
-            }
-            whole if whole.len() as u64 == SYMBOL_HEAD => {
-                return wrong("tabs before, between and behind two numbers of 4 bytes", quote(whole));
-            }
-            _ => return wrong("two numbers", "the end of the file".to_owned()),
+        let (Some(id), Some(extra), Some(_)) = (word(record, 1), word(record, 6), record.get(10)) else {
+            return wrong("two numbers", "the end of the file".to_owned());
         };
+        if ![0, 5, 10].iter().all(|at| record.get(*at) == Some(&b'\t')) {
+            return wrong("tabs before, between and behind two numbers of 4 bytes", quote(record));
+        }
         record.clear();
         if !read_text(input, record)? {
             return wrong("a line feed at its end", "the end of the file".to_owned());
@@ -409,7 +406,7 @@ impl<'s> Trace<'s> {
         let Self { sink, .. } = self;
         let warning = Severity::Warning;
         self.empty_lines.note(sink, warning, "empty line", "skipped");
-        self.not_utf8.note(sink, warning, "text", "not UTF-8: what cannot be read is shown as \u{fffd}");
+        self.not_utf8.note(sink, warning, "text", "with bytes that are not UTF-8, shown as \u{fffd}");
         self.left_out.note(
             sink,
             Severity::Info,
@@ -430,6 +427,11 @@ impl Symbol {
         let name = format!("0x{id:08X}").into();
         Self { name, file: Box::default(), listed: false, is_thread: false, function: None }
     }
+}
+
+/// The number of 4 bytes at a place.
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|word| u32::from_be_bytes(*word))
 }
 
 /// As many numbers of 4 bytes as there are.
