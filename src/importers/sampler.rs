@@ -6,8 +6,10 @@
 //! 1 per stack.
 //!
 //! # How to record one
-//! With a function of Lisp that walks through the traces of sb-sprof and writes them; one is in the description below.
-//! Copy the file as binary: where a copy has changed line ends, numbers are damaged.
+//! With a function of Lisp that walks through the traces of sb-sprof and writes them, innermost frame first. The first
+//! reference has one for SBCL of 2008; since 2.1.2 `(sb-sprof:report :type nil)` has to come before, and
+//! `sb-sprof:map-traces` gives each trace with its thread. Copy the file as binary: where a copy has changed line ends,
+//! numbers are damaged.
 //! ```text
 //! (sb-sprof:with-profiling (:mode :cpu :threads :all) (main))
 //! (with-open-file (s "run.trace" :direction :output :element-type :default)
