@@ -202,3 +202,27 @@ fn a_profile_a_million_calls_deep() {
     let told = profdb(folder.path(), &["delete", "1"]);
     assert_eq!((told.code, told.out.as_str()), (Some(0), "deleted run 1: deep.csv\n"));
 }
+
+/// A Sampler trace with one stack that says how many frames it has, and the frames.
+fn trace(count: u32, frames: usize) -> Vec<u8> {
+    let mut content =
+        b"@supersamplerV1.0\n@symboltableV1.1\n\t\0\0\0\x01\t\0\0\0\0\tf\tx.lisp\tx.lisp\n@end\n".to_vec();
+    content.extend(b"@threadV1.0\tNIL0\n\t\0\0\0\x01\0\0\0\0\0\0\0\x01");
+    content.extend(count.to_be_bytes());
+    content.extend([0, 0, 0, 1].repeat(frames));
+    content.extend(b"\n@end\n");
+    content
+}
+
+#[test]
+fn a_stack_of_200_000_frames() {
+    let warned = "profdb: run.trace: byte 67: 1 thread with an id that is not hexadecimal (first: \"NIL0\")\n";
+    imports("run.trace", &trace(200_000, 200_000), warned, "run.trace: run 1, 200001 nodes\n");
+}
+
+#[test]
+fn a_stack_that_claims_more_frames_than_memory_has() {
+    let (told, saved) = import("run.trace", &trace(u32::MAX, 5_000_000));
+    assert!(told.errors.contains("16777216 bytes in one record (limit: record size)"), "{}", told.errors);
+    assert_eq!((told.code, saved), (Some(3), false));
+}

@@ -17,6 +17,7 @@ mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
 pub mod lispworks_tree;
+pub mod sampler;
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ use crate::events::Sink;
 use crate::input::Input;
 
 /// All formats, in the order in which they are listed. The order does not matter for recognising a file.
-pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT, &lispworks_tree::FORMAT];
+pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT, &lispworks_tree::FORMAT, &sampler::FORMAT];
 
 /// A file format that can be imported.
 #[derive(Debug)]
