@@ -44,6 +44,9 @@ use std::io::{self, Read};
 
 use hashbrown::HashMap;
 
+use super::common::held::Held;
+use super::common::names::{Name, Names, decode};
+use super::common::tally::{Tally, many};
 use super::{Confidence, Format, OptionDef, Options};
 use crate::error::{ImportError, Position};
 use crate::events::{
@@ -220,68 +223,6 @@ fn bytes<const N: usize>(source: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// A name as text.
-struct Decoded {
-    text: String,
-    is_utf8: bool,
-}
-
-/// UTF-8, else Windows-1252, without the zero bytes at the end.
-fn decode(bytes: &[u8]) -> Decoded {
-    // What the bytes 0x80 to 0x9f mean; five of them mean nothing.
-    const HIGH: [char; 32] = [
-        '€', '\u{fffd}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{fffd}', 'Ž', '\u{fffd}',
-        '\u{fffd}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{fffd}', 'ž', 'Ÿ',
-    ];
-    let character = |&byte: &u8| match byte.checked_sub(0x80).and_then(|high| HIGH.get(usize::from(high))) {
-        Some(character) => *character,
-        None => char::from(byte),
-    };
-    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
-    let bytes = bytes.get(..bytes.len().saturating_sub(zeros)).unwrap_or_default();
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Decoded { text: text.to_owned(), is_utf8: true },
-        Err(_) => Decoded { text: bytes.iter().map(character).collect(), is_utf8: false },
-    }
-}
-
-/// The number of a name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Name(usize);
-
-/// File and function names, each once.
-#[derive(Default)]
-struct Names {
-    texts: Vec<String>,
-    by_text: HashMap<String, Name>,
-    by_bytes: HashMap<Box<[u8]>, Name>,
-}
-
-impl Names {
-    fn of_text(&mut self, text: String) -> Name {
-        let next = Name(self.texts.len());
-        *self.by_text.entry(text).or_insert_with_key(|text| {
-            self.texts.push(text.clone());
-            next
-        })
-    }
-
-    /// The name, and whether it is one that has been met and is no UTF-8.
-    fn of_bytes(&mut self, bytes: &[u8]) -> (Name, bool) {
-        if let Some(name) = self.by_bytes.get(bytes) {
-            return (*name, false);
-        }
-        let Decoded { text, is_utf8 } = decode(bytes);
-        let name = self.of_text(text);
-        self.by_bytes.insert(bytes.into(), name);
-        (name, !is_utf8)
-    }
-
-    fn text(&self, name: Name) -> &str {
-        self.texts.get(name.0).map_or("", String::as_str)
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Module {
     File(Name),
@@ -348,70 +289,6 @@ impl Value {
     }
 }
 
-/// Blocks of which it is not yet certain what they mean, merged by stack.
-#[derive(Default)]
-struct Held {
-    /// A frame and, from 1, the node of the frame behind it in the block (0 if it is the last).
-    nodes: Vec<(Frame, usize)>,
-    index: HashMap<(Frame, usize), usize>,
-    /// Which node is the whole of which stack.
-    whole: HashMap<usize, usize>,
-    stacks: Vec<Stack>,
-}
-
-/// Equal stacks of a log.
-struct Stack {
-    /// Where the first of them starts.
-    first: Position,
-    /// The node of its current line.
-    node: usize,
-    value: Value,
-}
-
-impl Held {
-    /// Adds a block, its current line first.
-    fn add(&mut self, first: Position, frames: &[Frame], value: Value) {
-        let mut node = 0;
-        for frame in frames.iter().rev() {
-            let key = (*frame, node);
-            node = *self.index.entry(key).or_insert_with(|| {
-                self.nodes.push(key);
-                self.nodes.len()
-            });
-        }
-        let next = self.stacks.len();
-        let at = *self.whole.entry(node).or_insert(next);
-        match self.stacks.get_mut(at) {
-            Some(stack) => stack.value.add(value),
-            None => self.stacks.push(Stack { first, node, value }),
-        }
-    }
-
-    /// The frames of a stack, the current line first.
-    fn frames(&self, stack: &Stack, frames: &mut Vec<Frame>) {
-        frames.clear();
-        let mut node = stack.node;
-        while let Some((frame, behind)) = node.checked_sub(1).and_then(|at| self.nodes.get(at)) {
-            frames.push(*frame);
-            node = *behind;
-        }
-    }
-}
-
-/// How often something was met, and where first.
-#[derive(Default)]
-struct Tally {
-    count: u64,
-    first: Option<Position>,
-}
-
-impl Tally {
-    fn add(&mut self, position: Position) {
-        self.count += 1;
-        self.first = self.first.or(Some(position));
-    }
-}
-
 /// What notes are about.
 #[derive(Default)]
 struct Oddities {
@@ -456,7 +333,8 @@ struct Log {
     main_first: Tally,
     /// Such stacks with the main routine on the last one.
     main_last: bool,
-    held: Held,
+    /// Blocks of which it is not yet certain what they mean.
+    held: Held<Frame, Value>,
     reading: Option<Reading>,
 
     oddities: Oddities,
@@ -633,7 +511,7 @@ impl Log {
                 stack.reverse();
                 self.tell(&stack, value, reading, sink);
             }
-            _ => self.held.add(start, &stack, value),
+            _ => self.held.add(start, &stack, value, Value::add),
         }
         self.frames = stack;
     }
@@ -660,7 +538,7 @@ impl Log {
     fn tell_held(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
         let held = std::mem::take(&mut self.held);
         let mut frames = Vec::new();
-        for stack in &held.stacks {
+        for stack in held.stacks() {
             held.frames(stack, &mut frames);
             if self.is_outermost_first()
                 && let Some(callers) = frames.get_mut(1..)
@@ -736,7 +614,7 @@ impl Log {
         let mut totals: Vec<(events::Frame<'static>, Position, Value)> = Vec::new();
         let mut index = HashMap::new();
         let mut frames = Vec::new();
-        for stack in &held.stacks {
+        for stack in held.stacks() {
             held.frames(stack, &mut frames);
             for frame in &frames {
                 let line = self.event(*frame, sink);
@@ -814,8 +692,4 @@ fn values(value: Value, reading: Reading) -> ([(MetricId, f64); 2], usize) {
         Some(metric) => ([(metric, time), blocks], 2),
         None => ([blocks, blocks], 1),
     }
-}
-
-fn many(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
