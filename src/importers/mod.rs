@@ -13,6 +13,7 @@
     clippy::cast_possible_wrap
 )]
 
+pub mod business_rules;
 mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
@@ -26,7 +27,7 @@ use crate::events::Sink;
 use crate::input::Input;
 
 /// All formats, in the order in which they are listed. The order does not matter for recognising a file.
-pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT, &lispworks_tree::FORMAT, &sampler::FORMAT];
+pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT, &lispworks_tree::FORMAT, &sampler::FORMAT, &business_rules::FORMAT];
 
 /// A file format that can be imported.
 #[derive(Debug)]

@@ -1,0 +1,62 @@
+//! Names of Windows programs, UTF-8 or Windows-1252 (nothing in the file tells which), each decoded once.
+
+use hashbrown::HashMap;
+
+/// The number of a name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::importers) struct Name(usize);
+
+/// Names, equal ones once, however they were written.
+#[derive(Default)]
+pub(in crate::importers) struct Names {
+    texts: Vec<String>,
+    by_text: HashMap<String, Name>,
+    by_bytes: HashMap<Box<[u8]>, Name>,
+}
+
+impl Names {
+    pub(in crate::importers) fn of_text(&mut self, text: String) -> Name {
+        let next = Name(self.texts.len());
+        *self.by_text.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            next
+        })
+    }
+
+    /// The name, and whether it is met for the first time and is no UTF-8.
+    pub(in crate::importers) fn of_bytes(&mut self, bytes: &[u8]) -> (Name, bool) {
+        if let Some(name) = self.by_bytes.get(bytes) {
+            return (*name, false);
+        }
+        let Decoded { text, is_utf8 } = decode(bytes);
+        let name = self.of_text(text);
+        self.by_bytes.insert(bytes.into(), name);
+        (name, !is_utf8)
+    }
+
+    pub(in crate::importers) fn text(&self, name: Name) -> &str {
+        self.texts.get(name.0).map_or("", String::as_str)
+    }
+}
+
+/// A name as text.
+pub(in crate::importers) struct Decoded {
+    pub(in crate::importers) text: String,
+    pub(in crate::importers) is_utf8: bool,
+}
+
+/// UTF-8, else Windows-1252, without the zero bytes at the end.
+pub(in crate::importers) fn decode(bytes: &[u8]) -> Decoded {
+    // What the bytes 0x80 to 0x9f mean; five of them mean nothing.
+    const HIGH: &str = "€\u{fffd}‚ƒ„…†‡ˆ‰Š‹Œ\u{fffd}Ž\u{fffd}\u{fffd}‘’“”•–—˜™š›œ\u{fffd}žŸ";
+    let character = |&byte: &u8| {
+        let high = byte.checked_sub(0x80).and_then(|high| HIGH.chars().nth(usize::from(high)));
+        high.unwrap_or(char::from(byte))
+    };
+    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+    let bytes = bytes.get(..bytes.len() - zeros).unwrap_or_default();
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Decoded { text: text.to_owned(), is_utf8: true },
+        Err(_) => Decoded { text: bytes.iter().map(character).collect(), is_utf8: false },
+    }
+}
