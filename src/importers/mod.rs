@@ -16,6 +16,7 @@
 mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod ghc_px;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ use crate::events::Sink;
 use crate::input::Input;
 
 /// All formats, in the order in which they are listed. The order does not matter for recognising a file.
-pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT];
+pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT, &ghc_px::FORMAT];
 
 /// A file format that can be imported.
 #[derive(Debug)]
