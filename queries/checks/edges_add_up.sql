@@ -1,4 +1,5 @@
--- Functions of tree runs whose callers do not add up to their totals. Figures that the file itself gave are left out.
+-- Functions of tree runs whose callers do not add up to their totals. Figures that the file itself gave are left out, and
+-- calls in other metrics than the default one, which have no edges without cost.
 SELECT i.metric_id, i.function_id
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
@@ -20,7 +21,7 @@ WHERE r.fidelity = 'tree'
   AND i.recorded = 0
   AND f.kind IN ('function', 'pseudo')
   AND (
-    i.calls IS NOT e.calls
+    (i.metric_id = r.default_metric_id AND i.calls IS NOT e.calls)
     OR ABS(i.exclusive - COALESCE(e.exclusive, 0)) > 1e-6 + 1e-9 * ABS(i.exclusive)
     OR ABS(i.cumulative - COALESCE(e.outermost, 0)) > 1e-6 + 1e-9 * ABS(i.cumulative)
     OR ABS(i.seen - COALESCE(e.seen, 0)) > 1e-6 + 1e-9 * ABS(i.seen)
