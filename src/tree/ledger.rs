@@ -370,13 +370,14 @@ impl Ledger {
         figures
     }
 
-    /// One row per metric and edge: all edges in the default metric, in others those that cost anything.
+    /// One row per metric and edge: all edges in the default metric, in others those that cost anything, and back edges,
+    /// which cost nothing in any.
     pub(super) fn edge_rows(&self, default: usize) -> Vec<EdgeRow> {
         let mut rows = Vec::new();
         for (metric, edge) in product(self.metrics, self.edges.len()) {
             let KnownEdge { callee, caller, kind, calls, .. } = &self.edges[edge];
             let sums = self.edge_sums[edge * self.metrics + metric];
-            if metric != default && sums.is_silent() {
+            if metric != default && *kind == EdgeKind::Call && sums.is_silent() {
                 continue;
             }
             rows.push(EdgeRow {

@@ -393,7 +393,7 @@ fn edge_rows(stream: &Stream, default: MetricId, nodes: &[Node], known: &[Known]
                 tellers.pairs.iter().flat_map(|&at| &stream.edges[at].costs).filter(|cost| cost.metric == metric);
             let of_file = of_file.map(|cost| [cost.exclusive, cost.cumulative, cost.outermost, cost.seen]);
             let figures = sum_of_known(of_nodes.chain(of_file));
-            if metric != default && !has_cost(&figures) {
+            if metric != default && kind == EdgeKind::Call && !has_cost(&figures) {
                 continue;
             }
             let calls = tellers.nodes.iter().map(|&at| nodes[at].calls);
