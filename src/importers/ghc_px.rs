@@ -48,7 +48,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
 use super::common::counted::Counted;
-use super::common::long_lines::{Token, available, peek, take, token};
+use super::common::long_lines::{Token, available, number, peek, take, token};
 use super::{Confidence, Format, OptionDef, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{
@@ -119,7 +119,8 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
     log.header(input)?;
     log.read(input)?;
     let apart = if options.flag("with-builtins") { Apart::Nothing } else { Apart::BuiltIn };
-    tell(&log, word, apart, sink)
+    tell(&log, word, apart, sink);
+    Ok(())
 }
 
 fn without_return(line: &[u8]) -> &[u8] {
@@ -134,14 +135,6 @@ fn quoted(text: &[u8]) -> Option<&[u8]> {
 /// Milliseconds per tick, from the second line.
 fn interval(line: &[u8]) -> Option<u64> {
     number(quoted(line)?.strip_suffix(b" ms")?)
-}
-
-/// A whole number without sign that fits.
-fn number(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// Text of the file: UTF-8, else Latin-1, where every byte is a character.
@@ -517,7 +510,7 @@ fn is_built_in(log: &Log, stack: &Stack) -> bool {
 }
 
 /// Says what the log says.
-fn tell(log: &Log, word: u64, apart: Apart, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn tell(log: &Log, word: u64, apart: Apart, sink: &mut dyn Sink) {
     sink.run(RunFact::RecordedAt(&log.stamp));
     sink.run(RunFact::Other("TickInterval", &format!("{} ms", log.interval)));
     sink.run(RunFact::Other("WordSize", &word.to_string()));
@@ -532,12 +525,12 @@ fn tell(log: &Log, word: u64, apart: Apart, sink: &mut dyn Sink) -> Result<(), I
     let functions: Vec<FunctionId> =
         log.centres.iter().map(|centre| sink.function(centre.def(&centre.made_up()))).collect();
     let mut teller = Teller { log, forest: Forest::of(log, apart), functions, metrics, sink };
-    let (ticks, words) = teller.nodes(teller.forest.program)?;
+    let (ticks, words) = teller.nodes(teller.forest.program);
     if teller.forest.apart != NONE {
         let def = FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") };
         let root = teller.sink.function(def);
         teller.sink.enter(Frame::function(root), None);
-        teller.nodes(teller.forest.apart)?;
+        teller.nodes(teller.forest.apart);
         teller.sink.leave();
         let Metrics { time, ticks: counted, alloc } = teller.metrics;
         teller.sink.run(RunFact::Total(time.0, ticks * time.1));
@@ -546,7 +539,6 @@ fn tell(log: &Log, word: u64, apart: Apart, sink: &mut dyn Sink) -> Result<(), I
     }
     teller.back_edges();
     teller.notes();
-    Ok(())
 }
 
 /// The metrics, each with what one tick or word is in its unit.
@@ -573,7 +565,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Tells a chain of stacks with all below them; says how many ticks and words they have.
-    fn nodes(&mut self, first: u32) -> Result<(f64, f64), ImportError> {
+    fn nodes(&mut self, first: u32) -> (f64, f64) {
         let known = self.log.samples.count > 0;
         let mut open = Vec::new();
         let mut at = first;
@@ -581,7 +573,7 @@ impl<'a> Teller<'a> {
         loop {
             let Some((stack, function)) = self.stack(at) else {
                 // The chain has ended: on to the one above.
-                let Some(above) = open.pop() else { return Ok(total) };
+                let Some(above) = open.pop() else { return total };
                 self.sink.leave();
                 at = self.forest.next(above);
                 continue;

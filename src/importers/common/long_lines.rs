@@ -1,9 +1,17 @@
-//! Lines of numbers that may be longer than a record: read number by number, never held.
+//! Numbers, and lines of them that may be longer than a record: read number by number, never held.
 
 use std::io::BufRead;
 
 use crate::error::{ImportError, Position, quote};
 use crate::input::Input;
+
+/// A whole number without sign that fits.
+pub(in crate::importers) fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
 
 /// A part of a line.
 #[derive(Clone, Copy)]
