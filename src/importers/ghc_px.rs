@@ -200,6 +200,8 @@ struct Log {
     interval: u64,
     centres: Vec<Centre>,
     centre_index: HashMap<u64, u32>,
+    /// The largest number that is declared.
+    last_declared: Option<u64>,
     stacks: Vec<Stack>,
     stack_index: HashMap<u64, u32>,
     backs: Vec<Back>,
@@ -282,7 +284,10 @@ impl Log {
         let at = self.find_centre(number, position)?;
         let Some(centre) = self.centres.get_mut(at as usize) else { return Err(wrong()) };
         match &centre.name {
-            None => centre.name = Some((label, module)),
+            None => {
+                centre.name = Some((label, module));
+                self.last_declared = self.last_declared.max(Some(number));
+            }
             Some(known) if *known == (label, module) => self.repeated_centres.add(position),
             Some((label, module)) => {
                 let expected = format!(
@@ -504,9 +509,9 @@ fn is_built_in(log: &Log, stack: &Stack) -> bool {
         return BUILT_IN.contains(&(label.as_str(), module.as_str()));
     }
     // The RTS of late 2011 numbers `MAIN`, `SYSTEM`, `GC`, `OVERHEAD_of` and `DONT_CARE` one after the other, behind all
-    // centres that it declares.
-    let root = parent.and_then(centre).filter(|root| root.name.is_none());
-    root.is_some_and(|root| own.number.checked_sub(root.number).is_some_and(|behind| behind <= UNDECLARED_BUILT_IN))
+    // centres that it declares (case `ghc_px/snapshot-2011`).
+    let Some((root, last)) = parent.and_then(centre).zip(log.last_declared) else { return false };
+    root.number > last && own.number > root.number && own.number - root.number <= UNDECLARED_BUILT_IN
 }
 
 /// Says what the log says.
