@@ -17,6 +17,7 @@ pub mod business_rules;
 mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod ghc_px;
 pub mod lispworks_tree;
 pub mod sampler;
 
@@ -27,7 +28,7 @@ use crate::events::Sink;
 use crate::input::Input;
 
 /// All formats, in the order in which they are listed. The order does not matter for recognising a file.
-pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT, &lispworks_tree::FORMAT, &sampler::FORMAT, &business_rules::FORMAT];
+pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT, &lispworks_tree::FORMAT, &sampler::FORMAT, &business_rules::FORMAT, &ghc_px::FORMAT];
 
 /// A file format that can be imported.
 #[derive(Debug)]

@@ -1,6 +1,8 @@
 //! What several formats share.
 
+pub(super) mod counted;
 pub(super) mod dyalog_rows;
 pub(super) mod held;
+pub(super) mod long_lines;
 pub(super) mod names;
 pub(super) mod tally;

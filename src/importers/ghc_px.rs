@@ -1,0 +1,698 @@
+//! GHC cost-centre logs (`+RTS -px`)
+//!
+//! # What it is
+//! The log that programs compiled with GHC 4 to 7.0 and profiling wrote to `PROGRAM.prof` when run with `+RTS -px`: cost
+//! centres, cost-centre stacks as they came into being, and at the end what every stack cost. GHC called it XML; it is
+//! lines of numbers. Later versions write text or JSON to the same name, which other formats read. Default metric: `time`;
+//! `ticks` and `alloc` are there too.
+//!
+//! # How to record one
+//! ```text
+//! ghc -prof -auto-all Main.hs -o main
+//! ./main +RTS -px -RTS            # writes main.prof
+//! ```
+//! From 7.2 on GHC writes a text report even if asked for `-px`, and today's refuses the option.
+//!
+//! # What we read
+//! - A node per cost-centre stack, zero cost or not; `calls` are the entries of the stack. A function per label and
+//!   module: the log does not say where a centre is defined, so centres that have both in common count as one function (a
+//!   note says how many), while their nodes stay apart.
+//! - `time` is ticks times the interval in the second line. Allocation is logged in machine words, without their size:
+//!   `alloc` is words times 8, or times 4 with `--word-size 4`.
+//! - Labels as they stand, with quotes and backslashes, which nothing escapes. What is not UTF-8 is read as Latin-1.
+//! - **Back edges.** A stack never holds a centre twice. In the semantics of Morgan and Jarvis, a call of a centre that is
+//!   on the stack already leads back to the stack that ends there, or (in the RTS of late 2011) stays where it is. The
+//!   RTS then logs a stack a second time, with the stack that called as its parent. So the second and later lines of a
+//!   stack are no places in the tree, and nothing was measured for them: `calls` and `callees` list them as `back`, with
+//!   unknown calls and no cost. What was called over them is in the entries and the cost of the stack itself; notes tell
+//!   which pairs of caller and callee count such arrivals.
+//! - A repeated stack that is its own parent: the RTS of late 2011 does not say which of the enclosing centres was called.
+//!   The edge is listed as it stands, from the centre to itself; a note counts them.
+//! - Centres that are used but not declared get a name like `<cc 180>`: the RTS of late 2011 declares none of its own.
+//! - The RTS's own centres (`GC`, `SYSTEM`, `OVERHEAD_of`, `DONT_CARE`, `IDLE`) stand below a root `(built-in)` of their own,
+//!   outside the total, so that percentages are those of the program; `--with-builtins` leaves them where the log has
+//!   them. Undeclared ones are known by their numbers, which follow that of the undeclared root.
+//! - Costs of several samples (`5`) are added up. Without one (the program was killed) there are no costs and calls are
+//!   unknown; a last line that is cut is left out.
+//!
+//! # What we leave out
+//! - Lines of the codes 3, 4 and 6, reserved for a heap log that was never finished: a note counts them.
+//! - Centres that no stack has: they were never entered.
+//!
+//! # References
+//! - R. G. Morgan and S. A. Jarvis, "Profiling large-scale lazy functional programs", Journal of Functional Programming
+//!   8(3), 1998: cost-centre stacks, and why recursion is folded.
+//! - GHC, `rts/Profiling.c` of versions 6 and 7.0: what is written. `utils/prof/ghcprof.prl` and Antiope's prof2dot: readers.
+
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
+
+use super::common::counted::Counted;
+use super::common::long_lines::{Token, available, number, peek, take, token};
+use super::{Confidence, Format, OptionDef, Options};
+use crate::error::{ImportError, Position, quote};
+use crate::events::{
+    Cost, Edge, EdgeKind, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
+};
+use crate::input::Input;
+
+/// See the module's page.
+pub const FORMAT: Format = Format {
+    name: "ghc_px",
+    summary: "GHC cost-centre logs of +RTS -px (GHC 4 to 7.0)",
+    revision: 1,
+    sniff,
+    options: &[
+        OptionDef {
+            name: "word-size",
+            values: &["4", "8"],
+            meaning: "bytes of a machine word where the program ran, in which its log counts allocation [default: 8]",
+        },
+        OptionDef {
+            name: "with-builtins",
+            values: &[],
+            meaning: "count the profiler's own cost centres (GC, SYSTEM, ...) as part of the run",
+        },
+    ],
+    import,
+};
+
+/// Centres that stand for the RTS, by label and module. `MAIN` and `SUBSUMED` are not among them: what the program does
+/// outside of all other centres is its own cost.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("SYSTEM", "MAIN"),
+    ("SYSTEM", "SYSTEM"),
+    ("GC", "GC"),
+    ("OVERHEAD_of", "PROFILING"),
+    ("DONT_CARE", "MAIN"),
+    ("IDLE", "IDLE"),
+];
+
+/// How many centres the RTS of late 2011 registers behind `MAIN`, all undeclared.
+const UNDECLARED_BUILT_IN: u64 = 4;
+
+/// Pairs of caller and callee whose arrivals over back edges have a note of their own; the rest is counted.
+const MARKED_PAIRS: usize = 20;
+
+/// No stack.
+const NONE: u32 = u32::MAX;
+
+fn sniff(head: &[u8]) -> Confidence {
+    let mut lines = head.split(|byte| *byte == b'\n').map(without_return);
+    let stamp = lines.next().and_then(quoted);
+    let interval = lines.next().and_then(interval);
+    // The first line of other formats may be quoted; then it holds fields.
+    if stamp.is_some_and(|stamp| !stamp.contains(&b'"')) && interval.is_some() {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
+}
+
+fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let word = match options.value("word-size") {
+        None | Some("8") => 8,
+        Some("4") => 4,
+        Some(_) => return Err(ImportError::Refused("--word-size is 4 or 8".to_owned())),
+    };
+    let mut log = Log::default();
+    log.header(input)?;
+    log.read(input)?;
+    let apart = if options.flag("with-builtins") { Apart::Nothing } else { Apart::BuiltIn };
+    tell(&log, word, apart, sink);
+    Ok(())
+}
+
+fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// What stands between the first and the last character, if both are quotes.
+fn quoted(text: &[u8]) -> Option<&[u8]> {
+    text.strip_prefix(b"\"")?.strip_suffix(b"\"")
+}
+
+/// Milliseconds per tick, from the second line.
+fn interval(line: &[u8]) -> Option<u64> {
+    number(quoted(line)?.strip_suffix(b" ms")?)
+}
+
+/// Text of the file: UTF-8, else Latin-1, where every byte is a character.
+fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().copied().map(char::from).collect(),
+    }
+}
+
+/// A cost centre.
+struct Centre {
+    number: u64,
+    /// Label and module; `None` until it is declared.
+    name: Option<(String, String)>,
+    /// Where it was first mentioned.
+    position: Position,
+    used: bool,
+}
+
+impl Centre {
+    fn made_up(&self) -> String {
+        format!("<cc {}>", self.number)
+    }
+
+    fn def<'a>(&'a self, made_up: &'a str) -> FunctionDef<'a> {
+        match &self.name {
+            Some((label, module)) => {
+                let kind =
+                    if BUILT_IN.contains(&(label.as_str(), module.as_str())) { Kind::Pseudo } else { Kind::Function };
+                let name = if label.is_empty() { made_up } else { label };
+                FunctionDef { kind, name, module, ..FunctionDef::default() }
+            }
+            // Not known to be code of the program.
+            None => FunctionDef { kind: Kind::Pseudo, name: made_up, ..FunctionDef::default() },
+        }
+    }
+}
+
+/// A cost-centre stack: a node of the tree.
+struct Stack {
+    centre: u32,
+    /// The stack below which it was first declared, [`NONE`] for roots.
+    parent: u32,
+    entries: u64,
+    ticks: u64,
+    words: u64,
+}
+
+/// A later line of a stack.
+struct Back {
+    stack: u32,
+    /// The stack that called; [`NONE`] where the line does not say it.
+    caller: u32,
+    position: Position,
+}
+
+/// Everything that the log says. The tree is complete only with its last line, so that the stacks have to be kept.
+#[derive(Default)]
+struct Log {
+    stamp: String,
+    /// Milliseconds per tick.
+    interval: u64,
+    centres: Vec<Centre>,
+    centre_index: HashMap<u64, u32>,
+    /// The largest number that is declared.
+    last_declared: Option<u64>,
+    stacks: Vec<Stack>,
+    stack_index: HashMap<u64, u32>,
+    backs: Vec<Back>,
+    samples: Counted,
+    /// Ticks that the samples state.
+    ticks: u64,
+    repeated_centres: Counted,
+    latin1: Counted,
+    reserved: Counted,
+    own_parents: Counted,
+    roots_of_their_own: Counted,
+    returns_to_root: Counted,
+    cut: Option<Position>,
+    end: Option<Position>,
+}
+
+impl Log {
+    fn header(&mut self, input: &mut Input<'_>) -> Result<(), ImportError> {
+        let mut line = Vec::new();
+        let position = input.position();
+        input.read_line(&mut line)?;
+        let stamp = quoted(&line)
+            .ok_or_else(|| ImportError::malformed(position, "the time of the run in quotes", quote(&line)))?;
+        self.stamp = text(stamp);
+        let position = input.position();
+        input.read_line(&mut line)?;
+        self.interval = interval(&line).ok_or_else(|| {
+            ImportError::malformed(position, "the length of a tick like \"20 ms\" in quotes", quote(&line))
+        })?;
+        Ok(())
+    }
+
+    fn read(&mut self, input: &mut Input<'_>) -> Result<(), ImportError> {
+        let mut line = Vec::new();
+        while let Some(first) = peek(input)? {
+            // A sample is one line of any length; it is never held as one.
+            if first == b'5' {
+                self.sample(input)?;
+                continue;
+            }
+            if matches!(first, b'3' | b'4' | b'6') {
+                self.reserved(input)?;
+                continue;
+            }
+            let Some(position) = input.read_line(&mut line)? else { break };
+            let written = input.position().byte - position.byte;
+            if usize::try_from(written).is_ok_and(|written| written == line.len()) {
+                // Whoever is killed leaves half a line, and half a number may look like a whole one.
+                self.cut = Some(position);
+                break;
+            }
+            match first {
+                b'1' => self.centre(&line, position)?,
+                b'2' => self.stack(&line, position)?,
+                _ if line.trim_ascii().is_empty() => {}
+                _ => return Err(ImportError::malformed(position, "a line that starts with 1 to 6", quote(&line))),
+            }
+        }
+        self.end = Some(input.position());
+        Ok(())
+    }
+
+    /// `1 NUMBER "LABEL" "MODULE"`. Nothing is escaped, but neither text holds a blank.
+    fn centre(&mut self, line: &[u8], position: Position) -> Result<(), ImportError> {
+        let wrong = || {
+            let expected = "a cost centre: 1, its number, its label and its module, both in quotes";
+            ImportError::malformed(position, expected, quote(line))
+        };
+        let rest = line.trim_ascii_end().strip_prefix(b"1 ").ok_or_else(wrong)?;
+        let blank = rest.iter().position(|byte| *byte == b' ').ok_or_else(wrong)?;
+        let (digits, names) = rest.split_at_checked(blank).ok_or_else(wrong)?;
+        let number = number(digits).ok_or_else(wrong)?;
+        let names = quoted(names.trim_ascii_start()).ok_or_else(wrong)?;
+        let between = names.windows(3).rposition(|window| window == b"\" \"").ok_or_else(wrong)?;
+        let label = text(names.get(..between).unwrap_or_default());
+        let module = text(names.get(between + 3..).unwrap_or_default());
+        if std::str::from_utf8(names).is_err() {
+            self.latin1.add(position);
+        }
+        let at = self.find_centre(number, position)?;
+        let Some(centre) = self.centres.get_mut(at as usize) else { return Err(wrong()) };
+        match &centre.name {
+            None => {
+                centre.name = Some((label, module));
+                self.last_declared = self.last_declared.max(Some(number));
+            }
+            Some(known) if *known == (label, module) => self.repeated_centres.add(position),
+            Some((label, module)) => {
+                let expected = format!(
+                    "one name for centre {number}, which is {} of {}",
+                    quote(label.as_bytes()),
+                    quote(module.as_bytes())
+                );
+                return Err(ImportError::malformed(position, expected, quote(line)));
+            }
+        }
+        Ok(())
+    }
+
+    /// `2 STACK 1 CENTRE`, a root, or `2 STACK 2 CENTRE PARENT`.
+    fn stack(&mut self, line: &[u8], position: Position) -> Result<(), ImportError> {
+        let wrong = || {
+            let expected = "a stack: 2, its number, then 1 and a centre, or 2, a centre and the parent's number";
+            ImportError::malformed(position, expected, quote(line))
+        };
+        let mut fields = line.trim_ascii_end().split(|byte| *byte == b' ');
+        let mut next = || number(fields.next()?);
+        let (Some(2), Some(number), Some(shape), Some(centre)) = (next(), next(), next(), next()) else {
+            return Err(wrong());
+        };
+        let parent = match shape {
+            1 => None,
+            2 => Some(next().ok_or_else(wrong)?),
+            _ => return Err(wrong()),
+        };
+        if fields.next().is_some() {
+            return Err(wrong());
+        }
+        let centre_at = self.find_centre(centre, position)?;
+        let Some(&stack) = self.stack_index.get(&number) else {
+            return self.new_stack(number, centre_at, parent, position);
+        };
+        let known = self.stacks.get(stack as usize).map_or(NONE, |stack| stack.centre);
+        if known != centre_at {
+            let known = self.centres.get(known as usize).map_or(0, |centre| centre.number);
+            let expected = format!("centre {known}, which stack {number} has had before");
+            return Err(ImportError::malformed(position, expected, format!("centre {centre}")));
+        }
+        let caller = match parent {
+            None => NONE,
+            Some(parent) => self.find_stack(parent, position)?,
+        };
+        if caller == NONE {
+            self.returns_to_root.add(position);
+        } else if caller == stack {
+            self.own_parents.add(position);
+        }
+        self.backs.push(Back { stack, caller, position });
+        Ok(())
+    }
+
+    fn new_stack(
+        &mut self,
+        number: u64,
+        centre: u32,
+        parent: Option<u64>,
+        position: Position,
+    ) -> Result<(), ImportError> {
+        let parent = match parent {
+            None => NONE,
+            Some(parent) if parent == number => {
+                self.roots_of_their_own.add(position);
+                NONE
+            }
+            Some(parent) => self.find_stack(parent, position)?,
+        };
+        let at = index(self.stacks.len(), "stacks", position)?;
+        self.stack_index.insert(number, at);
+        self.stacks.push(Stack { centre, parent, entries: 0, ticks: 0, words: 0 });
+        if let Some(centre) = self.centres.get_mut(centre as usize) {
+            centre.used = true;
+        }
+        Ok(())
+    }
+
+    fn find_stack(&self, number: u64, position: Position) -> Result<u32, ImportError> {
+        self.stack_index.get(&number).copied().ok_or_else(|| {
+            ImportError::malformed(position, "a stack that has been declared", format!("stack {number}"))
+        })
+    }
+
+    /// Finds or makes the entry of a centre: some are used before, or without being declared.
+    fn find_centre(&mut self, number: u64, position: Position) -> Result<u32, ImportError> {
+        if let Some(&at) = self.centre_index.get(&number) {
+            return Ok(at);
+        }
+        let at = index(self.centres.len(), "cost centres", position)?;
+        self.centre_index.insert(number, at);
+        self.centres.push(Centre { number, name: None, position, used: false });
+        Ok(at)
+    }
+
+    /// `5 TICKS`, then `1 STACK ENTRIES TICKS WORDS` again and again, then `0`.
+    fn sample(&mut self, input: &mut Input<'_>) -> Result<(), ImportError> {
+        input.begin_record();
+        let position = input.position();
+        let code = take(input, "a line that starts with 1 to 6")?;
+        if code != 5 {
+            return Err(ImportError::malformed(position, "a line that starts with 1 to 6", code.to_string()));
+        }
+        self.samples.add(position);
+        let ticks = take(input, "how many ticks there were in all")?;
+        self.ticks = sum(self.ticks, ticks, position)?;
+        loop {
+            input.begin_record();
+            let position = input.position();
+            match take(input, "1 and the cost of a stack, or the final 0")? {
+                0 => break,
+                1 => {}
+                code => {
+                    let expected = "1 and the cost of a stack, or the final 0";
+                    return Err(ImportError::malformed(position, expected, code.to_string()));
+                }
+            }
+            let number = take(input, "the number of a stack")?;
+            let entries = take(input, "the entries of a stack")?;
+            let ticks = take(input, "the ticks of a stack")?;
+            let words = take(input, "the allocated words of a stack")?;
+            let at = self.find_stack(number, position)?;
+            if let Some(stack) = self.stacks.get_mut(at as usize) {
+                stack.entries = sum(stack.entries, entries, position)?;
+                stack.ticks = sum(stack.ticks, ticks, position)?;
+                stack.words = sum(stack.words, words, position)?;
+            }
+        }
+        match token(input)? {
+            (Token::LineEnd | Token::FileEnd, _) => Ok(()),
+            (found, position) => {
+                let expected = "the end of the line behind the final 0";
+                Err(ImportError::malformed(position, expected, found.describe(input)?))
+            }
+        }
+    }
+
+    /// Passes over a line of any length.
+    fn reserved(&mut self, input: &mut Input<'_>) -> Result<(), ImportError> {
+        self.reserved.add(input.position());
+        loop {
+            input.begin_record();
+            let chunk = available(input)?;
+            let end = memchr::memchr(b'\n', chunk);
+            let count = end.map_or(chunk.len(), |end| end + 1);
+            let done = end.is_some() || count == 0;
+            input.consume(count);
+            if done {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn index(at: usize, what: &str, position: Position) -> Result<u32, ImportError> {
+    let limit = || ImportError::Limit { position, limit: format!("{NONE} {what} (limit: number of {what})") };
+    u32::try_from(at).ok().filter(|at| *at != NONE).ok_or_else(limit)
+}
+
+fn sum(known: u64, more: u64, position: Position) -> Result<u64, ImportError> {
+    known.checked_add(more).ok_or_else(|| {
+        ImportError::malformed(position, "samples that add up to less than 2^64", format!("{known} and {more}"))
+    })
+}
+
+/// Which stacks stand outside the tree of the program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Apart {
+    BuiltIn,
+    Nothing,
+}
+
+/// The stacks as a forest: the first of a chain, and the next of each.
+struct Forest {
+    /// Roots of the program.
+    program: u32,
+    /// Stacks of the RTS that stand apart.
+    apart: u32,
+    below: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl Forest {
+    /// Links the stacks, newest first, as the RTS lists them.
+    fn of(log: &Log, apart: Apart) -> Self {
+        let mut forest = Self { program: NONE, apart: NONE, below: vec![NONE; log.stacks.len()], next: Vec::new() };
+        forest.next.reserve_exact(log.stacks.len());
+        for (at, stack) in (0_u32..).zip(&log.stacks) {
+            let first = if apart == Apart::BuiltIn && is_built_in(log, stack) {
+                &mut forest.apart
+            } else {
+                // Of a root there is no entry.
+                forest.below.get_mut(stack.parent as usize).unwrap_or(&mut forest.program)
+            };
+            forest.next.push(std::mem::replace(first, at));
+        }
+        forest
+    }
+
+    fn below(&self, at: u32) -> u32 {
+        self.below.get(at as usize).copied().unwrap_or(NONE)
+    }
+
+    fn next(&self, at: u32) -> u32 {
+        self.next.get(at as usize).copied().unwrap_or(NONE)
+    }
+}
+
+/// Whether a stack is one of those that the RTS hangs below the root for itself.
+fn is_built_in(log: &Log, stack: &Stack) -> bool {
+    let centre = |stack: &Stack| log.centres.get(stack.centre as usize);
+    let Some(own) = centre(stack) else { return false };
+    let parent = log.stacks.get(stack.parent as usize);
+    if parent.is_some_and(|parent| parent.parent != NONE) {
+        return false;
+    }
+    if let Some((label, module)) = &own.name {
+        return BUILT_IN.contains(&(label.as_str(), module.as_str()));
+    }
+    // The RTS of late 2011 numbers `MAIN`, `SYSTEM`, `GC`, `OVERHEAD_of` and `DONT_CARE` one after the other, behind all
+    // centres that it declares (case `ghc_px/snapshot-2011`).
+    let Some((root, last)) = parent.and_then(centre).zip(log.last_declared) else { return false };
+    root.number > last && own.number > root.number && own.number - root.number <= UNDECLARED_BUILT_IN
+}
+
+/// Says what the log says.
+fn tell(log: &Log, word: u64, apart: Apart, sink: &mut dyn Sink) {
+    sink.run(RunFact::RecordedAt(&log.stamp));
+    sink.run(RunFact::Other("TickInterval", &format!("{} ms", log.interval)));
+    sink.run(RunFact::Other("WordSize", &word.to_string()));
+    if log.samples.count > 0 {
+        sink.run(RunFact::Other("TotalTicks", &log.ticks.to_string()));
+    }
+    let metrics = Metrics {
+        time: (sink.metric("time", Unit::Nanoseconds), real(log.interval) * 1e6),
+        ticks: (sink.metric("ticks", Unit::Count), 1.0),
+        alloc: (sink.metric("alloc", Unit::Bytes), real(word)),
+    };
+    let functions: Vec<FunctionId> =
+        log.centres.iter().map(|centre| sink.function(centre.def(&centre.made_up()))).collect();
+    let mut teller = Teller { log, forest: Forest::of(log, apart), functions, metrics, sink };
+    let (ticks, words) = teller.nodes(teller.forest.program);
+    if teller.forest.apart != NONE {
+        let def = FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") };
+        let root = teller.sink.function(def);
+        teller.sink.enter(Frame::function(root), None);
+        teller.nodes(teller.forest.apart);
+        teller.sink.leave();
+        let Metrics { time, ticks: counted, alloc } = teller.metrics;
+        teller.sink.run(RunFact::Total(time.0, ticks * time.1));
+        teller.sink.run(RunFact::Total(counted.0, ticks * counted.1));
+        teller.sink.run(RunFact::Total(alloc.0, words * alloc.1));
+    }
+    teller.back_edges();
+    teller.notes();
+}
+
+/// The metrics, each with what one tick or word is in its unit.
+#[derive(Clone, Copy)]
+struct Metrics {
+    time: (MetricId, f64),
+    ticks: (MetricId, f64),
+    alloc: (MetricId, f64),
+}
+
+struct Teller<'a> {
+    log: &'a Log,
+    forest: Forest,
+    /// One per centre.
+    functions: Vec<FunctionId>,
+    metrics: Metrics,
+    sink: &'a mut dyn Sink,
+}
+
+impl<'a> Teller<'a> {
+    fn stack(&self, at: u32) -> Option<(&'a Stack, FunctionId)> {
+        let stack = self.log.stacks.get(at as usize)?;
+        Some((stack, *self.functions.get(stack.centre as usize)?))
+    }
+
+    /// Tells a chain of stacks with all below them; says how many ticks and words they have.
+    fn nodes(&mut self, first: u32) -> (f64, f64) {
+        let known = self.log.samples.count > 0;
+        let mut open = Vec::new();
+        let mut at = first;
+        let mut total = (0.0, 0.0);
+        loop {
+            let Some((stack, function)) = self.stack(at) else {
+                // The chain has ended: on to the one above.
+                let Some(above) = open.pop() else { return total };
+                self.sink.leave();
+                at = self.forest.next(above);
+                continue;
+            };
+            let (calls, ticks, words) = (known.then_some(stack.entries), real(stack.ticks), real(stack.words));
+            self.sink.enter(Frame::function(function), calls);
+            let Metrics { time, ticks: counted, alloc } = self.metrics;
+            self.sink.cost(time.0, Cost::Exclusive(ticks * time.1));
+            self.sink.cost(counted.0, Cost::Exclusive(ticks * counted.1));
+            self.sink.cost(alloc.0, Cost::Exclusive(words * alloc.1));
+            total = (total.0 + ticks, total.1 + words);
+            open.push(at);
+            at = self.forest.below(at);
+        }
+    }
+
+    /// Lists the back edges, and notes which edges of the tree count what comes over them.
+    fn back_edges(&mut self) {
+        let mut marked = HashSet::new();
+        let mut unmarked = Counted::default();
+        for back in &self.log.backs {
+            let Some((stack, callee)) = self.stack(back.stack) else { continue };
+            let parent = self.stack(stack.parent).map(|(_, function)| function);
+            let caller = self.stack(back.caller).map(|(_, function)| Frame::function(function));
+            self.sink.edge(Edge { callee, caller, kind: EdgeKind::Back, calls: None, costs: &[] });
+            if !marked.insert((parent, callee)) {
+                continue;
+            }
+            if marked.len() > MARKED_PAIRS {
+                unmarked.add(back.position);
+                continue;
+            }
+            let from = match self.name(stack.parent) {
+                Some(parent) => format!("from {parent}"),
+                None => "from the root".to_owned(),
+            };
+            let name = self.name(back.stack).unwrap_or_default();
+            let message = format!("calls and cost of {name} {from} include what arrived over back edges");
+            self.sink.note(Note { severity: Severity::Info, position: Some(back.position), message: &message });
+        }
+        let message =
+            format!("{} further pairs of caller and callee include what arrived over back edges", unmarked.count);
+        unmarked.note(self.sink, Severity::Info, &message);
+    }
+
+    /// The name of a stack's centre, for messages.
+    fn name(&self, at: u32) -> Option<String> {
+        const SHOWN: usize = 60;
+        let (stack, _) = self.stack(at)?;
+        let centre = self.log.centres.get(stack.centre as usize)?;
+        let name: String = centre.def(&centre.made_up()).name.chars().take(SHOWN).collect();
+        Some(format!("`{name}`"))
+    }
+
+    /// Everything that had to be explained.
+    fn notes(&mut self) {
+        let Self { log, functions, sink, .. } = self;
+        let (mut undeclared, mut unused, mut shared) = (Counted::default(), Counted::default(), Counted::default());
+        let mut known = HashSet::new();
+        for (centre, function) in log.centres.iter().zip(functions) {
+            if !centre.used {
+                unused.add(centre.position);
+            } else if centre.name.is_none() {
+                undeclared.add(centre.position);
+            } else if !known.insert(*function) {
+                shared.add(centre.position);
+            }
+        }
+        if log.samples.count == 0 {
+            let message = "the file has no costs (no line 5): the program did not end as it should";
+            sink.note(Note { severity: Severity::Warning, position: log.end, message });
+        }
+        if let Some(position) = log.cut {
+            let message = "the last line is cut and left out";
+            sink.note(Note { severity: Severity::Warning, position: Some(position), message });
+        }
+        let listed: u128 = log.stacks.iter().map(|stack| u128::from(stack.ticks)).sum();
+        if listed != u128::from(log.ticks) {
+            let message = format!(
+                "the file states {} ticks, its stacks add up to {listed}: totals are those of the stacks",
+                log.ticks
+            );
+            sink.note(Note { severity: Severity::Warning, position: log.samples.first, message: &message });
+        }
+        let warnings = [
+            (&undeclared, "cost centres that are used but not declared: they are called `<cc NUMBER>`"),
+            (
+                &log.own_parents,
+                "back edges lead from a stack to itself: which of the enclosing centres was called is not written",
+            ),
+            (&log.roots_of_their_own, "stacks are declared as their own parent: they are taken for roots"),
+            (&log.reserved, "lines of the codes 3, 4 or 6 are not read"),
+        ];
+        for (counted, message) in warnings {
+            counted.note(*sink, Severity::Warning, &format!("{} {message}", counted.count));
+        }
+        let infos = [
+            (&shared, "cost centres have label and module of another one: they count as one function"),
+            (&unused, "cost centres were never entered"),
+            (&log.returns_to_root, "back edges lead to a root: who called is not written"),
+            (&log.repeated_centres, "cost centres are declared a second time"),
+            (&log.latin1, "names are not UTF-8: they are read as Latin-1"),
+        ];
+        for (counted, message) in infos {
+            counted.note(*sink, Severity::Info, &format!("{} {message}", counted.count));
+        }
+        if log.samples.count > 1 {
+            let message = format!("{} samples are added up", log.samples.count);
+            log.samples.note(*sink, Severity::Info, &message);
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
+fn real(count: u64) -> f64 {
+    count as f64
+}
