@@ -16,6 +16,8 @@
 mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod ghc_json;
+pub mod ghc_prof;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +26,7 @@ use crate::events::Sink;
 use crate::input::Input;
 
 /// All formats, in the order in which they are listed. The order does not matter for recognising a file.
-pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT];
+pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT, &ghc_prof::FORMAT, &ghc_json::FORMAT];
 
 /// A file format that can be imported.
 #[derive(Debug)]
