@@ -81,9 +81,7 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
     let File { json, sink, centres, undeclared, unknown, .. } = file;
     centres.finish(sink);
     undeclared.note(sink, Severity::Warning, |count, first| {
-        format!(
-            "{count} stacks are of cost centres that the file does not declare (first: {first}): the id is their name"
-        )
+        format!("{count} cost centres have stacks and are not declared (first: {first}): the id is their name")
     });
     unknown.note(sink, Severity::Warning, |count, first| format!("{count} members are not read (first: {first})"));
     json.bare_quotes().note(sink, Severity::Info, |count, first| {
