@@ -369,15 +369,14 @@ impl File<'_, '_, '_> {
             let expected = format!("a stack with `{missing}` before its children");
             return Err(ImportError::malformed(position, expected, "one without"));
         };
-        let centre = match self.by_id.get(&id) {
-            Some(centre) => *centre,
-            None => {
-                let name = format!("<cc {id}>");
-                self.undeclared.add(position, name.as_bytes());
-                let centre = self.centres.centre(self.sink, position, name.as_bytes(), b"", b"");
-                self.by_id.insert(id, centre);
-                centre
-            }
+        let centre = if let Some(centre) = self.by_id.get(&id) {
+            *centre
+        } else {
+            let name = format!("<cc {id}>");
+            self.undeclared.add(position, name.as_bytes());
+            let centre = self.centres.centre(self.sink, position, name.as_bytes(), b"", b"");
+            self.by_id.insert(id, centre);
+            centre
         };
         stacks.enter(self.sink, position, centre, entries, Costs::Exact { ticks, alloc })?;
         Ok(has_children)

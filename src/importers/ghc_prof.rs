@@ -120,18 +120,13 @@ impl<'r, 'a> Lines<'r, 'a> {
 
     /// Reads the next line; says whether there was one.
     fn next(&mut self) -> Result<bool, ImportError> {
-        match self.input.read_line(&mut self.line)? {
-            Some(position) => {
-                self.position = position;
-                self.last = position;
-                self.ended = self.input.position().line != position.line;
-                Ok(true)
-            }
-            None => {
-                self.position = self.input.position();
-                Ok(false)
-            }
+        let start = self.input.read_line(&mut self.line)?;
+        self.position = start.unwrap_or(self.input.position());
+        if start.is_some() {
+            self.last = self.position;
+            self.ended = self.input.position().line != self.last.line;
         }
+        Ok(start.is_some())
     }
 
     /// Reads the next line that is not blank; says whether there was one.

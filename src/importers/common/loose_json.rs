@@ -272,16 +272,14 @@ fn unescape(behind: &[u8], text: &mut Vec<u8>) -> usize {
             text.push(*byte);
             1
         }
-        [b'u', rest @ ..] => match utf16(rest) {
-            Some((letter, length)) => {
-                text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-                1 + length
-            }
-            None => {
+        [b'u', rest @ ..] => {
+            let Some((letter, length)) = utf16(rest) else {
                 text.push(b'\\');
-                0
-            }
-        },
+                return 0;
+            };
+            text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            1 + length
+        }
         _ => {
             text.push(b'\\');
             0
