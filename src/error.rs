@@ -40,12 +40,10 @@ pub enum ImportError {
     #[error("{0}")]
     Refused(String),
     /// No format recognises the first bytes.
-    #[error("expected a profile, found {found}; the formats that are read: {formats}")]
+    #[error("expected a profile, found {found}: see `profdb formats`")]
     NotRecognised {
         /// What the first bytes look like.
         found: String,
-        /// Names of all formats.
-        formats: String,
     },
     /// Several formats recognise the first bytes equally well.
     #[error("expected one format, found several that fit: {0}; choose one with --from")]

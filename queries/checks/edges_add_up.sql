@@ -1,5 +1,4 @@
 -- Functions of tree runs whose callers do not add up to their totals. Figures that the file itself gave are left out.
--- Only the default metric has all callers, also those from which a function cost nothing: calls are compared there.
 SELECT i.metric_id, i.function_id
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
@@ -21,7 +20,7 @@ WHERE r.fidelity = 'tree'
   AND i.recorded = 0
   AND f.kind IN ('function', 'pseudo')
   AND (
-    (i.metric_id = r.default_metric_id AND i.calls IS NOT e.calls)
+    i.calls IS NOT e.calls
     OR ABS(i.exclusive - COALESCE(e.exclusive, 0)) > 1e-6 + 1e-9 * ABS(i.exclusive)
     OR ABS(i.cumulative - COALESCE(e.outermost, 0)) > 1e-6 + 1e-9 * ABS(i.cumulative)
     OR ABS(i.seen - COALESCE(e.seen, 0)) > 1e-6 + 1e-9 * ABS(i.seen)

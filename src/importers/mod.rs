@@ -17,6 +17,8 @@ pub mod business_rules;
 mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod ghc_json;
+pub mod ghc_prof;
 pub mod ghc_px;
 pub mod lispworks_tree;
 pub mod sampler;
@@ -28,7 +30,16 @@ use crate::events::Sink;
 use crate::input::Input;
 
 /// All formats, in the order in which they are listed. The order does not matter for recognising a file.
-pub const FORMATS: &[&Format] = &[&dyalog_xml::FORMAT, &dyalog_csv::FORMAT, &lispworks_tree::FORMAT, &sampler::FORMAT, &business_rules::FORMAT, &ghc_px::FORMAT];
+pub const FORMATS: &[&Format] = &[
+    &dyalog_xml::FORMAT,
+    &dyalog_csv::FORMAT,
+    &lispworks_tree::FORMAT,
+    &sampler::FORMAT,
+    &business_rules::FORMAT,
+    &ghc_px::FORMAT,
+    &ghc_prof::FORMAT,
+    &ghc_json::FORMAT,
+];
 
 /// A file format that can be imported.
 #[derive(Debug)]
@@ -135,8 +146,7 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
             }
         }
     }
-    let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-    Err(ImportError::NotRecognised { found: describe(head), formats: names.join(", ") })
+    Err(ImportError::NotRecognised { found: describe(head) })
 }
 
 /// What a file that nobody recognises looks like, in words.

@@ -2,7 +2,9 @@
 
 pub(super) mod counted;
 pub(super) mod dyalog_rows;
+pub(super) mod ghc;
 pub(super) mod held;
 pub(super) mod long_lines;
+pub(super) mod loose_json;
 pub(super) mod names;
 pub(super) mod tally;
