@@ -49,10 +49,14 @@ impl Name {
         text
     }
 
-    fn fits(&self, function: &Function) -> bool {
+    /// Whether the name means a function; `all` are those of the run. A container is meant only by its name, and only where
+    /// no function has it.
+    fn fits<'r>(&self, function: &Function, mut all: impl Iterator<Item = &'r Function>) -> bool {
+        let container = function.kind.is_container();
         match self {
-            Self::Exact(name) => *name == function.name,
-            Self::Pattern(pattern) => glob(pattern, &function.name),
+            Self::Exact(name) if *name != function.name => false,
+            Self::Exact(name) => !container || !all.any(|other| other.name == *name && !other.kind.is_container()),
+            Self::Pattern(pattern) => !container && glob(pattern, &function.name),
             Self::Thread(name) => function.kind == Kind::Thread && *name == function.name,
         }
     }
@@ -167,7 +171,8 @@ impl<'r> Model<'r> {
     fn named(&self, name: &Name) -> BTreeSet<usize> {
         let fits = |at: &usize| {
             let node = &self.run.nodes[*at];
-            node.place.is_none() && name.fits(&self.run.functions[node.function])
+            let all = self.run.nodes.iter().map(|node| &self.run.functions[node.function]);
+            node.place.is_none() && name.fits(&self.run.functions[node.function], all)
         };
         (0..self.run.nodes.len()).filter(fits).collect()
     }
