@@ -62,7 +62,7 @@ fn a_report_reads_standard_input() {
 fn bad_standard_input_is_refused_with_its_place() {
     let folder = tempfile::tempdir().expect("a folder");
     let import = |input: &[u8]| profdb(folder.path(), &["import", "-"], input);
-    let formats = "the formats that are read: dyalog_xml, dyalog_csv\n";
+    let formats = "the formats that are read: dyalog_xml, dyalog_csv, ghc_prof, ghc_json\n";
     assert_eq!(import(b""), told(3, "", &format!("profdb: -: expected a profile, found an empty file; {formats}")));
     let cut = &PROFILE.as_bytes()[..PROFILE.len() - 4];
     assert_eq!(import(cut), told(3, "", "profdb: -: line 4 (byte 109): expected 6 fields, found 5\n"));
