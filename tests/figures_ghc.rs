@@ -347,7 +347,7 @@ fn json() {
             let is_builtin = |node: &&Node| BUILTINS.contains(&(node.label.as_str(), node.module.as_str()));
             let builtin: f64 = expected.iter().filter(is_builtin).map(|node| node.exclusive).sum();
             let found = tree(&outside, metric);
-            let root = found.iter().position(|node| node.label == "built-in centres").expect("a root of their own");
+            let root = found.iter().position(|node| node.label == "(built-in)").expect("a root of their own");
             assert!((total(&outside, metric) - (stated - builtin)).abs() < 0.5, "{name} {metric}");
             assert!((found[0].cumulative - (stated - builtin)).abs() < 0.5, "{name} {metric}");
             assert!((found[root].cumulative - builtin).abs() < 0.5, "{name} {metric}");

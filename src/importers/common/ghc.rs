@@ -344,7 +344,7 @@ impl Stacks {
         if self.waiting.is_empty() {
             return;
         }
-        let root = sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named("built-in centres") });
+        let root = sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") });
         sink.enter(Frame::function(root), None);
         let mut open = 0;
         for stack in &self.waiting {
