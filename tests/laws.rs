@@ -52,7 +52,8 @@ const OF_FILES: [(&str, Law); 5] = [
 ];
 
 /// Laws for every file that can be imported.
-const OF_PROFILES: [(&str, Law); 6] = [
+const OF_PROFILES: [(&str, Law); 7] = [
+    ("broken_signature_is_nobodys", broken_signature_is_nobodys),
     ("calls_are_balanced", calls_are_balanced),
     ("deletes_without_trace", deletes_without_trace),
     ("detected_by_its_own_format_only", detected_by_its_own_format_only),
@@ -250,6 +251,19 @@ fn detected_by_its_own_format_only(sample: &Sample) -> Result<(), Failed> {
         let confidence = (format.sniff)(input.head());
         let expected = format.name == sample.format.name;
         ensure((confidence != Confidence::No) == expected, || format!("{} says {confidence:?}", format.name))?;
+    }
+    Ok(())
+}
+
+/// Without its first line (in binary formats: its first bytes) no format claims an input.
+fn broken_signature_is_nobodys(sample: &Sample) -> Result<(), Failed> {
+    let mut bytes = plain(&sample.bytes);
+    let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0).clamp(16, 200);
+    bytes.iter_mut().skip(start).take(line).for_each(|byte| *byte = b'X');
+    for format in FORMATS {
+        let confidence = (format.sniff)(open(&bytes)?.head());
+        ensure(confidence == Confidence::No, || format!("{} says {confidence:?}", format.name))?;
     }
     Ok(())
 }
