@@ -48,6 +48,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
 use super::common::counted::Counted;
+use super::common::ghc::WITH_BUILTINS;
 use super::common::long_lines::{Token, available, number, peek, take, token};
 use super::{Confidence, Format, OptionDef, Options};
 use crate::error::{ImportError, Position, quote};
@@ -68,11 +69,7 @@ pub const FORMAT: Format = Format {
             values: &["4", "8"],
             meaning: "bytes of a machine word where the program ran, in which its log counts allocation [default: 8]",
         },
-        OptionDef {
-            name: "with-builtins",
-            values: &[],
-            meaning: "count the profiler's own cost centres (GC, SYSTEM, ...) as part of the run",
-        },
+        WITH_BUILTINS,
     ],
     import,
 };
@@ -118,7 +115,7 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
     let mut log = Log::default();
     log.header(input)?;
     log.read(input)?;
-    let apart = if options.flag("with-builtins") { Apart::Nothing } else { Apart::BuiltIn };
+    let apart = if options.flag(WITH_BUILTINS.name) { Apart::Nothing } else { Apart::BuiltIn };
     tell(&log, word, apart, sink);
     Ok(())
 }

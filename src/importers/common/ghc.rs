@@ -20,8 +20,7 @@ use crate::importers::{OptionDef, Options};
 pub(in crate::importers) const WITH_BUILTINS: OptionDef = OptionDef {
     name: "with-builtins",
     values: &[],
-    meaning: "Count the built-in cost centres of GHC (GC, IDLE, SYSTEM, OVERHEAD_of, DONT_CARE) among the total; by \
-              default they stand beside it",
+    meaning: "count the profiler's own cost centres (GC, SYSTEM, ...) as part of the run",
 };
 
 /// Label and module of the centres that ordinary reports leave out.
