@@ -173,6 +173,21 @@ fn every_importer_is_a_format_of_its_name() {
 }
 
 #[test]
+fn options_of_one_name_are_one() {
+    let mut known = BTreeMap::new();
+    let mut found = Vec::new();
+    for format in FORMATS {
+        for option in format.options {
+            let (first, same) = *known.entry(option.name).or_insert((format.name, option));
+            if same != option {
+                found.push(format!("--{}: {first} and {} differ", option.name, format.name));
+            }
+        }
+    }
+    nothing("The command line has an option once, whatever formats have it: share the constant.", &found);
+}
+
+#[test]
 fn every_format_has_cases() {
     let mut folders = entries("tests/cases", "");
     for other in OTHER_CASES {

@@ -44,9 +44,9 @@ use std::io::{self, Read};
 
 use hashbrown::HashMap;
 
+use super::common::counted::{Counted, many};
 use super::common::held::Held;
 use super::common::names::{Name, Names, decode};
-use super::common::tally::{Tally, many};
 use super::{Confidence, Format, OptionDef, Options};
 use crate::error::{ImportError, Position};
 use crate::events::{
@@ -292,14 +292,14 @@ impl Value {
 /// What notes are about.
 #[derive(Default)]
 struct Oddities {
-    not_utf8: Tally,
-    redeclared: Tally,
-    strange_lines: Tally,
-    unended: Tally,
-    outside: Tally,
-    extra_times: Tally,
-    extra_names: Tally,
-    without_time: Tally,
+    not_utf8: Counted,
+    redeclared: Counted,
+    strange_lines: Counted,
+    unended: Counted,
+    outside: Counted,
+    extra_times: Counted,
+    extra_names: Counted,
+    without_time: Counted,
 }
 
 /// How it has been decided to read the log.
@@ -319,7 +319,7 @@ struct Log {
     files: HashMap<u16, Name>,
     first_files: HashMap<u16, Name>,
     /// Frames whose number has no file.
-    waiting: BTreeMap<u16, Tally>,
+    waiting: BTreeMap<u16, Counted>,
     functions: HashMap<(Name, Routine), FunctionId>,
 
     open: Option<Block>,
@@ -330,7 +330,7 @@ struct Log {
     any_time: bool,
     any_trace: bool,
     /// Stacks of at least three lines with the main routine on the first backtrace and not on the last.
-    main_first: Tally,
+    main_first: Counted,
     /// Such stacks with the main routine on the last one.
     main_last: bool,
     /// Blocks of which it is not yet certain what they mean.
@@ -553,7 +553,7 @@ impl Log {
 
     /// Whether the backtraces run from the outermost line inwards: the main routine cannot have been called.
     fn is_outermost_first(&self) -> bool {
-        self.main_first.count > 0 && !self.main_last
+        self.main_first.count() > 0 && !self.main_last
     }
 
     /// Tells a stack, its outermost line first.
@@ -646,13 +646,8 @@ impl Log {
     }
 
     fn notes(&mut self, sink: &mut dyn Sink) {
-        let mut warn = |position: Option<Position>, message: &str| {
-            sink.note(Note { severity: Severity::Warning, position, message });
-        };
-        let mut counted = |tally: &Tally, what: &str, message: &str| {
-            if tally.count > 0 {
-                warn(tally.first, &format!("{} {message}", many(tally.count, what)));
-            }
+        let mut counted = |counted: &Counted, what: &str, message: &str| {
+            counted.note(sink, Severity::Warning, |count| format!("{} {message}", many(count, what)));
         };
         let odd = &self.oddities;
         counted(&odd.not_utf8, "name", "read as Windows-1252, for want of UTF-8");
@@ -665,17 +660,18 @@ impl Log {
         if self.any_time {
             counted(&odd.without_time, "block", "without a time in a log with times: taken as 0 ns");
         }
-        let mut undeclared = Tally::default();
-        for tally in self.waiting.values() {
-            undeclared.count += tally.count;
-            let earlier = |first: &Position| tally.first.is_none_or(|other| first.byte < other.byte);
-            undeclared.first = undeclared.first.filter(earlier).or(tally.first);
+        let mut undeclared = Counted::default();
+        for lines in self.waiting.values() {
+            undeclared.add_all(lines);
         }
         counted(&undeclared, "line", "of module numbers that no file is declared for: shown as module#N");
+        let mut warn = |position: Option<Position>, message: &str| {
+            sink.note(Note { severity: Severity::Warning, position, message });
+        };
         if self.is_outermost_first() {
             let message = "the main routine is on the first backtrace and never on the last: backtraces are read from the \
                            outermost line inwards";
-            warn(self.main_first.first, message);
+            warn(self.main_first.first(), message);
         }
         if let Some((position, message)) = &self.ending {
             warn(Some(*position), message);

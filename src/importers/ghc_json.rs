@@ -34,10 +34,11 @@
 
 use std::collections::HashMap;
 
-use super::common::ghc::{Centre, Centres, Costs, Counted, Stacks, Totals, WITH_BUILTINS};
+use super::common::counted::Counted;
+use super::common::ghc::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS};
 use super::common::loose_json::{Ends, Reader};
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position};
+use crate::error::{ImportError, Position, quote};
 use crate::events::{RunFact, Severity, Sink};
 use crate::input::Input;
 
@@ -80,11 +81,11 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
     file.read()?;
     let File { json, sink, centres, undeclared, unknown, .. } = file;
     centres.finish(sink);
-    undeclared.note(sink, Severity::Warning, |count, first| {
+    undeclared.note_with(sink, Severity::Warning, |count, first| {
         format!("{count} cost centres have stacks and are not declared (first: {first}): the id is their name")
     });
-    unknown.note(sink, Severity::Warning, |count, first| format!("{count} members are not read (first: {first})"));
-    json.bare_quotes().note(sink, Severity::Info, |count, first| {
+    unknown.note_with(sink, Severity::Warning, |count, first| format!("{count} members are not read (first: {first})"));
+    json.bare_quotes().note_with(sink, Severity::Info, |count, first| {
         format!("{count} quotes within texts are not escaped, as GHC 9.0 writes them (first text: {first})")
     });
     Ok(())
@@ -151,7 +152,7 @@ impl File<'_, '_, '_> {
                     self.member(known, position)?;
                 }
                 None => {
-                    self.unknown.add(position, name);
+                    self.unknown.add_with(position, || quote(name));
                     self.json.skip()?;
                 }
             }
@@ -253,7 +254,7 @@ impl File<'_, '_, '_> {
                     b"src_loc" => self.json.text(Ends::Member, &mut src)?,
                     b"is_caf" => self.json.skip()?,
                     other => {
-                        self.unknown.add(at, other);
+                        self.unknown.add_with(at, || quote(other));
                         self.json.skip()?;
                     }
                 }
@@ -322,7 +323,7 @@ impl File<'_, '_, '_> {
                             format!("`{found}`"),
                         ));
                     }
-                    self.unknown.add(at, name);
+                    self.unknown.add_with(at, || quote(name));
                     self.json.skip()?;
                 }
                 stacks.leave(self.sink);
@@ -360,7 +361,7 @@ impl File<'_, '_, '_> {
                 self.json.expect(b'[', "`[`, the start of the children")?;
                 has_children = true;
             } else {
-                self.unknown.add(at, name);
+                self.unknown.add_with(at, || quote(name));
                 self.json.skip()?;
             }
         }
@@ -373,7 +374,7 @@ impl File<'_, '_, '_> {
             *centre
         } else {
             let name = format!("<cc {id}>");
-            self.undeclared.add(position, name.as_bytes());
+            self.undeclared.add_with(position, || quote(name.as_bytes()));
             let centre = self.centres.centre(self.sink, position, name.as_bytes(), b"", b"");
             self.by_id.insert(id, centre);
             centre

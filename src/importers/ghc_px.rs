@@ -48,6 +48,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
 use super::common::counted::Counted;
+use super::common::ghc::WITH_BUILTINS;
 use super::common::long_lines::{Token, available, number, peek, take, token};
 use super::{Confidence, Format, OptionDef, Options};
 use crate::error::{ImportError, Position, quote};
@@ -68,11 +69,7 @@ pub const FORMAT: Format = Format {
             values: &["4", "8"],
             meaning: "bytes of a machine word where the program ran, in which its log counts allocation [default: 8]",
         },
-        OptionDef {
-            name: "with-builtins",
-            values: &[],
-            meaning: "count the profiler's own cost centres (GC, SYSTEM, ...) as part of the run",
-        },
+        WITH_BUILTINS,
     ],
     import,
 };
@@ -118,7 +115,7 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
     let mut log = Log::default();
     log.header(input)?;
     log.read(input)?;
-    let apart = if options.flag("with-builtins") { Apart::Nothing } else { Apart::BuiltIn };
+    let apart = if options.flag(WITH_BUILTINS.name) { Apart::Nothing } else { Apart::BuiltIn };
     tell(&log, word, apart, sink);
     Ok(())
 }
@@ -519,7 +516,7 @@ fn tell(log: &Log, word: u64, apart: Apart, sink: &mut dyn Sink) {
     sink.run(RunFact::RecordedAt(&log.stamp));
     sink.run(RunFact::Other("TickInterval", &format!("{} ms", log.interval)));
     sink.run(RunFact::Other("WordSize", &word.to_string()));
-    if log.samples.count > 0 {
+    if log.samples.count() > 0 {
         sink.run(RunFact::Other("TotalTicks", &log.ticks.to_string()));
     }
     let metrics = Metrics {
@@ -571,7 +568,7 @@ impl<'a> Teller<'a> {
 
     /// Tells a chain of stacks with all below them; says how many ticks and words they have.
     fn nodes(&mut self, first: u32) -> (f64, f64) {
-        let known = self.log.samples.count > 0;
+        let known = self.log.samples.count() > 0;
         let mut open = Vec::new();
         let mut at = first;
         let mut total = (0.0, 0.0);
@@ -619,9 +616,9 @@ impl<'a> Teller<'a> {
             let message = format!("calls and cost of {name} {from} include what arrived over back edges");
             self.sink.note(Note { severity: Severity::Info, position: Some(back.position), message: &message });
         }
-        let message =
-            format!("{} further pairs of caller and callee include what arrived over back edges", unmarked.count);
-        unmarked.note(self.sink, Severity::Info, &message);
+        unmarked.note(self.sink, Severity::Info, |count| {
+            format!("{count} further pairs of caller and callee include what arrived over back edges")
+        });
     }
 
     /// The name of a stack's centre, for messages.
@@ -647,7 +644,7 @@ impl<'a> Teller<'a> {
                 shared.add(centre.position);
             }
         }
-        if log.samples.count == 0 {
+        if log.samples.count() == 0 {
             let message = "the file has no costs (no line 5): the program did not end as it should";
             sink.note(Note { severity: Severity::Warning, position: log.end, message });
         }
@@ -661,7 +658,7 @@ impl<'a> Teller<'a> {
                 "the file states {} ticks, its stacks add up to {listed}: totals are those of the stacks",
                 log.ticks
             );
-            sink.note(Note { severity: Severity::Warning, position: log.samples.first, message: &message });
+            sink.note(Note { severity: Severity::Warning, position: log.samples.first(), message: &message });
         }
         let warnings = [
             (&undeclared, "cost centres that are used but not declared: they are called `<cc NUMBER>`"),
@@ -673,7 +670,7 @@ impl<'a> Teller<'a> {
             (&log.reserved, "lines of the codes 3, 4 or 6 are not read"),
         ];
         for (counted, message) in warnings {
-            counted.note(*sink, Severity::Warning, &format!("{} {message}", counted.count));
+            counted.note(*sink, Severity::Warning, |count| format!("{count} {message}"));
         }
         let infos = [
             (&shared, "cost centres have label and module of another one: they count as one function"),
@@ -683,11 +680,10 @@ impl<'a> Teller<'a> {
             (&log.latin1, "names are not UTF-8: they are read as Latin-1"),
         ];
         for (counted, message) in infos {
-            counted.note(*sink, Severity::Info, &format!("{} {message}", counted.count));
+            counted.note(*sink, Severity::Info, |count| format!("{count} {message}"));
         }
-        if log.samples.count > 1 {
-            let message = format!("{} samples are added up", log.samples.count);
-            log.samples.note(*sink, Severity::Info, &message);
+        if log.samples.count() > 1 {
+            log.samples.note(*sink, Severity::Info, |count| format!("{count} samples are added up"));
         }
     }
 }

@@ -41,10 +41,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::common::counted::Counted;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{
-    Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
+    Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, RunFact, Severity, Sink, Unit,
 };
 use crate::input::Input;
 
@@ -87,11 +88,12 @@ fn holds_words(line: &[u8]) -> bool {
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let mut line = Vec::new();
     let mut text = Text::default();
-    let first = next_line(input, &mut line)?;
+    let start = next_line(input, &mut line)?;
+    let first = start.unwrap_or(input.position());
     if !holds_words(&line) {
         let expected = "a first line that holds LispWorks Profiler Tree";
-        let found = first.map_or_else(|| "the end of the file".to_owned(), |_| quote(&line));
-        return Err(ImportError::malformed(first.unwrap_or(input.position()), expected, found));
+        let found = start.map_or_else(|| "the end of the file".to_owned(), |_| quote(&line));
+        return Err(ImportError::malformed(first, expected, found));
     }
     sink.run(RunFact::Fidelity(Fidelity::Tree));
     let title = line.splitn(2, |byte| *byte == b':').nth(1).unwrap_or_default();
@@ -106,12 +108,13 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
             continue;
         }
         let row = Row::parse(&line, position)?;
-        let name = text.decode(row.name, Some(position));
+        let name = text.decode(row.name, position);
         tree.row(&row, &name)?;
     }
     tree.finish();
-    text.replaced
-        .note(sink, |count| format!("text that is not UTF-8: {count} times; its bytes became replacement characters"));
+    text.replaced.note(sink, Severity::Warning, |count| {
+        format!("text that is not UTF-8: {count} times; its bytes became replacement characters")
+    });
     Ok(())
 }
 
@@ -133,36 +136,12 @@ struct Text {
 }
 
 impl Text {
-    fn decode<'b>(&mut self, bytes: &'b [u8], position: Option<Position>) -> Cow<'b, str> {
+    fn decode<'b>(&mut self, bytes: &'b [u8], position: Position) -> Cow<'b, str> {
         let text = String::from_utf8_lossy(bytes);
         if matches!(text, Cow::Owned(_)) {
             self.replaced.add(position);
         }
         text
-    }
-}
-
-/// How often something happened, and where first.
-#[derive(Default)]
-struct Counted {
-    count: u64,
-    first: Option<Position>,
-}
-
-impl Counted {
-    fn add(&mut self, position: Option<Position>) {
-        if self.count == 0 {
-            self.first = position;
-        }
-        self.count += 1;
-    }
-
-    /// Makes one note of it, if it happened.
-    fn note(&self, sink: &mut dyn Sink, message: impl FnOnce(u64) -> String) {
-        if self.count > 0 {
-            let message = message(self.count);
-            sink.note(Note { severity: Severity::Warning, position: self.first, message: &message });
-        }
     }
 }
 
@@ -232,8 +211,6 @@ struct Tree<'s> {
     unlisted: Counted,
     /// Lines whose function-info is not that of the first line with the name.
     contradicting: Counted,
-    /// The name in the first of them.
-    contradicted: Rc<str>,
 }
 
 /// What is known of a name.
@@ -261,7 +238,6 @@ impl<'s> Tree<'s> {
             more_roots: Counted::default(),
             unlisted: Counted::default(),
             contradicting: Counted::default(),
-            contradicted: Rc::from(""),
         }
     }
 
@@ -278,7 +254,7 @@ impl<'s> Tree<'s> {
         if depth == 0 {
             self.roots += 1;
             if self.roots > 1 {
-                self.more_roots.add(Some(row.position));
+                self.more_roots.add(row.position);
             }
         }
         self.leave(depth);
@@ -304,13 +280,10 @@ impl<'s> Tree<'s> {
         };
         known.sum = known.sum.saturating_add(row.count.into());
         if known.info != row.info {
-            if self.contradicting.count == 0 {
-                self.contradicted = Rc::clone(&known.text);
-            }
-            self.contradicting.add(Some(row.position));
+            self.contradicting.add_with(row.position, || quote(known.text.as_bytes()));
         }
         if row.depth > 1 && known.kind.is_container() {
-            self.unlisted.add(Some(row.position));
+            self.unlisted.add(row.position);
         }
         known.function
     }
@@ -336,13 +309,9 @@ impl<'s> Tree<'s> {
         self.leave(0);
         let counts_calls = self.names.iter().any(|name| name.info.calls > 0);
         let mut cut = Counted::default();
-        let mut first_cut = "";
         for name in &self.names {
             if name.sum != u128::from(name.info.seen) {
-                if cut.count == 0 {
-                    first_cut = &name.text;
-                }
-                cut.add(Some(name.position));
+                cut.add_with(name.position, || quote(name.text.as_bytes()));
             }
             self.sink.info(Info {
                 frame: Frame::function(name.function),
@@ -354,27 +323,25 @@ impl<'s> Tree<'s> {
                 seen: Some(as_cost(name.info.seen)),
             });
         }
-        self.more_roots.note(self.sink, |count| {
+        self.more_roots.note(self.sink, Severity::Warning, |count| {
             let trees = count + 1;
             format!("{trees} nodes have depth 0: each is the root of a tree of its own")
         });
-        self.unlisted.note(self.sink, |count| {
+        self.unlisted.note(self.sink, Severity::Warning, |count| {
             format!(
                 "{count} nodes have the name of a root or thread further up, and are not listed as functions either"
             )
         });
-        let first = quote(self.contradicted.as_bytes());
-        self.contradicting.note(self.sink, |count| {
+        self.contradicting.note_with(self.sink, Severity::Warning, |count, first| {
             format!(
                 "function-info that differs from the first one of the same name: {count} times (first: {first}); the first \
                  one is kept"
             )
         });
-        cut.note(self.sink, |count| {
+        cut.note_with(self.sink, Severity::Warning, |count, first| {
             format!(
-                "Seen-Count that is not the sum over the nodes of its name: {count} names (first: {}); it is kept as it \
-                 is, the tree may have been cut",
-                quote(first_cut.as_bytes())
+                "Seen-Count that is not the sum over the nodes of its name: {count} names (first: {first}); it is kept as it \
+                 is, the tree may have been cut"
             )
         });
     }

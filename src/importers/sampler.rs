@@ -41,6 +41,7 @@ use std::io::BufRead;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::common::counted::{Counted, many};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample, Severity, Sink, Unit};
@@ -183,14 +184,14 @@ struct Trace<'s> {
     /// Whole samples.
     samples: u64,
 
-    empty_lines: Remark,
-    not_utf8: Remark,
-    left_out: Remark,
-    repeated: Remark,
-    not_hexadecimal: Remark,
-    unusual: Remark,
-    without_frames: Remark,
-    unlisted: Remark,
+    empty_lines: Counted,
+    not_utf8: Counted,
+    left_out: Counted,
+    repeated: Counted,
+    not_hexadecimal: Counted,
+    unusual: Counted,
+    without_frames: Counted,
+    unlisted: Counted,
 }
 
 impl<'s> Trace<'s> {
@@ -203,14 +204,14 @@ impl<'s> Trace<'s> {
             labels: HashSet::new(),
             stack: Vec::new(),
             samples: 0,
-            empty_lines: Remark::default(),
-            not_utf8: Remark::default(),
-            left_out: Remark::default(),
-            repeated: Remark::default(),
-            not_hexadecimal: Remark::default(),
-            unusual: Remark::default(),
-            without_frames: Remark::default(),
-            unlisted: Remark::default(),
+            empty_lines: Counted::default(),
+            not_utf8: Counted::default(),
+            left_out: Counted::default(),
+            repeated: Counted::default(),
+            not_hexadecimal: Counted::default(),
+            unusual: Counted::default(),
+            without_frames: Counted::default(),
+            unlisted: Counted::default(),
         }
     }
 
@@ -358,15 +359,15 @@ impl<'s> Trace<'s> {
         input.read_bytes(u64::from(count) * 4 + 1, record)?;
         let frames = words(record);
         if record.len() as u64 <= u64::from(count) * 4 {
-            let found = format!("the end of the file behind {}", counted(frames.len() as u64, "frame"));
+            let found = format!("the end of the file behind {}", many(frames.len() as u64, "frame"));
             return Err(self.refuse(
                 at,
-                &format!("{} and a line feed in sample {number}", counted(count.into(), "frame")),
+                &format!("{} and a line feed in sample {number}", many(count.into(), "frame")),
                 &found,
             ));
         }
         if record.last() != Some(&b'\n') {
-            let expected = format!("a line feed behind the {} of sample {number}", counted(count.into(), "frame"));
+            let expected = format!("a line feed behind the {} of sample {number}", many(count.into(), "frame"));
             return Err(self.refuse(at, &expected, &quote(record.last().map_or(&[], std::slice::from_ref))));
         }
         self.samples = number;
@@ -400,26 +401,27 @@ impl<'s> Trace<'s> {
     }
 
     fn refuse(&self, at: Position, expected: &str, found: &str) -> ImportError {
-        ImportError::malformed(at, expected, format!("{found} ({} before it)", counted(self.samples, "whole sample")))
+        ImportError::malformed(at, expected, format!("{found} ({} before it)", many(self.samples, "whole sample")))
     }
 
     /// Says how often there was something to remark.
     fn remarks(self) {
         let Self { sink, .. } = self;
         let warning = Severity::Warning;
-        self.empty_lines.note(sink, warning, "empty line", "skipped");
-        self.not_utf8.note(sink, warning, "text", "with bytes that are not UTF-8, shown as \u{fffd}");
-        self.left_out.note(
+        remark(&self.empty_lines, sink, warning, "empty line", "skipped");
+        remark(&self.not_utf8, sink, warning, "text", "with bytes that are not UTF-8, shown as \u{fffd}");
+        remark(
+            &self.left_out,
             sink,
             Severity::Info,
             "symbol",
             "with a second number that is not 0 or another second path, which are left out",
         );
-        self.repeated.note(sink, warning, "symbol", "with the id of an earlier one, which is kept");
-        self.not_hexadecimal.note(sink, warning, "thread", "with an id that is not hexadecimal");
-        self.unusual.note(sink, warning, "sample", "with other numbers than 1, 0, 1 in front, counted as 1 each");
-        self.without_frames.note(sink, warning, "sample", "without frames, counted for the thread alone");
-        self.unlisted.note(sink, warning, "frame", "with an id that no symbol has, called by the id");
+        remark(&self.repeated, sink, warning, "symbol", "with the id of an earlier one, which is kept");
+        remark(&self.not_hexadecimal, sink, warning, "thread", "with an id that is not hexadecimal");
+        remark(&self.unusual, sink, warning, "sample", "with other numbers than 1, 0, 1 in front, counted as 1 each");
+        remark(&self.without_frames, sink, warning, "sample", "without frames, counted for the thread alone");
+        remark(&self.unlisted, sink, warning, "frame", "with an id that no symbol has, called by the id");
     }
 }
 
@@ -441,37 +443,12 @@ fn words(bytes: &[u8]) -> &[[u8; 4]] {
     bytes.as_chunks().0
 }
 
-/// How often something odd was met, and where and what it was first.
-#[derive(Default)]
-struct Remark {
-    count: u64,
-    first: Option<Position>,
-    example: Option<String>,
-}
-
-impl Remark {
-    fn add(&mut self, at: Position) {
-        self.count += 1;
-        self.first.get_or_insert(at);
-    }
-
-    fn add_with(&mut self, at: Position, example: impl FnOnce() -> String) {
-        self.add(at);
-        self.example.get_or_insert_with(example);
-    }
-
-    fn note(&self, sink: &mut dyn Sink, severity: Severity, thing: &str, what: &str) {
-        if self.count == 0 {
-            return;
-        }
-        let example = self.example.as_ref().map_or_else(String::new, |example| format!(" (first: {example})"));
-        note(sink, severity, self.first, &format!("{} {what}{example}", counted(self.count, thing)));
-    }
-}
-
-/// `1 sample`, `2 samples`.
-fn counted(count: u64, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+/// One note of something odd, with the first of it as an example.
+fn remark(odd: &Counted, sink: &mut dyn Sink, severity: Severity, thing: &str, what: &str) {
+    odd.note_with(sink, severity, |count, first| {
+        let example = if first.is_empty() { String::new() } else { format!(" (first: {first})") };
+        format!("{} {what}{example}", many(count, thing))
+    });
 }
 
 fn note(sink: &mut dyn Sink, severity: Severity, position: Option<Position>, message: &str) {

@@ -13,6 +13,7 @@
 
 use std::collections::HashMap;
 
+use super::counted::{Counted, many};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink, Unit,
@@ -209,7 +210,7 @@ impl<'s> Rows<'s> {
             }
         };
         if self.rows == 0 {
-            note(self.sink, None, "the file has no rows");
+            note(self.sink, "the file has no rows");
         }
         if let Some(timer) = bias.timer {
             self.sink.run(RunFact::TimerBias(timer));
@@ -226,7 +227,7 @@ impl<'s> Rows<'s> {
                            them: they were read the right way round";
             self.sink.note(Note { severity: Severity::Info, position: self.verdict.position, message });
         }
-        self.repeated.note(self.sink, "a function or line comes again: its figures were added up");
+        note_rows(&self.repeated, self.sink, "a function or line comes again: its figures were added up");
         Ok(())
     }
 
@@ -284,11 +285,11 @@ impl<'s> Rows<'s> {
             (true, Some(timer)) if bias.trees_corrected => self.sink.run(RunFact::BiasApplied(timer)),
             (true, Some(_)) => {
                 let message = "whether the times are corrected for the timer's cost is not known of this version";
-                note(self.sink, None, message);
+                note(self.sink, message);
             }
             (true, None) => {}
             (false, _) if self.negative => {
-                note(self.sink, None, "negative times: corrected for the timer's cost by an unknown amount");
+                note(self.sink, "negative times: corrected for the timer's cost by an unknown amount");
             }
             (false, _) => self.sink.run(RunFact::BiasApplied(0.0)),
         }
@@ -298,7 +299,7 @@ impl<'s> Rows<'s> {
     fn give_data(&mut self, labels: Labels, bias: Bias) {
         let correction = match (self.layout.ticks, bias.timer) {
             _ if self.negative => {
-                note(self.sink, None, "negative times: corrected for the timer's cost by an unknown amount");
+                note(self.sink, "negative times: corrected for the timer's cost by an unknown amount");
                 0.0
             }
             (true, Some(timer)) => {
@@ -401,7 +402,7 @@ impl Verdict {
             if self.ticks == 0 || !negative {
                 return contradiction("sums of times");
             }
-            note(sink, None, "the times of called functions add up to less than nothing: the correction was too large");
+            note(sink, "the times of called functions add up to less than nothing: the correction was too large");
         }
         Ok(())
     }
@@ -466,37 +467,20 @@ impl Tree {
         while !self.open.is_empty() {
             self.close(sink);
         }
-        self.less.note(sink, "the inclusive time is below the exclusive time");
+        note_rows(&self.less, sink, "the inclusive time is below the exclusive time");
         let message = "the inclusive time is not the exclusive time plus that of what was called: rows may be missing";
-        self.unequal.note(sink, message);
+        note_rows(&self.unequal, sink, message);
     }
 }
 
-/// How often something was met, and where first in the file: rows are closed in another order.
-#[derive(Default)]
-struct Counted {
-    count: u64,
-    first: Option<Position>,
+/// One note of rows, at the first in the file: those of a tree are closed in another order.
+fn note_rows(rows: &Counted, sink: &mut dyn Sink, what: &str) {
+    rows.note(sink, Severity::Warning, |count| format!("in {}, {what}", many(count, "row")));
 }
 
-impl Counted {
-    fn add(&mut self, position: Position) {
-        self.count += 1;
-        if self.first.is_none_or(|first| position.byte < first.byte) {
-            self.first = Some(position);
-        }
-    }
-
-    fn note(&self, sink: &mut dyn Sink, what: &str) {
-        if self.count > 0 {
-            let rows = if self.count == 1 { "row" } else { "rows" };
-            note(sink, self.first, &format!("in {} {rows}, {what}", self.count));
-        }
-    }
-}
-
-fn note(sink: &mut dyn Sink, position: Option<Position>, message: &str) {
-    sink.note(Note { severity: Severity::Warning, position, message });
+/// One note of the file as a whole.
+fn note(sink: &mut dyn Sink, message: &str) {
+    sink.note(Note { severity: Severity::Warning, position: None, message });
 }
 
 fn frame(row: &Known) -> Frame<'static> {

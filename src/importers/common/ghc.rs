@@ -11,6 +11,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::counted::Counted;
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit};
 use crate::importers::{OptionDef, Options};
@@ -19,8 +20,7 @@ use crate::importers::{OptionDef, Options};
 pub(in crate::importers) const WITH_BUILTINS: OptionDef = OptionDef {
     name: "with-builtins",
     values: &[],
-    meaning: "Count the built-in cost centres of GHC (GC, IDLE, SYSTEM, OVERHEAD_of, DONT_CARE) among the total; by \
-              default they stand beside it",
+    meaning: "count the profiler's own cost centres (GC, SYSTEM, ...) as part of the run",
 };
 
 /// Label and module of the centres that ordinary reports leave out.
@@ -57,33 +57,6 @@ pub(in crate::importers) struct Centres {
     same_start: Counted,
 }
 
-/// How often something happened, and where first.
-#[derive(Default)]
-pub(in crate::importers) struct Counted {
-    count: u64,
-    first: Option<(Position, String)>,
-}
-
-impl Counted {
-    /// Once more.
-    pub(in crate::importers) fn add(&mut self, position: Position, text: &[u8]) {
-        self.count += 1;
-        self.first.get_or_insert_with(|| (position, quote(text)));
-    }
-
-    /// Says how often, and what it was first, if it was at all.
-    pub(in crate::importers) fn note(
-        &self,
-        sink: &mut dyn Sink,
-        severity: Severity,
-        message: impl Fn(u64, &str) -> String,
-    ) {
-        if let Some((position, text)) = &self.first {
-            sink.note(Note { severity, position: Some(*position), message: &message(self.count, text) });
-        }
-    }
-}
-
 impl Centres {
     /// The centre of this label, module and SRC.
     pub(in crate::importers) fn centre(
@@ -114,7 +87,7 @@ impl Centres {
         let mut function = sink.function(def);
         if !self.taken.insert(function) {
             // Spans that start at one place and end at two: the whole span stands in for the file.
-            self.same_start.add(position, src.as_bytes());
+            self.same_start.add_with(position, || quote(src.as_bytes()));
             function = sink.function(FunctionDef { file: &src, ..def });
             self.taken.insert(function);
         }
@@ -126,17 +99,17 @@ impl Centres {
     fn text<'t>(&mut self, position: Position, bytes: &'t [u8]) -> Cow<'t, str> {
         let text = String::from_utf8_lossy(bytes);
         if matches!(text, Cow::Owned(_)) {
-            self.not_utf8.add(position, bytes);
+            self.not_utf8.add_with(position, || quote(bytes));
         }
         text
     }
 
     /// Notes what was remarkable.
     pub(in crate::importers) fn finish(&self, sink: &mut dyn Sink) {
-        self.not_utf8.note(sink, Severity::Warning, |count, first| {
+        self.not_utf8.note_with(sink, Severity::Warning, |count, first| {
             format!("{count} texts are not UTF-8 (first: {first}): what is not stands as U+FFFD")
         });
-        self.same_start.note(sink, Severity::Info, |count, first| {
+        self.same_start.note_with(sink, Severity::Info, |count, first| {
             format!(
                 "{count} cost centres differ from another of their name in nothing but the end of the source span \
                  (first: {first}): their span stands in for the file"

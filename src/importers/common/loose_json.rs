@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use super::ghc::Counted;
+use super::counted::Counted;
 use crate::error::{ImportError, Position, quote};
 use crate::input::Input;
 
@@ -254,7 +254,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
         }
         for _ in 0..bare {
-            self.bare.add(start, text);
+            self.bare.add_with(start, || quote(text));
         }
         Ok(())
     }

@@ -7,4 +7,3 @@ pub(super) mod held;
 pub(super) mod long_lines;
 pub(super) mod loose_json;
 pub(super) mod names;
-pub(super) mod tally;
