@@ -17,7 +17,9 @@ CREATE VIEW call_lines (
   exclusive,       -- cost of the function itself when called from there, in unit
   cumulative,      -- cost of the function and what it called when called from there, in unit
   cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
-  kind             -- call, or back: a call known to exist, without cost of its own
+  kind,            -- call, or back: a call known to exist, without cost of its own
+  includes_back    -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
+                   -- which the profiler folds into it; else 0
 ) AS
 SELECT
   r.run_id,
@@ -36,7 +38,12 @@ SELECT
   e.exclusive,
   e.outermost,
   100 * e.outermost / NULLIF(m.total, 0),
-  e.kind
+  e.kind,
+  e.kind = 'call' AND EXISTS (
+    SELECT 1
+    FROM edges AS b
+    WHERE b.metric_id = e.metric_id AND b.callee_id = e.callee_id AND b.kind = 'back'
+  )
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
 JOIN edges AS e ON e.metric_id = m.metric_id

@@ -14,7 +14,9 @@ CREATE VIEW callees (
   calls,           -- how often it was called from here; NULL if unknown
   cumulative,      -- what the function spent in the callee and in what that called, in unit
   cumulative_pct,  -- the same, % of the run's total; NULL if the total is 0
-  kind             -- call, or back: a call known to exist, without cost of its own
+  kind,            -- call, or back: a call known to exist, without cost of its own
+  includes_back    -- 1 if calls and cost of this call may include what arrived over back edges to the same function,
+                   -- which the profiler folds into it; else 0
 ) AS
 SELECT
   r.run_id,
@@ -30,7 +32,12 @@ SELECT
   CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END,
   CASE COUNT(*) WHEN COUNT(e.cumulative) THEN SUM(e.cumulative) END,
   CASE COUNT(*) WHEN COUNT(e.cumulative) THEN 100 * SUM(e.cumulative) / NULLIF(m.total, 0) END,
-  e.kind
+  e.kind,
+  e.kind = 'call' AND EXISTS (
+    SELECT 1
+    FROM edges AS b
+    WHERE b.metric_id = e.metric_id AND b.callee_id = e.callee_id AND b.kind = 'back'
+  )
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
 JOIN edges AS e ON e.metric_id = m.metric_id
