@@ -209,8 +209,15 @@ impl<O: Output> TreeBuilder<O> {
         }
     }
 
-    fn name(&self, function: u32) -> &str {
-        &self.ledger.known(function).name
+    /// The name of a function for a message: cut where it is long.
+    fn name(&self, function: u32) -> String {
+        const SHOWN: usize = 60;
+        let name = &self.ledger.known(function).name;
+        let mut shown: String = name.chars().take(SHOWN).collect();
+        if shown.len() < name.len() {
+            shown.push('…');
+        }
+        shown
     }
 
     fn open_function(&mut self, function: u32, calls: Option<u64>) {
