@@ -119,3 +119,26 @@ fn imports_go_on_when_nobody_listens() {
     assert_eq!(unheard(folder.path(), &["runs"], full(), Stdio::null()), Some(1));
     assert_eq!(unheard(folder.path(), &["delete", "2"], full(), full()), Some(1));
 }
+
+/// `-` is standard input, also where a file of that name lies about.
+#[test]
+fn a_file_called_dash_is_not_standard_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("-"), PROFILE).expect("a file");
+    assert_eq!(profdb(folder.path(), &["import", "./-"], b"").0, Some(0));
+    let other = PROFILE.replace("#.main", "#.other");
+    let (code, _, errors) = profdb(folder.path(), &["import", "-"], other.as_bytes());
+    assert_eq!((code, errors.as_str()), (Some(0), ""), "other content is another run");
+}
+
+/// One long name does not make all rows of a table as long.
+#[test]
+fn a_long_name_moves_only_its_own_row() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let long = "x".repeat(1_000_000);
+    let profile = PROFILE.replace("#.main", &long);
+    let (code, table, _) = profdb(folder.path(), &["report", "-"], profile.as_bytes());
+    assert_eq!(code, Some(0));
+    assert!(table.contains(&long), "the name is shown whole");
+    assert!(table.len() < long.len() + 1000, "{} bytes", table.len());
+}
