@@ -25,25 +25,9 @@
 --> cumulative     COST json                           cost of the called function and what it called
 --> cumulative_pct PERCENT json                        the same, % of the run's total
 WITH arrivals (caller_id, line, col, kind, calls, exclusive, cumulative) AS (
-  -- The default metric has all edges, others those that cost anything: calls are counted there.
-  SELECT
-    e.caller_id,
-    NULLIF(e.caller_line, -1),
-    NULLIF(e.caller_col, 0),
-    e.kind,
-    e.calls,
-    CASE WHEN c.callee_id IS NULL THEN 0.0 ELSE c.exclusive END,
-    CASE WHEN c.callee_id IS NULL THEN 0.0 ELSE c.outermost END
+  SELECT e.caller_id, NULLIF(e.caller_line, -1), NULLIF(e.caller_col, 0), e.kind, e.calls, e.exclusive, e.outermost
   FROM temp.picked AS p
-  CROSS JOIN runs AS r ON r.run_id = :run
-  CROSS JOIN edges AS e ON e.metric_id = r.default_metric_id AND e.callee_id = p.function_id
-  LEFT JOIN edges AS c
-    ON c.metric_id = :metric
-   AND c.callee_id = e.callee_id
-   AND c.caller_id = e.caller_id
-   AND c.caller_line = e.caller_line
-   AND c.caller_col = e.caller_col
-   AND c.kind = e.kind
+  CROSS JOIN edges AS e ON e.metric_id = :metric AND e.callee_id = p.function_id
   WHERE :scope = 'functions'
   UNION ALL
   SELECT

@@ -45,9 +45,6 @@ pub(super) struct Path {
 /// # Errors
 /// When the text is no path.
 pub(super) fn parse(text: &str, known: &dyn Fn(&str) -> bool) -> Result<Path, String> {
-    if known(text) {
-        return Ok(Path { first: Name::Exact(text.to_owned()), rest: Vec::new() });
-    }
     // Behind an operator there must be a name: without `cut` the operator would be left over, and blamed.
     let step = (operator, cut(|input| name(input, known)));
     let path = map((|input| name(input, known), many0(step)), |(first, rest)| Path { first, rest });
