@@ -185,24 +185,30 @@ fn write_report(text: &mut String, report: &Report) {
             let _ = writeln!(text, "| `{flag}` | {}{required} |", cell(parameter.meaning));
         }
     }
-    text.push_str("\n| column | kind | text | CSV | JSON | meaning |\n| --- | --- | --- | --- | --- | --- |\n");
+    text.push_str(
+        "\n| column | kind | text | CSV | XML | JSON | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+    );
     for column in &header.columns {
-        let Column { name, kind, text: shown, csv, json, optional, meaning } = column;
+        let Column { name, kind, text: shown, csv, xml, json, optional, when, meaning } = column;
         let title =
             |title: &Option<_>| title.as_deref().map(|title: &str| format!("`{}`", cell(title))).unwrap_or_default();
         let json = if *json { format!("`{name}`") } else { String::new() };
-        let optional = if *optional { "; left out of text and CSV when empty" } else { "" };
-        let (shown, csv, kind) = (title(shown), title(csv), kind_name(*kind));
-        let _ = writeln!(text, "| `{name}` | {kind} | {shown} | {csv} | {json} | {}{optional} |", cell(meaning));
+        let optional = if *optional { "; left out of tables when empty" } else { "" };
+        let when = when.map(|flag| format!("; in tables only with `--{flag}`")).unwrap_or_default();
+        let (shown, csv, xml, kind) = (title(shown), title(csv), title(xml), kind_name(*kind));
+        let meaning = cell(meaning);
+        let _ = writeln!(text, "| `{name}` | {kind} | {shown} | {csv} | {xml} | {json} | {meaning}{optional}{when} |");
     }
 }
 
 /// A parameter as it is typed, if it is the user's to give.
 fn report_flag(parameter: &ParameterDef<'_>) -> Option<String> {
-    let name = parameter.name;
-    match parameter.kind {
+    let name = parameter.name.replace('_', "-");
+    match &parameter.kind {
         Parameter::Flag | Parameter::Variant(_) => Some(format!("--{name}")),
-        Parameter::Count => Some(format!("--{name} N")),
+        Parameter::Count | Parameter::Percentage => Some(format!("--{name} N")),
+        Parameter::Choice(words) => Some(format!("--{name} {}", words.join("/"))),
+        Parameter::Filter => Some(format!("--{name} REGEX")),
         Parameter::Path => Some(format!("--{name} PATH")),
         Parameter::Thread => Some(format!("--{name} NAME")),
         Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => None,

@@ -43,14 +43,26 @@ fn subcommand(report: &'static Report) -> Command {
 
 /// The flag for a parameter, if it is the user's to give.
 fn flag(parameter: &ParameterDef<'static>) -> Option<Arg> {
-    let flag = Arg::new(parameter.name).long(parameter.name).help(sentence(parameter.meaning));
-    Some(match parameter.kind {
+    let flag = Arg::new(parameter.name).long(parameter.name.replace('_', "-")).help(sentence(parameter.meaning));
+    let flag = match parameter.default {
+        Some(default) => flag.default_value(default),
+        None => flag,
+    };
+    Some(match &parameter.kind {
         Parameter::Flag | Parameter::Variant(_) => flag.action(ArgAction::SetTrue),
         Parameter::Count => flag.value_name("N").value_parser(value_parser!(u64)),
+        Parameter::Percentage => flag.value_name("N").value_parser(percentage),
+        Parameter::Choice(words) => flag.value_name("WORD").value_parser(words.clone()),
+        Parameter::Filter => flag.value_name("REGEX"),
         Parameter::Path => flag.value_name("PATH").required(!parameter.optional),
         Parameter::Thread => flag.value_name("NAME"),
         Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => return None,
     })
+}
+
+fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "expected a percentage, such as 65 or 0.5".to_owned())
 }
 
 /// Starts with a capital, as the help of the other flags does.
@@ -115,10 +127,11 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
 fn request(report: &'static Report, matches: &ArgMatches) -> Request {
     let argument = |parameter: &ParameterDef<'static>| {
         let name = parameter.name;
-        let value = match parameter.kind {
+        let value = match &parameter.kind {
             Parameter::Flag | Parameter::Variant(_) => matches.get_flag(name).then_some(Argument::Flag),
             Parameter::Count => matches.get_one::<u64>(name).map(|count| Argument::Count(*count)),
-            Parameter::Path | Parameter::Thread => {
+            Parameter::Percentage => matches.get_one::<f64>(name).map(|number| Argument::Number(*number)),
+            Parameter::Path | Parameter::Thread | Parameter::Choice(_) | Parameter::Filter => {
                 matches.get_one::<String>(name).map(|text| Argument::Text(text.clone()))
             }
             Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => None,

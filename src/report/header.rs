@@ -3,11 +3,11 @@
 //! ```text
 //! -- One sentence that says what the report shows.
 //! -- More prose, if needed.
-//! -- :name KIND [?]          a parameter; with ? it may be left out
+//! -- :name KIND [? | = N]    a parameter; with ? it may be left out, with = N the value it then has
 //! -- needs: edges | tree     what the run must know
 //! -- about: function         the path names what the report is about
 //! -- rows: many              as many rows as the run has nodes: they are never kept in memory
-//! --> name KIND [text=TITLE] [csv=TITLE] [json] [optional]  a column and where it is shown
+//! --> name KIND [text=TITLE] [csv=TITLE] [xml=TITLE] [json] [optional] [when=flag]  a column and where it is shown
 //! ```
 //!
 //! Two blanks end the list of a column's or parameter's words; its meaning follows.
@@ -18,7 +18,7 @@ use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till1, take_while1};
 use nom::character::complete::{char, line_ending, not_line_ending, space0, space1};
 use nom::combinator::{all_consuming, map, opt, rest, value, verify};
-use nom::multi::{many0, many1};
+use nom::multi::{many0, many1, separated_list1};
 use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Parser};
 
@@ -62,12 +62,14 @@ pub struct ParameterDef<'a> {
     pub kind: Parameter<'a>,
     /// It may be left out.
     pub optional: bool,
+    /// What it is when left out.
+    pub default: Option<&'a str>,
     /// What it means.
     pub meaning: &'a str,
 }
 
 /// What a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parameter<'a> {
     /// The run, given by us.
     Run,
@@ -83,6 +85,12 @@ pub enum Parameter<'a> {
     Variant(&'a str),
     /// A whole number.
     Count,
+    /// A percentage.
+    Percentage,
+    /// One of these words.
+    Choice(Vec<&'a str>),
+    /// A regular expression for names of functions.
+    Filter,
     /// A drill-down path.
     Path,
     /// The name of a thread.
@@ -100,10 +108,14 @@ pub struct Column<'a> {
     pub text: Option<Cow<'a, str>>,
     /// Its title in CSV, if it is shown there.
     pub csv: Option<Cow<'a, str>>,
+    /// Its element in XML, if it is shown there.
+    pub xml: Option<Cow<'a, str>>,
     /// It is part of JSON.
     pub json: bool,
-    /// Text and CSV leave it out when it has no value in any row.
+    /// Tables, CSV and XML leave it out when it has no value in any row.
     pub optional: bool,
+    /// Tables, CSV and XML show it only if this flag is set.
+    pub when: Option<&'a str>,
     /// What it means.
     pub meaning: &'a str,
 }
@@ -114,7 +126,17 @@ impl Column<'_> {
     pub fn plain(name: String, kind: Kind) -> Self {
         let name: Cow<'_, str> = Cow::Owned(name);
         let title = Some(name.clone());
-        Self { name, kind, text: title.clone(), csv: title, json: true, optional: false, meaning: "" }
+        Self {
+            name,
+            kind,
+            text: title.clone(),
+            csv: title.clone(),
+            xml: title,
+            json: true,
+            optional: false,
+            when: None,
+            meaning: "",
+        }
     }
 }
 
@@ -215,21 +237,27 @@ fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
         value(Parameter::Scope, tag("SCOPE")),
         value(Parameter::Flag, tag("FLAG")),
         value(Parameter::Count, tag("COUNT")),
+        value(Parameter::Percentage, tag("PERCENTAGE")),
         value(Parameter::Path, tag("PATH")),
         value(Parameter::Thread, tag("THREAD")),
+        value(Parameter::Filter, tag("FILTER")),
+        map(preceded((tag("CHOICE"), space1), separated_list1(char('|'), word)), Parameter::Choice),
         map(preceded((tag("VARIANT"), space1), word), Parameter::Variant),
     ));
-    let (input, (name, _, kind, optional, meaning)) =
-        (word, space1, kind, opt((space1, char('?'))), meaning).parse(input)?;
-    Ok((input, ParameterDef { name, kind, optional: optional.is_some(), meaning }))
+    let default = preceded((char(' '), char('='), char(' ')), title);
+    let (input, (name, _, kind, optional, default, meaning)) =
+        (word, space1, kind, opt((space1, char('?'))), opt(default), meaning).parse(input)?;
+    Ok((input, ParameterDef { name, kind, optional: optional.is_some() || default.is_some(), default, meaning }))
 }
 
 fn column(input: &str) -> IResult<&str, Column<'_>> {
     enum Attribute<'a> {
         Text(&'a str),
         Csv(&'a str),
+        Xml(&'a str),
         Json,
         Optional,
+        When(&'a str),
     }
     let kind = alt((
         value(Kind::Name, tag("NAME")),
@@ -244,16 +272,30 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
     let attribute = alt((
         map(preceded(tag("text="), title), Attribute::Text),
         map(preceded(tag("csv="), title), Attribute::Csv),
+        map(preceded(tag("xml="), title), Attribute::Xml),
+        map(preceded(tag("when="), word), Attribute::When),
         map(tag("json"), |_| Attribute::Json),
         map(tag("optional"), |_| Attribute::Optional),
     ));
     let (input, (name, _, kind, attributes, meaning)) =
         (word, space1, kind, many0(preceded(char(' '), attribute)), meaning).parse(input)?;
-    let mut column = Column { name: name.into(), kind, text: None, csv: None, json: false, optional: false, meaning };
+    let mut column = Column {
+        name: name.into(),
+        kind,
+        text: None,
+        csv: None,
+        xml: None,
+        json: false,
+        optional: false,
+        when: None,
+        meaning,
+    };
     for attribute in attributes {
         match attribute {
             Attribute::Text(title) => column.text = Some(title.into()),
             Attribute::Csv(title) => column.csv = Some(title.into()),
+            Attribute::Xml(title) => column.xml = Some(title.into()),
+            Attribute::When(flag) => column.when = Some(flag),
             Attribute::Json => column.json = true,
             Attribute::Optional => column.optional = true,
         }
@@ -279,17 +321,24 @@ mod tests {
 
     #[test]
     fn a_header_is_understood_line_by_line() {
-        let sql = "-- What it shows.\n--\n-- :first COUNT ?  rows\n-- :lines VARIANT other  by line\n-- needs: tree\n\
-                   --> shown COST text=@ csv=Time json optional  the cost\nSELECT 1;\n";
+        let sql = "-- What it shows.\n--\n-- :first COUNT ?  rows\n-- :lines VARIANT other  by line\n\
+                   -- :depth COUNT = 20  levels\n-- :by CHOICE function|file ?  rows of what\n-- needs: tree\n\
+                   --> shown COST text=@ csv=Time xml=Time json optional when=lines  the cost\nSELECT 1;\n";
         let header = parse(sql).expect("a header");
         assert_eq!(header.about, "What it shows.");
         assert_eq!(header.needs, Needs::Tree);
         assert!(!header.many_rows);
-        let [first, lines] = header.parameters.as_slice() else { panic!("{:?}", header.parameters) };
-        assert_eq!((first.name, first.kind, first.optional, first.meaning), ("first", Parameter::Count, true, "rows"));
-        assert_eq!((lines.kind, lines.optional), (Parameter::Variant("other"), false));
+        let [first, lines, depth, by] = header.parameters.as_slice() else { panic!("{:?}", header.parameters) };
+        assert_eq!(
+            (first.name, &first.kind, first.optional, first.meaning),
+            ("first", &Parameter::Count, true, "rows")
+        );
+        assert_eq!((&lines.kind, lines.optional), (&Parameter::Variant("other"), false));
+        assert_eq!((depth.default, depth.optional), (Some("20"), true));
+        assert_eq!((&by.kind, by.default), (&Parameter::Choice(vec!["function", "file"]), None));
         let [shown] = header.columns.as_slice() else { panic!("{:?}", header.columns) };
         assert_eq!((shown.text.as_deref(), shown.csv.as_deref()), (Some("@"), Some("Time")));
+        assert_eq!((shown.xml.as_deref(), shown.when), (Some("Time"), Some("lines")));
         assert!(shown.json && shown.optional);
         assert_eq!(shown.meaning, "the cost");
     }

@@ -66,7 +66,9 @@ pub enum Argument {
     Flag,
     /// A number of rows.
     Count(u64),
-    /// A drill-down path, or the name of a thread.
+    /// A percentage.
+    Number(f64),
+    /// A drill-down path, the name of a thread, a word.
     Text(String),
 }
 
@@ -221,13 +223,14 @@ pub fn ask<'d>(
     let mut statement = database.connection().prepare(report.sql).map_err(|source| failure(database, source))?;
     for parameter in &header.parameters {
         let argument = request.argument(parameter.name);
-        let bound: &dyn ToSql = match (parameter.kind, argument) {
+        let bound: &dyn ToSql = match (&parameter.kind, argument) {
             (Parameter::Run, _) => &run.run_id,
             (Parameter::Metric, _) => &metric.metric_id,
             (Parameter::Ticks, _) => &ticks,
             (Parameter::Scope, _) => &scope.name(),
             (Parameter::Flag, flag) => &flag.is_some(),
             (_, Some(Argument::Count(count))) => &i64::try_from(*count).unwrap_or(i64::MAX),
+            (_, Some(Argument::Number(number))) => number,
             (_, Some(Argument::Text(text))) => text,
             (_, Some(Argument::Flag) | None) => &None::<i64>,
         };
@@ -267,7 +270,7 @@ fn variant(report: &'static Report, request: &Request) -> &'static Report {
     let asked = header.parameters.iter().find(|parameter| {
         matches!(parameter.kind, Parameter::Variant(_)) && request.argument(parameter.name).is_some()
     });
-    match asked.map(|parameter| parameter.kind) {
+    match asked.map(|parameter| parameter.kind.clone()) {
         Some(Parameter::Variant(name)) => by_name(name).expect("a test reads the variants of all reports"),
         _ => report,
     }
@@ -346,7 +349,7 @@ mod tests {
             }
             for parameter in &header.parameters {
                 let bound = statement.parameter_index(&format!(":{}", parameter.name)).expect("a name").is_some();
-                match parameter.kind {
+                match &parameter.kind {
                     Parameter::Variant(variant) => assert!(by_name(variant).is_some(), "{name}: variant {variant}"),
                     Parameter::Path | Parameter::Thread => {}
                     _ => assert!(bound, "{name}: the statement does not mention :{}", parameter.name),
