@@ -207,11 +207,10 @@ fn report_flag(parameter: &ParameterDef<'_>) -> Option<String> {
     match &parameter.kind {
         Parameter::Flag | Parameter::Variant(_) => Some(format!("--{name}")),
         Parameter::Count | Parameter::Percentage => Some(format!("--{name} N")),
-        Parameter::Choice(words) => Some(format!("--{name} {}", words.join("/"))),
+        Parameter::Choice(words) | Parameter::Groups(words) => Some(format!("--{name} {}", words.join("/"))),
         Parameter::Filter => Some(format!("--{name} REGEX")),
         Parameter::Path => Some(format!("--{name} PATH")),
         Parameter::Thread => Some(format!("--{name} NAME")),
-        Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => None,
     }
 }
 

@@ -522,7 +522,7 @@ fn reports_equal_plain_sql(sample: &Sample) -> Result<(), Failed> {
             // Quotes say that it is a name, whatever characters it has.
             let quoted = function.map(|name| format!("'{}'", name.replace('\'', "''")));
             arguments.extend(quoted.map(|path| ("fn".to_owned(), Argument::Text(path))));
-            let request = Request { metric: Some(metric.name.clone()), arguments };
+            let request = Request { metric: Some(metric.name.clone()), arguments, ..Request::default() };
             let report = report::by_name(twin.report).expect("a report");
             let mut answer = report::ask(&database, report, &run, &request)?;
             let at: Vec<usize> = twin

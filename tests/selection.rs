@@ -158,7 +158,7 @@ impl Stored {
     ) -> Result<(Option<f64>, Vec<Row>), ReportError> {
         let run = self.database.run(Some(&self.runs[at].0.to_string()))?.expect("it was stored");
         let arguments = arguments.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let request = Request { metric: Some(metric.to_owned()), arguments };
+        let request = Request { metric: Some(metric.to_owned()), arguments, ..Request::default() };
         let report = report::by_name(report).expect("a report");
         let mut answer = report::ask(&self.database, report, &run, &request)?;
         let columns: Vec<String> = answer.columns.iter().map(|column| column.name.to_string()).collect();
@@ -215,6 +215,11 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
         // Compared by check_order.
         row.remove("rank");
         row.remove("cum_pct");
+        let average = match (&row.get("shown"), &row["calls"]) {
+            (Some(Value::Real(cost)), Value::Integer(calls)) if *calls > 0 => Value::Real(cost / *calls as f64),
+            _ => Value::Null,
+        };
+        assert_eq!(row.remove("avg").unwrap_or(average.clone()), average, "{}", what());
     }
     if from_totals && question.metric != model.run.default {
         rows.retain(costs_something);
@@ -250,15 +255,16 @@ fn check_order(report: &str, rows: &[Row]) -> Result<(), String> {
         return Err(format!("wrong order: {pair:#?}"));
     }
     let mut sum = 0.0;
-    for (rank, row) in (1..).zip(rows).filter(|(_, row)| row.contains_key("rank")) {
-        if let Value::Real(pct) = row["pct"] {
+    let percentage = if falling == Some(report) { "pct" } else { "shown_pct" };
+    for (rank, row) in (1..).zip(rows).filter(|(_, row)| row.contains_key("cum_pct")) {
+        if let Value::Real(pct) = row[percentage] {
             sum += pct;
         }
         let is_sum = match row["cum_pct"] {
             Value::Real(found) => (found - sum).abs() < 1e-6,
-            _ => row["pct"] == Value::Null,
+            _ => row[percentage] == Value::Null,
         };
-        if row["rank"] != Value::Integer(rank) || !is_sum {
+        if row.get("rank").is_some_and(|found| *found != Value::Integer(rank)) || !is_sum {
             return Err(format!("expected rank {rank} and sum {sum}: {row:#?}"));
         }
     }

@@ -1,22 +1,28 @@
 -- Which lines called a function: how often, and what the function cost when called from there.
 --
--- :run RUN                the run
--- :metric METRIC          the metric
--- :scope SCOPE            what :fn selects: the whole run, functions, or nodes
 -- :exclusive FLAG         cost of the function itself, without what it called
+-- :avg FLAG               a column with the cost per call
+-- :cumpct FLAG            a column with the running sum of the percentages
+-- :first COUNT ?          only the first rows
+-- :pct PERCENTAGE ?       only the rows until the running sum of the percentages exceeds N
+-- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
 -- :thread THREAD ?        only what happened in the thread of this name
 -- :fn PATH                the function that was called; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :first COUNT ?          only the first rows
+-- :focus FILTER ?         only what happened below functions whose name, module or file fits
+-- :ignore FILTER ?        without what happened below functions whose name, module or file fits
+-- :hide FILTER ?          without such functions, whose cost goes to their callers
 --
 -- needs: edges
 -- about: function
 --> element        NAME text=Element                   the calling function and line, or (root)
---> name           TEXT csv=Element                    the calling function, or (root)
---> caller_line    LINE csv=Line json                  the calling line; NULL if unknown
+--> name           TEXT csv=Element xml=Element        the calling function, or (root)
+--> caller_line    LINE csv=Line xml=Line json         the calling line; NULL if unknown
 --> caller_col     LINE json                           its column or clause; NULL if unknown
---> shown          COST text=@ csv=Time                the cost asked for
---> shown_pct      PERCENT text=% csv=PctOfTot         the same, % of the run's total
---> calls          COUNT text=Calls csv=Calls optional json  how often it called; NULL if unknown
+--> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
+--> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
+--> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it called; NULL if unknown
+--> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
+--> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per call; NULL if calls is unknown or 0
 --> caller         TEXT json                           the calling function; NULL at the root
 --> caller_module  TEXT json                           its module; NULL at the root
 --> caller_file    TEXT json                           its source file; NULL at the root
@@ -24,62 +30,75 @@
 --> exclusive      COST json                           cost of the called function itself
 --> cumulative     COST json                           cost of the called function and what it called
 --> cumulative_pct PERCENT json                        the same, % of the run's total
-WITH arrivals (caller_id, line, col, kind, calls, exclusive, cumulative) AS (
-  SELECT e.caller_id, NULLIF(e.caller_line, -1), NULLIF(e.caller_col, 0), e.kind, e.calls, e.exclusive, e.outermost
-  FROM temp.picked AS p
-  CROSS JOIN edges AS e ON e.metric_id = :metric AND e.callee_id = p.function_id
-  WHERE :scope = 'functions'
-  UNION ALL
+WITH callers AS (
   SELECT
-    CASE WHEN caller.kind IN ('function', 'pseudo') THEN caller.function_id ELSE 0 END,
-    CASE WHEN caller.kind IN ('function', 'pseudo') THEN above.line END,
-    CASE WHEN caller.kind IN ('function', 'pseudo') THEN above.col END,
-    'call',
-    n.calls,
-    CASE WHEN r.default_metric_id = :metric THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END,
-    CASE
-      WHEN s.outermost = 0 THEN 0.0
-      WHEN r.default_metric_id = :metric THEN n.cumulative
-      ELSE COALESCE(c.cumulative, 0.0)
-    END
-  FROM temp.selection AS s
-  CROSS JOIN runs AS r ON r.run_id = :run
-  CROSS JOIN nodes AS n ON n.node_id = s.node_id
-  LEFT JOIN nodes AS above ON above.node_id = n.parent_id
-  LEFT JOIN functions AS caller ON caller.function_id = above.function_id
-  LEFT JOIN node_costs AS c ON c.metric_id = :metric AND c.node_id = n.node_id AND r.default_metric_id <> :metric
-  WHERE :scope = 'nodes'
+    COALESCE(g.group_id, 0) AS caller_id,
+    e.line,
+    e.col,
+    e.kind,
+    CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
+    CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
+    CASE COUNT(*) WHEN COUNT(e.cumulative) THEN SUM(e.cumulative) END AS cumulative
+  FROM temp.arrivals AS e
+  LEFT JOIN temp.group_of AS g ON g.function_id = e.caller_id
+  GROUP BY COALESCE(g.group_id, 0), e.line, e.col, e.kind
 ),
-callers AS (
+costs AS (
   SELECT
-    caller_id,
-    line,
-    col,
-    kind,
-    CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls) END AS calls,
-    CASE COUNT(*) WHEN COUNT(exclusive) THEN SUM(exclusive) END AS exclusive,
-    CASE COUNT(*) WHEN COUNT(cumulative) THEN SUM(cumulative) END AS cumulative
-  FROM arrivals
-  GROUP BY caller_id, line, col, kind
+    c.*,
+    CASE WHEN :exclusive THEN c.exclusive ELSE c.cumulative END AS shown,
+    NULLIF(a.total, 0) AS total
+  FROM callers AS c
+  CROSS JOIN temp.asked AS a
+),
+keyed AS (
+  SELECT
+    f.name,
+    f.module,
+    f.file,
+    c.*,
+    100 * c.shown / c.total AS shown_pct,
+    CASE :sort
+      WHEN 'calls' THEN c.calls
+      WHEN 'avg' THEN c.shown / NULLIF(c.calls, 0)
+      WHEN 'exclusive' THEN c.exclusive
+      WHEN 'cumulative' THEN c.cumulative
+      WHEN 'name' THEN NULL
+      ELSE c.shown
+    END AS sort_key
+  FROM costs AS c
+  LEFT JOIN temp.labels AS f ON f.function_id = c.caller_id
+),
+ranked AS (
+  SELECT
+    k.*,
+    ROW_NUMBER() OVER ranking AS rank,
+    SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
+  FROM keyed AS k
+  WINDOW ranking AS (ORDER BY k.sort_key DESC, COALESCE(k.name, '(root)'), k.line, k.col, k.module, k.file, k.caller_id, k.kind)
 )
 SELECT
-  COALESCE(f.name, '(root)')
-    || COALESCE('[' || a.line || COALESCE(':' || a.col, '') || ']', '') AS element,
-  COALESCE(f.name, '(root)') AS name,
-  a.line AS caller_line,
-  a.col AS caller_col,
-  CASE WHEN :exclusive THEN a.exclusive ELSE a.cumulative END AS shown,
-  100 * CASE WHEN :exclusive THEN a.exclusive ELSE a.cumulative END / NULLIF(m.total, 0) AS shown_pct,
-  a.calls AS calls,
-  f.name AS caller,
-  f.module AS caller_module,
-  f.file AS caller_file,
-  a.kind AS kind,
-  a.exclusive AS exclusive,
-  a.cumulative AS cumulative,
-  100 * a.cumulative / NULLIF(m.total, 0) AS cumulative_pct
-FROM callers AS a
-JOIN metrics AS m ON m.metric_id = :metric
-LEFT JOIN functions AS f ON f.function_id = a.caller_id
-ORDER BY shown DESC, name, a.line, a.col, f.module, f.file, a.caller_id, a.kind
+  COALESCE(r.name, '(root)')
+    || COALESCE('[' || r.line || COALESCE(':' || r.col, '') || ']', '') AS element,
+  COALESCE(r.name, '(root)') AS name,
+  r.line AS caller_line,
+  r.col AS caller_col,
+  r.shown AS shown,
+  r.shown_pct AS shown_pct,
+  r.calls AS calls,
+  r.cum_pct AS cum_pct,
+  r.shown / NULLIF(r.calls, 0) AS avg,
+  r.name AS caller,
+  r.module AS caller_module,
+  r.file AS caller_file,
+  r.kind AS kind,
+  r.exclusive AS exclusive,
+  r.cumulative AS cumulative,
+  100 * r.cumulative / r.total AS cumulative_pct
+FROM ranked AS r
+WHERE r.rank <= COALESCE(
+  (SELECT MIN(over.rank) - 1 FROM ranked AS over WHERE over.cum_pct > :pct + 1e-9),
+  r.rank
+)
+ORDER BY r.rank
 LIMIT COALESCE(:first, -1);

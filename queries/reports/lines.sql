@@ -1,83 +1,93 @@
 -- Calls and cost of every line, the most expensive first. The cost of a line is part of its function's.
 --
--- :run RUN                the run
--- :metric METRIC          the metric
--- :scope SCOPE            what :fn selects: the whole run, functions, or nodes
 -- :exclusive FLAG         cost of the line itself, without what it called
+-- :avg FLAG               a column with the cost per call
+-- :cumpct FLAG            a column with the running sum of the percentages
+-- :first COUNT ?          only the first rows
+-- :pct PERCENTAGE ?       only the rows until the running sum of the percentages exceeds N
+-- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
 -- :thread THREAD ?        only what happened in the thread of this name
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :first COUNT ?          only the first rows
+-- :focus FILTER ?         only what happened below functions whose name, module or file fits
+-- :ignore FILTER ?        without what happened below functions whose name, module or file fits
+-- :hide FILTER ?          without such functions, whose cost goes to their callers
 --
 --> element        NAME text=Element                   function and line
---> function       TEXT csv=Element json               the function
---> line           LINE csv=Line json                  the line
+--> function       TEXT csv=Element xml=Element json   the function
+--> line           LINE csv=Line xml=Line json         the line
 --> col            LINE json                           its column or clause; NULL if unknown
---> shown          COST text=@ csv=Time                the cost asked for
---> shown_pct      PERCENT text=% csv=PctOfTot         the same, % of the run's total
---> calls          COUNT text=Calls csv=Calls optional json  how often the line was executed; NULL if unknown
+--> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
+--> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
+--> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often the line was executed; NULL if unknown
+--> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
+--> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per execution; NULL if calls is unknown or 0
 --> module         TEXT json                           module, package, program or library
 --> file           TEXT json                           source file of the line
 --> exclusive      COST json                           cost of the line itself
 --> exclusive_pct  PERCENT json                        the same, % of the run's total
 --> cumulative     COST json                           cost with what it called, recursion counted once; NULL if unknown
 --> cumulative_pct PERCENT json                        the same, % of the run's total
-WITH nodes_selected AS (
+WITH costs AS (
   SELECT
-    n.function_id,
-    COALESCE(n.file, '') AS file,
-    n.line,
-    COALESCE(n.col, 0) AS col,
-    n.calls,
-    CASE WHEN r.default_metric_id = :metric THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END AS exclusive,
-    CASE
-      WHEN r.default_metric_id = :metric THEN n.cumulative
-      WHEN c.node_id IS NULL THEN 0.0
-      ELSE c.cumulative
-    END AS cumulative,
-    n.outer_id >= s.node_id AS nested
-  FROM temp.selection AS s
-  CROSS JOIN runs AS r ON r.run_id = :run
-  CROSS JOIN nodes AS n ON n.node_id BETWEEN s.node_id AND s.last_id
-  LEFT JOIN node_costs AS c ON c.metric_id = :metric AND c.node_id = n.node_id AND r.default_metric_id <> :metric
-  WHERE :scope = 'nodes' AND s.outermost = 1 AND n.line IS NOT NULL
+    i.function_id,
+    i.file AS line_file,
+    i.line,
+    i.col,
+    i.calls,
+    i.exclusive,
+    i.cumulative,
+    CASE WHEN :exclusive THEN i.exclusive ELSE i.cumulative END AS shown,
+    NULLIF(a.total, 0) AS total
+  FROM temp.line_figures AS i
+  CROSS JOIN temp.asked AS a
 ),
-figures AS (
-  SELECT i.function_id, i.file, i.line, i.col, i.calls, i.exclusive, i.cumulative
-  FROM line_info AS i
-  WHERE :scope = 'run' AND i.metric_id = :metric
-  UNION ALL
-  SELECT i.function_id, i.file, i.line, i.col, i.calls, i.exclusive, i.cumulative
-  FROM temp.picked AS p
-  CROSS JOIN line_info AS i ON i.metric_id = :metric AND i.function_id = p.function_id
-  WHERE :scope = 'functions'
-  UNION ALL
+keyed AS (
   SELECT
-    function_id,
-    file,
-    line,
-    col,
-    CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls) END,
-    SUM(exclusive),
-    CASE COUNT(*) WHEN COUNT(cumulative) THEN SUM(CASE WHEN nested THEN 0.0 ELSE cumulative END) END
-  FROM nodes_selected
-  GROUP BY function_id, file, line, col
+    f.name,
+    f.module,
+    CASE c.line_file WHEN '' THEN f.file ELSE c.line_file END AS file,
+    c.*,
+    100 * c.shown / c.total AS shown_pct,
+    CASE :sort
+      WHEN 'calls' THEN c.calls
+      WHEN 'avg' THEN c.shown / NULLIF(c.calls, 0)
+      WHEN 'exclusive' THEN c.exclusive
+      WHEN 'cumulative' THEN c.cumulative
+      WHEN 'name' THEN NULL
+      ELSE c.shown
+    END AS sort_key
+  FROM costs AS c
+  CROSS JOIN functions AS f
+  WHERE f.function_id = c.function_id
+),
+ranked AS (
+  SELECT
+    k.*,
+    ROW_NUMBER() OVER ranking AS rank,
+    SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
+  FROM keyed AS k
+  WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.line_file, k.function_id)
 )
 SELECT
-  f.name || '[' || i.line || CASE i.col WHEN 0 THEN '' ELSE ':' || i.col END || ']' AS element,
-  f.name AS function,
-  i.line AS line,
-  NULLIF(i.col, 0) AS col,
-  CASE WHEN :exclusive THEN i.exclusive ELSE i.cumulative END AS shown,
-  100 * CASE WHEN :exclusive THEN i.exclusive ELSE i.cumulative END / NULLIF(m.total, 0) AS shown_pct,
-  i.calls AS calls,
-  f.module AS module,
-  CASE i.file WHEN '' THEN f.file ELSE i.file END AS file,
-  i.exclusive AS exclusive,
-  100 * i.exclusive / NULLIF(m.total, 0) AS exclusive_pct,
-  i.cumulative AS cumulative,
-  100 * i.cumulative / NULLIF(m.total, 0) AS cumulative_pct
-FROM figures AS i
-JOIN metrics AS m ON m.metric_id = :metric
-JOIN functions AS f ON f.function_id = i.function_id
-ORDER BY shown DESC, f.name, i.line, i.col, f.module, i.file, f.function_id
+  r.name || '[' || r.line || CASE r.col WHEN 0 THEN '' ELSE ':' || r.col END || ']' AS element,
+  r.name AS function,
+  r.line AS line,
+  NULLIF(r.col, 0) AS col,
+  r.shown AS shown,
+  r.shown_pct AS shown_pct,
+  r.calls AS calls,
+  r.cum_pct AS cum_pct,
+  r.shown / NULLIF(r.calls, 0) AS avg,
+  r.module AS module,
+  r.file AS file,
+  r.exclusive AS exclusive,
+  100 * r.exclusive / r.total AS exclusive_pct,
+  r.cumulative AS cumulative,
+  100 * r.cumulative / r.total AS cumulative_pct
+FROM ranked AS r
+WHERE r.rank <= COALESCE(
+  (SELECT MIN(over.rank) - 1 FROM ranked AS over WHERE over.cum_pct > :pct + 1e-9),
+  r.rank
+)
+ORDER BY r.rank
 LIMIT COALESCE(:first, -1);

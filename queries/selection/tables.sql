@@ -1,16 +1,64 @@
--- What a path selects, one row per step and node. The rows of the last step are the answer.
+-- What a question is about: temporary tables that the statements of one report fill and read.
+CREATE TEMP TABLE IF NOT EXISTS asked (
+  run_id           INTEGER NOT NULL, -- the run
+  metric_id        INTEGER NOT NULL, -- the metric
+  is_default       INTEGER NOT NULL, -- 1 if nodes hold the metric's costs, 0 if node_costs does
+  ticks_id         INTEGER,          -- the run's metric ticks; NULL if it has none
+  ticks_is_default INTEGER NOT NULL, -- 1 if nodes hold the ticks
+  shift            REAL NOT NULL,    -- ns to add to a time for each of its ticks; 0 for times as they are stored
+  total            REAL              -- 100 % of percentages
+);
+CREATE TEMP TABLE IF NOT EXISTS picked (
+  -- The functions that the names of a path mean.
+  step        INTEGER NOT NULL, -- number of the step, from 1
+  function_id INTEGER NOT NULL, -- a function that its name means
+  PRIMARY KEY (step, function_id)
+) WITHOUT ROWID;
 CREATE TEMP TABLE IF NOT EXISTS selection (
+  -- What a path reaches, one row per step and node.
   step      INTEGER NOT NULL, -- number of the step, from 1
   node_id   INTEGER NOT NULL, -- a node that the path up to here reaches
   last_id   INTEGER NOT NULL, -- the last node below it
   outermost INTEGER NOT NULL, -- 1 if no other node of the step encloses it: these subtrees are disjoint
   PRIMARY KEY (step, node_id)
 ) WITHOUT ROWID;
--- The functions that the names of a path mean.
-CREATE TEMP TABLE IF NOT EXISTS picked (
-  step        INTEGER NOT NULL, -- number of the step, from 1
-  function_id INTEGER NOT NULL, -- a function that its name means
-  PRIMARY KEY (step, function_id)
+CREATE TEMP TABLE IF NOT EXISTS subtrees (
+  -- What a path selects: the nodes of its last step that are left.
+  node_id   INTEGER PRIMARY KEY, -- a node
+  last_id   INTEGER NOT NULL,    -- the last node below it
+  outermost INTEGER NOT NULL     -- 1 if no other of these encloses it: these subtrees are disjoint
+);
+CREATE TEMP TABLE IF NOT EXISTS matched (
+  -- The functions that a filter means.
+  filter      TEXT NOT NULL,    -- focus, ignore or hide
+  function_id INTEGER NOT NULL, -- a function whose name, module or file fits it
+  PRIMARY KEY (filter, function_id)
 ) WITHOUT ROWID;
-DELETE FROM temp.selection;
-DELETE FROM temp.picked;
+CREATE TEMP TABLE IF NOT EXISTS groups (
+  -- Functions that are counted as one: those of a module or of a file.
+  function_id INTEGER PRIMARY KEY, -- a function
+  group_id    INTEGER NOT NULL     -- the first function of its group, which stands for it
+);
+CREATE TEMP TABLE IF NOT EXISTS visible (
+  -- The tree that filters leave: the rows of the nodes with the costs that are kept.
+  node_id    INTEGER PRIMARY KEY, -- number of the node
+  last_id    INTEGER NOT NULL,    -- the last node below it
+  parent_id  INTEGER,             -- the nearest visible node above; NULL if there is none
+  outer_id   INTEGER,             -- the nearest enclosing node of the same function; NULL if there is none
+  depth      INTEGER NOT NULL,    -- how many visible nodes are above
+  function_id INTEGER NOT NULL,   -- the function
+  file       TEXT,                -- file of the line where it is not the function's own
+  line       INTEGER,             -- line number; NULL in function nodes
+  col        INTEGER,             -- column or clause of the line; NULL if unknown
+  calls      INTEGER,             -- how often called; NULL if unknown
+  kept       INTEGER NOT NULL,    -- 1 if its own cost is kept
+  exclusive  REAL NOT NULL,       -- own cost that is kept
+  cumulative REAL,                -- kept cost with everything called; NULL if unknown
+  kept_before INTEGER NOT NULL,   -- kept nodes up to and with this one
+  cost_before REAL NOT NULL       -- own cost of the kept function nodes up to and with this one
+);
+CREATE TEMP TABLE IF NOT EXISTS hidden (
+  -- Nodes that a filter hides.
+  node_id   INTEGER PRIMARY KEY, -- number of the node
+  parent_id INTEGER              -- the nearest node above that is not hidden; NULL if there is none
+);

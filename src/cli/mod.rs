@@ -157,6 +157,11 @@ fn line(text: impl Display) -> Result<(), Failure> {
     writeln!(io::stdout(), "{}", plain(&text.to_string())).map_err(output)
 }
 
+/// Writes text that ends its own lines to standard output.
+fn write(text: &str) -> Result<(), Failure> {
+    io::stdout().write_all(text.as_bytes()).map_err(output)
+}
+
 /// Says that the program gives up waiting for an input, which an interrupt has asked for.
 pub fn say_interrupted() {
     say("interrupted");

@@ -10,7 +10,7 @@ use super::{Failure, asked, output_format, print};
 use crate::error::Stop;
 use crate::report::header::{Parameter, ParameterDef};
 use crate::report::render::Format;
-use crate::report::{self, Argument, REPORTS, Report, Request};
+use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
 
 /// `profdb report` with a subcommand for each report.
 pub(super) fn command() -> Command {
@@ -37,27 +37,66 @@ fn subcommand(report: &'static Report) -> Command {
                 .default_value("text")
                 .value_parser(output_format)
                 .help("text, csv or json"),
+        )
+        .arg(
+            Arg::new("bias")
+                .long("bias")
+                .value_name("MS")
+                .allow_negative_numbers(true)
+                .value_parser(milliseconds)
+                .help("What one reading of the timer is taken to cost, in ms; 0 for times as measured [default: as the run says]"),
+        )
+        .arg(
+            Arg::new("percent_of")
+                .long("percent-of")
+                .value_name("WHAT")
+                .default_value("total")
+                .value_parser(["total", "selection"])
+                .help("What is 100 %"),
+        )
+        .arg(
+            Arg::new("regex")
+                .long("regex")
+                .action(ArgAction::SetTrue)
+                .help("Names in PATH are regular expressions; in quotes they stand for themselves"),
+        )
+        .arg(
+            Arg::new("show_sql")
+                .long("show-sql")
+                .action(ArgAction::SetTrue)
+                .help("Shows the statements that give the answer, for the sqlite3 shell, instead of the answer"),
         );
-    header.parameters.iter().filter_map(flag).fold(command, Command::arg)
+    let rival =
+        header.parameters.iter().find(|parameter| parameter.kind == Parameter::Percentage && parameter.name == "pct");
+    let rival = rival.map(|parameter| parameter.name);
+    header.parameters.iter().map(|parameter| flag(parameter, rival)).fold(command, Command::arg)
 }
 
-/// The flag for a parameter, if it is the user's to give.
-fn flag(parameter: &ParameterDef<'static>) -> Option<Arg> {
+/// The flag for a parameter; `rival` is one that cannot stand beside `first`.
+fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
     let flag = Arg::new(parameter.name).long(parameter.name.replace('_', "-")).help(sentence(parameter.meaning));
     let flag = match parameter.default {
         Some(default) => flag.default_value(default),
         None => flag,
     };
-    Some(match &parameter.kind {
+    match &parameter.kind {
         Parameter::Flag | Parameter::Variant(_) => flag.action(ArgAction::SetTrue),
+        // Dyalog's rule: the first rows, or those that make up so much.
+        Parameter::Count if parameter.name == "first" => {
+            flag.value_name("N").value_parser(value_parser!(u64)).conflicts_with_all(rival)
+        }
         Parameter::Count => flag.value_name("N").value_parser(value_parser!(u64)),
         Parameter::Percentage => flag.value_name("N").value_parser(percentage),
-        Parameter::Choice(words) => flag.value_name("WORD").value_parser(words.clone()),
+        Parameter::Choice(words) | Parameter::Groups(words) => flag.value_name("WORD").value_parser(words.clone()),
         Parameter::Filter => flag.value_name("REGEX"),
         Parameter::Path => flag.value_name("PATH").required(!parameter.optional),
         Parameter::Thread => flag.value_name("NAME"),
-        Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => return None,
-    })
+    }
+}
+
+fn milliseconds(text: &str) -> Result<f64, String> {
+    let number = text.replace('¯', "-").parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "expected milliseconds, such as 0.0002 or 0".to_owned())
 }
 
 fn percentage(text: &str) -> Result<f64, String> {
@@ -121,6 +160,9 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let database = source.open(stop)?;
     let run = source.find_run(&database, stop)?;
     let mut answer = report::ask(&database, report, &run, &request).map_err(|error| asked(error, stop))?;
+    if matches.get_flag("show_sql") {
+        return super::write(&answer.script);
+    }
     print(&mut answer, format, stop)
 }
 
@@ -131,15 +173,18 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
             Parameter::Flag | Parameter::Variant(_) => matches.get_flag(name).then_some(Argument::Flag),
             Parameter::Count => matches.get_one::<u64>(name).map(|count| Argument::Count(*count)),
             Parameter::Percentage => matches.get_one::<f64>(name).map(|number| Argument::Number(*number)),
-            Parameter::Path | Parameter::Thread | Parameter::Choice(_) | Parameter::Filter => {
+            Parameter::Path | Parameter::Thread | Parameter::Choice(_) | Parameter::Groups(_) | Parameter::Filter => {
                 matches.get_one::<String>(name).map(|text| Argument::Text(text.clone()))
             }
-            Parameter::Run | Parameter::Metric | Parameter::Ticks | Parameter::Scope => None,
         };
         value.map(|value| (name.to_owned(), value))
     };
+    let words = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     Request {
         metric: matches.get_one::<String>("metric").cloned(),
+        bias: matches.get_one::<f64>("bias").copied(),
+        base: if words("percent_of") == Some("selection") { Base::Selection } else { Base::Total },
+        names: if matches.get_flag("regex") { NameSyntax::Regex } else { NameSyntax::Glob },
         arguments: report.header().parameters.iter().filter_map(argument).collect(),
     }
 }

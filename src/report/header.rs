@@ -6,6 +6,7 @@
 //! -- :name KIND [? | = N]    a parameter; with ? it may be left out, with = N the value it then has
 //! -- needs: edges | tree     what the run must know
 //! -- about: function         the path names what the report is about
+//! -- times: raw              times as they were measured, without correction for the cost of the timer
 //! -- rows: many              as many rows as the run has nodes: they are never kept in memory
 //! --> name KIND [text=TITLE] [csv=TITLE] [xml=TITLE] [json] [optional] [when=flag]  a column and where it is shown
 //! ```
@@ -39,6 +40,8 @@ pub struct Header<'a> {
     pub many_rows: bool,
     /// The path names the function that the report is about, not what to look at.
     pub about_function: bool,
+    /// Times are shown as they were measured, where that is known.
+    pub raw_times: bool,
 }
 
 /// What a report needs of its run.
@@ -71,14 +74,6 @@ pub struct ParameterDef<'a> {
 /// What a parameter takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parameter<'a> {
-    /// The run, given by us.
-    Run,
-    /// The metric, given by us.
-    Metric,
-    /// The run's metric `ticks`, given by us.
-    Ticks,
-    /// What the path selects, given by us.
-    Scope,
     /// A flag.
     Flag,
     /// A flag that asks the report of this name instead.
@@ -89,6 +84,8 @@ pub enum Parameter<'a> {
     Percentage,
     /// One of these words.
     Choice(Vec<&'a str>),
+    /// What is counted as one: functions, or groups of them.
+    Groups(Vec<&'a str>),
     /// A regular expression for names of functions.
     Filter,
     /// A drill-down path.
@@ -169,6 +166,7 @@ enum Item<'a> {
     Needs(Needs),
     ManyRows,
     AboutFunction,
+    RawTimes,
     Column(Column<'a>),
 }
 
@@ -186,6 +184,7 @@ pub fn parse(sql: &str) -> Result<Header<'_>, String> {
         needs: Needs::Nothing,
         many_rows: false,
         about_function: false,
+        raw_times: false,
     };
     for line in lines {
         let (_, item) = all_consuming(item).parse(line).map_err(|_| format!("not understood: --{line}"))?;
@@ -197,6 +196,7 @@ pub fn parse(sql: &str) -> Result<Header<'_>, String> {
             Item::Needs(needs) => found.needs = needs,
             Item::ManyRows => found.many_rows = true,
             Item::AboutFunction => found.about_function = true,
+            Item::RawTimes => found.raw_times = true,
             Item::Column(column) => found.columns.push(column),
         }
     }
@@ -218,6 +218,7 @@ fn item(line: &str) -> IResult<&str, Item<'_>> {
         map(preceded((space1, tag("needs: ")), needs), Item::Needs),
         map((space1, tag("rows: many")), |_| Item::ManyRows),
         map((space1, tag("about: function")), |_| Item::AboutFunction),
+        map((space1, tag("times: raw")), |_| Item::RawTimes),
         map(verify(rest, |text: &str| !text.starts_with('>') && !text.trim_start().starts_with(':')), |text: &str| {
             Item::Prose(text.trim())
         }),
@@ -231,10 +232,6 @@ fn needs(input: &str) -> IResult<&str, Needs> {
 
 fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
     let kind = alt((
-        value(Parameter::Run, tag("RUN")),
-        value(Parameter::Metric, tag("METRIC")),
-        value(Parameter::Ticks, tag("TICKS")),
-        value(Parameter::Scope, tag("SCOPE")),
         value(Parameter::Flag, tag("FLAG")),
         value(Parameter::Count, tag("COUNT")),
         value(Parameter::Percentage, tag("PERCENTAGE")),
@@ -242,6 +239,7 @@ fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
         value(Parameter::Thread, tag("THREAD")),
         value(Parameter::Filter, tag("FILTER")),
         map(preceded((tag("CHOICE"), space1), separated_list1(char('|'), word)), Parameter::Choice),
+        map(preceded((tag("GROUPS"), space1), separated_list1(char('|'), word)), Parameter::Groups),
         map(preceded((tag("VARIANT"), space1), word), Parameter::Variant),
     ));
     let default = preceded((char(' '), char('='), char(' ')), title);

@@ -4,13 +4,16 @@
 pub mod header;
 mod path;
 pub mod render;
+mod scope;
+mod script;
 mod selection;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Statement, ToSql};
 
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
-use header::{Column, Header, Kind, Needs, Parameter};
+use header::{Column, Header, Kind, Needs, Parameter, ParameterDef};
+use script::{Bound, Script};
 
 /// A report: `queries/reports/<name>.sql`.
 #[derive(Debug)]
@@ -19,19 +22,40 @@ pub struct Report {
     pub name: &'static str,
     /// Its text: header and SELECT.
     pub sql: &'static str,
+    /// What is done before, for reports that climb from node to node.
+    climb: Option<Climb>,
+    /// What its depth and thresholds leave out: rows, cost, percentage.
+    pruned: Option<&'static str>,
+}
+
+/// Statements that climb from nodes to those above, level by level: SQL without recursion.
+#[derive(Debug)]
+struct Climb {
+    /// The lowest level.
+    first: &'static str,
+    /// From level `:level` to the next; done until nothing is left to do, or as deep as is asked for.
+    next: &'static str,
 }
 
 /// All reports, in the order in which they are listed; the first is shown when none is named.
 pub const REPORTS: &[Report] = &[
-    Report { name: "summary", sql: include_str!("../../queries/reports/summary.sql") },
-    Report { name: "calls", sql: include_str!("../../queries/reports/calls.sql") },
-    Report { name: "call_lines", sql: include_str!("../../queries/reports/call_lines.sql") },
-    Report { name: "exclusive", sql: include_str!("../../queries/reports/exclusive.sql") },
-    Report { name: "cumulative", sql: include_str!("../../queries/reports/cumulative.sql") },
-    Report { name: "lines", sql: include_str!("../../queries/reports/lines.sql") },
-    Report { name: "tree", sql: include_str!("../../queries/reports/tree.sql") },
-    Report { name: "data", sql: include_str!("../../queries/reports/data.sql") },
+    report("summary", include_str!("../../queries/reports/summary.sql")),
+    report("calls", include_str!("../../queries/reports/calls.sql")),
+    report("call_lines", include_str!("../../queries/reports/call_lines.sql")),
+    report("callees", include_str!("../../queries/reports/callees.sql")),
+    report("exclusive", include_str!("../../queries/reports/exclusive.sql")),
+    report("cumulative", include_str!("../../queries/reports/cumulative.sql")),
+    report("lines", include_str!("../../queries/reports/lines.sql")),
+    Report {
+        pruned: Some(include_str!("../../queries/reports/pruned/tree.sql")),
+        ..report("tree", include_str!("../../queries/reports/tree.sql"))
+    },
+    report("data", include_str!("../../queries/reports/data.sql")),
 ];
+
+const fn report(name: &'static str, sql: &'static str) -> Report {
+    Report { name, sql, climb: None, pruned: None }
+}
 
 /// Finds a report by its name.
 #[must_use]
@@ -48,6 +72,22 @@ impl Report {
     pub fn header(&self) -> Header<'static> {
         header::parse(self.sql).expect("the headers of all bundled reports are read by a test")
     }
+
+    /// Climbs as high as the report looks.
+    fn climb(&self, script: &Script<'_>, bound: &[Bound<'_>], depth: Option<u64>) -> Result<(), StoreError> {
+        let Some(Climb { first, next }) = &self.climb else {
+            return Ok(());
+        };
+        script.run(first, bound)?;
+        for level in 0..depth.unwrap_or(u64::MAX) {
+            let level = i64::try_from(level).unwrap_or(i64::MAX);
+            let with_level: Vec<Bound<'_>> = bound.iter().copied().chain([("level", &level as &dyn ToSql)]).collect();
+            if script.run(next, &with_level)? == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What a report is asked for.
@@ -55,8 +95,42 @@ impl Report {
 pub struct Request {
     /// The metric; the run's default one if `None`.
     pub metric: Option<String>,
+    /// What one reading of the timer is taken to cost, in ms; as stored if `None`.
+    pub bias: Option<f64>,
+    /// What is 100 %.
+    pub base: Base,
+    /// How names in paths are read.
+    pub names: NameSyntax,
     /// Values of the report's own parameters, by name.
     pub arguments: Vec<(String, Argument)>,
+}
+
+/// What percentages are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Base {
+    /// The whole run.
+    #[default]
+    Total,
+    /// What is selected.
+    Selection,
+}
+
+/// How names in paths are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NameSyntax {
+    /// As they are, with `*` and `?` in names that nobody has.
+    #[default]
+    Glob,
+    /// As regular expressions.
+    Regex,
+}
+
+/// What is counted as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Groups {
+    Functions,
+    Modules,
+    Files,
 }
 
 /// The value of a parameter.
@@ -77,15 +151,41 @@ impl Request {
         self.arguments.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
+    /// The text given for a parameter.
+    fn text_of(&self, name: &str) -> Option<&str> {
+        match self.argument(name) {
+            Some(Argument::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The whole number given for a parameter, or its default.
+    fn number_of(&self, header: &Header<'_>, name: &str) -> Option<u64> {
+        match self.argument(name) {
+            Some(Argument::Count(count)) => Some(*count),
+            _ => header.parameters.iter().find(|parameter| parameter.name == name)?.default?.parse().ok(),
+        }
+    }
+
     /// The text given for the parameter of a kind, if the report has one.
-    fn text(&self, header: &Header<'_>, kind: Parameter<'_>) -> Result<Option<&str>, ReportError> {
-        let Some(parameter) = header.parameters.iter().find(|parameter| parameter.kind == kind) else {
+    fn text(&self, header: &Header<'_>, kind: &Parameter<'_>) -> Result<Option<&str>, ReportError> {
+        let Some(parameter) = header.parameters.iter().find(|parameter| parameter.kind == *kind) else {
             return Ok(None);
         };
-        match self.argument(parameter.name) {
-            Some(Argument::Text(text)) => Ok(Some(text)),
-            _ if parameter.optional => Ok(None),
-            _ => Err(ReportError::Usage(format!("the report needs --{}", parameter.name))),
+        match self.text_of(parameter.name) {
+            None if !parameter.optional => Err(ReportError::Usage(format!("the report needs --{}", parameter.name))),
+            text => Ok(text),
+        }
+    }
+
+    /// What the report is to count as one.
+    fn groups(&self, header: &Header<'_>) -> Result<Groups, ReportError> {
+        let parameter = header.parameters.iter().find(|parameter| matches!(parameter.kind, Parameter::Groups(_)));
+        match parameter.and_then(|parameter| self.text_of(parameter.name)) {
+            None | Some("function") => Ok(Groups::Functions),
+            Some("module") => Ok(Groups::Modules),
+            Some("file") => Ok(Groups::Files),
+            Some(other) => Err(ReportError::Usage(format!("expected function, module or file, found {other}"))),
         }
     }
 }
@@ -128,6 +228,19 @@ pub struct Subject {
     pub metric: MetricInfo,
     /// Cost of what was selected; `None` if the whole run was.
     pub selected: Option<f64>,
+    /// What is not shown because it lies too deep or costs too little; `None` if nothing was to be left out.
+    pub pruned: Option<Pruned>,
+}
+
+/// What is not shown of a tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pruned {
+    /// Rows.
+    pub rows: i64,
+    /// Their own cost, in the unit of the metric.
+    pub cost: f64,
+    /// The same, % of what percentages are of; `None` if that is 0.
+    pub percent: Option<f64>,
 }
 
 /// The answer: columns and rows.
@@ -136,6 +249,8 @@ pub struct Answer<'d> {
     pub subject: Option<Subject>,
     /// The columns.
     pub columns: Vec<Column<'d>>,
+    /// Everything that was done for it, for the sqlite3 shell.
+    pub script: String,
     rows: Rows<'d>,
     database: &'d Database,
 }
@@ -215,41 +330,59 @@ pub fn ask<'d>(
     header.needs.check(report.name, run)?;
     let metrics = database.metrics(run.run_id)?;
     let metric = choose_metric(&metrics, run, request)?;
-    let path = request.text(&header, Parameter::Path)?;
-    let thread = request.text(&header, Parameter::Thread)?;
-    let scope = selection::select(database, run, thread, path, header.about_function)?;
-    let selected = selection::cost(database, run, &metric, scope)?;
-    let ticks = metrics.iter().find(|metric| metric.name == "ticks").map(|metric| metric.metric_id);
-    let mut statement = database.connection().prepare(report.sql).map_err(|source| failure(database, source))?;
-    for parameter in &header.parameters {
-        let argument = request.argument(parameter.name);
-        let bound: &dyn ToSql = match (&parameter.kind, argument) {
-            (Parameter::Run, _) => &run.run_id,
-            (Parameter::Metric, _) => &metric.metric_id,
-            (Parameter::Ticks, _) => &ticks,
-            (Parameter::Scope, _) => &scope.name(),
-            (Parameter::Flag, flag) => &flag.is_some(),
-            (_, Some(Argument::Count(count))) => &i64::try_from(*count).unwrap_or(i64::MAX),
-            (_, Some(Argument::Number(number))) => number,
-            (_, Some(Argument::Text(text))) => text,
-            (_, Some(Argument::Flag) | None) => &None::<i64>,
-        };
-        bind(&mut statement, parameter.name, bound).map_err(|source| failure(database, source))?;
-    }
-    let subject = Subject { report: report.name, run: run.clone(), metric, selected };
-    let mut answer = Answer { subject: Some(subject), columns: header.columns, rows: Rows::Asked(statement), database };
+    let script = Script::new(database);
+    let sums = scope::set_up(&script, &header, run, (&metric, &metrics), request)?;
+    let values = values(&header, request);
+    let bound: Vec<Bound<'_>> = values.iter().map(|(name, value)| (*name, value.as_ref())).collect();
+    let depth = request.number_of(&header, "depth");
+    report.climb(&script, &bound, depth)?;
+    let pruned = match report.pruned {
+        Some(sql) if depth.is_some() || request.argument("min_pct").is_some() => {
+            Some(pruned(database, &mut script.prepare(sql, &bound)?)?)
+        }
+        _ => None,
+    };
+    let statement = script.prepare(report.sql, &bound)?;
+    let metric = MetricInfo { total: sums.total, ..metric };
+    let subject = Subject { report: report.name, run: run.clone(), metric, selected: sums.selected, pruned };
+    let mut answer = Answer {
+        subject: Some(subject),
+        columns: header.columns,
+        script: script.into_text(),
+        rows: Rows::Asked(statement),
+        database,
+    };
     if !header.many_rows {
         answer.keep()?;
     }
     Ok(answer)
 }
 
-/// Binds a value to a named parameter, if the statement mentions it: paths are followed before.
-fn bind(statement: &mut Statement<'_>, name: &str, value: &dyn ToSql) -> rusqlite::Result<()> {
-    match statement.parameter_index(&format!(":{name}"))? {
-        Some(at) => statement.raw_bind_parameter(at, value),
-        None => Ok(()),
-    }
+/// The values of a report's parameters that its statements mention.
+fn values<'h>(header: &Header<'h>, request: &Request) -> Vec<(&'h str, Box<dyn ToSql>)> {
+    let value = |parameter: &ParameterDef<'h>| -> Box<dyn ToSql> {
+        let default = parameter.default.map(str::to_owned);
+        match (&parameter.kind, request.argument(parameter.name)) {
+            (Parameter::Flag, flag) => Box::new(flag.is_some()),
+            (_, Some(Argument::Count(count))) => Box::new(i64::try_from(*count).unwrap_or(i64::MAX)),
+            (_, Some(Argument::Number(number))) => Box::new(*number),
+            (_, Some(Argument::Text(text))) => Box::new(text.clone()),
+            (Parameter::Count, _) => Box::new(default.and_then(|number| number.parse::<i64>().ok())),
+            (Parameter::Percentage, _) => Box::new(default.and_then(|number| number.parse::<f64>().ok())),
+            _ => Box::new(default),
+        }
+    };
+    header.parameters.iter().map(|parameter| (parameter.name, value(parameter))).collect()
+}
+
+/// What a report leaves out.
+fn pruned(database: &Database, statement: &mut Statement<'_>) -> Result<Pruned, StoreError> {
+    let mut read = || -> rusqlite::Result<Pruned> {
+        let mut rows = statement.raw_query();
+        let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        Ok(Pruned { rows: row.get(0)?, cost: row.get(1)?, percent: row.get(2)? })
+    };
+    read().map_err(|source| failure(database, source))
 }
 
 impl Answer<'_> {
@@ -326,19 +459,39 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         return Err(ReportError::Usage("only statements that read: SELECT, WITH, VALUES, EXPLAIN".to_owned()));
     }
     let columns = statement.column_names().map(|name| Column::plain(name.to_owned(), Kind::Any)).collect();
-    Ok(Answer { subject: None, columns, rows: Rows::Asked(statement), database })
+    Ok(Answer { subject: None, columns, script: sql.to_owned(), rows: Rows::Asked(statement), database })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Stop;
+    use crate::import::{import, meta};
+    use crate::importers::{self, Options};
+    use crate::input::{Input, Limits};
+
+    const CSV: &[u8] =
+        b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"f\",,1,1,1\n";
+
+    fn database() -> Database {
+        let stop = Stop::default();
+        let input = Input::new(Box::new(CSV), Limits::default(), stop.clone()).expect("text is readable");
+        let (format, options) = (importers::by_name("dyalog_csv").expect("the format is there"), Options::default());
+        let describe = |fingerprint| meta(format, &options, "x", fingerprint);
+        import(input, format, &options, &stop, describe, Database::in_memory).expect("one row imports").database
+    }
 
     #[test]
     fn headers_match_their_statements() {
-        let database = Database::in_memory().expect("memory");
-        selection::clear(&database).expect("memory");
-        for Report { name, sql } in REPORTS {
+        let database = database();
+        let run = database.run(None).expect("a database").expect("a run");
+        for report in REPORTS {
+            let Report { name, sql, .. } = report;
             let header = header::parse(sql).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let request =
+                Request { arguments: vec![("fn".to_owned(), Argument::Text("f".to_owned()))], ..Request::default() };
+            ask(&database, report, &run, &request).unwrap_or_else(|error| panic!("{name}: {error}"));
+            // The views of the question are still there.
             let statement = database.connection().prepare(sql).unwrap_or_else(|error| panic!("{name}: {error}"));
             let columns: Vec<_> = header.columns.iter().map(|column| column.name.as_ref()).collect();
             assert_eq!(statement.column_names().collect::<Vec<_>>(), columns, "{name}");
@@ -349,10 +502,11 @@ mod tests {
             }
             for parameter in &header.parameters {
                 let bound = statement.parameter_index(&format!(":{}", parameter.name)).expect("a name").is_some();
-                match &parameter.kind {
+                let shows = header.columns.iter().any(|column| column.when == Some(parameter.name));
+                match parameter.kind {
                     Parameter::Variant(variant) => assert!(by_name(variant).is_some(), "{name}: variant {variant}"),
-                    Parameter::Path | Parameter::Thread => {}
-                    _ => assert!(bound, "{name}: the statement does not mention :{}", parameter.name),
+                    Parameter::Path | Parameter::Thread | Parameter::Filter | Parameter::Groups(_) => {}
+                    _ => assert!(bound || shows, "{name}: the statement does not mention :{}", parameter.name),
                 }
             }
         }

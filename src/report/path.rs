@@ -13,6 +13,8 @@ use nom::multi::many0;
 use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
+use super::NameSyntax;
+
 /// How a step continues the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
@@ -27,8 +29,10 @@ pub(super) enum Operator {
 pub(super) enum Name {
     /// Functions of exactly this name.
     Exact(String),
-    /// Functions whose name fits.
+    /// Functions whose name fits a glob.
     Pattern(String),
+    /// Functions whose name a regular expression fits.
+    Regex(String),
     /// Threads of exactly this name. No text of a path means one: `--thread` does.
     Thread(String),
 }
@@ -40,14 +44,19 @@ pub(super) struct Path {
     pub(super) rest: Vec<(Operator, Name)>,
 }
 
-/// Reads a path; `known` says whether the run has a function of that name.
+/// Reads a path; `known` says whether the run has a function of that name. With regular expressions, a name is what stands
+/// between two operators or in quotes.
 ///
 /// # Errors
 /// When the text is no path.
-pub(super) fn parse(text: &str, known: &dyn Fn(&str) -> bool) -> Result<Path, String> {
+pub(super) fn parse(text: &str, syntax: NameSyntax, known: &dyn Fn(&str) -> bool) -> Result<Path, String> {
+    let name = |input| match syntax {
+        NameSyntax::Glob => name(input, known),
+        NameSyntax::Regex => alt((delimited(blanks, quoted, blanks), regex)).parse(input),
+    };
     // Behind an operator there must be a name: without `cut` the operator would be left over, and blamed.
-    let step = (operator, cut(|input| name(input, known)));
-    let path = map((|input| name(input, known), many0(step)), |(first, rest)| Path { first, rest });
+    let step = (operator, cut(name));
+    let path = map((name, many0(step)), |(first, rest)| Path { first, rest });
     match all_consuming(path).parse(text) {
         Ok((_, path)) => Ok(path),
         Err(nom::Err::Error(error) | nom::Err::Failure(error)) => {
@@ -87,6 +96,11 @@ fn quoted(input: &str) -> IResult<&str, Name> {
     Ok((rest, Name::Exact(pieces.concat())))
 }
 
+/// A regular expression up to the next operator.
+fn regex(input: &str) -> IResult<&str, Name> {
+    map(is_not(",>"), |text: &str| Name::Regex(text.trim().to_owned())).parse(input)
+}
+
 /// A name up to the next operator.
 fn bare(input: &str) -> IResult<&str, Name> {
     let (rest, text) = is_not(",>").parse(input)?;
@@ -111,7 +125,7 @@ mod tests {
     fn show(path: &Path) -> String {
         let name = |name: &Name| match name {
             Name::Exact(name) => format!("[{name}]"),
-            Name::Pattern(name) | Name::Thread(name) => format!("/{name}/"),
+            Name::Pattern(name) | Name::Thread(name) | Name::Regex(name) => format!("/{name}/"),
         };
         let rest = path.rest.iter().map(|(operator, step)| {
             let operator = if *operator == Operator::Within { "," } else { ">" };
@@ -151,7 +165,17 @@ mod tests {
             ("'A", "['A]"),
         ];
         for (text, expected) in table {
-            let path = parse(text, &|name| KNOWN.contains(&name)).unwrap_or_else(|error| panic!("{error}"));
+            let path =
+                parse(text, NameSyntax::Glob, &|name| KNOWN.contains(&name)).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(show(&path), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn regular_expressions_stand_between_operators() {
+        let table = [("^A.*", "/^A.*/"), ("A|B , C", "/A|B/,/C/"), ("'A,B'>C", "[A,B]>/C/"), ("a\\x2cb", "/a\\x2cb/")];
+        for (text, expected) in table {
+            let path = parse(text, NameSyntax::Regex, &|_| true).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(show(&path), expected, "{text}");
         }
     }
@@ -160,7 +184,7 @@ mod tests {
     fn what_is_no_path_is_refused_with_its_place() {
         let table = [("", 1), ("A,", 3), (",A", 1), ("A,,B", 3), ("A>>B", 3)];
         for (text, at) in table {
-            let error = parse(text, &|name| name == "A" || name == "B").expect_err(text);
+            let error = parse(text, NameSyntax::Glob, &|name| name == "A" || name == "B").expect_err(text);
             assert!(error.contains(&format!("character {at}")), "{text}: {error}");
         }
     }

@@ -294,7 +294,7 @@ fn positional(mantissa: &str, exponent: i32) -> String {
 fn json(answer: &mut Answer<'_>, out: &mut dyn Write) -> Result<(), RenderError> {
     write!(out, "{{\"schema_version\":{JSON_SCHEMA}")?;
     if let Some(subject) = &answer.subject {
-        let Subject { report, run, metric, selected } = subject;
+        let Subject { report, run, metric, selected, .. } = subject;
         let (name, fidelity) = (json_text(&run.name), json_text(&run.fidelity));
         write!(out, ",\"report\":\"{report}\"")?;
         write!(out, ",\"run\":{{\"run_id\":{},\"name\":{name},\"fidelity\":{fidelity}}}", run.run_id)?;

@@ -4,24 +4,25 @@
 //! those whose caller is any node so far. Reducing to outermost nodes before `>`, or adding up nodes that are outermost for
 //! their own function over several functions, would count recursion wrongly; tests/selection.rs compares with brute force.
 
+use regex::Regex;
 use rusqlite::named_params;
 
 use super::path::{self, Name, Operator, Path};
-use super::{ReportError, failure};
-use crate::store::{Database, MetricInfo, RunInfo, StoreError};
+use super::script::{Bound, Script};
+use super::{NameSyntax, ReportError, failure};
+use crate::store::{RunInfo, StoreError};
 
-const TABLES: &str = include_str!("../../queries/selection/tables.sql");
 const PICK_NAME: &str = include_str!("../../queries/selection/pick_name.sql");
 const PICK_THREAD: &str = include_str!("../../queries/selection/pick_thread.sql");
 const PICK_PATTERN: &str = include_str!("../../queries/selection/pick_pattern.sql");
+const PICK_LISTED: &str = include_str!("../../queries/selection/pick_listed.sql");
 const NAMES: &str = include_str!("../../queries/selection/names.sql");
+const ALL_FUNCTIONS: &str = include_str!("../../queries/selection/functions.sql");
 const KNOWS: &str = include_str!("../../queries/selection/knows.sql");
 const THREADS: &str = include_str!("../../queries/selection/threads.sql");
 const FIRST: &str = include_str!("../../queries/selection/first.sql");
 const WITHIN: &str = include_str!("../../queries/selection/within.sql");
 const DIRECT: &str = include_str!("../../queries/selection/direct.sql");
-const FORGET_EARLIER: &str = include_str!("../../queries/selection/forget_earlier.sql");
-const SELECTED: &str = include_str!("../../queries/selection/selected.sql");
 
 /// Names that are suggested for one that nobody knows.
 const SUGGESTIONS: usize = 3;
@@ -31,44 +32,31 @@ const ALIKE: f64 = 0.75;
 
 /// What the reports look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum Target {
     /// The whole run.
     Run,
-    /// Totals of one function.
+    /// The totals of one function, in `temp.picked`.
     Functions,
-    /// Nodes, and what is below them.
-    Nodes,
+    /// The nodes of a step in `temp.selection`, and what is below them.
+    Nodes {
+        /// The step.
+        step: i64,
+    },
 }
 
-impl Scope {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Functions => "functions",
-            Self::Nodes => "nodes",
-        }
-    }
-}
-
-/// Forgets what was selected before.
-pub(super) fn clear(database: &Database) -> Result<(), StoreError> {
-    database.connection().execute_batch(TABLES).map_err(|source| failure(database, source))
-}
-
-/// Follows a path, within a thread if one is named; without either the whole run is selected. The totals of a single
-/// function answer for it where they can: in reports about that function, and where the run has no nodes.
+/// Follows a path, within a thread if one is named; without either the whole run is selected. Where totals do, those of a
+/// single function are selected instead of its nodes.
 pub(super) fn select(
-    database: &Database,
-    run: &RunInfo,
+    script: &Script<'_>,
+    names: &Names<'_, '_>,
     thread: Option<&str>,
     text: Option<&str>,
-    about_function: bool,
-) -> Result<Scope, ReportError> {
-    clear(database)?;
-    let names = Names { database, run };
-    let parsed = text.map(|text| path::parse(text, &|name| names.knows(name)).map_err(ReportError::Usage));
+    totals_do: bool,
+) -> Result<Target, ReportError> {
+    let parsed =
+        text.map(|text| path::parse(text, names.syntax, &|name| names.knows(name)).map_err(ReportError::Usage));
     let path = match (thread.map(|thread| Name::Thread(thread.to_owned())), parsed.transpose()?) {
-        (None, None) => return Ok(Scope::Run),
+        (None, None) => return Ok(Target::Run),
         (None, Some(path)) => path,
         (Some(first), None) => Path { first, rest: Vec::new() },
         (Some(first), Some(path)) => {
@@ -77,24 +65,18 @@ pub(super) fn select(
         }
     };
     let single = names.pick(1, &path.first)? == 1 && path.rest.is_empty();
-    let has_nodes = run.fidelity == "tree";
-    if single && (!has_nodes || about_function) {
-        return Ok(Scope::Functions);
+    if single && totals_do {
+        return Ok(Target::Functions);
     }
-    if !has_nodes {
-        return Err(ReportError::NothingSelected(format!(
-            "run {} knows no paths: --fn takes the name of one function there",
-            run.run_id
-        )));
+    if !names.has_tree() {
+        return Err(names.no_paths("--fn takes the name of one function there"));
     }
-    let follow = |sql: &str, step: i64| {
-        let parameters = named_params! { ":run": run.run_id, ":step": step };
-        let statement = database.connection().prepare_cached(sql);
-        statement.and_then(|mut statement| statement.execute(parameters)).map_err(|source| failure(database, source))
-    };
+    let follow = |sql: &str, step: i64| script.run(sql, &[("run", &names.run.run_id), ("step", &step)]);
     let mut found = follow(FIRST, 1)?;
+    let mut last = 1;
     for (step, (operator, name)) in (2_i64..).zip(&path.rest) {
         names.pick(step, name)?;
+        last = step;
         found = match operator {
             Operator::Within => follow(WITHIN, step)?,
             Operator::Direct => follow(DIRECT, step)?,
@@ -102,74 +84,95 @@ pub(super) fn select(
     }
     if found == 0 {
         let path = text.unwrap_or_default();
-        return Err(ReportError::NothingSelected(format!("no call in run {} follows the path {path}", run.run_id)));
+        let run = names.run.run_id;
+        return Err(ReportError::NothingSelected(format!("no call in run {run} follows the path {path}")));
     }
-    let forgotten = database.connection().execute(FORGET_EARLIER, []);
-    forgotten.map_err(|source| failure(database, source))?;
-    Ok(Scope::Nodes)
-}
-
-/// Cost of what is selected; `None` for the whole run.
-pub(super) fn cost(
-    database: &Database,
-    run: &RunInfo,
-    metric: &MetricInfo,
-    scope: Scope,
-) -> Result<Option<f64>, StoreError> {
-    if scope == Scope::Run {
-        return Ok(None);
-    }
-    let parameters = named_params! { ":run": run.run_id, ":metric": metric.metric_id, ":scope": scope.name() };
-    let statement = database.connection().prepare_cached(SELECTED);
-    let cost = statement.and_then(|mut statement| statement.query_row(parameters, |row| row.get(0)));
-    cost.map(Some).map_err(|source| failure(database, source))
+    Ok(Target::Nodes { step: last })
 }
 
 /// The names of a run.
-struct Names<'d> {
-    database: &'d Database,
-    run: &'d RunInfo,
+pub(super) struct Names<'s, 'd> {
+    script: &'s Script<'d>,
+    run: &'s RunInfo,
+    syntax: NameSyntax,
 }
 
-impl Names<'_> {
+impl<'s, 'd> Names<'s, 'd> {
+    pub(super) fn new(script: &'s Script<'d>, run: &'s RunInfo, syntax: NameSyntax) -> Self {
+        Self { script, run, syntax }
+    }
+
+    pub(super) fn run(&self) -> &RunInfo {
+        self.run
+    }
+
+    /// Whether the run knows paths.
+    pub(super) fn has_tree(&self) -> bool {
+        self.run.fidelity == "tree"
+    }
+
+    /// Refuses what needs paths.
+    pub(super) fn no_paths(&self, instead: &str) -> ReportError {
+        ReportError::NothingSelected(format!("run {} knows no paths: {instead}", self.run.run_id))
+    }
+
     /// Whether a function of the run has exactly this name.
     fn knows(&self, name: &str) -> bool {
         let parameters = named_params! { ":run": self.run.run_id, ":name": name };
-        let statement = self.database.connection().prepare_cached(KNOWS);
+        let statement = self.script.database().connection().prepare_cached(KNOWS);
         // A failing database fails again, and is reported, when the name is picked.
         statement.and_then(|mut statement| statement.query_row(parameters, |row| row.get(0))).unwrap_or(false)
     }
 
     /// Picks the functions of a step; says how many.
     fn pick(&self, step: i64, name: &Name) -> Result<usize, ReportError> {
-        match self.insert(step, name).map_err(|source| failure(self.database, source))? {
+        let pick =
+            |sql: &str, value: Bound<'_>| self.script.run(sql, &[("run", &self.run.run_id), ("step", &step), value]);
+        let picked = match name {
+            Name::Exact(name) => pick(PICK_NAME, ("name", name))?,
+            Name::Thread(name) => pick(PICK_THREAD, ("name", name))?,
+            // In GLOB a bracket opens a set of characters; here it stands for itself.
+            Name::Pattern(pattern) => pick(PICK_PATTERN, ("pattern", &pattern.replace('[', "[[]")))?,
+            Name::Regex(text) => pick(PICK_LISTED, ("functions", &self.fitting(text, "fn")?))?,
+        };
+        match picked {
             0 => Err(ReportError::NothingSelected(self.unknown(name)?)),
             picked => Ok(picked),
         }
     }
 
-    fn insert(&self, step: i64, name: &Name) -> rusqlite::Result<usize> {
-        let connection = self.database.connection();
-        let run = self.run.run_id;
-        match name {
-            Name::Exact(name) => connection
-                .prepare_cached(PICK_NAME)?
-                .execute(named_params! { ":run": run, ":step": step, ":name": name }),
-            Name::Thread(name) => connection
-                .prepare_cached(PICK_THREAD)?
-                .execute(named_params! { ":run": run, ":step": step, ":name": name }),
-            // In GLOB a bracket opens a set of characters; here it stands for itself.
-            Name::Pattern(pattern) => connection
-                .prepare_cached(PICK_PATTERN)?
-                .execute(named_params! { ":run": run, ":step": step, ":pattern": pattern.replace('[', "[[]") }),
+    /// The functions of the run that a regular expression fits, by name, module or file for filters and by name for paths:
+    /// their numbers as JSON.
+    pub(super) fn fitting(&self, text: &str, flag: &str) -> Result<String, ReportError> {
+        let regex = Regex::new(text).map_err(|error| ReportError::Usage(format!("--{flag}: {error}")))?;
+        let fits = |name: &str, module: &str, file: &str| {
+            regex.is_match(name) || (flag != "fn" && (regex.is_match(module) || regex.is_match(file)))
+        };
+        let listed = || -> rusqlite::Result<Vec<String>> {
+            let mut statement = self.script.database().connection().prepare(ALL_FUNCTIONS)?;
+            let mut rows = statement.query(named_params! { ":run": self.run.run_id })?;
+            let mut fitting = Vec::new();
+            while let Some(row) = rows.next()? {
+                let texts: [String; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
+                if fits(&texts[0], &texts[1], &texts[2]) {
+                    fitting.push(row.get::<_, i64>(0)?.to_string());
+                }
+            }
+            Ok(fitting)
+        };
+        let fitting = listed().map_err(|source| failure(self.script.database(), source))?;
+        if fitting.is_empty() && flag != "fn" {
+            let run = self.run.run_id;
+            return Err(ReportError::NothingSelected(format!("--{flag}: no function of run {run} fits {text}")));
         }
+        Ok(format!("[{}]", fitting.join(",")))
     }
 
     /// What to say of a name that nobody has.
     fn unknown(&self, name: &Name) -> Result<String, StoreError> {
         let run = self.run.run_id;
         Ok(match name {
-            Name::Pattern(pattern) => format!("no function of run {run} fits {pattern}"),
+            Name::Pattern(pattern) | Name::Regex(pattern) => format!("no function of run {run} fits {pattern}"),
             Name::Thread(name) => {
                 let threads = self.list(THREADS)?;
                 let known = if threads.is_empty() { "none at all".to_owned() } else { threads.join(", ") };
@@ -187,10 +190,10 @@ impl Names<'_> {
     /// Names of the run that a statement lists.
     fn list(&self, sql: &str) -> Result<Vec<String>, StoreError> {
         let names = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = self.database.connection().prepare(sql)?;
+            let mut statement = self.script.database().connection().prepare(sql)?;
             statement.query_map(named_params! { ":run": self.run.run_id }, |row| row.get(0))?.collect()
         };
-        names().map_err(|source| failure(self.database, source))
+        names().map_err(|source| failure(self.script.database(), source))
     }
 }
 

@@ -17,6 +17,8 @@ pub struct RunInfo {
     pub fidelity: String,
     /// Its default metric; `None` if nothing was measured.
     pub default_metric: Option<String>,
+    /// What has been subtracted from its times, in ns per tick; `None` if unknown.
+    pub bias_applied: Option<f64>,
 }
 
 /// A metric of a run.
@@ -77,11 +79,11 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn run(&self, name: Option<&str>) -> Result<Option<RunInfo>, StoreError> {
-        let columns = "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name
+        let columns = "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name, r.bias_applied
                        FROM runs AS r LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id";
         let read = |row: &Row<'_>| {
             let (run_id, name) = (row.get(0)?, row.get(1)?);
-            Ok(RunInfo { run_id, name, fidelity: row.get(2)?, default_metric: row.get(3)? })
+            Ok(RunInfo { run_id, name, fidelity: row.get(2)?, default_metric: row.get(3)?, bias_applied: row.get(4)? })
         };
         let Some(name) = name else {
             let sql = format!("{columns} ORDER BY r.run_id DESC LIMIT 1");

@@ -1,0 +1,3 @@
+-- Percentages of what is selected.
+UPDATE temp.asked
+SET total = (SELECT cost FROM temp.selected);

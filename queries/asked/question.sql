@@ -1,0 +1,14 @@
+-- The run, the metric and how times are to be corrected.
+INSERT INTO temp.asked (run_id, metric_id, is_default, ticks_id, ticks_is_default, shift, total)
+SELECT
+  r.run_id,
+  m.metric_id,
+  m.metric_id = r.default_metric_id,
+  t.metric_id,
+  t.metric_id IS r.default_metric_id,
+  :shift,
+  m.total + :shift * COALESCE(t.total, 0)
+FROM runs AS r
+JOIN metrics AS m ON m.run_id = r.run_id
+LEFT JOIN metrics AS t ON t.run_id = r.run_id AND t.name = 'ticks'
+WHERE r.run_id = :run AND m.metric_id = :metric;

@@ -1,0 +1,40 @@
+-- What a run says of functions, lines and edges, in the metric that is asked for.
+CREATE TEMP VIEW asked_functions (function_id, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks) AS
+SELECT
+  i.function_id,
+  i.calls,
+  i.exclusive,
+  i.cumulative,
+  CASE WHEN a.ticks_id IS NULL THEN NULL WHEN t.function_id IS NULL THEN 0.0 ELSE t.exclusive END,
+  CASE WHEN a.ticks_id IS NULL THEN NULL WHEN t.function_id IS NULL THEN 0.0 ELSE t.cumulative END
+FROM temp.asked AS a
+CROSS JOIN function_info AS i
+LEFT JOIN function_info AS t ON t.metric_id = a.ticks_id AND t.function_id = i.function_id
+WHERE i.metric_id = a.metric_id;
+CREATE TEMP VIEW asked_lines (
+  function_id, file, line, col, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks
+) AS
+SELECT
+  i.function_id,
+  i.file,
+  i.line,
+  i.col,
+  i.calls,
+  i.exclusive,
+  i.cumulative,
+  CASE WHEN a.ticks_id IS NULL THEN NULL WHEN t.function_id IS NULL THEN 0.0 ELSE t.exclusive END,
+  CASE WHEN a.ticks_id IS NULL THEN NULL WHEN t.function_id IS NULL THEN 0.0 ELSE t.cumulative END
+FROM temp.asked AS a
+CROSS JOIN line_info AS i
+LEFT JOIN line_info AS t
+  ON t.metric_id = a.ticks_id AND t.function_id = i.function_id
+ AND t.file = i.file AND t.line = i.line AND t.col = i.col
+WHERE i.metric_id = a.metric_id;
+CREATE TEMP VIEW asked_edges (
+  callee_id, caller_id, caller_line, caller_col, kind, calls, exclusive, cumulative, outermost
+) AS
+SELECT
+  e.callee_id, e.caller_id, e.caller_line, e.caller_col, e.kind, e.calls, e.exclusive, e.cumulative, e.outermost
+FROM temp.asked AS a
+CROSS JOIN edges AS e
+WHERE e.metric_id = a.metric_id;

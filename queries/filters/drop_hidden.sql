@@ -1,0 +1,3 @@
+-- Hidden nodes are gone.
+DELETE FROM temp.visible
+WHERE node_id IN (SELECT node_id FROM temp.hidden);

@@ -1,0 +1,103 @@
+-- Whom a function called: how often, and what it spent in them. Where a pair recurs on one path it is counted once.
+--
+-- :exclusive FLAG         cost of the called functions themselves, without what they called
+-- :avg FLAG               a column with the cost per call
+-- :cumpct FLAG            a column with the running sum of the percentages
+-- :first COUNT ?          only the first rows
+-- :pct PERCENTAGE ?       only the rows until the running sum of the percentages exceeds N
+-- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
+-- :by GROUPS function|module|file = function  one row per called function, module or file
+-- :thread THREAD ?        only what happened in the thread of this name
+-- :fn PATH                the function that called; A,B: B within A; A>B: B called by A; * and ? fit any text
+-- :focus FILTER ?         only what happened below functions whose name, module or file fits
+-- :ignore FILTER ?        without what happened below functions whose name, module or file fits
+-- :hide FILTER ?          without such functions, whose cost goes to their callers
+--
+-- needs: edges
+-- about: function
+--> element        NAME text=Element csv=Element xml=Element  the called function
+--> line           LINE csv=Line xml=Line              always empty
+--> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
+--> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
+--> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it was called from here; NULL if unknown
+--> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
+--> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per call; NULL if calls is unknown or 0
+--> callee         TEXT json                           the called function
+--> callee_module  TEXT json                           its module
+--> callee_file    TEXT json                           its source file
+--> kind           TEXT json                           call, or back: known to exist, without cost of its own
+--> exclusive      COST json                           cost of the called function itself
+--> cumulative     COST json                           what the function spent in it and in what that called
+--> cumulative_pct PERCENT json                        the same, % of the run's total
+WITH callees AS (
+  SELECT
+    g.group_id AS callee_id,
+    e.kind,
+    CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
+    CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
+    -- What a function spent in several others of a group is known only where paths are.
+    CASE
+      WHEN COUNT(*) = COUNT(e.cumulative) AND (MIN(e.callee_id) = MAX(e.callee_id)) THEN SUM(e.cumulative)
+    END AS cumulative
+  FROM temp.departures AS e
+  CROSS JOIN temp.group_of AS g
+  WHERE g.function_id = e.callee_id
+  GROUP BY g.group_id, e.kind
+),
+costs AS (
+  SELECT
+    c.*,
+    CASE WHEN :exclusive THEN c.exclusive ELSE c.cumulative END AS shown,
+    NULLIF(a.total, 0) AS total
+  FROM callees AS c
+  CROSS JOIN temp.asked AS a
+),
+keyed AS (
+  SELECT
+    f.name,
+    f.module,
+    f.file,
+    c.*,
+    100 * c.shown / c.total AS shown_pct,
+    CASE :sort
+      WHEN 'calls' THEN c.calls
+      WHEN 'avg' THEN c.shown / NULLIF(c.calls, 0)
+      WHEN 'exclusive' THEN c.exclusive
+      WHEN 'cumulative' THEN c.cumulative
+      WHEN 'name' THEN NULL
+      ELSE c.shown
+    END AS sort_key
+  FROM costs AS c
+  CROSS JOIN temp.labels AS f
+  WHERE f.function_id = c.callee_id
+),
+ranked AS (
+  SELECT
+    k.*,
+    ROW_NUMBER() OVER ranking AS rank,
+    SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
+  FROM keyed AS k
+  WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.callee_id, k.kind)
+)
+SELECT
+  r.name AS element,
+  NULL AS line,
+  r.shown AS shown,
+  r.shown_pct AS shown_pct,
+  r.calls AS calls,
+  r.cum_pct AS cum_pct,
+  r.shown / NULLIF(r.calls, 0) AS avg,
+  r.name AS callee,
+  r.module AS callee_module,
+  r.file AS callee_file,
+  r.kind AS kind,
+  r.exclusive AS exclusive,
+  r.cumulative AS cumulative,
+  100 * r.cumulative / r.total AS cumulative_pct
+FROM ranked AS r
+WHERE r.rank <= COALESCE(
+  (SELECT MIN(over.rank) - 1 FROM ranked AS over WHERE over.cum_pct > :pct + 1e-9),
+  r.rank
+)
+ORDER BY r.rank
+LIMIT COALESCE(:first, -1);

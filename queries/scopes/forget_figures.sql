@@ -1,0 +1,2 @@
+-- Figures of single functions give way to those of groups.
+DROP VIEW temp.figures;

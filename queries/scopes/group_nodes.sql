@@ -1,0 +1,32 @@
+-- Groups of functions within subtrees: cost is counted where no function of the same group encloses the node.
+CREATE TEMP VIEW figures (function_id, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks) AS
+SELECT
+  group_id,
+  CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls) END,
+  SUM(exclusive),
+  SUM(CASE WHEN outermost THEN cumulative ELSE 0.0 END),
+  SUM(exclusive_ticks),
+  SUM(CASE WHEN outermost THEN cumulative_ticks ELSE 0.0 END)
+FROM (
+  SELECT
+    g.group_id,
+    n.calls,
+    n.exclusive,
+    n.cumulative,
+    n.exclusive_ticks,
+    n.cumulative_ticks,
+    COALESCE(
+      n.node_id > MAX(n.last_id) OVER (
+        PARTITION BY g.group_id ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ),
+      1
+    ) AS outermost
+  FROM temp.subtrees AS s
+  CROSS JOIN temp.asked_nodes AS n
+  CROSS JOIN temp.groups AS g
+  WHERE s.outermost = 1
+    AND n.line IS NULL
+    AND n.node_id BETWEEN s.node_id AND s.last_id
+    AND g.function_id = n.function_id
+)
+GROUP BY group_id;

@@ -1,0 +1,16 @@
+-- Functions as parts of their files.
+INSERT INTO temp.groups (function_id, group_id)
+SELECT f.function_id, MIN(f.function_id) OVER (PARTITION BY f.file)
+FROM runs AS r
+CROSS JOIN function_info AS i
+CROSS JOIN functions AS f
+WHERE r.run_id = :run
+  AND i.metric_id = r.default_metric_id
+  AND f.function_id = i.function_id
+  AND f.kind IN ('function', 'pseudo');
+CREATE TEMP VIEW group_of (function_id, group_id) AS
+SELECT function_id, group_id
+FROM temp.groups;
+CREATE TEMP VIEW labels (function_id, name, module, file, kind) AS
+SELECT function_id, CASE file WHEN '' THEN '(file unknown)' ELSE file END, '', file, 'file'
+FROM functions;

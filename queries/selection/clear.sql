@@ -1,0 +1,21 @@
+-- Forgets the question before.
+DROP VIEW IF EXISTS temp.asked_functions;
+DROP VIEW IF EXISTS temp.asked_lines;
+DROP VIEW IF EXISTS temp.asked_edges;
+DROP VIEW IF EXISTS temp.asked_nodes;
+DROP VIEW IF EXISTS temp.figures;
+DROP VIEW IF EXISTS temp.line_figures;
+DROP VIEW IF EXISTS temp.arrivals;
+DROP VIEW IF EXISTS temp.departures;
+DROP VIEW IF EXISTS temp.places;
+DROP VIEW IF EXISTS temp.labels;
+DROP VIEW IF EXISTS temp.group_of;
+DROP VIEW IF EXISTS temp.selected;
+DELETE FROM temp.asked;
+DELETE FROM temp.picked;
+DELETE FROM temp.selection;
+DELETE FROM temp.subtrees;
+DELETE FROM temp.matched;
+DELETE FROM temp.groups;
+DELETE FROM temp.visible;
+DELETE FROM temp.hidden;

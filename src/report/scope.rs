@@ -1,0 +1,228 @@
+//! What a report looks at. Temporary views with fixed names stand between the tables of a run and the SELECT of a report:
+//! one layer gives costs in the metric and with the timer bias that are asked for, or what filters leave of them, the next
+//! one what is selected. So a report is written once, whatever is asked.
+
+use super::header::{Header, Parameter};
+use super::script::Script;
+use super::selection::{self, Names, Target};
+use super::{Base, Groups, ReportError, Request, failure};
+use crate::store::{MetricInfo, RunInfo, StoreError};
+
+const TABLES: &str = include_str!("../../queries/selection/tables.sql");
+const CLEAR: &str = include_str!("../../queries/selection/clear.sql");
+const SUBTREES: &str = include_str!("../../queries/selection/subtrees.sql");
+const SUBTREES_VISIBLE: &str = include_str!("../../queries/selection/subtrees_visible.sql");
+const WHOLE_RUN: &str = include_str!("../../queries/selection/whole_run.sql");
+const ROOTS: &str = include_str!("../../queries/selection/roots.sql");
+
+const QUESTION: &str = include_str!("../../queries/asked/question.sql");
+const PERCENT_OF_SELECTION: &str = include_str!("../../queries/asked/percent_of_selection.sql");
+const TOTALS: &str = include_str!("../../queries/asked/totals.sql");
+const TOTALS_SHIFTED: &str = include_str!("../../queries/asked/totals_shifted.sql");
+const NODES_DEFAULT: &str = include_str!("../../queries/asked/nodes_default.sql");
+const NODES_OTHER: &str = include_str!("../../queries/asked/nodes_other.sql");
+const NODES_SHIFTED: &str = include_str!("../../queries/asked/nodes_shifted.sql");
+const NODES_VISIBLE: &str = include_str!("../../queries/asked/nodes_visible.sql");
+
+const KEEP: &str = include_str!("../../queries/filters/keep.sql");
+const ADD_UP: &str = include_str!("../../queries/filters/add_up.sql");
+const DROP_EMPTY: &str = include_str!("../../queries/filters/drop_empty.sql");
+const HIDE: &str = include_str!("../../queries/filters/hide.sql");
+const LOOK_UP: &str = include_str!("../../queries/filters/look_up.sql");
+const ADOPT: &str = include_str!("../../queries/filters/adopt.sql");
+const RAISE: &str = include_str!("../../queries/filters/raise.sql");
+const DROP_HIDDEN: &str = include_str!("../../queries/filters/drop_hidden.sql");
+const MEASURE_DEPTH: &str = include_str!("../../queries/filters/measure_depth.sql");
+const MATCH: &str = include_str!("../../queries/filters/match.sql");
+
+const AS_THEY_ARE: &str = include_str!("../../queries/scopes/functions_as_they_are.sql");
+const BY_MODULE: &str = include_str!("../../queries/scopes/groups_by_module.sql");
+const BY_FILE: &str = include_str!("../../queries/scopes/groups_by_file.sql");
+const RUN: &str = include_str!("../../queries/scopes/run.sql");
+const FUNCTIONS: &str = include_str!("../../queries/scopes/functions.sql");
+const NODES: &str = include_str!("../../queries/scopes/nodes.sql");
+const PATHS: &str = include_str!("../../queries/scopes/paths.sql");
+const PLACES: &str = include_str!("../../queries/scopes/places.sql");
+const DEPARTURES: &str = include_str!("../../queries/scopes/departures.sql");
+const FORGET_FIGURES: &str = include_str!("../../queries/scopes/forget_figures.sql");
+const GROUP_NODES: &str = include_str!("../../queries/scopes/group_nodes.sql");
+const GROUP_TOTALS: &str = include_str!("../../queries/scopes/group_totals.sql");
+
+/// Names of the filters, as the flags have them.
+const FILTERS: [&str; 3] = ["focus", "ignore", "hide"];
+
+/// Nanoseconds in a millisecond, in which a bias is given.
+const NANOSECONDS: f64 = 1e6;
+
+/// What the answer adds up to.
+pub(super) struct Sums {
+    /// The whole run.
+    pub(super) total: f64,
+    /// What is selected; `None` if the whole run is.
+    pub(super) selected: Option<f64>,
+}
+
+/// Sets up the views for a question.
+pub(super) fn set_up(
+    script: &Script<'_>,
+    header: &Header<'_>,
+    run: &RunInfo,
+    (metric, metrics): (&MetricInfo, &[MetricInfo]),
+    request: &Request,
+) -> Result<Sums, ReportError> {
+    let is_tree = run.fidelity == "tree";
+    script.batch(TABLES)?;
+    script.batch(CLEAR)?;
+    let shift = shift(header, run, (metric, metrics), request)?;
+    script.run(QUESTION, &[("run", &run.run_id), ("metric", &metric.metric_id), ("shift", &shift)])?;
+    let total = number(script, "SELECT total FROM temp.asked")?;
+    let stored_in_nodes = run.default_metric.as_ref() == Some(&metric.name);
+    let (totals, nodes) = match (shift != 0.0, stored_in_nodes) {
+        (true, _) => (TOTALS_SHIFTED, NODES_SHIFTED),
+        (false, true) => (TOTALS, NODES_DEFAULT),
+        (false, false) => (TOTALS, NODES_OTHER),
+    };
+    script.batch(totals)?;
+    script.batch(nodes)?;
+    let names = Names::new(script, run, request.names);
+    let filtered = filter(script, &names, header, request)?;
+    let by = request.groups(header)?;
+    let target = {
+        let thread = request.text(header, &Parameter::Thread)?;
+        let path = request.text(header, &Parameter::Path)?;
+        // Totals of a single function answer for it where they can.
+        let totals_do = !is_tree || (header.about_function && !filtered && by == Groups::Functions);
+        selection::select(script, &names, thread, path, totals_do)?
+    };
+    match by {
+        Groups::Functions => script.batch(AS_THEY_ARE)?,
+        Groups::Modules => group(script, run, BY_MODULE, "module")?,
+        Groups::Files => group(script, run, BY_FILE, "file")?,
+    }
+    match (target, filtered) {
+        (Target::Run, false) => {
+            script.run(WHOLE_RUN, &[("run", &run.run_id)])?;
+            script.batch(RUN)?;
+            script.batch(PLACES)?;
+        }
+        (Target::Functions, _) => script.batch(FUNCTIONS)?,
+        (Target::Run, true) => subtrees(script, ROOTS, 0)?,
+        (Target::Nodes { step }, false) => subtrees(script, SUBTREES, step)?,
+        (Target::Nodes { step }, true) => subtrees(script, SUBTREES_VISIBLE, step)?,
+    }
+    match by {
+        Groups::Functions => {}
+        Groups::Modules | Groups::Files if is_tree => {
+            script.batch(FORGET_FIGURES)?;
+            script.batch(GROUP_NODES)?;
+        }
+        Groups::Modules | Groups::Files => {
+            script.batch(FORGET_FIGURES)?;
+            script.batch(GROUP_TOTALS)?;
+        }
+    }
+    let selected = match (target, filtered) {
+        (Target::Run, false) => None,
+        _ => Some(number(script, "SELECT cost FROM temp.selected")?),
+    };
+    if request.base == Base::Selection && selected.is_some() {
+        script.batch(PERCENT_OF_SELECTION)?;
+    }
+    Ok(Sums { total, selected })
+}
+
+/// Puts nodes and what is below them in view.
+fn subtrees(script: &Script<'_>, statement: &str, step: i64) -> Result<(), ReportError> {
+    if script.run(statement, &[("step", &step)])? == 0 {
+        return Err(ReportError::NothingSelected("the filters leave nothing of what is selected".to_owned()));
+    }
+    for views in [NODES, PATHS, PLACES, DEPARTURES] {
+        script.batch(views)?;
+    }
+    Ok(())
+}
+
+/// Leaves of the tree what the filters want; says whether there are any.
+fn filter(
+    script: &Script<'_>,
+    names: &Names<'_, '_>,
+    header: &Header<'_>,
+    request: &Request,
+) -> Result<bool, ReportError> {
+    let mut given = Vec::new();
+    for filter in FILTERS {
+        if header.parameters.iter().any(|parameter| parameter.name == filter)
+            && let Some(text) = request.text_of(filter)
+        {
+            given.push((filter, names.fitting(text, filter)?));
+        }
+    }
+    if given.is_empty() {
+        return Ok(false);
+    }
+    if !names.has_tree() {
+        return Err(names.no_paths("--focus, --ignore and --hide look at paths"));
+    }
+    let is_given = |name: &str| given.iter().any(|(filter, _)| *filter == name);
+    for (filter, functions) in &given {
+        script.run(MATCH, &[("filter", filter), ("functions", functions)])?;
+    }
+    script.run(KEEP, &[("run", &names.run().run_id), ("focused", &is_given("focus"))])?;
+    script.batch(ADD_UP)?;
+    script.batch(DROP_EMPTY)?;
+    if is_given("hide") {
+        script.batch(HIDE)?;
+        while script.run(LOOK_UP, &[])? > 0 {}
+        for step in [ADOPT, RAISE, DROP_HIDDEN, MEASURE_DEPTH] {
+            script.batch(step)?;
+        }
+    }
+    script.batch(NODES_VISIBLE)?;
+    Ok(true)
+}
+
+/// Counts functions of one module or file as one.
+fn group(script: &Script<'_>, run: &RunInfo, statements: &str, what: &str) -> Result<(), ReportError> {
+    script.run(statements, &[("run", &run.run_id)])?;
+    if number(script, "SELECT COUNT(DISTINCT group_id) FROM temp.groups")? > 1.0 {
+        return Ok(());
+    }
+    let known = number(
+        script,
+        "SELECT MAX(name NOT LIKE '(% unknown)') FROM temp.labels JOIN temp.groups USING (function_id)",
+    )?;
+    if known > 0.0 {
+        return Ok(());
+    }
+    Err(ReportError::NothingSelected(format!("no function of run {} has a {what}", run.run_id)))
+}
+
+/// What is to be added to a time for each of its ticks, in ns.
+fn shift(
+    header: &Header<'_>,
+    run: &RunInfo,
+    (metric, metrics): (&MetricInfo, &[MetricInfo]),
+    request: &Request,
+) -> Result<f64, ReportError> {
+    let has_ticks = metrics.iter().any(|metric| metric.name == "ticks");
+    let is_time = metric.unit == "ns";
+    let Some(bias) = request.bias else {
+        let raw = run.bias_applied.filter(|_| header.raw_times && has_ticks && is_time);
+        return Ok(raw.unwrap_or(0.0));
+    };
+    let refuse = |reason: String| Err(ReportError::Usage(format!("--bias: {reason}")));
+    let run_id = run.run_id;
+    match run.bias_applied {
+        _ if !is_time => refuse(format!("metric {} is no time", metric.name)),
+        _ if !has_ticks => refuse(format!("run {run_id} does not say how often the timer was read (ticks)")),
+        None => refuse(format!("run {run_id} does not say by what bias its times are corrected already")),
+        Some(applied) => Ok(applied - bias * NANOSECONDS),
+    }
+}
+
+/// One number.
+fn number(script: &Script<'_>, sql: &str) -> Result<f64, StoreError> {
+    let database = script.database();
+    let number = database.connection().query_row(sql, [], |row| row.get::<_, Option<f64>>(0));
+    number.map(Option::unwrap_or_default).map_err(|source| failure(database, source))
+}
