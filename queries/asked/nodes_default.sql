@@ -29,4 +29,5 @@ SELECT
   END
 FROM temp.asked AS a
 CROSS JOIN nodes AS n
-LEFT JOIN node_costs AS t ON t.metric_id = a.ticks_id AND t.node_id = n.node_id;
+LEFT JOIN node_costs AS t ON t.metric_id = a.ticks_id AND t.node_id = n.node_id
+WHERE a.question = 1;

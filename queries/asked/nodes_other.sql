@@ -30,4 +30,5 @@ SELECT
 FROM temp.asked AS a
 CROSS JOIN nodes AS n
 LEFT JOIN node_costs AS c ON c.metric_id = a.metric_id AND c.node_id = n.node_id
-LEFT JOIN node_costs AS t ON t.metric_id = a.ticks_id AND t.node_id = n.node_id;
+LEFT JOIN node_costs AS t ON t.metric_id = a.ticks_id AND t.node_id = n.node_id
+WHERE a.question = 1;

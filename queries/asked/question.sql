@@ -1,6 +1,7 @@
 -- The run, the metric and how times are to be corrected.
-INSERT INTO temp.asked (run_id, metric_id, is_default, ticks_id, ticks_is_default, shift, total)
+INSERT INTO temp.asked (question, run_id, metric_id, is_default, ticks_id, ticks_is_default, shift, total)
 SELECT
+  1,
   r.run_id,
   m.metric_id,
   m.metric_id = r.default_metric_id,

@@ -10,7 +10,7 @@ SELECT
 FROM temp.asked AS a
 CROSS JOIN function_info AS i
 LEFT JOIN function_info AS t ON t.metric_id = a.ticks_id AND t.function_id = i.function_id
-WHERE i.metric_id = a.metric_id;
+WHERE a.question = 1 AND i.metric_id = a.metric_id;
 CREATE TEMP VIEW asked_lines (
   function_id, file, line, col, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks
 ) AS
@@ -29,7 +29,7 @@ CROSS JOIN line_info AS i
 LEFT JOIN line_info AS t
   ON t.metric_id = a.ticks_id AND t.function_id = i.function_id
  AND t.file = i.file AND t.line = i.line AND t.col = i.col
-WHERE i.metric_id = a.metric_id;
+WHERE a.question = 1 AND i.metric_id = a.metric_id;
 CREATE TEMP VIEW asked_edges (
   callee_id, caller_id, caller_line, caller_col, kind, calls, exclusive, cumulative, outermost
 ) AS
@@ -48,4 +48,4 @@ CROSS JOIN edges AS e
 LEFT JOIN edges AS t
   ON t.metric_id = a.ticks_id AND t.callee_id = e.callee_id AND t.caller_id = e.caller_id
  AND t.caller_line = e.caller_line AND t.caller_col = e.caller_col AND t.kind = e.kind
-WHERE e.metric_id = a.metric_id;
+WHERE a.question = 1 AND e.metric_id = a.metric_id;

@@ -48,6 +48,7 @@ costs AS (
     NULLIF(a.total, 0) AS total
   FROM callers AS c
   CROSS JOIN temp.asked AS a
+  WHERE a.question = 1
 ),
 keyed AS (
   SELECT
@@ -67,13 +68,23 @@ keyed AS (
   FROM costs AS c
   LEFT JOIN temp.labels AS f ON f.function_id = c.caller_id
 ),
+sorted AS (
+  SELECT k.*
+  FROM keyed AS k
+  ORDER BY k.sort_key DESC, COALESCE(k.name, '(root)'), k.module, k.file, k.caller_id, k.kind
+  LIMIT COALESCE(:first, -1)
+),
 ranked AS (
   SELECT
     k.*,
     ROW_NUMBER() OVER ranking AS rank,
     SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
-  FROM keyed AS k
+  FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, COALESCE(k.name, '(root)'), k.module, k.file, k.caller_id, k.kind)
+),
+cut AS (
+  SELECT k.*, MAX(k.cum_pct) OVER (ORDER BY k.rank ROWS UNBOUNDED PRECEDING) AS reached
+  FROM ranked AS k
 )
 SELECT
   COALESCE(r.name, '(root)') AS element,
@@ -90,10 +101,6 @@ SELECT
   r.exclusive AS exclusive,
   r.cumulative AS cumulative,
   100 * r.cumulative / r.total AS cumulative_pct
-FROM ranked AS r
-WHERE r.rank <= COALESCE(
-  (SELECT MIN(over.rank) - 1 FROM ranked AS over WHERE over.cum_pct > :pct + 1e-9),
-  r.rank
-)
-ORDER BY r.rank
-LIMIT COALESCE(:first, -1);
+FROM cut AS r
+WHERE :pct IS NULL OR r.reached <= :pct + 1e-9
+ORDER BY r.rank;

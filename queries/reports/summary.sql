@@ -38,6 +38,7 @@ WITH costs AS (
     NULLIF(a.total, 0) AS total
   FROM temp.figures AS i
   CROSS JOIN temp.asked AS a
+  WHERE a.question = 1
 ),
 keyed AS (
   SELECT
@@ -59,13 +60,23 @@ keyed AS (
   CROSS JOIN temp.labels AS f
   WHERE f.function_id = c.function_id AND f.kind NOT IN ('root', 'process', 'thread', 'part')
 ),
+sorted AS (
+  SELECT k.*
+  FROM keyed AS k
+  ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id
+  LIMIT COALESCE(:first, -1)
+),
 ranked AS (
   SELECT
     k.*,
     ROW_NUMBER() OVER ranking AS rank,
     SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
-  FROM keyed AS k
+  FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id)
+),
+cut AS (
+  SELECT k.*, MAX(k.cum_pct) OVER (ORDER BY k.rank ROWS UNBOUNDED PRECEDING) AS reached
+  FROM ranked AS k
 )
 SELECT
   r.name AS function,
@@ -82,10 +93,6 @@ SELECT
   100 * r.exclusive / r.total AS exclusive_pct,
   r.cumulative AS cumulative,
   100 * r.cumulative / r.total AS cumulative_pct
-FROM ranked AS r
-WHERE r.rank <= COALESCE(
-  (SELECT MIN(over.rank) - 1 FROM ranked AS over WHERE over.cum_pct > :pct + 1e-9),
-  r.rank
-)
-ORDER BY r.rank
-LIMIT COALESCE(:first, -1);
+FROM cut AS r
+WHERE :pct IS NULL OR r.reached <= :pct + 1e-9
+ORDER BY r.rank;

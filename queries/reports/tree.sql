@@ -44,8 +44,9 @@ SELECT
 FROM temp.asked AS a
 CROSS JOIN temp.places AS n
 CROSS JOIN functions AS f
-WHERE f.function_id = n.function_id
+WHERE a.question = 1
+  AND f.function_id = n.function_id
   AND (:depth IS NULL OR n.depth <= :depth)
   AND (:min_pct IS NULL OR 100 * COALESCE(n.cumulative, n.exclusive) / NULLIF(a.total, 0) >= :min_pct)
-ORDER BY n.node_id
+ORDER BY n.subtree_id, n.node_id
 LIMIT COALESCE(:first, -1);

@@ -27,7 +27,7 @@ FROM (
   CROSS JOIN temp.asked_nodes AS above
   CROSS JOIN temp.subtrees AS caller
   CROSS JOIN temp.group_of AS g
-  WHERE s.outermost = 1
+  WHERE s.outermost
     AND n.line IS NULL
     AND n.node_id > s.node_id
     AND n.node_id <= s.last_id

@@ -24,7 +24,7 @@ FROM (
   FROM temp.subtrees AS s
   CROSS JOIN temp.asked_nodes AS n
   CROSS JOIN temp.groups AS g
-  WHERE s.outermost = 1
+  WHERE s.outermost
     AND n.line IS NULL
     AND n.node_id BETWEEN s.node_id AND s.last_id
     AND g.function_id = n.function_id

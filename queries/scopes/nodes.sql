@@ -9,5 +9,5 @@ SELECT
   SUM(CASE WHEN n.outer_id >= s.node_id THEN 0.0 ELSE n.cumulative_ticks END)
 FROM temp.subtrees AS s
 CROSS JOIN temp.asked_nodes AS n
-WHERE s.outermost = 1 AND n.line IS NULL AND n.node_id BETWEEN s.node_id AND s.last_id
+WHERE s.outermost AND n.line IS NULL AND n.node_id BETWEEN s.node_id AND s.last_id
 GROUP BY n.function_id;

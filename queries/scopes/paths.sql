@@ -19,7 +19,7 @@ SELECT
   END
 FROM temp.subtrees AS s
 CROSS JOIN temp.asked_nodes AS n
-WHERE s.outermost = 1 AND n.line IS NOT NULL AND n.node_id BETWEEN s.node_id AND s.last_id
+WHERE s.outermost AND n.line IS NOT NULL AND n.node_id BETWEEN s.node_id AND s.last_id
 GROUP BY n.function_id, COALESCE(n.file, ''), n.line, COALESCE(n.col, 0);
 CREATE TEMP VIEW arrivals (caller_id, line, col, kind, calls, exclusive, cumulative) AS
 -- Containers are nobody's callers.
@@ -40,4 +40,4 @@ CREATE TEMP VIEW selected (cost) AS
 SELECT COALESCE(SUM(n.cumulative), 0.0)
 FROM temp.subtrees AS s
 CROSS JOIN temp.asked_nodes AS n
-WHERE s.outermost = 1 AND n.node_id = s.node_id;
+WHERE s.outermost AND n.node_id = s.node_id;

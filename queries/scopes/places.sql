@@ -1,9 +1,10 @@
 -- The nodes of subtrees, with their depth there.
 CREATE TEMP VIEW places (
-  node_id, parent_id, depth, function_id, file, line, col, calls, exclusive, cumulative, exclusive_ticks,
+  subtree_id, node_id, parent_id, depth, function_id, file, line, col, calls, exclusive, cumulative, exclusive_ticks,
   cumulative_ticks
 ) AS
 SELECT
+  s.node_id,
   n.node_id,
   n.parent_id,
   n.depth - top.depth,
@@ -19,4 +20,4 @@ SELECT
 FROM temp.subtrees AS s
 CROSS JOIN temp.asked_nodes AS top
 CROSS JOIN temp.asked_nodes AS n
-WHERE s.outermost = 1 AND top.node_id = s.node_id AND n.node_id BETWEEN s.node_id AND s.last_id;
+WHERE s.outermost AND top.node_id = s.node_id AND n.node_id BETWEEN s.node_id AND s.last_id;

@@ -1,5 +1,6 @@
 -- What a question is about: temporary tables that the statements of one report fill and read.
 CREATE TEMP TABLE IF NOT EXISTS asked (
+  question         INTEGER PRIMARY KEY, -- always 1: the planner knows by this key that there is one row
   run_id           INTEGER NOT NULL, -- the run
   metric_id        INTEGER NOT NULL, -- the metric
   is_default       INTEGER NOT NULL, -- 1 if nodes hold the metric's costs, 0 if node_costs does
