@@ -57,8 +57,8 @@ const COMMAND: usize = 1 << 20;
 fn sniff(head: &[u8]) -> Confidence {
     // The same file name serves JSON, which starts with a brace, and the old log, which starts with a quote.
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let other = matches!(line.first(), Some(b'{' | b'"') | None);
-    if !other && memchr::memmem::find(line, TITLE).is_some() { Confidence::Yes } else { Confidence::No }
+    let title = line.strip_prefix(b"\t").and_then(|line| memchr::memmem::find(line, TITLE));
+    if title.is_some() { Confidence::Yes } else { Confidence::No }
 }
 
 fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
