@@ -20,6 +20,8 @@
 //! - Trees of any depth.
 //! - Cost centres by label, module and source span: two of one name are two functions. If even the start of the span is the
 //!   same, the whole span stands in for the file of the second.
+//! - Stacks of a centre that is not declared: it gets a name like `<cc 180>` and is `pseudo`, not known to be code of the
+//!   program.
 //! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`) below a root of their own and outside the total, as in
 //!   the ordinary text report of the same run. `--with-builtins` leaves them below MAIN and inside.
 //! - Texts that are not UTF-8, with U+FFFD.
@@ -35,7 +37,7 @@
 use std::collections::HashMap;
 
 use super::common::counted::Counted;
-use super::common::ghc::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS};
+use super::common::ghc::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS, made_up};
 use super::common::loose_json::{Ends, Reader};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
@@ -373,9 +375,9 @@ impl File<'_, '_, '_> {
         let centre = if let Some(centre) = self.by_id.get(&id) {
             *centre
         } else {
-            let name = format!("<cc {id}>");
+            let name = made_up(id);
+            let centre = Centre::undeclared(self.sink, &name);
             self.undeclared.add_with(position, || quote(name.as_bytes()));
-            let centre = self.centres.centre(self.sink, position, name.as_bytes(), b"", b"");
             self.by_id.insert(id, centre);
             centre
         };

@@ -28,7 +28,8 @@
 //!   which pairs of caller and callee count such arrivals.
 //! - A repeated stack that is its own parent: the RTS of late 2011 does not say which of the enclosing centres was called.
 //!   The edge is listed as it stands, from the centre to itself; a note counts them.
-//! - Centres that are used but not declared get a name like `<cc 180>`: the RTS of late 2011 declares none of its own.
+//! - Centres that are used but not declared get a name like `<cc 180>` and are `pseudo`, not known to be code of the
+//!   program: the RTS of late 2011 declares none of its own.
 //! - The RTS's own centres (`GC`, `SYSTEM`, `OVERHEAD_of`, `DONT_CARE`, `IDLE`) stand below a root `(built-in)` of their own,
 //!   outside the total, so that percentages are those of the program; `--with-builtins` leaves them where the log has
 //!   them. Undeclared ones are known by their numbers, which follow that of the undeclared root.

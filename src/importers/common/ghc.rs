@@ -46,6 +46,15 @@ pub(in crate::importers) struct Centre {
     builtin: bool,
 }
 
+impl Centre {
+    /// A centre that the report uses and does not declare, under a name that was made up. It is not known to be code of the
+    /// program.
+    pub(in crate::importers) fn undeclared(sink: &mut dyn Sink, name: &str) -> Self {
+        let function = sink.function(FunctionDef { kind: Kind::Pseudo, ..FunctionDef::named(name) });
+        Self { function, builtin: false }
+    }
+}
+
 /// The cost centres of a run.
 #[derive(Default)]
 pub(in crate::importers) struct Centres {
@@ -116,6 +125,11 @@ impl Centres {
             )
         });
     }
+}
+
+/// The name of a centre of which only the number is known.
+pub(in crate::importers) fn made_up(number: u64) -> String {
+    format!("<cc {number}>")
 }
 
 /// File, line and column where a span starts: `file:l:c`, `file:l:c-c`, `file:(l,c)-(l,c)`. What stands between angle

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::counted::Counted;
+use super::ghc::made_up;
 use crate::error::Position;
 use crate::events::{
     Cost, Edge, EdgeKind, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
@@ -39,10 +40,6 @@ pub(in crate::importers) struct Centre {
 }
 
 impl Centre {
-    fn made_up(&self) -> String {
-        format!("<cc {}>", self.number)
-    }
-
     fn def<'a>(&'a self, made_up: &'a str) -> FunctionDef<'a> {
         match &self.name {
             Some((label, module)) => {
@@ -175,7 +172,7 @@ pub(in crate::importers) fn tell(log: &Log, word: u64, apart: Apart, sink: &mut 
         alloc: (sink.metric("alloc", Unit::Bytes), real(word)),
     };
     let functions: Vec<FunctionId> =
-        log.centres.iter().map(|centre| sink.function(centre.def(&centre.made_up()))).collect();
+        log.centres.iter().map(|centre| sink.function(centre.def(&made_up(centre.number)))).collect();
     let mut teller = Teller { log, forest: Forest::of(log, apart), functions, metrics, sink };
     let (ticks, words) = teller.nodes(teller.forest.program);
     if teller.forest.apart != NONE {
@@ -276,7 +273,7 @@ impl<'a> Teller<'a> {
         const SHOWN: usize = 60;
         let (stack, _) = self.stack(at)?;
         let centre = self.log.centres.get(stack.centre as usize)?;
-        let name: String = centre.def(&centre.made_up()).name.chars().take(SHOWN).collect();
+        let name: String = centre.def(&made_up(centre.number)).name.chars().take(SHOWN).collect();
         Some(format!("`{name}`"))
     }
 
