@@ -80,7 +80,7 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
         unknown: Counted::default(),
         text: Vec::new(),
     };
-    file.read()?;
+    let read = file.read();
     let File { json, sink, centres, undeclared, unknown, .. } = file;
     centres.finish(sink);
     undeclared.note_with(sink, Severity::Warning, |count, first| {
@@ -90,7 +90,7 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
     json.bare_quotes().note_with(sink, Severity::Info, |count, first| {
         format!("{count} quotes within texts are not escaped, as GHC 9.0 writes them (first text: {first})")
     });
-    Ok(())
+    read
 }
 
 /// What the file says before the tree.
@@ -137,13 +137,16 @@ const MEMBERS: [&str; 11] = [
     "profile",
 ];
 
+/// Those that make up the command.
+const COMMAND: [&str; 3] = ["program", "arguments", "rts_arguments"];
+
 impl File<'_, '_, '_> {
     fn read(&mut self) -> Result<(), ImportError> {
         self.json.expect(b'{', "`{`, the start of the profile")?;
         let mut more = !self.json.accept(b'}')?;
         while more {
-            self.json.begin_record();
             let position = self.json.place()?;
+            self.json.begin_record();
             let name = self.json.name()?;
             match MEMBERS.iter().find(|known| known.as_bytes() == name) {
                 Some(known) if self.members.contains(known) => {
@@ -190,7 +193,20 @@ impl File<'_, '_, '_> {
             "cost_centres" => self.cost_centres()?,
             _ => self.profile(position)?,
         }
+        if COMMAND.contains(&name) && self.has_command() {
+            self.command();
+        }
         Ok(())
+    }
+
+    fn has_command(&self) -> bool {
+        COMMAND.iter().all(|part| self.members.contains(part))
+    }
+
+    /// As the text report has it.
+    fn command(&mut self) {
+        let Head { program, rts_arguments, arguments, .. } = &self.head;
+        self.sink.run(RunFact::Command(&format!("{program} +RTS{rts_arguments} -RTS{arguments}")));
     }
 
     /// A figure of the run, which is kept as the file says it, too.
@@ -234,8 +250,8 @@ impl File<'_, '_, '_> {
                 self.json.expect(b',', "`,` or `]`")?;
             }
             first = false;
-            self.json.begin_record();
             let position = self.json.place()?;
+            self.json.begin_record();
             self.json.expect(b'{', "`{`, the start of a cost centre")?;
             src.clear();
             let mut id = None;
@@ -289,12 +305,13 @@ impl File<'_, '_, '_> {
         }
         #[expect(clippy::cast_precision_loss, reason = "microseconds between two ticks")]
         let interval_ns = interval as f64 * 1e3;
-        // As the text report has it.
-        let command = format!("{} +RTS{} -RTS{}", head.program, head.rts_arguments, head.arguments);
-        self.sink.run(RunFact::Command(&command));
         // Programs without -threaded say 0.
         let processors = head.capabilities.max(1);
-        Ok(Totals { position: at, seconds: head.seconds, ticks, interval_ns, processors, alloc })
+        let totals = Totals { position: at, seconds: head.seconds, ticks, interval_ns, processors, alloc };
+        if !self.has_command() {
+            self.command();
+        }
+        Ok(totals)
     }
 
     /// Reads the tree. Nothing is kept of an open stack: what encloses it follows from the brackets.
@@ -303,8 +320,8 @@ impl File<'_, '_, '_> {
         let mut stacks = Stacks::new(self.sink, totals, self.options);
         loop {
             // The start of a stack.
-            self.json.begin_record();
             let position = self.json.place()?;
+            self.json.begin_record();
             self.json.expect(b'{', "`{`, the start of a stack")?;
             let opened = self.members(position, &mut stacks)?;
             if opened && !self.json.accept(b']')? {
@@ -330,7 +347,7 @@ impl File<'_, '_, '_> {
                 }
                 stacks.leave(self.sink);
                 if stacks.depth() == 0 {
-                    stacks.finish(self.sink);
+                    stacks.finish(self.sink, |position| self.json.begin_record_at(position));
                     return Ok(());
                 }
                 if !self.json.accept(b']')? {

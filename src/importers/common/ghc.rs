@@ -178,6 +178,8 @@ pub(in crate::importers) enum Costs {
 
 /// A stack of a built-in centre.
 struct Waiting {
+    /// Where the report has it.
+    position: Position,
     /// Depth below the built-in centre.
     level: usize,
     centre: Centre,
@@ -262,7 +264,14 @@ impl Stacks {
                                 format!("{WAITING_STACKS} stacks of built-in centres (limit: stacks that may wait)");
                             return Err(ImportError::Limit { position, limit });
                         }
-                        self.waiting.push(Waiting { level: self.depth - from, centre, entries, ticks, alloc });
+                        self.waiting.push(Waiting {
+                            position,
+                            level: self.depth - from,
+                            centre,
+                            entries,
+                            ticks,
+                            alloc,
+                        });
                         return Ok(());
                     }
                 }
@@ -305,12 +314,14 @@ impl Stacks {
         sink.cost(self.alloc, Cost::Exclusive(real(alloc.into())));
     }
 
-    /// Gives the built-in centres their root, states the totals and compares them with what was read.
-    pub(in crate::importers) fn finish(mut self, sink: &mut dyn Sink) {
+    /// Gives the built-in centres their root, states the totals and compares them with what was read. Says to `from` where
+    /// it stands what is said next.
+    pub(in crate::importers) fn finish(mut self, sink: &mut dyn Sink, mut from: impl FnMut(Position)) {
         while self.depth > 0 {
             self.leave(sink);
         }
-        self.builtin_root(sink);
+        self.builtin_root(sink, &mut from);
+        from(self.totals.position);
         let ticks = self.total(sink, "ticks", self.totals.ticks, self.all.ticks, self.builtin.ticks);
         let alloc = self.total(sink, "bytes", self.totals.alloc, self.all.alloc, self.builtin.alloc);
         sink.run(RunFact::Total(self.time, self.totals.time(ticks)));
@@ -327,10 +338,9 @@ impl Stacks {
         }
     }
 
-    fn builtin_root(&self, sink: &mut dyn Sink) {
-        if self.waiting.is_empty() {
-            return;
-        }
+    fn builtin_root(&self, sink: &mut dyn Sink, from: &mut impl FnMut(Position)) {
+        let Some(first) = self.waiting.first() else { return };
+        from(first.position);
         let root = sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") });
         sink.enter(Frame::function(root), None);
         let mut open = 0;
@@ -339,6 +349,7 @@ impl Stacks {
                 sink.leave();
                 open -= 1;
             }
+            from(stack.position);
             self.open(sink, stack.centre, stack.entries, stack.ticks, stack.alloc);
             open += 1;
         }
@@ -385,7 +396,7 @@ impl Stacks {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
-fn real(count: u128) -> f64 {
+pub(super) fn real(count: u128) -> f64 {
     count as f64
 }
 
