@@ -14,9 +14,11 @@
 //! From 7.2 on GHC writes a text report even if asked for `-px`, and today's refuses the option.
 //!
 //! # What we read
-//! - A node per cost-centre stack, zero cost or not; `calls` are the entries of the stack. A function per label and
-//!   module: the log does not say where a centre is defined, so centres that have both in common count as one function (a
-//!   note says how many), while their nodes stay apart.
+//! - A node per cost-centre stack, zero cost or not; `calls` are the entries of the stack.
+//! - A function per cost centre. The log does not say where a centre is defined, so that several may have label and module in
+//!   common. They stay apart, in the order of their numbers: the first is a function like others, those after it have 2, 3
+//!   and so on as `first_col` in table `functions`, with `first_line` 0, which is unknown. The views list each in a row of
+//!   its own, by `function_id`, and `--fn` takes all of a name.
 //! - `time` is ticks times the interval in the second line. Allocation is logged in machine words, without their size:
 //!   `alloc` is words times 8, or times 4 with `--word-size 4`.
 //! - Labels as they stand, with quotes and backslashes, which nothing escapes. What is not UTF-8 is read as Latin-1.
@@ -24,8 +26,8 @@
 //!   on the stack already leads back to the stack that ends there, or (in the RTS of late 2011) stays where it is. The
 //!   RTS then logs a stack a second time, with the stack that called as its parent. So the second and later lines of a
 //!   stack are no places in the tree, and nothing was measured for them: `calls` and `callees` list them as `back`, with
-//!   unknown calls and no cost. What was called over them is in the entries and the cost of the stack itself; notes tell
-//!   which pairs of caller and callee count such arrivals.
+//!   unknown calls and no cost. What was called over them is in the entries and the cost of the stack itself: the views
+//!   mark such calls (`includes_back`), and notes tell the pairs of caller and callee.
 //! - A repeated stack that is its own parent: the RTS of late 2011 does not say which of the enclosing centres was called.
 //!   The edge is listed as it stands, from the centre to itself; a note counts them.
 //! - Centres that are used but not declared get a name like `<cc 180>` and are `pseudo`, not known to be code of the

@@ -171,8 +171,7 @@ pub(in crate::importers) fn tell(log: &Log, word: u64, apart: Apart, sink: &mut 
         ticks: (sink.metric("ticks", Unit::Count), 1.0),
         alloc: (sink.metric("alloc", Unit::Bytes), real(word)),
     };
-    let functions: Vec<FunctionId> =
-        log.centres.iter().map(|centre| sink.function(centre.def(&made_up(centre.number)))).collect();
+    let functions = functions(log, sink);
     let mut teller = Teller { log, forest: Forest::of(log, apart), functions, metrics, sink };
     let (ticks, words) = teller.nodes(teller.forest.program);
     if teller.forest.apart != NONE {
@@ -188,6 +187,27 @@ pub(in crate::importers) fn tell(log: &Log, word: u64, apart: Apart, sink: &mut 
     }
     teller.back_edges();
     teller.notes();
+}
+
+/// The functions of the centres: another one for each, so that those which have label and module in common are told apart
+/// by their place in the order of their numbers.
+fn functions(log: &Log, sink: &mut dyn Sink) -> Vec<FunctionId> {
+    let mut order: Vec<(u64, usize)> = log.centres.iter().map(|centre| centre.number).zip(0..).collect();
+    order.sort_unstable();
+    let mut functions = vec![FunctionId(0); log.centres.len()];
+    let mut alike: HashMap<FunctionId, u32> = HashMap::new();
+    for (_, at) in order {
+        let (Some(centre), Some(function)) = (log.centres.get(at), functions.get_mut(at)) else { continue };
+        let made_up = made_up(centre.number);
+        let def = centre.def(&made_up);
+        *function = sink.function(def);
+        let count = alike.entry(*function).or_default();
+        *count += 1;
+        if *count > 1 {
+            *function = sink.function(FunctionDef { first_col: *count, ..def });
+        }
+    }
+    functions
 }
 
 /// The metrics, each with what one tick or word is in its unit.
@@ -279,16 +299,13 @@ impl<'a> Teller<'a> {
 
     /// Everything that had to be explained.
     fn notes(&mut self) {
-        let Self { log, functions, sink, .. } = self;
-        let (mut undeclared, mut unused, mut shared) = (Counted::default(), Counted::default(), Counted::default());
-        let mut known = HashSet::new();
-        for (centre, function) in log.centres.iter().zip(functions) {
+        let Self { log, sink, .. } = self;
+        let (mut undeclared, mut unused) = (Counted::default(), Counted::default());
+        for centre in &log.centres {
             if !centre.used {
                 unused.add(centre.position);
             } else if centre.name.is_none() {
                 undeclared.add(centre.position);
-            } else if !known.insert(*function) {
-                shared.add(centre.position);
             }
         }
         if log.samples.count() == 0 {
@@ -320,7 +337,6 @@ impl<'a> Teller<'a> {
             counted.note(*sink, Severity::Warning, |count| format!("{count} {message}"));
         }
         let infos = [
-            (&shared, "cost centres have label and module of another one: they count as one function"),
             (&unused, "cost centres were never entered"),
             (&log.returns_to_root, "back edges lead to a root: who called is not written"),
             (&log.repeated_centres, "cost centres are declared a second time"),
