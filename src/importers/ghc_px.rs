@@ -50,7 +50,7 @@
 use std::io::BufRead;
 
 use super::common::ghc::WITH_BUILTINS;
-use super::common::ghc_log::{Apart, Back, Centre, Log, NONE, Stack, tell};
+use super::common::ghc_log::{Apart, Back, Centre, Log, NONE, Stack};
 use super::common::long_lines::{Token, available, number, peek, take, token};
 use super::{Confidence, Format, OptionDef, Options};
 use crate::error::{ImportError, Position, quote};
@@ -92,12 +92,14 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
         Some("4") => 4,
         Some(_) => return Err(ImportError::Refused("--word-size is 4 or 8".to_owned())),
     };
-    let mut log = Log::default();
-    log.header(input)?;
-    log.read(input)?;
     let apart = if options.flag(WITH_BUILTINS.name) { Apart::Nothing } else { Apart::BuiltIn };
-    tell(&log, word, apart, sink);
-    Ok(())
+    let mut log = Log::default();
+    let read = log.header(input).and_then(|()| log.read(input));
+    // Nobody listens any more to an import that was stopped.
+    if !matches!(read, Err(ImportError::Stopped)) {
+        log.tell(word, apart, input, sink);
+    }
+    read
 }
 
 fn without_return(line: &[u8]) -> &[u8] {
@@ -129,12 +131,13 @@ impl Log {
         input.read_line(&mut line)?;
         let stamp = quoted(&line)
             .ok_or_else(|| ImportError::malformed(position, "the time of the run in quotes", quote(&line)))?;
-        self.stamp = text(stamp);
+        self.stamp = Some((position, text(stamp)));
         let position = input.position();
         input.read_line(&mut line)?;
-        self.interval = interval(&line).ok_or_else(|| {
+        let interval = interval(&line).ok_or_else(|| {
             ImportError::malformed(position, "the length of a tick like \"20 ms\" in quotes", quote(&line))
         })?;
+        self.interval = Some((position, interval));
         Ok(())
     }
 
@@ -190,6 +193,7 @@ impl Log {
         match &centre.name {
             None => {
                 centre.name = Some((label, module));
+                centre.position = position;
                 self.last_declared = self.last_declared.max(Some(number));
             }
             Some(known) if *known == (label, module) => self.repeated_centres.add(position),
@@ -264,7 +268,8 @@ impl Log {
         };
         let at = index(self.stacks.len(), "stacks", position)?;
         self.stack_index.insert(number, at);
-        self.stacks.push(Stack { centre, parent, entries: 0, ticks: 0, words: 0 });
+        let (entries, ticks, words) = (0, 0, 0);
+        self.stacks.push(Stack { centre, parent, declared: position, entries, ticks, words, sampled: None });
         if let Some(centre) = self.centres.get_mut(centre as usize) {
             centre.used = true;
         }
@@ -319,6 +324,7 @@ impl Log {
                 stack.entries = sum(stack.entries, entries, position)?;
                 stack.ticks = sum(stack.ticks, ticks, position)?;
                 stack.words = sum(stack.words, words, position)?;
+                stack.sampled = Some(position);
             }
         }
         match token(input)? {

@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::counted::Counted;
-use super::ghc::made_up;
+use super::ghc::{made_up, real};
 use crate::error::Position;
 use crate::events::{
     Cost, Edge, EdgeKind, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
 };
+use crate::input::Input;
 
 /// Centres that stand for the RTS, by label and module. `MAIN` and `SUBSUMED` are not among them: what the program does
 /// outside of all other centres is its own cost.
@@ -34,7 +35,7 @@ pub(in crate::importers) struct Centre {
     pub(in crate::importers) number: u64,
     /// Label and module; `None` until it is declared.
     pub(in crate::importers) name: Option<(String, String)>,
-    /// Where it was first mentioned.
+    /// Where it is declared; until then, where it was first mentioned.
     pub(in crate::importers) position: Position,
     pub(in crate::importers) used: bool,
 }
@@ -49,7 +50,7 @@ impl Centre {
                 FunctionDef { kind, name, module, ..FunctionDef::default() }
             }
             // Not known to be code of the program.
-            None => FunctionDef { kind: Kind::Pseudo, name: made_up, ..FunctionDef::default() },
+            None => FunctionDef { kind: Kind::Pseudo, ..FunctionDef::named(made_up) },
         }
     }
 }
@@ -59,9 +60,13 @@ pub(in crate::importers) struct Stack {
     pub(in crate::importers) centre: u32,
     /// The stack below which it was first declared, [`NONE`] for roots.
     pub(in crate::importers) parent: u32,
+    /// Where that was.
+    pub(in crate::importers) declared: Position,
     pub(in crate::importers) entries: u64,
     pub(in crate::importers) ticks: u64,
     pub(in crate::importers) words: u64,
+    /// Where the last of these costs stands.
+    pub(in crate::importers) sampled: Option<Position>,
 }
 
 /// A later line of a stack.
@@ -75,9 +80,10 @@ pub(in crate::importers) struct Back {
 /// Everything that the log says. The tree is complete only with its last line, so that the stacks have to be kept.
 #[derive(Default)]
 pub(in crate::importers) struct Log {
-    pub(in crate::importers) stamp: String,
+    /// The time of the run.
+    pub(in crate::importers) stamp: Option<(Position, String)>,
     /// Milliseconds per tick.
-    pub(in crate::importers) interval: u64,
+    pub(in crate::importers) interval: Option<(Position, u64)>,
     pub(in crate::importers) centres: Vec<Centre>,
     pub(in crate::importers) centre_index: HashMap<u64, u32>,
     /// The largest number that is declared.
@@ -95,7 +101,60 @@ pub(in crate::importers) struct Log {
     pub(in crate::importers) roots_of_their_own: Counted,
     pub(in crate::importers) returns_to_root: Counted,
     pub(in crate::importers) cut: Option<Position>,
+    /// Where the log ends, once all of it is read.
     pub(in crate::importers) end: Option<Position>,
+}
+
+impl Log {
+    /// Whether every stack has known figures: 0 where no sample has it.
+    fn is_sampled(&self) -> bool {
+        self.end.is_some() && self.samples.count() > 0
+    }
+
+    /// Says what the log says, each thing with its place. Of a log that was not read to its end that is what came before
+    /// the error: costs as far as they go, and nothing about the log as a whole.
+    pub(in crate::importers) fn tell(&self, word: u64, apart: Apart, input: &mut Input<'_>, sink: &mut dyn Sink) {
+        if let Some((position, stamp)) = &self.stamp {
+            input.begin_record_at(*position);
+            sink.run(RunFact::RecordedAt(stamp));
+        }
+        let Some((position, interval)) = self.interval else { return };
+        input.begin_record_at(position);
+        sink.run(RunFact::Other("TickInterval", &format!("{interval} ms")));
+        sink.run(RunFact::Other("WordSize", &word.to_string()));
+        let metrics = Metrics {
+            time: (sink.metric("time", Unit::Nanoseconds), real(interval.into()) * 1e6),
+            ticks: (sink.metric("ticks", Unit::Count), 1.0),
+            alloc: (sink.metric("alloc", Unit::Bytes), real(word.into())),
+        };
+        let functions = self.functions(input, sink);
+        let mut teller = Teller { log: self, forest: Forest::of(self, apart), functions, metrics, input, sink };
+        teller.trees();
+        teller.back_edges();
+        teller.notes();
+    }
+
+    /// The functions of the centres: another one for each, so that those which have label and module in common are told
+    /// apart by their place in the order of their numbers.
+    fn functions(&self, input: &mut Input<'_>, sink: &mut dyn Sink) -> Vec<FunctionId> {
+        let mut order: Vec<(u64, usize)> = self.centres.iter().map(|centre| centre.number).zip(0..).collect();
+        order.sort_unstable();
+        let mut functions = vec![FunctionId(0); self.centres.len()];
+        let mut alike: HashMap<FunctionId, u32> = HashMap::new();
+        for (_, at) in order {
+            let (Some(centre), Some(function)) = (self.centres.get(at), functions.get_mut(at)) else { continue };
+            input.begin_record_at(centre.position);
+            let made_up = made_up(centre.number);
+            let def = centre.def(&made_up);
+            *function = sink.function(def);
+            let count = alike.entry(*function).or_default();
+            *count += 1;
+            if *count > 1 {
+                *function = sink.function(FunctionDef { first_col: *count, ..def });
+            }
+        }
+        functions
+    }
 }
 
 /// Which stacks stand outside the tree of the program.
@@ -158,58 +217,6 @@ fn is_built_in(log: &Log, stack: &Stack) -> bool {
     root.number > last && own.number > root.number && own.number - root.number <= UNDECLARED_BUILT_IN
 }
 
-/// Says what the log says.
-pub(in crate::importers) fn tell(log: &Log, word: u64, apart: Apart, sink: &mut dyn Sink) {
-    sink.run(RunFact::RecordedAt(&log.stamp));
-    sink.run(RunFact::Other("TickInterval", &format!("{} ms", log.interval)));
-    sink.run(RunFact::Other("WordSize", &word.to_string()));
-    if log.samples.count() > 0 {
-        sink.run(RunFact::Other("TotalTicks", &log.ticks.to_string()));
-    }
-    let metrics = Metrics {
-        time: (sink.metric("time", Unit::Nanoseconds), real(log.interval) * 1e6),
-        ticks: (sink.metric("ticks", Unit::Count), 1.0),
-        alloc: (sink.metric("alloc", Unit::Bytes), real(word)),
-    };
-    let functions = functions(log, sink);
-    let mut teller = Teller { log, forest: Forest::of(log, apart), functions, metrics, sink };
-    let (ticks, words) = teller.nodes(teller.forest.program);
-    if teller.forest.apart != NONE {
-        let def = FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") };
-        let root = teller.sink.function(def);
-        teller.sink.enter(Frame::function(root), None);
-        teller.nodes(teller.forest.apart);
-        teller.sink.leave();
-        let Metrics { time, ticks: counted, alloc } = teller.metrics;
-        teller.sink.run(RunFact::Total(time.0, ticks * time.1));
-        teller.sink.run(RunFact::Total(counted.0, ticks * counted.1));
-        teller.sink.run(RunFact::Total(alloc.0, words * alloc.1));
-    }
-    teller.back_edges();
-    teller.notes();
-}
-
-/// The functions of the centres: another one for each, so that those which have label and module in common are told apart
-/// by their place in the order of their numbers.
-fn functions(log: &Log, sink: &mut dyn Sink) -> Vec<FunctionId> {
-    let mut order: Vec<(u64, usize)> = log.centres.iter().map(|centre| centre.number).zip(0..).collect();
-    order.sort_unstable();
-    let mut functions = vec![FunctionId(0); log.centres.len()];
-    let mut alike: HashMap<FunctionId, u32> = HashMap::new();
-    for (_, at) in order {
-        let (Some(centre), Some(function)) = (log.centres.get(at), functions.get_mut(at)) else { continue };
-        let made_up = made_up(centre.number);
-        let def = centre.def(&made_up);
-        *function = sink.function(def);
-        let count = alike.entry(*function).or_default();
-        *count += 1;
-        if *count > 1 {
-            *function = sink.function(FunctionDef { first_col: *count, ..def });
-        }
-    }
-    functions
-}
-
 /// The metrics, each with what one tick or word is in its unit.
 #[derive(Clone, Copy)]
 struct Metrics {
@@ -218,24 +225,55 @@ struct Metrics {
     alloc: (MetricId, f64),
 }
 
-struct Teller<'a> {
+struct Teller<'a, 'i> {
     log: &'a Log,
     forest: Forest,
     /// One per centre.
     functions: Vec<FunctionId>,
     metrics: Metrics,
+    input: &'a mut Input<'i>,
     sink: &'a mut dyn Sink,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> Teller<'a, '_> {
     fn stack(&self, at: u32) -> Option<(&'a Stack, FunctionId)> {
         let stack = self.log.stacks.get(at as usize)?;
         Some((stack, *self.functions.get(stack.centre as usize)?))
     }
 
+    /// What is said next comes from here.
+    fn from(&mut self, position: Option<Position>) {
+        if let Some(position) = position {
+            self.input.begin_record_at(position);
+        }
+    }
+
+    fn trees(&mut self) {
+        let (ticks, words) = self.nodes(self.forest.program);
+        let apart = self.stack(self.forest.apart).map(|(stack, _)| stack.declared);
+        if apart.is_some() {
+            self.from(apart);
+            let root = self.sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") });
+            self.sink.enter(Frame::function(root), None);
+            self.nodes(self.forest.apart);
+            self.sink.leave();
+        }
+        if !self.log.is_sampled() {
+            return;
+        }
+        self.from(self.log.samples.first());
+        self.sink.run(RunFact::Other("TotalTicks", &self.log.ticks.to_string()));
+        if apart.is_some() {
+            let Metrics { time, ticks: counted, alloc } = self.metrics;
+            self.sink.run(RunFact::Total(time.0, ticks * time.1));
+            self.sink.run(RunFact::Total(counted.0, ticks * counted.1));
+            self.sink.run(RunFact::Total(alloc.0, words * alloc.1));
+        }
+    }
+
     /// Tells a chain of stacks with all below them; says how many ticks and words they have.
     fn nodes(&mut self, first: u32) -> (f64, f64) {
-        let known = self.log.samples.count() > 0;
+        let known = self.log.is_sampled();
         let mut open = Vec::new();
         let mut at = first;
         let mut total = (0.0, 0.0);
@@ -247,13 +285,18 @@ impl<'a> Teller<'a> {
                 at = self.forest.next(above);
                 continue;
             };
-            let (calls, ticks, words) = (known.then_some(stack.entries), real(stack.ticks), real(stack.words));
-            self.sink.enter(Frame::function(function), calls);
-            let Metrics { time, ticks: counted, alloc } = self.metrics;
-            self.sink.cost(time.0, Cost::Exclusive(ticks * time.1));
-            self.sink.cost(counted.0, Cost::Exclusive(ticks * counted.1));
-            self.sink.cost(alloc.0, Cost::Exclusive(words * alloc.1));
-            total = (total.0 + ticks, total.1 + words);
+            self.from(Some(stack.declared));
+            let known = known || stack.sampled.is_some();
+            self.sink.enter(Frame::function(function), known.then_some(stack.entries));
+            if known {
+                self.from(stack.sampled);
+                let (ticks, words) = (real(stack.ticks.into()), real(stack.words.into()));
+                let Metrics { time, ticks: counted, alloc } = self.metrics;
+                self.sink.cost(time.0, Cost::Exclusive(ticks * time.1));
+                self.sink.cost(counted.0, Cost::Exclusive(ticks * counted.1));
+                self.sink.cost(alloc.0, Cost::Exclusive(words * alloc.1));
+                total = (total.0 + ticks, total.1 + words);
+            }
             open.push(at);
             at = self.forest.below(at);
         }
@@ -265,6 +308,7 @@ impl<'a> Teller<'a> {
         let mut unmarked = Counted::default();
         for back in &self.log.backs {
             let Some((stack, callee)) = self.stack(back.stack) else { continue };
+            self.from(Some(back.position));
             let parent = self.stack(stack.parent).map(|(_, function)| function);
             let caller = self.stack(back.caller).map(|(_, function)| Frame::function(function));
             self.sink.edge(Edge { callee, caller, kind: EdgeKind::Back, calls: None, costs: &[] });
@@ -297,8 +341,36 @@ impl<'a> Teller<'a> {
         Some(format!("`{name}`"))
     }
 
-    /// Everything that had to be explained.
+    /// Explains what had to be decided.
     fn notes(&mut self) {
+        self.from(self.log.end);
+        if self.log.end.is_some() {
+            self.notes_on_the_whole();
+        }
+        let Self { log, sink, .. } = self;
+        let warnings = [
+            (
+                &log.own_parents,
+                "back edges lead from a stack to itself: which of the enclosing centres was called is not written",
+            ),
+            (&log.roots_of_their_own, "stacks are declared as their own parent: they are taken for roots"),
+            (&log.reserved, "lines of the codes 3, 4 or 6 are not read"),
+        ];
+        for (counted, message) in warnings {
+            counted.note(*sink, Severity::Warning, |count| format!("{count} {message}"));
+        }
+        let infos = [
+            (&log.returns_to_root, "back edges lead to a root: who called is not written"),
+            (&log.repeated_centres, "cost centres are declared a second time"),
+            (&log.latin1, "names are not UTF-8: they are read as Latin-1"),
+        ];
+        for (counted, message) in infos {
+            counted.note(*sink, Severity::Info, |count| format!("{count} {message}"));
+        }
+    }
+
+    /// What only the end of the log shows.
+    fn notes_on_the_whole(&mut self) {
         let Self { log, sink, .. } = self;
         let (mut undeclared, mut unused) = (Counted::default(), Counted::default());
         for centre in &log.centres {
@@ -324,34 +396,12 @@ impl<'a> Teller<'a> {
             );
             sink.note(Note { severity: Severity::Warning, position: log.samples.first(), message: &message });
         }
-        let warnings = [
-            (&undeclared, "cost centres that are used but not declared: they are called `<cc NUMBER>`"),
-            (
-                &log.own_parents,
-                "back edges lead from a stack to itself: which of the enclosing centres was called is not written",
-            ),
-            (&log.roots_of_their_own, "stacks are declared as their own parent: they are taken for roots"),
-            (&log.reserved, "lines of the codes 3, 4 or 6 are not read"),
-        ];
-        for (counted, message) in warnings {
-            counted.note(*sink, Severity::Warning, |count| format!("{count} {message}"));
-        }
-        let infos = [
-            (&unused, "cost centres were never entered"),
-            (&log.returns_to_root, "back edges lead to a root: who called is not written"),
-            (&log.repeated_centres, "cost centres are declared a second time"),
-            (&log.latin1, "names are not UTF-8: they are read as Latin-1"),
-        ];
-        for (counted, message) in infos {
-            counted.note(*sink, Severity::Info, |count| format!("{count} {message}"));
-        }
+        undeclared.note(*sink, Severity::Warning, |count| {
+            format!("{count} cost centres that are used but not declared: they are called `<cc NUMBER>`")
+        });
+        unused.note(*sink, Severity::Info, |count| format!("{count} cost centres were never entered"));
         if log.samples.count() > 1 {
             log.samples.note(*sink, Severity::Info, |count| format!("{count} samples are added up"));
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
-fn real(count: u64) -> f64 {
-    count as f64
 }
