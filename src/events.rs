@@ -145,7 +145,8 @@ pub struct FunctionDef<'a> {
     pub file: &'a str,
     /// First line of its definition.
     pub first_line: u32,
-    /// First column of its definition.
+    /// First column of its definition. Where not even the line is known: the number that tells it from functions that
+    /// equal it in all else, 0 for the first of them.
     pub first_col: u32,
 }
 

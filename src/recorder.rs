@@ -7,7 +7,8 @@ use crate::events::{
     Cost, Edge, EdgeCost, Frame, FunctionDef, FunctionId, Info, Kind, Line, MetricId, Note, RunFact, Sample, Sink, Unit,
 };
 
-/// A sink that tells every call as one line of text. Ids are handed out as by any other sink; nothing is checked.
+/// A sink that tells every call as one line of text, and a function when it is first named. Ids are handed out as by any
+/// other sink; nothing is checked.
 #[derive(Debug)]
 pub struct Recorder<T> {
     tell: T,
@@ -60,8 +61,10 @@ fn describe(def: &FunctionDef<'_>) -> String {
     if !file.is_empty() {
         let _ = write!(text, " at {file}");
     }
-    if first_line != 0 || first_col != 0 {
+    if first_line != 0 {
         let _ = write!(text, " from {first_line}:{first_col}");
+    } else if first_col != 0 {
+        let _ = write!(text, " number {first_col}");
     }
     text
 }
@@ -103,10 +106,13 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
         let next = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
         let text = describe(&def);
-        *self.known.entry(text.clone()).or_insert_with(|| {
-            self.functions.push(text);
-            next
-        })
+        if let Some(known) = self.known.get(&text) {
+            return *known;
+        }
+        self.say(format!("function {text}"));
+        self.known.insert(text.clone(), next);
+        self.functions.push(text);
+        next
     }
 
     fn enter(&mut self, frame: Frame<'_>, count: Option<u64>) {

@@ -20,8 +20,8 @@ const TICK: f64 = 20e6;
 /// Bytes per word.
 const WORD: f64 = 8.0;
 
-/// Label and module: what the log knows a centre by.
-type Name = (String, String);
+/// Label, module, and what tells centres apart that have both in common: 0 for the first by number, then 2, 3, ...
+type Name = (String, String, usize);
 
 fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/ghc_px").join(name)
@@ -60,12 +60,16 @@ impl Imported {
 
     /// Calls, exclusive and cumulative cost of every function in one metric; those without a row cost nothing.
     fn functions(&self, metric: &str) -> BTreeMap<Name, [f64; 3]> {
-        let sql =
-            format!("SELECT function, module, calls, exclusive, cumulative FROM summary WHERE metric = '{metric}'");
-        self.rows(&sql)
-            .into_iter()
-            .map(|row| ((row[0].clone(), row[1].clone()), [number(&row[2]), number(&row[3]), number(&row[4])]))
-            .collect()
+        let sql = format!(
+            "SELECT s.function, s.module, f.first_col, s.calls, s.exclusive, s.cumulative
+             FROM summary AS s JOIN functions AS f USING (function_id) WHERE s.metric = '{metric}'"
+        );
+        let rows = self.rows(&sql);
+        let count = rows.len();
+        let functions: BTreeMap<Name, [f64; 3]> =
+            rows.iter().map(|row| (name(&row[..3]), [3, 4, 5].map(|column| number(&row[column])))).collect();
+        assert_eq!(functions.len(), count, "a row per centre in {metric}");
+        functions
     }
 
     fn callers(&self, metric: &str, function: &str) -> Vec<Vec<String>> {
@@ -75,6 +79,10 @@ impl Imported {
             function.replace('\'', "''")
         ))
     }
+}
+
+fn name(cells: &[String]) -> Name {
+    (cells[0].clone(), cells[1].clone(), cells[2].parse().expect("a number"))
 }
 
 fn number(text: &str) -> f64 {
@@ -118,7 +126,7 @@ fn tiny_as_worked_out() {
         ("GC", "GC", [0.0; 5]),
     ];
     for (label, module, figures) in centres {
-        expected.insert((label.to_owned(), module.to_owned()), figures);
+        expected.insert((label.to_owned(), module.to_owned(), 0), figures);
     }
     compare(&imported, &expected);
     assert_eq!(
@@ -139,27 +147,44 @@ fn tiny_as_worked_out() {
 
 /// The centres of the expected figures: number, name, figures.
 fn centres() -> Vec<(u64, Name, Figures)> {
+    let mut alike: BTreeMap<(String, String), usize> = BTreeMap::new();
     let text = text("calc.ghc6.px.expected.tsv");
     let rows = text.lines().skip(1).map(|line| {
         let cells: Vec<&str> = line.split('\t').collect();
+        let (module, label) = (cells[1].to_owned(), cells[2].to_owned());
+        let count = alike.entry((label.clone(), module.clone())).or_default();
+        *count += 1;
         let figures = [3, 4, 5, 6, 7].map(|column| number(cells[column]));
-        (cells[0].parse().expect("a number"), (cells[2].to_owned(), cells[1].to_owned()), figures)
+        (cells[0].parse().expect("a number"), (label, module, apart(*count)), figures)
     });
-    rows.collect()
+    let rows: Vec<_> = rows.collect();
+    assert!(rows.is_sorted_by_key(|row| row.0), "the rows are in the order of their numbers");
+    rows
+}
+
+/// What tells the nth centre of a label and module apart.
+fn apart(nth: usize) -> usize {
+    if nth == 1 { 0 } else { nth }
 }
 
 #[test]
 fn calc_by_centre() {
-    // Centres that share label and module count as one function. None of them is below its twin, so that sums will do.
-    let mut expected: BTreeMap<Name, Figures> = BTreeMap::new();
     let centres = centres();
-    for (_, name, figures) in &centres {
-        let sum = expected.entry(name.clone()).or_default();
-        sum.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
-    }
-    assert_eq!((centres.len(), expected.len()), (182, 179));
+    let expected: BTreeMap<Name, Figures> = centres.iter().map(|(_, name, figures)| (name.clone(), *figures)).collect();
+    let second: Vec<_> = expected.keys().filter(|name| name.2 > 0).map(|name| name.0.as_str()).collect();
+    assert_eq!((expected.len(), second), (182, vec!["expr.go.(...)", "expr.go.r'", "expr.go.t"]));
     let imported = Imported::of("calc.ghc6.px.prof");
     compare(&imported, &expected);
+    // All centres that a stack has are there, and no others.
+    let log = text("calc.ghc6.px.prof");
+    let used: BTreeSet<u64> = log
+        .lines()
+        .filter(|line| line.starts_with("2 "))
+        .map(|line| line.split(' ').nth(3).and_then(|centre| centre.parse().ok()).expect("a centre"))
+        .collect();
+    let used: BTreeSet<Name> =
+        centres.into_iter().filter(|(number, ..)| used.contains(number)).map(|(_, name, _)| name).collect();
+    assert_eq!(imported.functions("time").into_keys().collect::<BTreeSet<_>>(), used);
     let (ticks, words) = (132.0, 741_242_306.0);
     let totals = imported.rows("SELECT name, total FROM metrics ORDER BY position");
     let totals: Vec<f64> = totals.iter().map(|row| number(&row[1])).collect();
@@ -175,48 +200,52 @@ fn calc_as_prof2dot_counts() {
     let imported = Imported::of("calc.ghc6.px.prof");
     let (ticks, alloc) = (imported.functions("ticks"), imported.functions("alloc"));
     let calls = imported.functions("time");
+    let centres: BTreeMap<u64, Name> = centres().into_iter().map(|(number, name, _)| (number, name)).collect();
     let dot = text("calc.ghc6.px.prof2dot.dot");
-    let mut nodes: BTreeMap<u64, Name> = BTreeMap::new();
-    let mut sums: BTreeMap<Name, [f64; 3]> = BTreeMap::new();
+    let mut nodes = BTreeSet::new();
     for line in dot.lines() {
         let Some((at, label)) = line.split_once(" [ shape=box").and_then(|(at, rest)| {
             let label = rest.split_once("label=\"")?.1.strip_suffix("\\n\" ];")?;
-            Some((at.parse().expect("a centre"), label))
+            Some((at.parse::<u64>().expect("a centre"), label))
         }) else {
             continue;
         };
         let (names, figures) = label.rsplit_once("\\ncount = ").expect("figures");
         let (module, label) = names.split_once("\\n").expect("module and label");
         let (count, figures) = figures.split_once("\\nticks = ").expect("ticks");
-        let (ticks, allocs) = figures.split_once("\\nallocs = ").expect("allocs");
-        let name = (label.to_owned(), module.to_owned());
-        nodes.insert(at, name.clone());
-        let sum = sums.entry(name).or_default();
-        sum.iter_mut().zip([count, ticks, allocs]).for_each(|(sum, figure)| *sum += number(figure));
+        let (own_ticks, allocs) = figures.split_once("\\nallocs = ").expect("allocs");
+        assert!(nodes.insert(at), "centre {at} twice");
+        let name = &centres[&at];
+        assert_eq!((label, module), (name.0.as_str(), name.1.as_str()), "centre {at}");
+        let own = |functions: &BTreeMap<Name, [f64; 3]>, column: usize| {
+            functions.get(name).map_or(0.0, |figures| figures[column])
+        };
+        let found = [own(&calls, 0), own(&ticks, 1), own(&alloc, 1) / WORD];
+        if at == 1 {
+            // Prof2dot keeps costs on edges, and none leads to the root.
+            assert_eq!((found, [count, own_ticks, allocs]), ([0.0, 0.0, 40.0], ["0"; 3]), "the root");
+        } else {
+            assert_eq!(found, [count, own_ticks, allocs].map(number), "centre {at}, {name:?}");
+        }
     }
     assert_eq!(nodes.len(), 61, "nodes");
-    for (name, expected) in &sums {
-        // Prof2dot keeps costs on edges, and none leads to the root.
-        if name.1 == "MAIN" {
-            continue;
-        }
-        let found = [
-            calls.get(name).copied().unwrap_or_default()[0],
-            ticks.get(name).copied().unwrap_or_default()[1],
-            alloc.get(name).copied().unwrap_or_default()[1] / WORD,
-        ];
-        assert_eq!(found, *expected, "{name:?}");
-    }
     // Its arrows are the calls, back edges left out.
     let known: BTreeSet<(Name, Name)> = imported
-        .rows("SELECT caller, caller_module, function, module FROM calls WHERE metric = 'time' AND kind = 'call'")
-        .into_iter()
-        .map(|row| ((row[0].clone(), row[1].clone()), (row[2].clone(), row[3].clone())))
+        .rows(
+            "SELECT c.name, c.module, c.first_col, f.name, f.module, f.first_col
+             FROM edges AS e
+             JOIN metrics AS m ON m.metric_id = e.metric_id AND m.name = 'time'
+             JOIN functions AS c ON c.function_id = e.caller_id
+             JOIN functions AS f ON f.function_id = e.callee_id
+             WHERE e.kind = 'call'",
+        )
+        .iter()
+        .map(|row| (name(&row[..3]), name(&row[3..])))
         .collect();
     let mut arrows = 0;
     for line in dot.lines() {
         let Some((from, to)) = line.split_once(" -> ") else { continue };
-        let arrow = [from, to].map(|at| nodes[&at.parse::<u64>().expect("a centre")].clone());
+        let arrow = [from, to].map(|at| centres[&at.parse::<u64>().expect("a centre")].clone());
         let [from, to] = arrow;
         assert!(known.contains(&(from.clone(), to.clone())), "{from:?} calls {to:?}");
         arrows += 1;
@@ -230,22 +259,29 @@ fn calc_as_ghc_reports_it() {
     let (calls, ticks, alloc) = (imported.functions("time"), imported.functions("ticks"), imported.functions("alloc"));
     let report = text("calc.px-twin.P.prof");
     let tree = report.split("COST CENTRE").nth(2).expect("the second table");
-    let mut sums: BTreeMap<Name, [f64; 3]> = BTreeMap::new();
+    // By label, module and source span: numbers follow the source.
+    let mut sums: BTreeMap<[&str; 3], [f64; 3]> = BTreeMap::new();
     for line in tree.lines().skip(1).filter(|line| !line.trim().is_empty()) {
         let cells: Vec<&str> = line.split_whitespace().collect();
         let end = cells.len();
-        let sum = sums.entry((cells[0].to_owned(), cells[1].to_owned())).or_default();
+        let sum = sums.entry([cells[0], cells[1], cells[2]]).or_default();
         let figures = [cells[end - 7], cells[end - 2], cells[end - 1]];
         sum.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += number(figure));
     }
     assert!(sums.len() > 50, "only {} functions", sums.len());
     let mut bytes = [0.0; 2];
-    for (name, [entries, expected_ticks, expected_bytes]) in &sums {
-        let found = [calls.get(name).copied().unwrap_or_default()[0], ticks.get(name).copied().unwrap_or_default()[1]];
+    let mut alike: BTreeMap<[&str; 2], usize> = BTreeMap::new();
+    for ([label, module, _], [entries, expected_ticks, expected_bytes]) in &sums {
+        let count = alike.entry([label, module]).or_default();
+        *count += 1;
+        let name = ((*label).to_owned(), (*module).to_owned(), apart(*count));
+        let found =
+            [calls.get(&name).copied().unwrap_or_default()[0], ticks.get(&name).copied().unwrap_or_default()[1]];
         assert_eq!(found, [*entries, *expected_ticks], "{name:?}");
-        bytes[0] += alloc.get(name).copied().unwrap_or_default()[1];
+        bytes[0] += alloc.get(&name).copied().unwrap_or_default()[1];
         bytes[1] += expected_bytes;
     }
+    assert!(alike.values().any(|count| *count > 1), "no two centres of one name");
     // What the program allocated while it wrote the log.
     assert_eq!(bytes[1] - bytes[0], 17_880.0);
 }

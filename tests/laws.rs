@@ -40,6 +40,9 @@ const VIEWS: [(&str, &[&str]); 9] = [
 /// Columns that count from the run's first node.
 const NODE_COLUMNS: [&str; 4] = ["node_id", "parent_id", "last_id", "outer_id"];
 
+/// Formats whose signature may stand anywhere in the first line.
+const BEGINS_WITH_ANYTHING: [&str; 2] = ["dyalog_csv", "lispworks_tree"];
+
 type Law = fn(&Sample) -> Result<(), Failed>;
 
 /// Laws for every file that a case brings, profile or not.
@@ -232,7 +235,7 @@ fn depth(events: &[String]) -> Result<usize, String> {
                 told.push(metric);
             }
             Some("leave") if depth > 0 => depth -= 1,
-            Some("run" | "note" | "info" | "edge" | "sample") => {}
+            Some("run" | "function" | "note" | "info" | "edge" | "sample") => {}
             _ => return Err(format!("event {at}: out of place: {event}")),
         }
     }
@@ -255,15 +258,24 @@ fn detected_by_its_own_format_only(sample: &Sample) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Without its first line (in binary formats: its first bytes) no format claims an input.
+/// Without its first line (in binary formats: its first bytes) no format claims an input, nor with another first byte where
+/// that is part of the signature.
 fn broken_signature_is_nobodys(sample: &Sample) -> Result<(), Failed> {
-    let mut bytes = plain(&sample.bytes);
+    let bytes = plain(&sample.bytes);
     let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0).clamp(16, 200);
-    bytes.iter_mut().skip(start).take(line).for_each(|byte| *byte = b'X');
-    for format in FORMATS {
-        let confidence = (format.sniff)(open(&bytes)?.head());
-        ensure(confidence == Confidence::No, || format!("{} says {confidence:?}", format.name))?;
+    let nobodys = |count: usize, other: u8| {
+        let mut bytes = bytes.clone();
+        bytes.iter_mut().skip(start).take(count).for_each(|byte| *byte = other);
+        let input = open(&bytes)?;
+        let claims = FORMATS.iter().find(|format| (format.sniff)(input.head()) != Confidence::No);
+        ensure(claims.is_none(), || format!("{claims:?} with {:?} as first {count} bytes", char::from(other)))
+    };
+    nobodys(line, b'X')?;
+    if !BEGINS_WITH_ANYTHING.contains(&sample.format.name) {
+        for other in b"X \t\"{".iter().filter(|other| Some(*other) != bytes.get(start)) {
+            nobodys(1, *other)?;
+        }
     }
     Ok(())
 }

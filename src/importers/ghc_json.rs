@@ -20,6 +20,8 @@
 //! - Trees of any depth.
 //! - Cost centres by label, module and source span: two of one name are two functions. If even the start of the span is the
 //!   same, the whole span stands in for the file of the second.
+//! - Stacks of a centre that is not declared: it gets a name like `<cc 180>` and is `pseudo`, not known to be code of the
+//!   program.
 //! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`) below a root of their own and outside the total, as in
 //!   the ordinary text report of the same run. `--with-builtins` leaves them below MAIN and inside.
 //! - Texts that are not UTF-8, with U+FFFD.
@@ -35,7 +37,7 @@
 use std::collections::HashMap;
 
 use super::common::counted::Counted;
-use super::common::ghc::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS};
+use super::common::ghc::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS, made_up};
 use super::common::loose_json::{Ends, Reader};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
@@ -78,7 +80,7 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
         unknown: Counted::default(),
         text: Vec::new(),
     };
-    file.read()?;
+    let read = file.read();
     let File { json, sink, centres, undeclared, unknown, .. } = file;
     centres.finish(sink);
     undeclared.note_with(sink, Severity::Warning, |count, first| {
@@ -88,7 +90,7 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
     json.bare_quotes().note_with(sink, Severity::Info, |count, first| {
         format!("{count} quotes within texts are not escaped, as GHC 9.0 writes them (first text: {first})")
     });
-    Ok(())
+    read
 }
 
 /// What the file says before the tree.
@@ -135,13 +137,16 @@ const MEMBERS: [&str; 11] = [
     "profile",
 ];
 
+/// Those that make up the command.
+const COMMAND: [&str; 3] = ["program", "arguments", "rts_arguments"];
+
 impl File<'_, '_, '_> {
     fn read(&mut self) -> Result<(), ImportError> {
         self.json.expect(b'{', "`{`, the start of the profile")?;
         let mut more = !self.json.accept(b'}')?;
         while more {
-            self.json.begin_record();
             let position = self.json.place()?;
+            self.json.begin_record();
             let name = self.json.name()?;
             match MEMBERS.iter().find(|known| known.as_bytes() == name) {
                 Some(known) if self.members.contains(known) => {
@@ -188,7 +193,20 @@ impl File<'_, '_, '_> {
             "cost_centres" => self.cost_centres()?,
             _ => self.profile(position)?,
         }
+        if COMMAND.contains(&name) && self.has_command() {
+            self.command();
+        }
         Ok(())
+    }
+
+    fn has_command(&self) -> bool {
+        COMMAND.iter().all(|part| self.members.contains(part))
+    }
+
+    /// As the text report has it.
+    fn command(&mut self) {
+        let Head { program, rts_arguments, arguments, .. } = &self.head;
+        self.sink.run(RunFact::Command(&format!("{program} +RTS{rts_arguments} -RTS{arguments}")));
     }
 
     /// A figure of the run, which is kept as the file says it, too.
@@ -232,8 +250,8 @@ impl File<'_, '_, '_> {
                 self.json.expect(b',', "`,` or `]`")?;
             }
             first = false;
-            self.json.begin_record();
             let position = self.json.place()?;
+            self.json.begin_record();
             self.json.expect(b'{', "`{`, the start of a cost centre")?;
             src.clear();
             let mut id = None;
@@ -287,12 +305,13 @@ impl File<'_, '_, '_> {
         }
         #[expect(clippy::cast_precision_loss, reason = "microseconds between two ticks")]
         let interval_ns = interval as f64 * 1e3;
-        // As the text report has it.
-        let command = format!("{} +RTS{} -RTS{}", head.program, head.rts_arguments, head.arguments);
-        self.sink.run(RunFact::Command(&command));
         // Programs without -threaded say 0.
         let processors = head.capabilities.max(1);
-        Ok(Totals { position: at, seconds: head.seconds, ticks, interval_ns, processors, alloc })
+        let totals = Totals { position: at, seconds: head.seconds, ticks, interval_ns, processors, alloc };
+        if !self.has_command() {
+            self.command();
+        }
+        Ok(totals)
     }
 
     /// Reads the tree. Nothing is kept of an open stack: what encloses it follows from the brackets.
@@ -301,8 +320,8 @@ impl File<'_, '_, '_> {
         let mut stacks = Stacks::new(self.sink, totals, self.options);
         loop {
             // The start of a stack.
-            self.json.begin_record();
             let position = self.json.place()?;
+            self.json.begin_record();
             self.json.expect(b'{', "`{`, the start of a stack")?;
             let opened = self.members(position, &mut stacks)?;
             if opened && !self.json.accept(b']')? {
@@ -328,7 +347,7 @@ impl File<'_, '_, '_> {
                 }
                 stacks.leave(self.sink);
                 if stacks.depth() == 0 {
-                    stacks.finish(self.sink);
+                    stacks.finish(self.sink, |position| self.json.begin_record_at(position));
                     return Ok(());
                 }
                 if !self.json.accept(b']')? {
@@ -373,9 +392,9 @@ impl File<'_, '_, '_> {
         let centre = if let Some(centre) = self.by_id.get(&id) {
             *centre
         } else {
-            let name = format!("<cc {id}>");
+            let name = made_up(id);
+            let centre = Centre::undeclared(self.sink, &name);
             self.undeclared.add_with(position, || quote(name.as_bytes()));
-            let centre = self.centres.centre(self.sink, position, name.as_bytes(), b"", b"");
             self.by_id.insert(id, centre);
             centre
         };

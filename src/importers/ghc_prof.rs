@@ -21,7 +21,8 @@
 //! - Cost centres by label, module and source span: two of one name are two functions. If even the start of the span is the
 //!   same, the whole span stands in for the file of the second.
 //! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`), which only `-pa` shows and counts, below a root of their
-//!   own and outside the total, so that all reports of one run agree. `--with-builtins` leaves them below MAIN and inside.
+//!   own and outside the total, so that all reports of one run agree: the total is that of `-P`, and the head of `-pa` states
+//!   more, by what a note says they hold. `--with-builtins` leaves them below MAIN and inside, and the total is the head's.
 //! - Arguments of the program as the report joins them, without quotes, and texts that are not UTF-8, with U+FFFD.
 //!
 //! # What we leave out
@@ -57,8 +58,8 @@ const COMMAND: usize = 1 << 20;
 fn sniff(head: &[u8]) -> Confidence {
     // The same file name serves JSON, which starts with a brace, and the old log, which starts with a quote.
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let other = matches!(line.first(), Some(b'{' | b'"') | None);
-    if !other && memchr::memmem::find(line, TITLE).is_some() { Confidence::Yes } else { Confidence::No }
+    let title = line.strip_prefix(b"\t").and_then(|line| memchr::memmem::find(line, TITLE));
+    if title.is_some() { Confidence::Yes } else { Confidence::No }
 }
 
 fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
@@ -95,7 +96,7 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
         let message = "the last line has no end: the file may be cut";
         sink.note(Note { severity: Severity::Warning, position: Some(lines.last), message });
     }
-    stacks.finish(sink);
+    stacks.finish(sink, |position| lines.input.begin_record_at(position));
     centres.finish(sink);
     Ok(())
 }

@@ -14,9 +14,11 @@
 //! From 7.2 on GHC writes a text report even if asked for `-px`, and today's refuses the option.
 //!
 //! # What we read
-//! - A node per cost-centre stack, zero cost or not; `calls` are the entries of the stack. A function per label and
-//!   module: the log does not say where a centre is defined, so centres that have both in common count as one function (a
-//!   note says how many), while their nodes stay apart.
+//! - A node per cost-centre stack, zero cost or not; `calls` are the entries of the stack.
+//! - A function per cost centre. The log does not say where a centre is defined, so that several may have label and module in
+//!   common. They stay apart, in the order of their numbers: the first is a function like others, those after it have 2, 3
+//!   and so on as `first_col` in table `functions`, with `first_line` 0, which is unknown. The views list each in a row of
+//!   its own, by `function_id`, and `--fn` takes all of a name.
 //! - `time` is ticks times the interval in the second line. Allocation is logged in machine words, without their size:
 //!   `alloc` is words times 8, or times 4 with `--word-size 4`.
 //! - Labels as they stand, with quotes and backslashes, which nothing escapes. What is not UTF-8 is read as Latin-1.
@@ -24,11 +26,12 @@
 //!   on the stack already leads back to the stack that ends there, or (in the RTS of late 2011) stays where it is. The
 //!   RTS then logs a stack a second time, with the stack that called as its parent. So the second and later lines of a
 //!   stack are no places in the tree, and nothing was measured for them: `calls` and `callees` list them as `back`, with
-//!   unknown calls and no cost. What was called over them is in the entries and the cost of the stack itself; notes tell
-//!   which pairs of caller and callee count such arrivals.
+//!   unknown calls and no cost. What was called over them is in the entries and the cost of the stack itself: the views
+//!   mark such calls (`includes_back`), and notes tell the pairs of caller and callee.
 //! - A repeated stack that is its own parent: the RTS of late 2011 does not say which of the enclosing centres was called.
 //!   The edge is listed as it stands, from the centre to itself; a note counts them.
-//! - Centres that are used but not declared get a name like `<cc 180>`: the RTS of late 2011 declares none of its own.
+//! - Centres that are used but not declared get a name like `<cc 180>` and are `pseudo`, not known to be code of the
+//!   program: the RTS of late 2011 declares none of its own.
 //! - The RTS's own centres (`GC`, `SYSTEM`, `OVERHEAD_of`, `DONT_CARE`, `IDLE`) stand below a root `(built-in)` of their own,
 //!   outside the total, so that percentages are those of the program; `--with-builtins` leaves them where the log has
 //!   them. Undeclared ones are known by their numbers, which follow that of the undeclared root.
@@ -44,17 +47,14 @@
 //!   8(3), 1998: cost-centre stacks, and why recursion is folded.
 //! - GHC, `rts/Profiling.c` of versions 6 and 7.0: what is written. `utils/prof/ghcprof.prl` and Antiope's prof2dot: readers.
 
-use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
-use super::common::counted::Counted;
 use super::common::ghc::WITH_BUILTINS;
+use super::common::ghc_log::{Apart, Back, Centre, Log, NONE, Stack};
 use super::common::long_lines::{Token, available, number, peek, take, token};
 use super::{Confidence, Format, OptionDef, Options};
 use crate::error::{ImportError, Position, quote};
-use crate::events::{
-    Cost, Edge, EdgeKind, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
-};
+use crate::events::Sink;
 use crate::input::Input;
 
 /// See the module's page.
@@ -74,26 +74,6 @@ pub const FORMAT: Format = Format {
     import,
 };
 
-/// Centres that stand for the RTS, by label and module. `MAIN` and `SUBSUMED` are not among them: what the program does
-/// outside of all other centres is its own cost.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("SYSTEM", "MAIN"),
-    ("SYSTEM", "SYSTEM"),
-    ("GC", "GC"),
-    ("OVERHEAD_of", "PROFILING"),
-    ("DONT_CARE", "MAIN"),
-    ("IDLE", "IDLE"),
-];
-
-/// How many centres the RTS of late 2011 registers behind `MAIN`, all undeclared.
-const UNDECLARED_BUILT_IN: u64 = 4;
-
-/// Pairs of caller and callee whose arrivals over back edges have a note of their own; the rest is counted.
-const MARKED_PAIRS: usize = 20;
-
-/// No stack.
-const NONE: u32 = u32::MAX;
-
 fn sniff(head: &[u8]) -> Confidence {
     let mut lines = head.split(|byte| *byte == b'\n').map(without_return);
     let stamp = lines.next().and_then(quoted);
@@ -112,12 +92,14 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
         Some("4") => 4,
         Some(_) => return Err(ImportError::Refused("--word-size is 4 or 8".to_owned())),
     };
-    let mut log = Log::default();
-    log.header(input)?;
-    log.read(input)?;
     let apart = if options.flag(WITH_BUILTINS.name) { Apart::Nothing } else { Apart::BuiltIn };
-    tell(&log, word, apart, sink);
-    Ok(())
+    let mut log = Log::default();
+    let read = log.header(input).and_then(|()| log.read(input));
+    // Nobody listens any more to an import that was stopped.
+    if !matches!(read, Err(ImportError::Stopped)) {
+        log.tell(word, apart, input, sink);
+    }
+    read
 }
 
 fn without_return(line: &[u8]) -> &[u8] {
@@ -142,79 +124,6 @@ fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// A cost centre.
-struct Centre {
-    number: u64,
-    /// Label and module; `None` until it is declared.
-    name: Option<(String, String)>,
-    /// Where it was first mentioned.
-    position: Position,
-    used: bool,
-}
-
-impl Centre {
-    fn made_up(&self) -> String {
-        format!("<cc {}>", self.number)
-    }
-
-    fn def<'a>(&'a self, made_up: &'a str) -> FunctionDef<'a> {
-        match &self.name {
-            Some((label, module)) => {
-                let kind =
-                    if BUILT_IN.contains(&(label.as_str(), module.as_str())) { Kind::Pseudo } else { Kind::Function };
-                let name = if label.is_empty() { made_up } else { label };
-                FunctionDef { kind, name, module, ..FunctionDef::default() }
-            }
-            // Not known to be code of the program.
-            None => FunctionDef { kind: Kind::Pseudo, name: made_up, ..FunctionDef::default() },
-        }
-    }
-}
-
-/// A cost-centre stack: a node of the tree.
-struct Stack {
-    centre: u32,
-    /// The stack below which it was first declared, [`NONE`] for roots.
-    parent: u32,
-    entries: u64,
-    ticks: u64,
-    words: u64,
-}
-
-/// A later line of a stack.
-struct Back {
-    stack: u32,
-    /// The stack that called; [`NONE`] where the line does not say it.
-    caller: u32,
-    position: Position,
-}
-
-/// Everything that the log says. The tree is complete only with its last line, so that the stacks have to be kept.
-#[derive(Default)]
-struct Log {
-    stamp: String,
-    /// Milliseconds per tick.
-    interval: u64,
-    centres: Vec<Centre>,
-    centre_index: HashMap<u64, u32>,
-    /// The largest number that is declared.
-    last_declared: Option<u64>,
-    stacks: Vec<Stack>,
-    stack_index: HashMap<u64, u32>,
-    backs: Vec<Back>,
-    samples: Counted,
-    /// Ticks that the samples state.
-    ticks: u64,
-    repeated_centres: Counted,
-    latin1: Counted,
-    reserved: Counted,
-    own_parents: Counted,
-    roots_of_their_own: Counted,
-    returns_to_root: Counted,
-    cut: Option<Position>,
-    end: Option<Position>,
-}
-
 impl Log {
     fn header(&mut self, input: &mut Input<'_>) -> Result<(), ImportError> {
         let mut line = Vec::new();
@@ -222,12 +131,13 @@ impl Log {
         input.read_line(&mut line)?;
         let stamp = quoted(&line)
             .ok_or_else(|| ImportError::malformed(position, "the time of the run in quotes", quote(&line)))?;
-        self.stamp = text(stamp);
+        self.stamp = Some((position, text(stamp)));
         let position = input.position();
         input.read_line(&mut line)?;
-        self.interval = interval(&line).ok_or_else(|| {
+        let interval = interval(&line).ok_or_else(|| {
             ImportError::malformed(position, "the length of a tick like \"20 ms\" in quotes", quote(&line))
         })?;
+        self.interval = Some((position, interval));
         Ok(())
     }
 
@@ -283,6 +193,7 @@ impl Log {
         match &centre.name {
             None => {
                 centre.name = Some((label, module));
+                centre.position = position;
                 self.last_declared = self.last_declared.max(Some(number));
             }
             Some(known) if *known == (label, module) => self.repeated_centres.add(position),
@@ -357,7 +268,8 @@ impl Log {
         };
         let at = index(self.stacks.len(), "stacks", position)?;
         self.stack_index.insert(number, at);
-        self.stacks.push(Stack { centre, parent, entries: 0, ticks: 0, words: 0 });
+        let (entries, ticks, words) = (0, 0, 0);
+        self.stacks.push(Stack { centre, parent, declared: position, entries, ticks, words, sampled: None });
         if let Some(centre) = self.centres.get_mut(centre as usize) {
             centre.used = true;
         }
@@ -412,6 +324,7 @@ impl Log {
                 stack.entries = sum(stack.entries, entries, position)?;
                 stack.ticks = sum(stack.ticks, ticks, position)?;
                 stack.words = sum(stack.words, words, position)?;
+                stack.sampled = Some(position);
             }
         }
         match token(input)? {
@@ -449,246 +362,4 @@ fn sum(known: u64, more: u64, position: Position) -> Result<u64, ImportError> {
     known.checked_add(more).ok_or_else(|| {
         ImportError::malformed(position, "samples that add up to less than 2^64", format!("{known} and {more}"))
     })
-}
-
-/// Which stacks stand outside the tree of the program.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Apart {
-    BuiltIn,
-    Nothing,
-}
-
-/// The stacks as a forest: the first of a chain, and the next of each.
-struct Forest {
-    /// Roots of the program.
-    program: u32,
-    /// Stacks of the RTS that stand apart.
-    apart: u32,
-    below: Vec<u32>,
-    next: Vec<u32>,
-}
-
-impl Forest {
-    /// Links the stacks, newest first, as the RTS lists them.
-    fn of(log: &Log, apart: Apart) -> Self {
-        let mut forest = Self { program: NONE, apart: NONE, below: vec![NONE; log.stacks.len()], next: Vec::new() };
-        forest.next.reserve_exact(log.stacks.len());
-        for (at, stack) in (0_u32..).zip(&log.stacks) {
-            let first = if apart == Apart::BuiltIn && is_built_in(log, stack) {
-                &mut forest.apart
-            } else {
-                // Of a root there is no entry.
-                forest.below.get_mut(stack.parent as usize).unwrap_or(&mut forest.program)
-            };
-            forest.next.push(std::mem::replace(first, at));
-        }
-        forest
-    }
-
-    fn below(&self, at: u32) -> u32 {
-        self.below.get(at as usize).copied().unwrap_or(NONE)
-    }
-
-    fn next(&self, at: u32) -> u32 {
-        self.next.get(at as usize).copied().unwrap_or(NONE)
-    }
-}
-
-/// Whether a stack is one of those that the RTS hangs below the root for itself.
-fn is_built_in(log: &Log, stack: &Stack) -> bool {
-    let centre = |stack: &Stack| log.centres.get(stack.centre as usize);
-    let Some(own) = centre(stack) else { return false };
-    let parent = log.stacks.get(stack.parent as usize);
-    if parent.is_some_and(|parent| parent.parent != NONE) {
-        return false;
-    }
-    if let Some((label, module)) = &own.name {
-        return BUILT_IN.contains(&(label.as_str(), module.as_str()));
-    }
-    // The RTS of late 2011 numbers `MAIN`, `SYSTEM`, `GC`, `OVERHEAD_of` and `DONT_CARE` one after the other, behind all
-    // centres that it declares (case `ghc_px/snapshot-2011`).
-    let Some((root, last)) = parent.and_then(centre).zip(log.last_declared) else { return false };
-    root.number > last && own.number > root.number && own.number - root.number <= UNDECLARED_BUILT_IN
-}
-
-/// Says what the log says.
-fn tell(log: &Log, word: u64, apart: Apart, sink: &mut dyn Sink) {
-    sink.run(RunFact::RecordedAt(&log.stamp));
-    sink.run(RunFact::Other("TickInterval", &format!("{} ms", log.interval)));
-    sink.run(RunFact::Other("WordSize", &word.to_string()));
-    if log.samples.count() > 0 {
-        sink.run(RunFact::Other("TotalTicks", &log.ticks.to_string()));
-    }
-    let metrics = Metrics {
-        time: (sink.metric("time", Unit::Nanoseconds), real(log.interval) * 1e6),
-        ticks: (sink.metric("ticks", Unit::Count), 1.0),
-        alloc: (sink.metric("alloc", Unit::Bytes), real(word)),
-    };
-    let functions: Vec<FunctionId> =
-        log.centres.iter().map(|centre| sink.function(centre.def(&centre.made_up()))).collect();
-    let mut teller = Teller { log, forest: Forest::of(log, apart), functions, metrics, sink };
-    let (ticks, words) = teller.nodes(teller.forest.program);
-    if teller.forest.apart != NONE {
-        let def = FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") };
-        let root = teller.sink.function(def);
-        teller.sink.enter(Frame::function(root), None);
-        teller.nodes(teller.forest.apart);
-        teller.sink.leave();
-        let Metrics { time, ticks: counted, alloc } = teller.metrics;
-        teller.sink.run(RunFact::Total(time.0, ticks * time.1));
-        teller.sink.run(RunFact::Total(counted.0, ticks * counted.1));
-        teller.sink.run(RunFact::Total(alloc.0, words * alloc.1));
-    }
-    teller.back_edges();
-    teller.notes();
-}
-
-/// The metrics, each with what one tick or word is in its unit.
-#[derive(Clone, Copy)]
-struct Metrics {
-    time: (MetricId, f64),
-    ticks: (MetricId, f64),
-    alloc: (MetricId, f64),
-}
-
-struct Teller<'a> {
-    log: &'a Log,
-    forest: Forest,
-    /// One per centre.
-    functions: Vec<FunctionId>,
-    metrics: Metrics,
-    sink: &'a mut dyn Sink,
-}
-
-impl<'a> Teller<'a> {
-    fn stack(&self, at: u32) -> Option<(&'a Stack, FunctionId)> {
-        let stack = self.log.stacks.get(at as usize)?;
-        Some((stack, *self.functions.get(stack.centre as usize)?))
-    }
-
-    /// Tells a chain of stacks with all below them; says how many ticks and words they have.
-    fn nodes(&mut self, first: u32) -> (f64, f64) {
-        let known = self.log.samples.count() > 0;
-        let mut open = Vec::new();
-        let mut at = first;
-        let mut total = (0.0, 0.0);
-        loop {
-            let Some((stack, function)) = self.stack(at) else {
-                // The chain has ended: on to the one above.
-                let Some(above) = open.pop() else { return total };
-                self.sink.leave();
-                at = self.forest.next(above);
-                continue;
-            };
-            let (calls, ticks, words) = (known.then_some(stack.entries), real(stack.ticks), real(stack.words));
-            self.sink.enter(Frame::function(function), calls);
-            let Metrics { time, ticks: counted, alloc } = self.metrics;
-            self.sink.cost(time.0, Cost::Exclusive(ticks * time.1));
-            self.sink.cost(counted.0, Cost::Exclusive(ticks * counted.1));
-            self.sink.cost(alloc.0, Cost::Exclusive(words * alloc.1));
-            total = (total.0 + ticks, total.1 + words);
-            open.push(at);
-            at = self.forest.below(at);
-        }
-    }
-
-    /// Lists the back edges, and notes which edges of the tree count what comes over them.
-    fn back_edges(&mut self) {
-        let mut marked = HashSet::new();
-        let mut unmarked = Counted::default();
-        for back in &self.log.backs {
-            let Some((stack, callee)) = self.stack(back.stack) else { continue };
-            let parent = self.stack(stack.parent).map(|(_, function)| function);
-            let caller = self.stack(back.caller).map(|(_, function)| Frame::function(function));
-            self.sink.edge(Edge { callee, caller, kind: EdgeKind::Back, calls: None, costs: &[] });
-            if !marked.insert((parent, callee)) {
-                continue;
-            }
-            if marked.len() > MARKED_PAIRS {
-                unmarked.add(back.position);
-                continue;
-            }
-            let from = match self.name(stack.parent) {
-                Some(parent) => format!("from {parent}"),
-                None => "from the root".to_owned(),
-            };
-            let name = self.name(back.stack).unwrap_or_default();
-            let message = format!("calls and cost of {name} {from} include what arrived over back edges");
-            self.sink.note(Note { severity: Severity::Info, position: Some(back.position), message: &message });
-        }
-        unmarked.note(self.sink, Severity::Info, |count| {
-            format!("{count} further pairs of caller and callee include what arrived over back edges")
-        });
-    }
-
-    /// The name of a stack's centre, for messages.
-    fn name(&self, at: u32) -> Option<String> {
-        const SHOWN: usize = 60;
-        let (stack, _) = self.stack(at)?;
-        let centre = self.log.centres.get(stack.centre as usize)?;
-        let name: String = centre.def(&centre.made_up()).name.chars().take(SHOWN).collect();
-        Some(format!("`{name}`"))
-    }
-
-    /// Everything that had to be explained.
-    fn notes(&mut self) {
-        let Self { log, functions, sink, .. } = self;
-        let (mut undeclared, mut unused, mut shared) = (Counted::default(), Counted::default(), Counted::default());
-        let mut known = HashSet::new();
-        for (centre, function) in log.centres.iter().zip(functions) {
-            if !centre.used {
-                unused.add(centre.position);
-            } else if centre.name.is_none() {
-                undeclared.add(centre.position);
-            } else if !known.insert(*function) {
-                shared.add(centre.position);
-            }
-        }
-        if log.samples.count() == 0 {
-            let message = "the file has no costs (no line 5): the program did not end as it should";
-            sink.note(Note { severity: Severity::Warning, position: log.end, message });
-        }
-        if let Some(position) = log.cut {
-            let message = "the last line is cut and left out";
-            sink.note(Note { severity: Severity::Warning, position: Some(position), message });
-        }
-        let listed: u128 = log.stacks.iter().map(|stack| u128::from(stack.ticks)).sum();
-        if listed != u128::from(log.ticks) {
-            let message = format!(
-                "the file states {} ticks, its stacks add up to {listed}: totals are those of the stacks",
-                log.ticks
-            );
-            sink.note(Note { severity: Severity::Warning, position: log.samples.first(), message: &message });
-        }
-        let warnings = [
-            (&undeclared, "cost centres that are used but not declared: they are called `<cc NUMBER>`"),
-            (
-                &log.own_parents,
-                "back edges lead from a stack to itself: which of the enclosing centres was called is not written",
-            ),
-            (&log.roots_of_their_own, "stacks are declared as their own parent: they are taken for roots"),
-            (&log.reserved, "lines of the codes 3, 4 or 6 are not read"),
-        ];
-        for (counted, message) in warnings {
-            counted.note(*sink, Severity::Warning, |count| format!("{count} {message}"));
-        }
-        let infos = [
-            (&shared, "cost centres have label and module of another one: they count as one function"),
-            (&unused, "cost centres were never entered"),
-            (&log.returns_to_root, "back edges lead to a root: who called is not written"),
-            (&log.repeated_centres, "cost centres are declared a second time"),
-            (&log.latin1, "names are not UTF-8: they are read as Latin-1"),
-        ];
-        for (counted, message) in infos {
-            counted.note(*sink, Severity::Info, |count| format!("{count} {message}"));
-        }
-        if log.samples.count() > 1 {
-            log.samples.note(*sink, Severity::Info, |count| format!("{count} samples are added up"));
-        }
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
-fn real(count: u64) -> f64 {
-    count as f64
 }

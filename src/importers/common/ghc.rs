@@ -46,6 +46,15 @@ pub(in crate::importers) struct Centre {
     builtin: bool,
 }
 
+impl Centre {
+    /// A centre that the report uses and does not declare, under a name that was made up. It is not known to be code of the
+    /// program.
+    pub(in crate::importers) fn undeclared(sink: &mut dyn Sink, name: &str) -> Self {
+        let function = sink.function(FunctionDef { kind: Kind::Pseudo, ..FunctionDef::named(name) });
+        Self { function, builtin: false }
+    }
+}
+
 /// The cost centres of a run.
 #[derive(Default)]
 pub(in crate::importers) struct Centres {
@@ -118,6 +127,11 @@ impl Centres {
     }
 }
 
+/// The name of a centre of which only the number is known.
+pub(in crate::importers) fn made_up(number: u64) -> String {
+    format!("<cc {number}>")
+}
+
 /// File, line and column where a span starts: `file:l:c`, `file:l:c-c`, `file:(l,c)-(l,c)`. What stands between angle
 /// brackets (`<entire-module>`) is no file.
 fn place(src: &str) -> (&str, u32, u32) {
@@ -164,6 +178,8 @@ pub(in crate::importers) enum Costs {
 
 /// A stack of a built-in centre.
 struct Waiting {
+    /// Where the report has it.
+    position: Position,
     /// Depth below the built-in centre.
     level: usize,
     centre: Centre,
@@ -248,7 +264,14 @@ impl Stacks {
                                 format!("{WAITING_STACKS} stacks of built-in centres (limit: stacks that may wait)");
                             return Err(ImportError::Limit { position, limit });
                         }
-                        self.waiting.push(Waiting { level: self.depth - from, centre, entries, ticks, alloc });
+                        self.waiting.push(Waiting {
+                            position,
+                            level: self.depth - from,
+                            centre,
+                            entries,
+                            ticks,
+                            alloc,
+                        });
                         return Ok(());
                     }
                 }
@@ -291,12 +314,14 @@ impl Stacks {
         sink.cost(self.alloc, Cost::Exclusive(real(alloc.into())));
     }
 
-    /// Gives the built-in centres their root, states the totals and compares them with what was read.
-    pub(in crate::importers) fn finish(mut self, sink: &mut dyn Sink) {
+    /// Gives the built-in centres their root, states the totals and compares them with what was read. Says to `from` where
+    /// it stands what is said next.
+    pub(in crate::importers) fn finish(mut self, sink: &mut dyn Sink, mut from: impl FnMut(Position)) {
         while self.depth > 0 {
             self.leave(sink);
         }
-        self.builtin_root(sink);
+        self.builtin_root(sink, &mut from);
+        from(self.totals.position);
         let ticks = self.total(sink, "ticks", self.totals.ticks, self.all.ticks, self.builtin.ticks);
         let alloc = self.total(sink, "bytes", self.totals.alloc, self.all.alloc, self.builtin.alloc);
         sink.run(RunFact::Total(self.time, self.totals.time(ticks)));
@@ -313,10 +338,9 @@ impl Stacks {
         }
     }
 
-    fn builtin_root(&self, sink: &mut dyn Sink) {
-        if self.waiting.is_empty() {
-            return;
-        }
+    fn builtin_root(&self, sink: &mut dyn Sink, from: &mut impl FnMut(Position)) {
+        let Some(first) = self.waiting.first() else { return };
+        from(first.position);
         let root = sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") });
         sink.enter(Frame::function(root), None);
         let mut open = 0;
@@ -325,6 +349,7 @@ impl Stacks {
                 sink.leave();
                 open -= 1;
             }
+            from(stack.position);
             self.open(sink, stack.centre, stack.entries, stack.ticks, stack.alloc);
             open += 1;
         }
@@ -371,7 +396,7 @@ impl Stacks {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
-fn real(count: u128) -> f64 {
+pub(super) fn real(count: u128) -> f64 {
     count as f64
 }
 

@@ -47,7 +47,12 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Says that a record starts here.
     pub(in crate::importers) fn begin_record(&mut self) {
-        self.input.begin_record_at(self.position);
+        self.begin_record_at(self.position);
+    }
+
+    /// Says that what comes next is about a record that started there.
+    pub(in crate::importers) fn begin_record_at(&mut self, position: Position) {
+        self.input.begin_record_at(position);
     }
 
     /// Where the next byte stands.

@@ -3,6 +3,7 @@
 pub(super) mod counted;
 pub(super) mod dyalog_rows;
 pub(super) mod ghc;
+pub(super) mod ghc_log;
 pub(super) mod held;
 pub(super) mod long_lines;
 pub(super) mod loose_json;
