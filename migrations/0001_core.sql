@@ -66,8 +66,7 @@ CREATE TABLE functions (
   module      TEXT NOT NULL DEFAULT '',      -- module, package, program or library; '' if unknown
   file        TEXT NOT NULL DEFAULT '',      -- source file; '' if unknown
   first_line  INTEGER NOT NULL DEFAULT 0,    -- line where its definition starts; 0 if unknown
-  first_col   INTEGER NOT NULL DEFAULT 0,    -- column where its definition starts; 0 if unknown. If first_line is 0: tells
-                                             -- functions apart that are equal in all else (2: the second of them)
+  first_col   INTEGER NOT NULL DEFAULT 0,    -- column where its definition starts; 0 if unknown
   raw_name    TEXT,                          -- name before it was made readable; NULL if it never was
   -- One row per function. The name comes first so that this key is also the index for names.
   UNIQUE (name, module, file, kind, first_line, first_col)

@@ -180,10 +180,10 @@ fn write_report(text: &mut String, report: &Report) {
     }
     text.push_str("\n| flag | meaning |\n| --- | --- |\n");
     for parameter in &header.parameters {
-        if let Some(flag) = report_flag(parameter) {
-            let required = if parameter.kind == Parameter::Path && !parameter.optional { "; required" } else { "" };
-            let _ = writeln!(text, "| `{flag}` | {}{required} |", cell(parameter.meaning));
-        }
+        let flag = report_flag(parameter);
+        let required = if parameter.kind == Parameter::Path && !parameter.optional { "; required" } else { "" };
+        let default = parameter.default.map(|default| format!(" (default {default})")).unwrap_or_default();
+        let _ = writeln!(text, "| `{flag}` | {}{required}{default} |", cell(parameter.meaning));
     }
     text.push_str(
         "\n| column | kind | text | CSV | XML | JSON | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n",
@@ -201,16 +201,16 @@ fn write_report(text: &mut String, report: &Report) {
     }
 }
 
-/// A parameter as it is typed, if it is the user's to give.
-fn report_flag(parameter: &ParameterDef<'_>) -> Option<String> {
+/// A parameter as it is typed.
+fn report_flag(parameter: &ParameterDef<'_>) -> String {
     let name = parameter.name.replace('_', "-");
     match &parameter.kind {
-        Parameter::Flag | Parameter::Variant(_) => Some(format!("--{name}")),
-        Parameter::Count | Parameter::Percentage => Some(format!("--{name} N")),
-        Parameter::Choice(words) | Parameter::Groups(words) => Some(format!("--{name} {}", words.join("/"))),
-        Parameter::Filter => Some(format!("--{name} REGEX")),
-        Parameter::Path => Some(format!("--{name} PATH")),
-        Parameter::Thread => Some(format!("--{name} NAME")),
+        Parameter::Flag | Parameter::Variant(_) => format!("--{name}"),
+        Parameter::Count | Parameter::Percentage => format!("--{name} N"),
+        Parameter::Choice(words) | Parameter::Groups(words) => format!("--{name} {}", words.join("/")),
+        Parameter::Filter => format!("--{name} REGEX"),
+        Parameter::Path => format!("--{name} PATH"),
+        Parameter::Thread => format!("--{name} NAME"),
     }
 }
 
@@ -224,7 +224,7 @@ fn common_flags() -> Vec<clap::Arg> {
     };
     let in_header = |argument: &clap::Arg| {
         let own = REPORTS[0].header().parameters;
-        own.iter().any(|parameter| report_flag(parameter).is_some() && argument.get_id() == parameter.name)
+        own.iter().any(|parameter| argument.get_id() == parameter.name)
     };
     first.get_arguments().filter(in_all).filter(|argument| !in_header(argument)).cloned().collect()
 }

@@ -216,7 +216,9 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
         row.remove("rank");
         row.remove("cum_pct");
         let average = match (&row.get("shown"), &row["calls"]) {
-            (Some(Value::Real(cost)), Value::Integer(calls)) if *calls > 0 => Value::Real(cost / *calls as f64),
+            (Some(Value::Real(cost)), Value::Integer(calls)) if *calls > 0 => {
+                Value::Real(cost / f64::from(i32::try_from(*calls).expect("calls are few")))
+            }
             _ => Value::Null,
         };
         assert_eq!(row.remove("avg").unwrap_or(average.clone()), average, "{}", what());

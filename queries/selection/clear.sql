@@ -19,3 +19,7 @@ DELETE FROM temp.matched;
 DELETE FROM temp.groups;
 DELETE FROM temp.visible;
 DELETE FROM temp.hidden;
+DROP VIEW IF EXISTS temp.starts;
+DELETE FROM temp.climbers;
+DELETE FROM temp.chains;
+DELETE FROM temp.trails;

@@ -63,3 +63,34 @@ CREATE TEMP TABLE IF NOT EXISTS hidden (
   node_id   INTEGER PRIMARY KEY, -- number of the node
   parent_id INTEGER              -- the nearest node above that is not hidden; NULL if there is none
 );
+CREATE TEMP TABLE IF NOT EXISTS climbers (
+  -- Nodes on their way up, for reports that show callers of callers.
+  level    INTEGER NOT NULL, -- how many function nodes were climbed
+  node_id  INTEGER NOT NULL, -- where the climb began
+  at_id    INTEGER NOT NULL, -- the function node that is reached
+  chain_id INTEGER NOT NULL, -- the chain of functions up to here: the first node that began with the same one
+  up_id    INTEGER,          -- the chain at the level before
+  calls    INTEGER,          -- calls of the node where the climb began; NULL if unknown
+  cost     REAL NOT NULL,    -- its cost
+  PRIMARY KEY (level, node_id)
+) WITHOUT ROWID;
+CREATE TEMP TABLE IF NOT EXISTS chains (
+  -- Chains of functions from callee to caller, with what all nodes that have them cost.
+  level       INTEGER NOT NULL, -- how many functions were climbed
+  chain_id    INTEGER NOT NULL, -- number of the chain at its level
+  function_id INTEGER NOT NULL, -- the function at its end
+  calls       INTEGER,          -- calls of the function where it began; NULL if unknown
+  cost        REAL NOT NULL,    -- cost of the function where it began
+  place       TEXT NOT NULL,    -- ranks of the chain and of those it continues: the order of the report
+  PRIMARY KEY (level, chain_id)
+) WITHOUT ROWID;
+CREATE TEMP TABLE IF NOT EXISTS trails (
+  -- Nodes with the way from the root to them, as far as it is known.
+  node_id    INTEGER PRIMARY KEY, -- the node
+  at_id      INTEGER NOT NULL,    -- the node that is reached on the way up
+  frames     INTEGER NOT NULL,    -- functions on the way
+  path       TEXT NOT NULL,       -- their names
+  calls      INTEGER,             -- calls of the node; NULL if unknown
+  exclusive  REAL NOT NULL,       -- own cost of the node
+  cumulative REAL                 -- its cost with everything called
+);

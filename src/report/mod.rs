@@ -33,7 +33,7 @@ pub struct Report {
 struct Climb {
     /// The lowest level.
     first: &'static str,
-    /// From level `:level` to the next; done until nothing is left to do, or as deep as is asked for.
+    /// From level `:level` to the next; done until it changes nothing.
     next: &'static str,
 }
 
@@ -49,6 +49,21 @@ pub const REPORTS: &[Report] = &[
     Report {
         pruned: Some(include_str!("../../queries/reports/pruned/tree.sql")),
         ..report("tree", include_str!("../../queries/reports/tree.sql"))
+    },
+    Report {
+        climb: Some(Climb {
+            first: include_str!("../../queries/climbs/bottom_up_first.sql"),
+            next: include_str!("../../queries/climbs/bottom_up_next.sql"),
+        }),
+        pruned: Some(include_str!("../../queries/reports/pruned/bottom_up.sql")),
+        ..report("bottom_up", include_str!("../../queries/reports/bottom_up.sql"))
+    },
+    Report {
+        climb: Some(Climb {
+            first: include_str!("../../queries/climbs/paths_first.sql"),
+            next: include_str!("../../queries/climbs/paths_next.sql"),
+        }),
+        ..report("paths", include_str!("../../queries/reports/paths.sql"))
     },
     report("data", include_str!("../../queries/reports/data.sql")),
 ];
@@ -74,13 +89,12 @@ impl Report {
     }
 
     /// Climbs as high as the report looks.
-    fn climb(&self, script: &Script<'_>, bound: &[Bound<'_>], depth: Option<u64>) -> Result<(), StoreError> {
+    fn climb(&self, script: &Script<'_>, bound: &[Bound<'_>]) -> Result<(), StoreError> {
         let Some(Climb { first, next }) = &self.climb else {
             return Ok(());
         };
         script.run(first, bound)?;
-        for level in 0..depth.unwrap_or(u64::MAX) {
-            let level = i64::try_from(level).unwrap_or(i64::MAX);
+        for level in 0_i64.. {
             let with_level: Vec<Bound<'_>> = bound.iter().copied().chain([("level", &level as &dyn ToSql)]).collect();
             if script.run(next, &with_level)? == 0 {
                 break;
@@ -335,7 +349,7 @@ pub fn ask<'d>(
     let values = values(&header, request);
     let bound: Vec<Bound<'_>> = values.iter().map(|(name, value)| (*name, value.as_ref())).collect();
     let depth = request.number_of(&header, "depth");
-    report.climb(&script, &bound, depth)?;
+    report.climb(&script, &bound)?;
     let pruned = match report.pruned {
         Some(sql) if depth.is_some() || request.argument("min_pct").is_some() => {
             Some(pruned(database, &mut script.prepare(sql, &bound)?)?)
@@ -501,7 +515,8 @@ mod tests {
                 assert!(declared(parameter.trim_start_matches(':')), "{name}: {parameter} is not in the header");
             }
             for parameter in &header.parameters {
-                let bound = statement.parameter_index(&format!(":{}", parameter.name)).expect("a name").is_some();
+                let climb = report.climb.as_ref().map_or(["", ""], |climb| [climb.first, climb.next]);
+                let bound = [sql, climb[0], climb[1]].iter().any(|sql| script::mentions(sql, parameter.name));
                 let shows = header.columns.iter().any(|column| column.when == Some(parameter.name));
                 match parameter.kind {
                     Parameter::Variant(variant) => assert!(by_name(variant).is_some(), "{name}: variant {variant}"),

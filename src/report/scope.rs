@@ -2,7 +2,7 @@
 //! one layer gives costs in the metric and with the timer bias that are asked for, or what filters leave of them, the next
 //! one what is selected. So a report is written once, whatever is asked.
 
-use super::header::{Header, Parameter};
+use super::header::{Header, Needs, Parameter};
 use super::script::Script;
 use super::selection::{self, Names, Target};
 use super::{Base, Groups, ReportError, Request, failure};
@@ -44,6 +44,8 @@ const NODES: &str = include_str!("../../queries/scopes/nodes.sql");
 const PATHS: &str = include_str!("../../queries/scopes/paths.sql");
 const PLACES: &str = include_str!("../../queries/scopes/places.sql");
 const DEPARTURES: &str = include_str!("../../queries/scopes/departures.sql");
+const STARTS_EVERYWHERE: &str = include_str!("../../queries/scopes/starts_everywhere.sql");
+const STARTS_AT_SELECTION: &str = include_str!("../../queries/scopes/starts_at_selection.sql");
 const FORGET_FIGURES: &str = include_str!("../../queries/scopes/forget_figures.sql");
 const GROUP_NODES: &str = include_str!("../../queries/scopes/group_nodes.sql");
 const GROUP_TOTALS: &str = include_str!("../../queries/scopes/group_totals.sql");
@@ -91,7 +93,8 @@ pub(super) fn set_up(
         let thread = request.text(header, &Parameter::Thread)?;
         let path = request.text(header, &Parameter::Path)?;
         // Totals of a single function answer for it where they can.
-        let totals_do = !is_tree || (header.about_function && !filtered && by == Groups::Functions);
+        let by_totals = header.about_function && header.needs != Needs::Tree;
+        let totals_do = !is_tree || (by_totals && !filtered && by == Groups::Functions);
         selection::select(script, &names, thread, path, totals_do)?
     };
     match by {
@@ -120,6 +123,10 @@ pub(super) fn set_up(
             script.batch(FORGET_FIGURES)?;
             script.batch(GROUP_TOTALS)?;
         }
+    }
+    if is_tree && target != Target::Functions {
+        let path = request.text(header, &Parameter::Path)?;
+        script.batch(if header.about_function && path.is_some() { STARTS_AT_SELECTION } else { STARTS_EVERYWHERE })?;
     }
     let selected = match (target, filtered) {
         (Target::Run, false) => None,

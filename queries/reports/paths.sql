@@ -1,0 +1,35 @@
+-- The hottest chains of calls: where in the tree the most was spent, from the root down, by own cost.
+--
+-- :first COUNT = 10       only the first rows
+-- :depth COUNT = 100      only so many functions of the way, the nearest ones
+-- :min_pct PERCENTAGE ?   only places that cost at least N % of the run's total themselves
+-- :thread THREAD ?        only what happened in the thread of this name
+-- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
+-- :focus FILTER ?         only what happened below functions whose name, module or file fits
+-- :ignore FILTER ?        without what happened below functions whose name, module or file fits
+-- :hide FILTER ?          without such functions, whose cost goes to their callers
+--
+-- needs: tree
+--> exclusive      COST text=@ csv=Time xml=ExclusiveTime json  own cost of the last function at this place
+--> pct            PERCENT text=% csv=PctOfTot xml=PctOfTot json  the same, % of the run's total
+--> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json  sum of pct over this row and all before it
+--> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it was called there; NULL if unknown
+--> cumulative     COST json                           cost with what it called there
+--> frames         LINE json                           functions on the way, with the last one
+--> path           TEXT text=Path csv=Path xml=Path json  their names, with the calling lines where known; ... where it begins further up
+--> node_id        LINE json                           number of the node
+SELECT
+  t.exclusive AS exclusive,
+  100 * t.exclusive / NULLIF(a.total, 0) AS pct,
+  SUM(100 * t.exclusive / NULLIF(a.total, 0))
+    OVER (ORDER BY t.exclusive DESC, t.node_id ROWS UNBOUNDED PRECEDING) AS cum_pct,
+  t.calls AS calls,
+  t.cumulative AS cumulative,
+  t.frames AS frames,
+  CASE WHEN n.parent_id IS NULL THEN '' ELSE '... > ' END || t.path AS path,
+  t.node_id AS node_id
+FROM temp.asked AS a
+CROSS JOIN temp.trails AS t
+CROSS JOIN temp.asked_nodes AS n
+WHERE a.question = 1 AND n.node_id = t.at_id
+ORDER BY t.exclusive DESC, t.node_id;
