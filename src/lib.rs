@@ -15,5 +15,6 @@ pub mod importers;
 pub mod input;
 pub mod recorder;
 pub mod report;
+pub mod separators;
 pub mod store;
 pub mod tree;

@@ -125,9 +125,12 @@ fn reports_are_current() {
     }
     text.push_str(
         "\n## Kinds of columns\n\n\
-         Costs are stored in ns, bytes or as a count. Text and CSV show times in milliseconds (title `msec`); JSON\n\
-         gives every figure in its stored unit. In titles `@` stands for that label: `msec`, `bytes`, or the name\n\
-         of the metric. A column that is left out when empty has no value in any row of this run.\n\n\
+         Costs are stored in ns, bytes or as a count. Tables, CSV and XML show times in milliseconds (title `msec`),\n\
+         tables and CSV also in what `--unit` asks for; JSON gives every figure in its stored unit. In titles of tables\n\
+         `@` stands for the unit: `msec`, `bytes`, or the name of the metric. In CSV, `Time` becomes metric and unit\n\
+         where it is no time in milliseconds: `Alloc(bytes)`, `ExclusiveTime(us)`. In XML, `Time` stands for\n\
+         `InclusiveTime`, or `ExclusiveTime` with `--exclusive`. A column that is left out when empty has no value in\n\
+         any row of this run.\n\n\
          | kind | values |\n| --- | --- |\n",
     );
     for (kind, about) in KINDS {

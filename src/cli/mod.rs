@@ -8,6 +8,7 @@ mod dump;
 mod formats;
 mod import;
 mod options;
+mod output;
 mod report;
 mod runs;
 mod schema;
@@ -23,8 +24,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::Stop;
-use crate::report::render::{Format, RenderError, plain, render};
-use crate::report::{Answer, ReportError};
+use crate::report::ReportError;
+use crate::report::render::plain;
 use crate::store::StoreError;
 
 /// Environment variable that names the database.
@@ -185,20 +186,4 @@ fn asked(error: ReportError, stop: &Stop) -> Failure {
         ReportError::NothingSelected(message) => complain(message, Failure::NothingSelected),
         ReportError::Store(error) => database(error, stop),
     }
-}
-
-/// Writes an answer to standard output.
-fn print(answer: &mut Answer<'_>, format: Format, stop: &Stop) -> Result<(), Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let rendered = render(answer, format, &mut out).and_then(|()| Ok(out.flush()?));
-    rendered.map_err(|error| match error {
-        RenderError::Output(error) => output(error),
-        RenderError::Store(error) => database(error, stop),
-    })
-}
-
-/// Reads the name of an output format.
-fn output_format(name: &str) -> Result<Format, String> {
-    let found = Format::ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
-    found.ok_or_else(|| format!("expected {}", Format::ALL.map(|(name, _)| name).join(", ")))
 }

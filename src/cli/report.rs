@@ -5,11 +5,11 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
+use super::output::{OutputArgs, print};
 use super::source::SourceArgs;
-use super::{Failure, asked, output_format, print};
+use super::{Failure, asked, complain};
 use crate::error::Stop;
 use crate::report::header::{Parameter, ParameterDef};
-use crate::report::render::Format;
 use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
 
 /// `profdb report` with a subcommand for each report.
@@ -30,14 +30,6 @@ fn subcommand(report: &'static Report) -> Command {
         .about(about.join("\n"))
         .infer_long_args(true)
         .arg(Arg::new("metric").long("metric").value_name("NAME").help("What to count [default: the run's own choice]"))
-        .arg(
-            Arg::new("format")
-                .long("format")
-                .value_name("FORMAT")
-                .default_value("text")
-                .value_parser(output_format)
-                .help("text, csv or json"),
-        )
         .arg(
             Arg::new("bias")
                 .long("bias")
@@ -66,6 +58,7 @@ fn subcommand(report: &'static Report) -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Shows the statements that give the answer, for the sqlite3 shell, instead of the answer"),
         );
+    let command = OutputArgs::augment_args(command);
     let rival =
         header.parameters.iter().find(|parameter| parameter.kind == Parameter::Percentage && parameter.name == "pct");
     let rival = rival.map(|parameter| parameter.name);
@@ -156,14 +149,23 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let report = report::by_name(name).expect("subcommands are made from the reports");
     let source = SourceArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
     let request = request(report, matches);
-    let format = matches.get_one::<Format>("format").copied().unwrap_or_default();
+    let output = OutputArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
+    let target = output.target()?;
+    let layout = output.layout(None, flags(&request));
+    layout.check(true).map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = source.open(stop)?;
     let run = source.find_run(&database, stop)?;
     let mut answer = report::ask(&database, report, &run, &request).map_err(|error| asked(error, stop))?;
     if matches.get_flag("show_sql") {
         return super::write(&answer.script);
     }
-    print(&mut answer, format, stop)
+    print(&mut answer, &layout, &target, stop)
+}
+
+/// Names of the flags that are set.
+fn flags(request: &Request) -> Vec<String> {
+    let set = request.arguments.iter().filter(|(_, value)| *value == Argument::Flag);
+    set.map(|(name, _)| name.clone()).collect()
 }
 
 fn request(report: &'static Report, matches: &ArgMatches) -> Request {

@@ -2,17 +2,18 @@
 
 use clap::Args;
 
+use super::output::{Target, output_format, print, screen_width};
 use super::source::open_to_read;
-use super::{DatabaseArgs, Failure, asked, output_format, print};
+use super::{DatabaseArgs, Failure, asked};
 use crate::error::Stop;
 use crate::report::query;
-use crate::report::render::Format;
+use crate::report::render::{Format, Layout};
 
 #[derive(Debug, Args)]
 pub(super) struct Runs {
     #[command(flatten)]
     database: DatabaseArgs,
-    /// text, csv or json
+    /// text (or txt), csv, json, jsonl or markdown
     #[arg(long, default_value = "text", value_parser = output_format)]
     format: Format,
 }
@@ -21,5 +22,6 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
     let database = open_to_read(&runs.database, stop)?;
     let sql = include_str!("../../queries/lists/runs.sql");
     let mut answer = query(&database, sql).map_err(|error| asked(error, stop))?;
-    print(&mut answer, runs.format, stop)
+    let layout = Layout { format: runs.format, width: screen_width(), ..Layout::default() };
+    print(&mut answer, &layout, &Target::Screen, stop)
 }

@@ -2,11 +2,12 @@
 
 use clap::Args;
 
+use super::output::{Target, output_format, print, screen_width};
 use super::source::SourceArgs;
-use super::{Failure, asked, output_format, print};
+use super::{Failure, asked};
 use crate::error::Stop;
 use crate::report::query;
-use crate::report::render::Format;
+use crate::report::render::{Format, Layout};
 
 #[derive(Debug, Args)]
 pub(super) struct Sql {
@@ -15,7 +16,7 @@ pub(super) struct Sql {
     sql: String,
     #[command(flatten)]
     source: SourceArgs,
-    /// text, csv or json
+    /// text (or txt), csv, json, jsonl or markdown
     #[arg(long, default_value = "text", value_parser = output_format)]
     format: Format,
 }
@@ -23,5 +24,6 @@ pub(super) struct Sql {
 pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
     let database = sql.source.open(stop)?;
     let mut answer = query(&database, &sql.sql).map_err(|error| asked(error, stop))?;
-    print(&mut answer, sql.format, stop)
+    let layout = Layout { format: sql.format, width: screen_width(), ..Layout::default() };
+    print(&mut answer, &layout, &Target::Screen, stop)
 }

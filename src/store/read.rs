@@ -17,7 +17,13 @@ pub struct RunInfo {
     pub fidelity: String,
     /// Its default metric; `None` if nothing was measured.
     pub default_metric: Option<String>,
-    /// What has been subtracted from its times, in ns per tick; `None` if unknown.
+    /// Its title, if it has one.
+    pub title: Option<String>,
+    /// Version of the profiler, if it is known.
+    pub tool_version: Option<String>,
+    /// Cost of reading the profiler's timer once, in ns, if it is known.
+    pub timer_bias: Option<f64>,
+    /// What has been subtracted from the times, in ns per tick, if it is known.
     pub bias_applied: Option<f64>,
 }
 
@@ -79,11 +85,20 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn run(&self, name: Option<&str>) -> Result<Option<RunInfo>, StoreError> {
-        let columns = "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name, r.bias_applied
+        let columns = "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name, r.title,
+                              r.tool_version, r.timer_bias, r.bias_applied
                        FROM runs AS r LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id";
         let read = |row: &Row<'_>| {
-            let (run_id, name) = (row.get(0)?, row.get(1)?);
-            Ok(RunInfo { run_id, name, fidelity: row.get(2)?, default_metric: row.get(3)?, bias_applied: row.get(4)? })
+            Ok(RunInfo {
+                run_id: row.get(0)?,
+                name: row.get(1)?,
+                fidelity: row.get(2)?,
+                default_metric: row.get(3)?,
+                title: row.get(4)?,
+                tool_version: row.get(5)?,
+                timer_bias: row.get(6)?,
+                bias_applied: row.get(7)?,
+            })
         };
         let Some(name) = name else {
             let sql = format!("{columns} ORDER BY r.run_id DESC LIMIT 1");

@@ -1,0 +1,181 @@
+//! How and where answers are written.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use console::Term;
+
+use super::{Failure, complain, database, output};
+use crate::error::Stop;
+use crate::report::Answer;
+use crate::report::render::{Format, Layout, RenderError, Unit, plain, render};
+use crate::separators::Separators;
+
+/// More decimals than a number has digits.
+const MOST_DECIMALS: u8 = 20;
+
+/// How an answer looks, and where it goes.
+#[derive(Clone, Debug, Args)]
+pub(super) struct OutputArgs {
+    /// text (or txt), csv, xml, json, jsonl or markdown [default: text; with --outfile: xml]
+    #[arg(long, value_name = "FORMAT", value_parser = output_format)]
+    format: Option<Format>,
+    /// Write to a file instead of the screen
+    #[arg(long, value_name = "FILE")]
+    outfile: Option<PathBuf>,
+    /// Title of the output [default: that of the run, in xml and json]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    title: Option<String>,
+    /// Decimals of costs and percentages in text, csv and markdown [default: 1; in csv as many as there are, up to 10 digits]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=i64::from(MOST_DECIMALS)))]
+    decimal: Option<u8>,
+    /// Unit of costs in text, csv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k, M [default: ms, B, 1]
+    #[arg(long, value_name = "UNIT", value_parser = unit)]
+    unit: Option<Unit>,
+}
+
+impl OutputArgs {
+    /// The format of the answer.
+    pub(super) fn format(&self) -> Format {
+        let usual = if self.outfile.is_some() { Format::Xml } else { Format::Text };
+        self.format.unwrap_or(usual)
+    }
+
+    /// What the answer shall look like.
+    pub(super) fn layout(&self, separators: Option<Separators>, flags: Vec<String>) -> Layout {
+        Layout {
+            format: self.format(),
+            decimals: self.decimal.map(usize::from),
+            unit: self.unit,
+            separators: separators.unwrap_or_default(),
+            title: self.title.clone(),
+            width: if self.outfile.is_some() { None } else { screen_width() },
+            flags,
+        }
+    }
+
+    /// Where the answer goes.
+    ///
+    /// # Errors
+    /// When there can be no such file; before anything is done.
+    pub(super) fn target(&self) -> Result<Target, Failure> {
+        let Some(file) = &self.outfile else { return Ok(Target::Screen) };
+        let name = file.display();
+        let fault = if file == Path::new("-") || file.as_os_str().is_empty() {
+            Some("expected the name of a file: without --outfile the output goes to the screen".to_owned())
+        } else if file.is_dir() {
+            Some(format!("{name} is a folder: expected the name of a file"))
+        } else if !folder(file).is_dir() {
+            Some(format!("{name}: there is no folder {}", folder(file).display()))
+        } else {
+            None
+        };
+        match fault {
+            Some(fault) => Err(complain(format!("--outfile: {fault}"), Failure::Usage)),
+            None => Ok(Target::File(file.clone())),
+        }
+    }
+}
+
+/// The folder of a file.
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Where an answer goes.
+#[derive(Clone, Debug)]
+pub(super) enum Target {
+    Screen,
+    File(PathBuf),
+}
+
+/// Writes an answer where it shall go.
+pub(super) fn print(answer: &mut Answer<'_>, layout: &Layout, target: &Target, stop: &Stop) -> Result<(), Failure> {
+    let failed = |error| match error {
+        RenderError::Usage(message) => complain(message, Failure::Usage),
+        RenderError::Output(error) => output(error),
+        RenderError::Store(error) => database(error, stop),
+    };
+    let Target::File(file) = target else {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        return render(answer, layout, &mut out).and_then(|()| Ok(out.flush()?)).map_err(failed);
+    };
+    let name = file.display();
+    let unwritten = |error| complain(format!("{name}: cannot write it: {error}"), Failure::Output);
+    let mut draft = Draft::of(file).map_err(unwritten)?;
+    let mut out = io::BufWriter::new(&mut draft.file);
+    match render(answer, layout, &mut out).and_then(|()| Ok(out.flush()?)) {
+        Err(RenderError::Output(error)) => return Err(unwritten(error)),
+        rendered => rendered.map_err(failed)?,
+    }
+    drop(out);
+    draft.finish().map_err(unwritten)?;
+    let _ = writeln!(io::stderr(), "Data written to: {}", plain(&name.to_string()));
+    Ok(())
+}
+
+/// A file that gets its name when it is complete; until then, and if it never is, what has the name stays as it is.
+struct Draft {
+    file: File,
+    /// Its own name, and that which it shall get; `None` for what is no regular file, a pipe for instance.
+    names: Option<(PathBuf, PathBuf)>,
+}
+
+impl Draft {
+    fn of(file: &Path) -> io::Result<Self> {
+        // A link stays one: the file that it leads to is replaced.
+        let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+        if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
+            return Ok(Self { file: OpenOptions::new().write(true).open(target)?, names: None });
+        }
+        let mut name = OsString::from(".");
+        name.push(target.file_name().unwrap_or_default());
+        name.push(format!(".{}.tmp", std::process::id()));
+        let draft = target.with_file_name(name);
+        let opened = OpenOptions::new().write(true).create_new(true).open(&draft)?;
+        Ok(Self { file: opened, names: Some((draft, target)) })
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        match &self.names {
+            Some((draft, target)) => fs::rename(draft, target)?,
+            None => return Ok(()),
+        }
+        self.names = None;
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if let Some((draft, _)) = &self.names {
+            let _ = fs::remove_file(draft);
+        }
+    }
+}
+
+/// Columns of the terminal that the output goes to, if it goes to one.
+pub(super) fn screen_width() -> Option<usize> {
+    let screen = Term::stdout();
+    if !screen.is_term() {
+        return None;
+    }
+    screen.size_checked().map(|(_, columns)| usize::from(columns))
+}
+
+/// Reads the name of an output format.
+pub(super) fn output_format(name: &str) -> Result<Format, String> {
+    let found = Format::ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
+    found.ok_or_else(|| format!("expected {}", Format::ALL.map(|(name, _)| name).join(", ")))
+}
+
+fn unit(name: &str) -> Result<Unit, String> {
+    Unit::by_name(name).ok_or_else(|| {
+        "expected a unit of time (ns, us, ms, s), of memory (B, kB, KiB, MB, MiB, GB, GiB) or of counts (1, k, M)"
+            .to_owned()
+    })
+}

@@ -1,0 +1,77 @@
+//! Character-separated values, RFC 4180 but for line ends, which are LF.
+//!
+//! Columns have Dyalog's names as long as costs are milliseconds; otherwise `Time` becomes metric and unit:
+//! `Alloc(bytes)`, `ExclusiveTime(us)`. Labels of inclusive and exclusive are right, minus is `-`, and what is unknown is
+//! empty.
+
+use std::io::Write;
+
+use super::number::{Scale, fixed, shortest, significant};
+use super::{Layout, RenderError, Shown, shown};
+use crate::report::header::Kind;
+use crate::report::{Answer, Value};
+use crate::separators::Separators;
+use crate::store::MetricInfo;
+
+pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
+    let scale = layout.scale(answer.subject.as_ref())?;
+    let metric = answer.subject.as_ref().map(|subject| subject.metric.clone());
+    let columns = shown(answer, layout, |column| {
+        let title = column.csv.as_deref()?;
+        Some(match (column.kind, &metric, &scale) {
+            (Kind::Cost | Kind::Raw, Some(metric), Some(scale)) => title.replace("Time", &quantity(metric, scale)),
+            _ => title.to_owned(),
+        })
+    })?;
+    let separator = char::from(layout.separators.field);
+    let mut line = String::new();
+    let mut write = |out: &mut dyn Write, cells: &mut dyn Iterator<Item = String>| {
+        line.clear();
+        for (column, cell) in cells.enumerate() {
+            if column > 0 {
+                line.push(separator);
+            }
+            line.push_str(&cell);
+        }
+        writeln!(out, "{line}")
+    };
+    write(out, &mut columns.iter().map(|column| quoted(&column.title)))?;
+    answer.each(|row| {
+        let mut cells = columns.iter().map(|column| cell(&row[column.at], column, scale.as_ref(), layout));
+        write(out, &mut cells).map_err(RenderError::from)
+    })
+}
+
+/// What stands for `Time` in titles.
+fn quantity(metric: &MetricInfo, scale: &Scale) -> String {
+    let mut letters = metric.name.chars();
+    let name: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    match scale.unit() {
+        "msec" if name == "Time" => name,
+        "" => name,
+        unit => format!("{name}({unit})"),
+    }
+}
+
+fn cell(value: &Value, column: &Shown, scale: Option<&Scale>, layout: &Layout) -> String {
+    let figure = match (value, column.kind, scale, layout.decimals) {
+        (Value::Null, ..) => return String::new(),
+        (Value::Text(text), ..) => return quoted(text),
+        (Value::Integer(value), ..) => return value.to_string(),
+        (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), Some(decimals)) => scale.rounded(*value, decimals),
+        (Value::Real(value), Kind::Cost, Some(scale), None) if scale.is_time() => scale.significant(*value),
+        (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), None) => scale.exact(*value),
+        (Value::Real(value), Kind::Percent, _, Some(decimals)) => fixed(*value, decimals),
+        (Value::Real(value), Kind::Percent, _, None) => significant(*value, 0),
+        (Value::Real(value), ..) => shortest(*value),
+    };
+    let Separators { decimal, field } = layout.separators;
+    let figure = if decimal == '.' { figure } else { figure.replace('.', &decimal.to_string()) };
+    // An unusual separator may occur in a number: `1E300`, `-5`.
+    if figure.contains(char::from(field)) { quoted(&figure) } else { figure }
+}
+
+/// A field of text.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}

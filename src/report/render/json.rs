@@ -1,0 +1,124 @@
+//! JSON: raw numbers in base units (ns, bytes, counts) under the names of the columns.
+//!
+//! One object holds what the answer is about, the `rows`, and what they come to: `shown.rows` is their number,
+//! `shown.exclusive` the sum of their exclusive costs, null where one is unknown or no row has one. Where rows of lines
+//! stand among rows of their functions, only the latter are added. As lines of JSON the rows stand alone.
+
+use std::io::Write;
+
+use super::number::shortest;
+use super::{Layout, RenderError};
+use crate::report::{Answer, Subject, Value};
+
+/// Version of the object: raised when a name or a meaning changes.
+const SCHEMA: u32 = 1;
+
+pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
+    write!(out, "{{\"schema_version\":{SCHEMA}")?;
+    if let Some(Subject { report, run, metric, selected, .. }) = &answer.subject {
+        write!(out, ",\"report\":\"{report}\"")?;
+        write!(out, ",\"title\":{}", layout.title.as_deref().or(run.title.as_deref()).map_or("null".to_owned(), text))?;
+        let (name, fidelity) = (text(&run.name), text(&run.fidelity));
+        write!(out, ",\"run\":{{\"run_id\":{},\"name\":{name},\"fidelity\":{fidelity}}}", run.run_id)?;
+        write!(out, ",\"metric\":{},\"unit\":{}", text(&metric.name), text(&metric.unit))?;
+        write!(out, ",\"total\":{}", shortest(metric.total))?;
+        write!(out, ",\"selected\":{}", selected.map_or_else(|| "null".to_owned(), shortest))?;
+    }
+    write!(out, ",\"rows\":[")?;
+    let mut sums = Sums::of(answer);
+    let mut before = "\n";
+    each(answer, &mut |object, row| {
+        sums.see(row);
+        write!(out, "{before}{object}")?;
+        before = ",\n";
+        Ok(())
+    })?;
+    write!(out, "\n]")?;
+    if answer.subject.is_some() {
+        let exclusive = sums.exclusive().map_or_else(|| "null".to_owned(), shortest);
+        write!(out, ",\"shown\":{{\"rows\":{},\"exclusive\":{exclusive}}}", sums.rows)?;
+    }
+    writeln!(out, "}}")?;
+    Ok(())
+}
+
+pub(super) fn write_lines(answer: &mut Answer<'_>, out: &mut dyn Write) -> Result<(), RenderError> {
+    each(answer, &mut |object, _| Ok(writeln!(out, "{object}")?))
+}
+
+/// What is done with every row and its object.
+type Take<'t> = &'t mut dyn FnMut(&str, &[Value]) -> Result<(), RenderError>;
+
+fn each(answer: &mut Answer<'_>, take: Take<'_>) -> Result<(), RenderError> {
+    let columns: Vec<(usize, String)> = {
+        let columns = answer.columns.iter().enumerate().filter(|(_, column)| column.json);
+        columns.map(|(at, column)| (at, text(&column.name))).collect()
+    };
+    let mut object = String::new();
+    answer.each(|row| {
+        object.clear();
+        for (at, name) in &columns {
+            object.push(if object.is_empty() { '{' } else { ',' });
+            object.push_str(name);
+            object.push(':');
+            object.push_str(&value(&row[*at]));
+        }
+        object.push('}');
+        take(&object, row)
+    })
+}
+
+/// What the rows come to.
+struct Sums {
+    exclusive: Option<usize>,
+    line: Option<usize>,
+    rows: u64,
+    functions: Sum,
+    lines: Sum,
+}
+
+#[derive(Default)]
+struct Sum {
+    parts: u64,
+    sum: f64,
+    unknown: bool,
+}
+
+impl Sums {
+    fn of(answer: &Answer<'_>) -> Self {
+        let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
+        let (exclusive, line) = (find("exclusive"), find("line"));
+        Self { exclusive, line, rows: 0, functions: Sum::default(), lines: Sum::default() }
+    }
+
+    fn see(&mut self, row: &[Value]) {
+        self.rows += 1;
+        let is_line = self.line.is_some_and(|line| row[line] != Value::Null);
+        let sum = if is_line { &mut self.lines } else { &mut self.functions };
+        sum.parts += 1;
+        match self.exclusive.map(|exclusive| &row[exclusive]) {
+            Some(Value::Real(cost)) => sum.sum += cost,
+            _ => sum.unknown = true,
+        }
+    }
+
+    fn exclusive(&self) -> Option<f64> {
+        let sum = if self.functions.parts > 0 { &self.functions } else { &self.lines };
+        (sum.parts > 0 && !sum.unknown).then_some(sum.sum)
+    }
+}
+
+fn text(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Integer(value) => value.to_string(),
+        // Plain SQL may come to infinity, which JSON has no word for.
+        Value::Real(value) if !value.is_finite() => "null".to_owned(),
+        Value::Real(value) => shortest(*value),
+        Value::Text(string) => text(string),
+    }
+}

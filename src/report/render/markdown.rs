@@ -1,0 +1,84 @@
+//! A table in GitHub's Markdown, to be pasted into an issue.
+//!
+//! Whatever Markdown or HTML would take for its own in a name is escaped; characters that cannot be seen are written as
+//! on a screen (`\n`, `\u{202e}`).
+
+use std::io::Write;
+
+use super::table::{Cell, Table, indent};
+use super::{Layout, RenderError, plain};
+use crate::report::header::Kind;
+use crate::report::{Answer, Value};
+use crate::store::StoreError;
+
+pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
+    let table = Table::of(answer, layout)?;
+    let mut right: Vec<bool> =
+        table.columns.iter().map(|column| !matches!(column.kind, Kind::Name | Kind::Node | Kind::Text)).collect();
+    answer.each(|row| {
+        for (right, column) in right.iter_mut().zip(&table.columns) {
+            *right &= !matches!(row[column.at], Value::Text(_));
+        }
+        Ok::<_, StoreError>(())
+    })?;
+    if let Some(title) = &layout.title {
+        writeln!(out, "{}\n", escaped(&plain(title)))?;
+    }
+    if let Some(subject) = &answer.subject {
+        writeln!(out, "{}\n", escaped(&table.totals(subject)))?;
+    }
+    let line =
+        |cells: &mut dyn Iterator<Item = String>| cells.fold("|".to_owned(), |line, cell| line + " " + &cell + " |");
+    writeln!(out, "{}", line(&mut table.columns.iter().map(|column| escaped(&column.title))))?;
+    let rules = right.iter().map(|right| if *right { "---:" } else { ":---" });
+    writeln!(out, "{}", line(&mut rules.map(str::to_owned)))?;
+    answer.each(|row| {
+        let mut cells = table.columns.iter().map(|column| whole(&table.cell(row, column)));
+        Ok(writeln!(out, "{}", line(&mut cells))?)
+    })
+}
+
+/// Blanks that begin a cell would be lost.
+fn whole(cell: &Cell) -> String {
+    format!("{}{}", indent(cell.depth, "&nbsp;"), escaped(&cell.text))
+}
+
+/// Text that Markdown shows as it is.
+fn escaped(text: &str) -> String {
+    let core = text.trim_matches(' ');
+    let before = text.len() - text.trim_start_matches(' ').len();
+    let behind = text.len() - core.len() - before;
+    let mut escaped = "&#32;".repeat(before);
+    for character in core.chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => escaped.extend(['\\', character]),
+            _ => escaped.push(character),
+        }
+    }
+    // A text of blanks only has no core behind which others could stand.
+    escaped + &"&#32;".repeat(behind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_name_is_markdown() {
+        let table = [
+            ("#.Main[6]", "\\#.Main\\[6\\]"),
+            ("a|b", "a\\|b"),
+            ("a\\|b", "a\\\\\\|b"),
+            ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
+            ("__init__ `x` *y*", "\\_\\_init\\_\\_ \\`x\\` \\*y\\*"),
+            (" a ", "&#32;a&#32;"),
+            ("  ", "&#32;&#32;"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(escaped(text), expected);
+        }
+    }
+}

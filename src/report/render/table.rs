@@ -1,0 +1,141 @@
+//! What tables for people hold: titles and cells. How they are laid out is the business of `text` and `markdown`.
+
+use std::collections::HashMap;
+
+use super::number::{Scale, fixed, shortest};
+use super::{DECIMALS, Layout, RenderError, Shown, plain, shown};
+use crate::report::header::Kind;
+use crate::report::{Answer, Subject, Value};
+use crate::store::StoreError;
+
+/// Levels of a tree that are shown by indentation.
+const INDENTED: usize = 60;
+
+/// The columns of a table and what their cells need.
+pub(super) struct Table {
+    pub(super) columns: Vec<Shown>,
+    scale: Option<Scale>,
+    decimals: usize,
+    depth: Option<usize>,
+    names: Names,
+}
+
+/// A cell of a table.
+pub(super) struct Cell {
+    /// Levels of a tree above it.
+    pub(super) depth: usize,
+    pub(super) text: String,
+}
+
+impl Table {
+    pub(super) fn of(answer: &mut Answer<'_>, layout: &Layout) -> Result<Self, RenderError> {
+        let scale = layout.scale(answer.subject.as_ref())?;
+        let label = scale.as_ref().map(|scale| scale.label.as_str()).unwrap_or_default();
+        let columns = shown(answer, layout, |column| Some(column.text.as_deref()?.replace('@', &plain(label))))?;
+        let depth = answer.columns.iter().position(|column| column.name == "depth");
+        let names = Names::of(answer, &columns)?;
+        Ok(Self { columns, scale, decimals: layout.decimals.unwrap_or(DECIMALS), depth, names })
+    }
+
+    pub(super) fn cell(&self, row: &[Value], column: &Shown) -> Cell {
+        let value = &row[column.at];
+        let mut text = match (value, column.kind) {
+            (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => String::new(),
+            (Value::Null, _) => "-".to_owned(),
+            (Value::Text(text), _) => plain(text),
+            (Value::Integer(value), _) => value.to_string(),
+            (Value::Real(value), Kind::Percent) => fixed(*value, self.decimals),
+            (Value::Real(value), Kind::Cost | Kind::Raw) => match &self.scale {
+                Some(scale) => scale.rounded(*value, self.decimals),
+                None => shortest(*value),
+            },
+            (Value::Real(value), _) => shortest(*value),
+        };
+        if matches!(column.kind, Kind::Name | Kind::Node)
+            && let Value::Text(name) = value
+            && let Some(apart) = self.names.apart(name, row)
+        {
+            text = format!("{text} ({})", plain(apart));
+        }
+        let depth = match (column.kind, self.depth.map(|depth| &row[depth])) {
+            (Kind::Node, Some(Value::Integer(depth))) => usize::try_from(*depth).unwrap_or(0),
+            _ => 0,
+        };
+        Cell { depth, text }
+    }
+
+    /// `Total time: 58.2 msec; Selected time: 23.8 msec`.
+    pub(super) fn totals(&self, subject: &Subject) -> String {
+        let metric = &subject.metric;
+        let name = plain(&metric.name);
+        let figure = |value| self.scale.as_ref().map(|scale| scale.with_unit(value, self.decimals)).unwrap_or_default();
+        let total = format!("Total {name}: {}", figure(metric.total));
+        match subject.selected {
+            Some(selected) => format!("{total}; Selected {name}: {}", figure(selected)),
+            None => total,
+        }
+    }
+}
+
+/// One mark per level; beyond [`INDENTED`] levels their number, or the width of the table would be that of the depth.
+pub(super) fn indent(depth: usize, mark: &str) -> String {
+    match depth.checked_sub(INDENTED) {
+        None | Some(0) => mark.repeat(depth),
+        Some(more) => format!("{}+{more} ", mark.repeat(INDENTED)),
+    }
+}
+
+/// Functions that have one name in this answer, and what tells them apart: their modules, else their files.
+struct Names {
+    /// Where a row says to which module and file its name belongs.
+    places: Option<(usize, usize)>,
+    /// Modules and files of the names that stand for several functions.
+    several: HashMap<String, Vec<(String, String)>>,
+}
+
+impl Names {
+    fn of(answer: &mut Answer<'_>, columns: &[Shown]) -> Result<Self, StoreError> {
+        let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
+        let place = |whose: &str| Some((find(&format!("{whose}module"))?, find(&format!("{whose}file"))?));
+        let places = ["", "caller_", "callee_"].into_iter().find_map(place);
+        let names: Vec<usize> = columns
+            .iter()
+            .filter(|column| matches!(column.kind, Kind::Name | Kind::Node))
+            .map(|column| column.at)
+            .collect();
+        let mut several: HashMap<String, Vec<(String, String)>> = HashMap::new();
+        if let Some((module, file)) = places {
+            answer.each(|row| {
+                for name in &names {
+                    if let Value::Text(name) = &row[*name] {
+                        let known = several.entry(name.clone()).or_default();
+                        let (module, file) = (text(&row[module]), text(&row[file]));
+                        if !known.iter().any(|known| known.0 == module && known.1 == file) {
+                            known.push((module.to_owned(), file.to_owned()));
+                        }
+                    }
+                }
+                Ok::<_, StoreError>(())
+            })?;
+        }
+        several.retain(|_, known| known.len() > 1);
+        Ok(Self { places, several })
+    }
+
+    /// What is to be said of a name besides the name.
+    fn apart<'r>(&self, name: &str, row: &'r [Value]) -> Option<&'r str> {
+        let known = self.several.get(name)?;
+        let (module, file) = self.places?;
+        let (module, file) = (text(&row[module]), text(&row[file]));
+        let alone = known.iter().filter(|known| known.0 == module).count() == 1;
+        let said = if (alone && !module.is_empty()) || file.is_empty() { module } else { file };
+        Some(said).filter(|said| !said.is_empty())
+    }
+}
+
+fn text(value: &Value) -> &str {
+    match value {
+        Value::Text(text) => text,
+        _ => "",
+    }
+}

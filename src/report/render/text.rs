@@ -1,0 +1,164 @@
+//! Tables on a screen, laid out as `]PROFILE` does: the total, a blank line, names to the left, numbers to the right.
+//!
+//! The column of names is one wider than its longest name, columns with decimals are one wider than their longest
+//! figure, and two blanks stand between columns.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::table::{Cell, Table, indent};
+use super::{Layout, RenderError, Shown};
+use crate::report::header::Kind;
+use crate::report::{Answer, Value};
+use crate::store::StoreError;
+
+/// The widest column that is padded where no screen sets a limit. A longer name is shown whole, and moves only its own
+/// row.
+const WIDEST: usize = 120;
+
+/// Names are not shortened to less.
+const NARROWEST: usize = 16;
+
+/// Between columns.
+const GAP: &str = "  ";
+
+/// What stands for the middle of a name.
+const ELLIPSIS: &str = "…";
+
+pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
+    let table = Table::of(answer, layout)?;
+    let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
+    answer.each(|row| {
+        for (size, column) in sizes.iter_mut().zip(&table.columns) {
+            size.see(&whole(&table.cell(row, column)), &row[column.at]);
+        }
+        Ok::<_, StoreError>(())
+    })?;
+    let mut widths: Vec<usize> = sizes.iter().map(Size::width).collect();
+    let limit = layout.width.and_then(|width| shorten_names(&mut widths, &sizes, width));
+    if let Some(title) = &layout.title {
+        writeln!(out, "{}", super::plain(title))?;
+    }
+    if let Some(subject) = &answer.subject {
+        writeln!(out, "{}\n", table.totals(subject))?;
+    }
+    let mut line = String::new();
+    let mut write = |out: &mut dyn Write, cells: &mut dyn Iterator<Item = String>| -> io::Result<()> {
+        line.clear();
+        for (column, ((mut cell, size), width)) in cells.zip(&sizes).zip(&widths).enumerate() {
+            if let (Some(limit), true) = (limit, size.is_name()) {
+                cell = shortened(cell, limit);
+            }
+            let gap = if column == 0 { "" } else { GAP };
+            let padding = " ".repeat(width.saturating_sub(cell.width()));
+            let (before, behind) = if size.is_left() { ("", padding.as_str()) } else { (padding.as_str(), "") };
+            let _ = write!(line, "{gap}{before}{cell}{behind}");
+        }
+        writeln!(out, "{}", line.trim_end())
+    };
+    write(out, &mut table.columns.iter().map(|column| column.title.clone()))?;
+    answer.each(|row| {
+        let mut cells = table.columns.iter().map(|column| whole(&table.cell(row, column)));
+        write(out, &mut cells).map_err(RenderError::from)
+    })
+}
+
+fn whole(cell: &Cell) -> String {
+    format!("{}{}", indent(cell.depth, " "), cell.text)
+}
+
+/// How wide a column has to be.
+struct Size {
+    kind: Kind,
+    title: usize,
+    longest: usize,
+    has_text: bool,
+    has_decimals: bool,
+}
+
+impl Size {
+    fn of(column: &Shown) -> Self {
+        Self { kind: column.kind, title: column.title.width(), longest: 0, has_text: false, has_decimals: false }
+    }
+
+    fn see(&mut self, cell: &str, value: &Value) {
+        self.longest = self.longest.max(cell.width());
+        self.has_text |= matches!(value, Value::Text(_));
+        self.has_decimals |= self.kind != Kind::Any && matches!(value, Value::Real(_)) && cell.contains('.');
+    }
+
+    fn is_name(&self) -> bool {
+        matches!(self.kind, Kind::Name | Kind::Node)
+    }
+
+    fn is_left(&self) -> bool {
+        self.is_name() || self.kind == Kind::Text || (self.kind == Kind::Any && self.has_text)
+    }
+
+    fn width(&self) -> usize {
+        let longest = self.longest.min(WIDEST);
+        self.title.max(if self.is_name() || self.has_decimals { longest + 1 } else { longest })
+    }
+}
+
+/// Makes the columns of names as narrow as the screen asks for. Gives back the longest name that fits, if names have to
+/// be shortened.
+fn shorten_names(widths: &mut [usize], sizes: &[Size], screen: usize) -> Option<usize> {
+    let names = sizes.iter().filter(|size| size.is_name()).count();
+    let others: usize =
+        sizes.iter().zip(widths.iter()).filter(|(size, _)| !size.is_name()).map(|(_, width)| width).sum();
+    let gaps = GAP.len() * sizes.len().saturating_sub(1);
+    let room = screen.saturating_sub(others + gaps).checked_div(names)?.max(NARROWEST);
+    let longest = sizes.iter().filter(|size| size.is_name()).map(|size| size.longest + 1).max()?;
+    if longest <= room {
+        return None;
+    }
+    for (width, size) in widths.iter_mut().zip(sizes).filter(|(_, size)| size.is_name()) {
+        *width = size.title.max((size.longest + 1).min(room));
+    }
+    Some(room - 1)
+}
+
+/// Takes the middle out of a name that is too long.
+fn shortened(name: String, limit: usize) -> String {
+    if name.width() <= limit {
+        return name;
+    }
+    let kept = limit.saturating_sub(ELLIPSIS.width());
+    // The end of a name tells more than its beginning, which many share.
+    let head = taken(name.chars(), kept / 2);
+    let tail = taken(name.chars().rev(), kept - head.width());
+    format!("{head}{ELLIPSIS}{}", tail.chars().rev().collect::<String>())
+}
+
+/// As many characters as have room.
+fn taken(characters: impl Iterator<Item = char>, room: usize) -> String {
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += character.width().unwrap_or(0);
+        used <= room
+    };
+    characters.take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_their_middle() {
+        let table = [
+            ("#.Main", 6, "#.Main"),
+            ("#.SharpPlot.DrawLineGraph", 16, "#.Sharp…ineGraph"),
+            ("#.SharpPlot.DrawLineGraph", 15, "#.Sharp…neGraph"),
+            ("函数函数函数函数", 9, "函数…函数"),
+        ];
+        for (name, limit, expected) in table {
+            let found = shortened(name.to_owned(), limit);
+            assert_eq!(found, expected);
+            assert!(found.width() <= limit);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Dyalog's XML. What this writes of a tree can be imported again and gives the same profile.
+//!
+//! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Trees and data with ticks are
+//! written as 0.9.0 does: names in `Function`, and the labels of inclusive and exclusive swapped, in times and ticks,
+//! because its readers expect them so. Everything else is written as 1.37 does: names in `Element`, labels right, `¯1`
+//! as the line of whole functions in trees.
+//!
+//! Times are milliseconds with all their digits, minus is APL's `¯` (only APL and profdb read these files). The settings
+//! say what has been subtracted from the times: `TimerBias` is left out where that is unknown. Costs that are no time
+//! are in their base unit, which the setting `Unit` then names; such a file is not for importing. Control characters
+//! that XML cannot hold are written as their pictures (U+2400 and up: `␀` for NUL), the two other characters that it
+//! cannot hold as U+FFFD.
+
+use std::io::Write;
+
+use super::number::{Scale, milliseconds, shortest, significant};
+use super::{Layout, RenderError, Shown, shown};
+use crate::report::header::Kind;
+use crate::report::{Answer, Subject, Value};
+
+/// Version of `]PROFILE` that the layout with ticks is of.
+const WITH_TICKS: &str = "0.9.0";
+
+/// Versions whose trees are corrected for the cost of the timer start so.
+const CORRECTING: &str = "0.";
+
+pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
+    let exclusive = layout.flags.iter().any(|flag| flag == "exclusive");
+    let mut columns = shown(answer, layout, |column| {
+        let title = column.xml.as_deref()?;
+        // The cost asked for, which is either.
+        let other = exclusive && column.name == "shown" && title == "InclusiveTime";
+        Some(if other { "ExclusiveTime" } else { title }.to_owned())
+    })?;
+    let Some(subject) = &answer.subject else { return Ok(()) };
+    let scale = Scale::of(&subject.metric, None).map_err(RenderError::Usage)?;
+    let has = |name: &str| columns.iter().any(|column| column.title == name);
+    let (ticks, depth) = (has("ExclusiveTicks"), has("Depth"));
+    if ticks {
+        for column in &mut columns {
+            column.title = as_with_ticks(&column.title);
+        }
+    } else {
+        writeln!(out, "<?xml version=\"1.0\"?>")?;
+    }
+    writeln!(out, "<ProfileData>")?;
+    settings(subject, layout, &scale, Rows { ticks, depth }, out)?;
+    let no_line = if depth && !ticks { "¯1" } else { "" };
+    answer.each(|row| {
+        writeln!(out, "    <ProfileEntry>")?;
+        for column in &columns {
+            let text = match &row[column.at] {
+                Value::Null if column.title == "Line" => no_line.to_owned(),
+                value => cell(value, column, &scale),
+            };
+            writeln!(out, "        <{0}>{text}</{0}>", column.title)?;
+        }
+        Ok::<_, RenderError>(writeln!(out, "    </ProfileEntry>")?)
+    })?;
+    Ok(writeln!(out, "</ProfileData>")?)
+}
+
+/// The name of an element as 0.9.0 has it.
+fn as_with_ticks(title: &str) -> String {
+    let swapped = [("Inclusive", "Exclusive"), ("Exclusive", "Inclusive")];
+    let swapped = swapped.iter().find_map(|(label, other)| Some(format!("{other}{}", title.strip_prefix(label)?)));
+    match title {
+        "Element" => "Function".to_owned(),
+        _ => swapped.unwrap_or_else(|| title.to_owned()),
+    }
+}
+
+/// What the rows have.
+#[derive(Clone, Copy)]
+struct Rows {
+    ticks: bool,
+    depth: bool,
+}
+
+fn settings(
+    subject: &Subject,
+    layout: &Layout,
+    scale: &Scale,
+    rows: Rows,
+    out: &mut dyn Write,
+) -> Result<(), RenderError> {
+    let Subject { report, run, metric, selected, .. } = subject;
+    let bias = match (rows, run.bias_applied) {
+        // Readers take it for what a tree with ticks has been corrected by.
+        (Rows { ticks: true, depth: true }, Some(applied)) => Some(applied),
+        // They would subtract it a second time.
+        (Rows { ticks: true, depth: false }, Some(applied)) if applied != 0.0 => None,
+        _ => run.timer_bias,
+    };
+    let corrected = rows.ticks && rows.depth && run.bias_applied.is_some();
+    let version = run.tool_version.as_deref();
+    let version = if corrected && !version.is_some_and(|version| version.starts_with(CORRECTING)) {
+        Some(WITH_TICKS)
+    } else {
+        version
+    };
+    let title = layout.title.as_deref().or(run.title.as_deref()).unwrap_or_default();
+    let is_usual = metric.name == "time" && scale.is_time();
+    let figure = |cost: f64| apl(&scale.significant(cost));
+    let settings = [
+        ("Version", version.map(escaped)),
+        ("Title", Some(escaped(title))),
+        ("TimerBias", bias.map(|bias| apl(&milliseconds(bias)))),
+        ("Command", Some((*report).to_owned())),
+        ("TotalTime", Some(figure(metric.total))),
+        ("SelectedTime", Some(figure(selected.unwrap_or(metric.total)))),
+        ("Metric", (!is_usual).then(|| escaped(&metric.name))),
+        ("Unit", (!is_usual).then(|| escaped(scale.unit()))),
+    ];
+    writeln!(out, "    <ProfileSettings>")?;
+    for (name, text) in settings {
+        if let Some(text) = text {
+            writeln!(out, "        <{name}>{text}</{name}>")?;
+        }
+    }
+    Ok(writeln!(out, "    </ProfileSettings>")?)
+}
+
+fn cell(value: &Value, column: &Shown, scale: &Scale) -> String {
+    match (value, column.kind) {
+        (Value::Null, _) => String::new(),
+        (Value::Text(text), _) => escaped(text),
+        (Value::Integer(value), _) => apl(&value.to_string()),
+        (Value::Real(value), Kind::Cost | Kind::Raw) => apl(&scale.exact(*value)),
+        (Value::Real(value), Kind::Percent) => apl(&significant(*value, 0)),
+        (Value::Real(value), _) => apl(&shortest(*value)),
+    }
+}
+
+/// A number as APL writes it.
+fn apl(number: &str) -> String {
+    number.replace('-', "¯")
+}
+
+/// Text of an element. Blanks other than the common one are written as references, or readers would turn them into one.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\t' => escaped.push_str("&#9;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\r' => escaped.push_str("&#13;"),
+            '\0'..='\u{1f}' => escaped.extend(char::from_u32(0x2400 + u32::from(character))),
+            '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_what_xml_can_hold() {
+        let table = [
+            ("a]]>b", "a]]&gt;b"),
+            ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
+            ("a\tb\r\nc", "a&#9;b&#13;&#10;c"),
+            ("a\0b\u{1b}c", "a␀b␛c"),
+            ("\u{ffff}\u{202e}∆", "\u{fffd}\u{202e}∆"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(escaped(text), expected);
+        }
+    }
+
+    #[test]
+    fn labels_are_swapped_where_there_are_ticks() {
+        let table = [
+            ("Element", "Function"),
+            ("ExclusiveTime", "InclusiveTime"),
+            ("InclusiveTicks", "ExclusiveTicks"),
+            ("Calls", "Calls"),
+        ];
+        for (title, expected) in table {
+            assert_eq!(as_with_ticks(title), expected);
+        }
+    }
+}
