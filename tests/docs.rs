@@ -114,7 +114,8 @@ fn reports_are_current() {
         "{MADE}# Reports\n\n\
          `profdb report NAME` asks a question about a run in the database, `profdb report NAME FILE` about a file.\n\
          Without a name the report is `{}`. Each report is one SELECT in `queries/reports/`; this page is made from\n\
-         the headers.\n\n",
+         the headers. `profdb report state` shows what `profdb show` does: all that is known of a run besides its\n\
+         figures.\n\n",
         REPORTS[0].name
     );
     let links: Vec<_> = REPORTS.iter().map(|report| format!("[{0}](#{0})", report.name)).collect();
@@ -223,7 +224,11 @@ fn common_flags() -> Vec<clap::Arg> {
     let report = program.find_subcommand("report").expect("there are reports");
     let first = report.find_subcommand(REPORTS[0].name).expect("a report is a subcommand");
     let in_all = |argument: &&clap::Arg| {
-        report.get_subcommands().all(|report| report.get_arguments().any(|other| other.get_id() == argument.get_id()))
+        let with_select =
+            report.get_subcommands().filter(|report| REPORTS.iter().any(|known| known.name == report.get_name()));
+        with_select
+            .map(clap::Command::get_arguments)
+            .all(|mut own| own.any(|other| other.get_id() == argument.get_id()))
     };
     let in_header = |argument: &clap::Arg| {
         let own = REPORTS[0].header().parameters;

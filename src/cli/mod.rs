@@ -109,8 +109,11 @@ pub fn run(stop: &Stop) -> Result<(), Failure> {
 }
 
 fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
-    let command = program();
-    let matches = command.try_get_matches_from(report::name_the_default(arguments)).map_err(|error| explain(&error))?;
+    let arguments = report::name_the_default(report::two_dashes(arguments));
+    if let Some(instead) = report::elsewhere(&arguments) {
+        return Err(complain(instead, Failure::Usage));
+    }
+    let matches = program().try_get_matches_from(arguments).map_err(|error| explain(&error))?;
     if let Some(("report", matches)) = matches.subcommand() {
         return report::run(matches, stop);
     }

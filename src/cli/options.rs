@@ -2,7 +2,8 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::importers::{FORMATS, OptionDef, Options};
+use crate::importers::{FORMATS, OptionDef, Options, Takes};
+use crate::separators::Separators;
 
 /// Whatever the user says about a file.
 #[derive(Clone, Debug, Default)]
@@ -19,13 +20,19 @@ fn all() -> Vec<&'static OptionDef> {
     options
 }
 
+/// The text, if it is a pair of separators.
+fn separators(text: &str) -> Result<String, String> {
+    text.parse::<Separators>().map(|_| text.to_owned())
+}
+
 impl Args for FormatOptions {
     fn augment_args(command: Command) -> Command {
         let flag = |option: &&'static OptionDef| {
             let flag = Arg::new(option.name).long(option.name).help(option.meaning).help_heading("Options of formats");
-            match option.values {
-                [] => flag.action(ArgAction::SetTrue),
-                values => flag.value_name("VALUE").value_parser(values.to_vec()),
+            match option.takes {
+                Takes::Nothing => flag.action(ArgAction::SetTrue),
+                Takes::Word(words) => flag.value_name("VALUE").value_parser(words.to_vec()),
+                Takes::Separators => flag.value_name("XY").value_parser(separators),
             }
         };
         all().iter().map(flag).fold(command, Command::arg)
@@ -40,10 +47,10 @@ impl FromArgMatches for FormatOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut options = Options::default();
         for option in all() {
-            match option.values {
-                [] if matches.get_flag(option.name) => options.set(option.name, ""),
-                [] => {}
-                _ => {
+            match option.takes {
+                Takes::Nothing if matches.get_flag(option.name) => options.set(option.name, ""),
+                Takes::Nothing => {}
+                Takes::Word(_) | Takes::Separators => {
                     if let Some(value) = matches.get_one::<String>(option.name) {
                         options.set(option.name, value);
                     }

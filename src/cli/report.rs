@@ -20,6 +20,57 @@ pub(super) fn command() -> Command {
         .subcommand_required(true)
         .infer_long_args(true)
         .subcommands(REPORTS.iter().map(subcommand))
+        .subcommand(state())
+}
+
+/// The name of the report that has no SELECT.
+const STATE: &str = "state";
+
+fn state() -> Command {
+    SourceArgs::augment_args(Command::new(STATE))
+        .alias("show")
+        .about("What is known of a run: timer, bias, totals, notes; the same as `profdb show`")
+        .infer_long_args(true)
+}
+
+/// What Dyalog's users may look for, and what to run instead.
+pub(super) fn elsewhere(arguments: &[OsString]) -> Option<&'static str> {
+    if arguments.get(1).is_none_or(|command| command != "report") {
+        return None;
+    }
+    let is_expression = |argument: &OsString| argument == "--expr" || argument.to_string_lossy().starts_with("--expr=");
+    if arguments.iter().skip(2).take_while(|argument| *argument != "--").any(is_expression) {
+        return Some(
+            "-expr runs APL, which only APL can: there, `]PROFILE tree -expr=\"...\" -outfile=run.xml`; here, \
+             `profdb report run.xml`",
+        );
+    }
+    (arguments.get(2)? == DASHBOARD).then_some(
+        "the dashboard is a window of Dyalog's: run `profdb report summary`, then `profdb report calls --fn NAME` or \
+         `profdb report tree`",
+    )
+}
+
+const DASHBOARD: &str = "dashboard";
+
+/// `-fn=X` as `--fn=X`: Dyalog writes its switches with one dash. What has one letter or starts with none stays.
+pub(super) fn two_dashes(arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_none_or(|command| command != "report") {
+        return arguments;
+    }
+    let mut switches = true;
+    let doubled = |argument: OsString| {
+        switches &= argument != "--";
+        let letters = argument.as_encoded_bytes().strip_prefix(b"-").unwrap_or_default();
+        let is_switch = letters.len() > 1 && letters.iter().take(2).all(u8::is_ascii_lowercase);
+        if !(switches && is_switch) {
+            return argument;
+        }
+        let mut doubled = OsString::from("-");
+        doubled.push(argument);
+        doubled
+    };
+    arguments.into_iter().map(doubled).collect()
 }
 
 fn subcommand(report: &'static Report) -> Command {
@@ -110,7 +161,7 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
         return arguments;
     }
     // `profdb report --db x.db calls`: the name may come behind flags.
-    let is_report = |argument: &OsString| REPORTS.iter().any(|report| argument == report.name);
+    let is_report = |argument: &OsString| is_name(&argument.to_string_lossy());
     if arguments.get(2).is_some_and(|first| first.to_string_lossy().starts_with('-'))
         && let Some(at) = (3..arguments.len()).find(|&at| is_report(&arguments[at]) && !takes_value(&arguments[at - 1]))
     {
@@ -121,7 +172,7 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let named = arguments.get(2).is_some_and(|name| {
         let text = name.to_string_lossy();
         let word = !text.starts_with('-') && !text.contains(['.', '/']) && !Path::new(name).exists();
-        word || text == "--help" || text == "-h" || REPORTS.iter().any(|report| report.name == text)
+        word || text == "--help" || text == "-h" || is_name(&text)
     });
     if !named {
         arguments.insert(2, REPORTS[0].name.into());
@@ -129,29 +180,36 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Whether the next argument is the value of this one: it is a flag that does not stand alone.
+/// Whether a report can be asked for by this name.
+fn is_name(text: &str) -> bool {
+    REPORTS.iter().any(|report| report.name == text) || [STATE, DASHBOARD].contains(&text)
+}
+
+/// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that does not stand alone.
 fn takes_value(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
-    let alone = |name: &str| {
-        let header = REPORTS.iter().map(Report::header);
-        let mut parameters = header.flat_map(|header| header.parameters);
-        parameters.any(|parameter| {
-            parameter.name == name && matches!(parameter.kind, Parameter::Flag | Parameter::Variant(_))
-        })
-    };
-    text.strip_prefix("--").is_some_and(|name| !name.contains('=') && !alone(name))
+    let Some(name) = text.strip_prefix("--").filter(|name| !name.contains('=')) else { return false };
+    let reports = command();
+    let arguments = || reports.get_subcommands().flat_map(Command::get_arguments);
+    let found = arguments().find(|known| known.get_long() == Some(name));
+    let found = found.or_else(|| arguments().find(|known| known.get_long().is_some_and(|long| long.starts_with(name))));
+    found.is_none_or(|known| known.get_action().takes_values())
 }
 
 pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Failure::Usage);
     };
-    let report = report::by_name(name).expect("subcommands are made from the reports");
-    let source = SourceArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
+    let mut source = SourceArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
+    let Some(report) = report::by_name(name) else {
+        let database = source.open(stop)?;
+        let run = source.find_run(&database, stop)?;
+        return super::show::tell(&database, &run, stop);
+    };
     let request = request(report, matches);
     let output = OutputArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
     let target = output.target()?;
-    let layout = output.layout(None, flags(&request));
+    let layout = output.layout(source.take_separators(output.format())?, flags(&request));
     layout.check(true).map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = source.open(stop)?;
     let run = source.find_run(&database, stop)?;

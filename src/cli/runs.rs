@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::output::{Target, output_format, print, screen_width};
 use super::source::open_to_read;
-use super::{DatabaseArgs, Failure, asked};
+use super::{DatabaseArgs, Failure, asked, complain};
 use crate::error::Stop;
 use crate::report::query;
 use crate::report::render::{Format, Layout};
@@ -19,9 +19,10 @@ pub(super) struct Runs {
 }
 
 pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
+    let layout = Layout { format: runs.format, width: screen_width(), ..Layout::default() };
+    layout.check(false).map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = open_to_read(&runs.database, stop)?;
     let sql = include_str!("../../queries/lists/runs.sql");
     let mut answer = query(&database, sql).map_err(|error| asked(error, stop))?;
-    let layout = Layout { format: runs.format, width: screen_width(), ..Layout::default() };
     print(&mut answer, &layout, &Target::Screen, stop)
 }

@@ -8,7 +8,7 @@ use super::source::{find_run, open_to_read};
 use super::{DatabaseArgs, Failure, database, output};
 use crate::error::Stop;
 use crate::report::render;
-use crate::store::RunState;
+use crate::store::{Database, RunInfo, RunState};
 
 #[derive(Debug, Args)]
 pub(super) struct Show {
@@ -22,6 +22,11 @@ pub(super) struct Show {
 pub(super) fn run(show: &Show, stop: &Stop) -> Result<(), Failure> {
     let source = open_to_read(&show.database, stop)?;
     let run = find_run(&source, show.run.as_deref(), stop)?;
+    tell(&source, &run, stop)
+}
+
+/// Writes all that is known of a run.
+pub(super) fn tell(source: &Database, run: &RunInfo, stop: &Stop) -> Result<(), Failure> {
     let state = source.state(run.run_id).map_err(|error| database(error, stop))?;
     write(&state, &mut io::stdout().lock()).map_err(output)
 }

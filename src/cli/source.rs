@@ -14,6 +14,8 @@ use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::{self, Format, Options};
 use crate::input::{Input, Limits};
+use crate::report::render::Format as OutputFormat;
+use crate::separators::Separators;
 use crate::store::{Database, Outcome, RunInfo, StoreError};
 
 /// Work that is shorter than this shows no progress bar.
@@ -22,6 +24,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Warnings of one file that are shown; table `notes` has them all.
 const SHOWN_WARNINGS: usize = 5;
 
+/// The option that is for reading as well as for writing.
+const SEPARATORS: &str = "separators";
+
 /// Standard input, as the name of a file.
 pub(super) const STDIN: &str = "-";
 
@@ -29,15 +34,18 @@ pub(super) const STDIN: &str = "-";
 #[derive(Clone, Debug, Args)]
 pub(super) struct SourceArgs {
     /// A profile to ask without importing it; - is standard input
-    #[arg(value_name = "FILE")]
-    pub(super) file: Option<PathBuf>,
+    #[arg(value_name = "FILE", group = "input")]
+    file: Option<PathBuf>,
+    /// The same as FILE
+    #[arg(long, value_name = "FILE", group = "input")]
+    infile: Option<PathBuf>,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
     /// Number, title or tag of the run [default: the latest]
-    #[arg(long, value_name = "RUN", conflicts_with = "file")]
+    #[arg(long, value_name = "RUN", conflicts_with = "input")]
     pub(super) run: Option<String>,
     /// Format of FILE, whatever its first bytes look like
-    #[arg(long, value_name = "FORMAT", requires = "file", value_parser = input_format)]
+    #[arg(long, value_name = "FORMAT", requires = "input", value_parser = input_format)]
     pub(super) from: Option<&'static Format>,
     #[command(flatten)]
     pub(super) options: FormatOptions,
@@ -46,10 +54,29 @@ pub(super) struct SourceArgs {
 impl SourceArgs {
     /// The database to ask.
     pub(super) fn open(&self, stop: &Stop) -> Result<Database, Failure> {
-        match &self.file {
+        match self.input() {
             Some(file) => in_memory(file, self.from, &self.options.0, stop),
             None => open_to_read(&self.database, stop),
         }
+    }
+
+    /// The file to ask.
+    fn input(&self) -> Option<&Path> {
+        self.file.as_deref().or(self.infile.as_deref())
+    }
+
+    /// The separators of the output. What `--separators` says is about the output if that is CSV, else about the file
+    /// that is read.
+    pub(super) fn take_separators(&mut self, format: OutputFormat) -> Result<Option<Separators>, Failure> {
+        let options = &mut self.options.0;
+        if format == OutputFormat::Csv {
+            return Ok(options.take(SEPARATORS).and_then(|text| text.parse().ok()));
+        }
+        if options.value(SEPARATORS).is_some() && self.input().is_none() {
+            let message = "--separators is for csv: give --format csv, or a FILE that is CSV";
+            return Err(complain(message, Failure::Usage));
+        }
+        Ok(None)
     }
 
     /// The run to ask about.

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::output::{Target, output_format, print, screen_width};
 use super::source::SourceArgs;
-use super::{Failure, asked};
+use super::{Failure, asked, complain};
 use crate::error::Stop;
 use crate::report::query;
 use crate::report::render::{Format, Layout};
@@ -22,8 +22,11 @@ pub(super) struct Sql {
 }
 
 pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
-    let database = sql.source.open(stop)?;
+    let mut source = sql.source.clone();
+    let separators = source.take_separators(sql.format)?.unwrap_or_default();
+    let layout = Layout { format: sql.format, width: screen_width(), separators, ..Layout::default() };
+    layout.check(false).map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let database = source.open(stop)?;
     let mut answer = query(&database, &sql.sql).map_err(|error| asked(error, stop))?;
-    let layout = Layout { format: sql.format, width: screen_width(), ..Layout::default() };
     print(&mut answer, &layout, &Target::Screen, stop)
 }

@@ -47,7 +47,7 @@ use hashbrown::HashMap;
 use super::common::counted::{Counted, many};
 use super::common::held::Held;
 use super::common::names::{Name, Names, decode};
-use super::{Confidence, Format, OptionDef, Options};
+use super::{Confidence, Format, OptionDef, Options, Takes};
 use crate::error::{ImportError, Position};
 use crate::events::{
     self, Fidelity, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity, Sink, Unit,
@@ -62,7 +62,7 @@ pub const FORMAT: Format = Format {
     sniff,
     options: &[OptionDef {
         name: KEEP,
-        values: &[],
+        takes: Takes::Nothing,
         meaning: "Import what stands before an error in a log of Business Rules!, with a note [default: nothing]",
     }],
     import,

@@ -14,8 +14,8 @@
 //!
 //! # What we read
 //! - `tree` and `data` files of the versions 0.9.0 and 1.37, told apart by their header: with `Depth` it is a tree.
-//! - Every field separator (the character behind the first name of the header) and both decimal marks
-//!   (`-separators=",;"`), byte order mark, LF and CRLF.
+//! - Every field separator (the character behind the first name of the header, or what `--separators` says) and both
+//!   decimal marks (`-separators=",;"`), byte order mark, LF and CRLF.
 //! - The labels of inclusive and exclusive, which 0.9.0 swaps: the data decide which is which, a note says so.
 //! - Times as they are. A tree with ticks is of 0.9.0 and corrected by an unknown bias (`runs.bias_applied` is NULL);
 //!   everything else is raw (0).
@@ -31,10 +31,11 @@
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 
 use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, count, line_number, nanoseconds, refuse_report};
-use super::{Confidence, Format, Options};
+use super::{Confidence, Format, OptionDef, Options, Takes};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Note, Severity, Sink};
 use crate::input::Input;
+use crate::separators::Separators;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {
@@ -42,12 +43,18 @@ pub const FORMAT: Format = Format {
     summary: "Dyalog APL ]PROFILE tree and data reports, CSV",
     revision: 1,
     sniff,
-    options: &[],
+    options: &[OptionDef {
+        name: SEPARATORS,
+        takes: Takes::Separators,
+        meaning: "Decimal mark and field separator, such as \",;\", of a CSV file of Dyalog's [default: as its header shows]",
+    }],
     import,
 };
 
 /// Bytes that the CSV reader asks for at a time; the input has a larger buffer below it.
 const BUFFER: usize = 64 * 1024;
+
+const SEPARATORS: &str = "separators";
 
 fn sniff(head: &[u8]) -> Confidence {
     let separator = separator(head);
@@ -74,8 +81,13 @@ fn separator(head: &[u8]) -> u8 {
     }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
-    let mut table = Table::new(input);
+fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let separator = match options.value(SEPARATORS).map(str::parse::<Separators>) {
+        Some(Ok(separators)) => separators.field,
+        Some(Err(expected)) => return Err(ImportError::Refused(format!("--{SEPARATORS}: {expected}"))),
+        None => separator(input.head()),
+    };
+    let mut table = Table::new(input, separator);
     if !table.next()? {
         return Err(ImportError::malformed(table.position, "a header", "the end of the file"));
     }
@@ -99,13 +111,12 @@ struct Table<'r, 'a> {
 }
 
 impl<'r, 'a> Table<'r, 'a> {
-    fn new(input: &'r mut Input<'a>) -> Self {
+    fn new(input: &'r mut Input<'a>, separator: u8) -> Self {
         let position = input.position();
-        let delimiter = separator(input.head());
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
-            .delimiter(delimiter)
+            .delimiter(separator)
             // The CR of a CRLF would otherwise end the record, and the LF start the next one.
             .terminator(Terminator::Any(b'\n'))
             .buffer_capacity(BUFFER)

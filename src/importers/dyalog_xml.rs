@@ -55,6 +55,9 @@ pub const FORMAT: Format = Format {
 /// The root element.
 const ROOT: &str = "ProfileData";
 
+/// What profdb's own files name as their unit if it is not understood anyway.
+const MILLISECONDS: &str = "msec";
+
 /// Different things that a note is made of; a file with more is not worth the memory.
 const NOTED: usize = 1000;
 
@@ -206,6 +209,12 @@ fn read_settings(xml: &mut Xml<'_, '_>, sink: &mut dyn Sink) -> Result<Settings,
             Tag::Version => settings.version.replace(xml.text(tag)?.to_owned()).is_some(),
             Tag::Command => settings.command.replace(xml.text(tag)?.to_owned()).is_some(),
             Tag::Title => settings.title.replace(xml.text(tag)?.to_owned()).is_some(),
+            Tag::Unit => {
+                xml.value(tag, "msec, the unit of a profile that can be imported,", |unit| {
+                    (unit == MILLISECONDS.as_bytes()).then_some(())
+                })?;
+                false
+            }
             Tag::TimerBias => settings.timer_bias.replace(xml.value(tag, "milliseconds", nanoseconds)?).is_some(),
             Tag::TotalTime | Tag::SelectedTime => {
                 let taken = settings.others.iter().any(|(known, _)| *known == tag.name());
@@ -349,6 +358,7 @@ enum Tag {
     TimerBias,
     TotalTime,
     SelectedTime,
+    Unit,
     Entry,
     Depth,
     Function,
@@ -366,7 +376,7 @@ enum Tag {
 }
 
 impl Tag {
-    const NAMES: [(Self, &'static str); 17] = [
+    const NAMES: [(Self, &'static str); 18] = [
         (Self::Settings, "ProfileSettings"),
         (Self::Version, "Version"),
         (Self::Command, "Command"),
@@ -374,6 +384,7 @@ impl Tag {
         (Self::TimerBias, "TimerBias"),
         (Self::TotalTime, "TotalTime"),
         (Self::SelectedTime, "SelectedTime"),
+        (Self::Unit, "Unit"),
         (Self::Entry, "ProfileEntry"),
         (Self::Depth, "Depth"),
         (Self::Function, "Function"),

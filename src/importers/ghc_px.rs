@@ -52,7 +52,7 @@ use std::io::BufRead;
 use super::common::ghc::WITH_BUILTINS;
 use super::common::ghc_log::{Apart, Back, Centre, Log, NONE, Stack};
 use super::common::long_lines::{Token, available, number, peek, take, token};
-use super::{Confidence, Format, OptionDef, Options};
+use super::{Confidence, Format, OptionDef, Options, Takes};
 use crate::error::{ImportError, Position, quote};
 use crate::events::Sink;
 use crate::input::Input;
@@ -66,7 +66,7 @@ pub const FORMAT: Format = Format {
     options: &[
         OptionDef {
             name: "word-size",
-            values: &["4", "8"],
+            takes: Takes::Word(&["4", "8"]),
             meaning: "bytes of a machine word where the program ran, in which its log counts allocation [default: 8]",
         },
         WITH_BUILTINS,

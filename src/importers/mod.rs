@@ -77,10 +77,21 @@ impl Format {
 pub struct OptionDef {
     /// Its name, without dashes. Several formats may have the same option.
     pub name: &'static str,
-    /// The values that it takes; none if it is a flag.
-    pub values: &'static [&'static str],
+    /// What stands behind it.
+    pub takes: Takes,
     /// What it means, with the default.
     pub meaning: &'static str,
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing: it is a flag.
+    Nothing,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// [`Separators`](crate::separators::Separators), as text.
+    Separators,
 }
 
 /// The options that are given for a file.
@@ -91,6 +102,11 @@ impl Options {
     /// Gives an option; the value of a flag does not matter.
     pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.0.insert(name, value.into());
+    }
+
+    /// Takes an option away and gives its value back, if it was given.
+    pub fn take(&mut self, name: &str) -> Option<String> {
+        self.0.remove(name)
     }
 
     /// Whether a flag is given.

@@ -14,12 +14,12 @@ use std::collections::{HashMap, HashSet};
 use super::counted::Counted;
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit};
-use crate::importers::{OptionDef, Options};
+use crate::importers::{OptionDef, Options, Takes};
 
 /// The option that counts the built-in centres.
 pub(in crate::importers) const WITH_BUILTINS: OptionDef = OptionDef {
     name: "with-builtins",
-    values: &[],
+    takes: Takes::Nothing,
     meaning: "count the profiler's own cost centres (GC, SYSTEM, ...) as part of the run",
 };
 

@@ -239,25 +239,25 @@ mod tests {
 
     #[test]
     fn figures_say_their_unit() {
-        let table: &[(&str, &str, &str, f64, usize, [&str; 3])] = &[
+        let table: &[([&str; 3], f64, usize, [&str; 3])] = &[
             // metric, its unit, unit asked for, value, decimals; title, figure, exact
-            ("time", "ns", "", 58_200_000.0, 1, ["msec", "58.2 msec", "58.2"]),
-            ("time", "ns", "ms", 58_249_000.0, 3, ["msec", "58.249 msec", "58.249"]),
-            ("time", "ns", "us", 1_500.5, 1, ["us", "1.5 us", "1.5005"]),
-            ("time", "ns", "ns", 1_500.5, 1, ["ns", "1500.5 ns", "1500.5"]),
-            ("time", "ns", "ns", 1_500.0, 1, ["ns", "1500 ns", "1500"]),
-            ("time", "ns", "s", 1.5e9, 0, ["s", "2 s", "1.5"]),
-            ("time", "ns", "", -40_000.0, 1, ["msec", "0.0 msec", "-0.04"]),
-            ("alloc", "bytes", "", 1536.0, 1, ["bytes", "1536 bytes", "1536"]),
-            ("alloc", "bytes", "B", 1536.5, 1, ["bytes", "1536.5 bytes", "1536.5"]),
-            ("alloc", "bytes", "kB", 1536.0, 1, ["kB", "1.5 kB", "1.536"]),
-            ("alloc", "bytes", "KiB", 1536.0, 2, ["KiB", "1.50 KiB", "1.5"]),
-            ("alloc", "bytes", "GiB", 1_073_741_824.0, 1, ["GiB", "1.0 GiB", "1"]),
-            ("samples", "count", "", 12.0, 1, ["samples", "12", "12"]),
-            ("samples", "count", "1", 12.0, 1, ["samples", "12", "12"]),
-            ("samples", "count", "k", 1_234.0, 1, ["k samples", "1.2 k", "1.234"]),
+            (["time", "ns", ""], 58_200_000.0, 1, ["msec", "58.2 msec", "58.2"]),
+            (["time", "ns", "ms"], 58_249_000.0, 3, ["msec", "58.249 msec", "58.249"]),
+            (["time", "ns", "us"], 1_500.5, 1, ["us", "1.5 us", "1.5005"]),
+            (["time", "ns", "ns"], 1_500.5, 1, ["ns", "1500.5 ns", "1500.5"]),
+            (["time", "ns", "ns"], 1_500.0, 1, ["ns", "1500 ns", "1500"]),
+            (["time", "ns", "s"], 1.5e9, 0, ["s", "2 s", "1.5"]),
+            (["time", "ns", ""], -40_000.0, 1, ["msec", "0.0 msec", "-0.04"]),
+            (["alloc", "bytes", ""], 1536.0, 1, ["bytes", "1536 bytes", "1536"]),
+            (["alloc", "bytes", "B"], 1536.5, 1, ["bytes", "1536.5 bytes", "1536.5"]),
+            (["alloc", "bytes", "kB"], 1536.0, 1, ["kB", "1.5 kB", "1.536"]),
+            (["alloc", "bytes", "KiB"], 1536.0, 2, ["KiB", "1.50 KiB", "1.5"]),
+            (["alloc", "bytes", "GiB"], 1_073_741_824.0, 1, ["GiB", "1.0 GiB", "1"]),
+            (["samples", "count", ""], 12.0, 1, ["samples", "12", "12"]),
+            (["samples", "count", "1"], 12.0, 1, ["samples", "12", "12"]),
+            (["samples", "count", "k"], 1_234.0, 1, ["k samples", "1.2 k", "1.234"]),
         ];
-        for (name, of, unit, value, decimals, expected) in table {
+        for ([name, of, unit], value, decimals, expected) in table {
             let scale = Scale::of(&metric(name, of), Unit::by_name(unit)).expect("a unit that fits");
             let found = [scale.label.clone(), scale.with_unit(*value, *decimals), scale.exact(*value)];
             assert_eq!(found, *expected, "{name} {unit}");
