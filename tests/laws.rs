@@ -19,6 +19,9 @@ use profdb::report::{self, Argument, Request, Value};
 use profdb::store::{CHECKS, Database, Outcome, RunMeta};
 use rusqlite::types::ValueRef;
 
+#[path = "laws/output.rs"]
+mod output;
+
 /// Files up to this size are cut after every byte, larger ones in [`CUTS`] places.
 const CUT_EVERYWHERE: usize = 1024;
 
@@ -55,13 +58,15 @@ const OF_FILES: [(&str, Law); 5] = [
 ];
 
 /// Laws for every file that can be imported.
-const OF_PROFILES: [(&str, Law); 7] = [
+const OF_PROFILES: [(&str, Law); 9] = [
     ("broken_signature_is_nobodys", broken_signature_is_nobodys),
     ("calls_are_balanced", calls_are_balanced),
     ("deletes_without_trace", deletes_without_trace),
     ("detected_by_its_own_format_only", detected_by_its_own_format_only),
+    ("outputs_hold_the_same_rows", output::outputs_hold_the_same_rows),
     ("passes_all_checks", passes_all_checks),
     ("reports_equal_plain_sql", reports_equal_plain_sql),
+    ("trees_survive_a_round_trip", output::trees_survive_a_round_trip),
     ("twice_gives_equal_runs", twice_gives_equal_runs),
 ];
 
@@ -100,6 +105,7 @@ fn main() -> ExitCode {
         }
     }
     assert!(!trials.is_empty(), "no case has an input");
+    trials.push(Trial::test("hostile names::outputs_hold_the_same_rows", output::hostile_names));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

@@ -1,7 +1,6 @@
 //! Dyalog's XML. What this writes of a tree can be imported again and gives the same profile.
 //!
-//! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Trees and data with ticks are
-//! written as 0.9.0 does: names in `Function`, and the labels of inclusive and exclusive swapped, in times and ticks,
+//! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Times with ticks are written as 0.9.0 does: names in `Function`, and the labels of inclusive and exclusive swapped, in times and ticks,
 //! because its readers expect them so. Everything else is written as 1.37 does: names in `Element`, labels right, `¯1`
 //! as the line of whole functions in trees.
 //!
@@ -35,7 +34,7 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
     let Some(subject) = &answer.subject else { return Ok(()) };
     let scale = Scale::of(&subject.metric, None).map_err(RenderError::Usage)?;
     let has = |name: &str| columns.iter().any(|column| column.title == name);
-    let (ticks, depth) = (has("ExclusiveTicks"), has("Depth"));
+    let (ticks, depth) = (has("ExclusiveTicks") && is_usual(subject), has("Depth"));
     if ticks {
         for column in &mut columns {
             column.title = as_with_ticks(&column.title);
@@ -58,6 +57,11 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
         Ok::<_, RenderError>(writeln!(out, "    </ProfileEntry>")?)
     })?;
     Ok(writeln!(out, "</ProfileData>")?)
+}
+
+/// Whether the costs are what `]PROFILE` measures.
+fn is_usual(subject: &Subject) -> bool {
+    subject.metric.name == "time" && subject.metric.unit == "ns"
 }
 
 /// The name of an element as 0.9.0 has it.
@@ -100,7 +104,8 @@ fn settings(
         version
     };
     let title = layout.title.as_deref().or(run.title.as_deref()).unwrap_or_default();
-    let is_usual = metric.name == "time" && scale.is_time();
+    let unit = if scale.is_time() { scale.unit() } else { &metric.unit };
+    let unusual = !is_usual(subject);
     let figure = |cost: f64| apl(&scale.significant(cost));
     let settings = [
         ("Version", version.map(escaped)),
@@ -109,8 +114,8 @@ fn settings(
         ("Command", Some((*report).to_owned())),
         ("TotalTime", Some(figure(metric.total))),
         ("SelectedTime", Some(figure(selected.unwrap_or(metric.total)))),
-        ("Metric", (!is_usual).then(|| escaped(&metric.name))),
-        ("Unit", (!is_usual).then(|| escaped(scale.unit()))),
+        ("Metric", unusual.then(|| escaped(&metric.name))),
+        ("Unit", unusual.then(|| escaped(unit))),
     ];
     writeln!(out, "    <ProfileSettings>")?;
     for (name, text) in settings {

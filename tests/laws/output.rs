@@ -1,0 +1,465 @@
+//! What is written can be read: every format of output is taken apart by code that is not ours, and holds what the report
+//! found.
+
+use libtest_mimic::Failed;
+use profdb::error::{ImportError, Stop};
+use profdb::events::{Cost, Frame, FunctionDef, RunFact, Sink, Unit};
+use profdb::import::{import, meta};
+use profdb::importers::{Confidence, Format, Options};
+use profdb::input::Input;
+use profdb::report::header::{Column, Kind, Needs, Parameter};
+use profdb::report::render::{self, Layout, plain, render};
+use profdb::report::{self, Answer, Argument, REPORTS, Report, Request, Value};
+use profdb::store::{Database, RunInfo};
+use quick_xml::events::Event;
+
+use super::{Sample, ensure, equal, open, rows, save, saved};
+
+/// Functions that a report is asked about, of those that a run has.
+const ASKED: usize = 3;
+
+/// Half of the last decimal of a table, and a little for numbers that are halves.
+const ROUNDED: f64 = 0.0501;
+
+/// What ten digits leave.
+const TEN_DIGITS: f64 = 1e-9;
+
+pub(super) fn outputs_hold_the_same_rows(sample: &Sample) -> Result<(), Failed> {
+    every_report(&saved(sample, 1)?)
+}
+
+/// Asks every report for every metric, in every format.
+fn every_report(database: &Database) -> Result<(), Failed> {
+    let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
+    let names = rows(database, "SELECT DISTINCT function FROM summary ORDER BY function", &[])?;
+    let names: Vec<Value> = names.into_iter().flatten().collect();
+    for metric in database.metrics(run.run_id)? {
+        for report in REPORTS {
+            let header = report.header();
+            let enough = match header.needs {
+                Needs::Nothing => true,
+                Needs::Edges => run.fidelity != "flat",
+                Needs::Tree => run.fidelity == "tree",
+            };
+            if !enough {
+                continue;
+            }
+            let path = header.parameters.iter().any(|known| known.kind == Parameter::Path && !known.optional);
+            let paths: Vec<Option<&Value>> =
+                if path { names.iter().take(ASKED).map(Some).collect() } else { vec![None] };
+            for path in paths {
+                let quoted = path.map(|name| match name {
+                    Value::Text(name) => format!("'{}'", name.replace('\'', "''")),
+                    _ => String::new(),
+                });
+                let arguments = quoted.map(|path| ("fn".to_owned(), Argument::Text(path))).into_iter().collect();
+                let request = Request { metric: Some(metric.name.clone()), arguments };
+                in_every_format(database, report, &run, &request)
+                    .map_err(|fault| format!("{} {}: {}", report.name, metric.name, fault.message().unwrap_or("?")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn in_every_format(
+    database: &Database,
+    report: &'static Report,
+    run: &RunInfo,
+    request: &Request,
+) -> Result<(), Failed> {
+    let mut answer = report::ask(database, report, run, request)?;
+    let mut found = Vec::new();
+    answer.each(|row| {
+        found.push(row.to_vec());
+        Ok::<_, report::ReportError>(())
+    })?;
+    let time = answer.subject.as_ref().is_some_and(|subject| subject.metric.unit == "ns");
+    for (name, format) in render::Format::ALL {
+        let mut text = Vec::new();
+        render(&mut answer, &Layout { format, ..Layout::default() }, &mut text)?;
+        let text = String::from_utf8(text)?;
+        let read = match format {
+            render::Format::Text => text_table(&answer, &found, &text, time),
+            render::Format::Csv => {
+                compare(&answer, &found, &csv_rows(&text)?, |column| column.csv.is_some(), csv_cell(time))
+            }
+            render::Format::Xml => {
+                compare(&answer, &found, &xml_rows(&text)?, |column| column.xml.is_some(), xml_cell(time))
+            }
+            render::Format::Json => {
+                let value: serde_json::Value = serde_json::from_str(&text)?;
+                let rows = value["rows"].as_array().cloned().unwrap_or_default();
+                ensure(value["shown"]["rows"].as_u64() == Some(rows.len() as u64), || "shown.rows".to_owned())?;
+                json(&answer, &found, &rows)
+            }
+            render::Format::JsonLines => {
+                let rows: Vec<_> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+                json(&answer, &found, &rows)
+            }
+            render::Format::Markdown => {
+                compare(&answer, &found, &markdown_rows(&text)?, |column| column.text.is_some(), markdown_cell(time))
+            }
+        };
+        read.map_err(|fault| format!("{name}: {}", fault.message().unwrap_or("?")))?;
+    }
+    Ok(())
+}
+
+/// Compares all cells of the columns that a format shows.
+fn compare(
+    answer: &Answer<'_>,
+    found: &[Vec<Value>],
+    read: &[Vec<String>],
+    is_shown: fn(&Column<'_>) -> bool,
+    same: impl Fn(&Value, Kind, &str) -> bool,
+) -> Result<(), Failed> {
+    let columns = shown(answer, found, is_shown);
+    ensure(read.len() == found.len(), || format!("{} rows instead of {}", read.len(), found.len()))?;
+    for (number, (found, read)) in found.iter().zip(read).enumerate() {
+        ensure(read.len() == columns.len(), || format!("row {number}: {read:?}"))?;
+        for ((at, kind), cell) in columns.iter().zip(read) {
+            ensure(same(&found[*at], *kind, cell), || format!("row {number}: {cell:?} for {:?}", found[*at]))?;
+        }
+    }
+    Ok(())
+}
+
+fn shown(answer: &Answer<'_>, found: &[Vec<Value>], is_shown: fn(&Column<'_>) -> bool) -> Vec<(usize, Kind)> {
+    let holds = |at: usize| found.iter().any(|row| row[at] != Value::Null);
+    let columns = answer.columns.iter().enumerate();
+    columns
+        .filter(|(at, column)| is_shown(column) && column.when.is_none() && (!column.optional || holds(*at)))
+        .map(|(at, column)| (at, column.kind))
+        .collect()
+}
+
+/// A figure as it is shown: in milliseconds if it is a time.
+fn figure(value: f64, kind: Kind, time: bool) -> f64 {
+    if time && matches!(kind, Kind::Cost | Kind::Raw) { value / 1e6 } else { value }
+}
+
+/// Whether a number is the value, up to a part of it.
+fn near(cell: &str, value: f64, part: f64) -> bool {
+    cell.parse::<f64>().is_ok_and(|cell| (cell - value).abs() <= part * value.abs())
+}
+
+fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.records().map(|record| Ok(record?.iter().map(str::to_owned).collect()));
+    rows.collect()
+}
+
+fn csv_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
+    move |value, kind, cell| match value {
+        Value::Null => cell.is_empty(),
+        Value::Text(text) => cell == text,
+        Value::Integer(value) => cell == value.to_string(),
+        Value::Real(value) => near(cell, figure(*value, kind, time), TEN_DIGITS),
+    }
+}
+
+fn xml_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
+    let mut reader = quick_xml::Reader::from_str(text);
+    let (mut rows, mut path) = (Vec::new(), Vec::new());
+    let mut cell = String::new();
+    loop {
+        match reader.read_event()? {
+            Event::Start(start) => {
+                path.push(start.name().as_ref().to_owned());
+                cell.clear();
+                if path.len() == 2 && path[1] == "ProfileEntry" {
+                    rows.push(Vec::new());
+                }
+            }
+            Event::End(_) => {
+                if path.len() == 3
+                    && path[1] == "ProfileEntry"
+                    && let Some(row) = rows.last_mut()
+                {
+                    row.push(cell.clone());
+                }
+                path.pop();
+            }
+            Event::Text(text) => cell.push_str(&text),
+            Event::GeneralRef(reference) => match reference.resolve_char_ref()? {
+                Some(character) => cell.push(character),
+                None => cell.push_str(quick_xml::escape::resolve_xml_entity(&reference).ok_or("an entity")?),
+            },
+            Event::Decl(_) => {}
+            Event::Eof => break,
+            other => return Err(format!("{other:?}").into()),
+        }
+    }
+    ensure(path.is_empty(), || format!("{path:?} are open"))?;
+    Ok(rows)
+}
+
+/// What XML cannot hold has other characters in its place.
+fn held_by_xml(text: &str) -> String {
+    let held = |character: char| match character {
+        '\t' | '\n' | '\r' => character,
+        '\0'..='\u{1f}' => char::from_u32(u32::from(character) + 0x2400).unwrap_or(character),
+        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        _ => character,
+    };
+    text.chars().map(held).collect()
+}
+
+fn xml_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
+    move |value, kind, cell| match value {
+        Value::Null => cell.is_empty() || (kind == Kind::Line && cell == "¯1"),
+        Value::Text(text) => held_by_xml(text) == cell,
+        Value::Integer(value) => cell.replace('¯', "-") == value.to_string(),
+        Value::Real(value) => near(&cell.replace('¯', "-"), figure(*value, kind, time), TEN_DIGITS),
+    }
+}
+
+fn json(answer: &Answer<'_>, found: &[Vec<Value>], read: &[serde_json::Value]) -> Result<(), Failed> {
+    let expected: Vec<_> = found
+        .iter()
+        .map(|row| {
+            let columns = answer.columns.iter().zip(row).filter(|(column, _)| column.json);
+            let pairs = columns.map(|(column, value)| {
+                let value = match value {
+                    Value::Null => serde_json::Value::Null,
+                    Value::Integer(value) => (*value).into(),
+                    Value::Real(value) => (*value).into(),
+                    Value::Text(text) => text.as_str().into(),
+                };
+                (column.name.to_string(), value)
+            });
+            pairs.collect::<serde_json::Map<_, _>>()
+        })
+        .collect();
+    let is_same = |left: &serde_json::Value, right: &serde_json::Value| match (left.as_f64(), right.as_f64()) {
+        // The reader's last digit is not always the nearest.
+        (Some(left), Some(right)) => (left - right).abs() <= f64::EPSILON * left.abs(),
+        _ => left == right,
+    };
+    ensure(expected.len() == read.len(), || format!("{} rows instead of {}", read.len(), expected.len()))?;
+    for (expected, read) in expected.iter().zip(read) {
+        let read = read.as_object().ok_or("a row is no object")?;
+        let same = expected.len() == read.len()
+            && expected.iter().all(|(name, value)| read.get(name).is_some_and(|read| is_same(value, read)));
+        ensure(same, || format!("{read:?} instead of {expected:?}"))?;
+    }
+    Ok(())
+}
+
+/// Whether a cell of a table is the value.
+fn table_cell(value: &Value, kind: Kind, time: bool, cell: &str) -> bool {
+    match value {
+        Value::Null => cell.is_empty() || cell == "-",
+        Value::Integer(value) => cell == value.to_string(),
+        Value::Real(value) => cell.parse::<f64>().is_ok_and(|cell| (cell - figure(*value, kind, time)).abs() < ROUNDED),
+        Value::Text(text) => {
+            // Behind a name may stand what tells it from others.
+            let name = plain(text);
+            let behind = cell.strip_prefix(name.as_str());
+            behind.is_some_and(|behind| behind.is_empty() || (behind.starts_with(" (") && behind.ends_with(')')))
+        }
+    }
+}
+
+/// Splits the table where a reader of Markdown would.
+fn markdown_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
+    let mut lines = text.lines().filter(|line| line.starts_with('|'));
+    ensure(lines.next().is_some() && lines.next().is_some_and(|rules| rules.contains("---")), || "no head".to_owned())?;
+    lines
+        .map(|line| {
+            let inner = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")).ok_or("a row without ends")?;
+            let (mut cells, mut escaped) = (vec![String::new()], false);
+            for character in inner.chars() {
+                let cell = cells.last_mut().ok_or("a cell")?;
+                match character {
+                    _ if std::mem::take(&mut escaped) => cell.push(character),
+                    '\\' => escaped = true,
+                    '|' => cells.push(String::new()),
+                    '<' | '>' | '`' | '*' | '_' => return Err(format!("{character} is not escaped: {line}").into()),
+                    _ => cell.push(character),
+                }
+            }
+            let unescaped = |cell: &String| {
+                let cell = cell.trim_matches(' ').replace("&nbsp;", " ").replace("&#32;", " ");
+                cell.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+            };
+            Ok(cells.iter().map(unescaped).collect())
+        })
+        .collect()
+}
+
+fn markdown_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
+    move |value, kind, cell| {
+        let name = if kind == Kind::Node { unindented(cell, value) } else { cell };
+        table_cell(value, kind, time, name)
+    }
+}
+
+/// The cell of a node behind its indentation, which blanks of the name's own may follow.
+fn unindented<'c>(cell: &'c str, value: &Value) -> &'c str {
+    let Value::Text(text) = value else { return cell };
+    let name = plain(text);
+    let behind = cell.trim_start_matches(' ');
+    let behind = match behind.strip_prefix('+').and_then(|levels| levels.split_once(' ')) {
+        Some((levels, behind)) if levels.parse::<usize>().is_ok() && !name.starts_with('+') => behind,
+        _ => behind,
+    };
+    let own = name.len() - name.trim_start_matches(' ').len();
+    let start = cell.len() - behind.trim_start_matches(' ').len();
+    cell.get(start.saturating_sub(own)..).unwrap_or(cell)
+}
+
+/// A table for people has no marks between its columns: what a row must hold is taken from it piece by piece.
+fn text_table(answer: &Answer<'_>, found: &[Vec<Value>], text: &str, time: bool) -> Result<(), Failed> {
+    let columns = shown(answer, found, |column| column.text.is_some());
+    let lines: Vec<&str> = text.lines().skip(3).collect();
+    ensure(lines.len() == found.len(), || format!("{} rows instead of {}", lines.len(), found.len()))?;
+    for (row, line) in found.iter().zip(lines) {
+        let mut rest = line;
+        for (at, kind) in &columns {
+            rest = rest.trim_start_matches(' ');
+            let name = if let Value::Text(name) = &row[*at] { plain(name) } else { String::new() };
+            let name = name.trim_matches(' ');
+            if let Value::Text(_) = &row[*at] {
+                if *kind == Kind::Node {
+                    rest = unindented(rest, &row[*at]).trim_start_matches(' ');
+                }
+                rest = rest.strip_prefix(name).ok_or_else(|| format!("no {name:?} in {line:?}"))?;
+                let behind = ["module", "file", "caller_module", "caller_file"].iter().find_map(|place| {
+                    let at = answer.columns.iter().position(|column| column.name == *place)?;
+                    let Value::Text(place) = &row[at] else { return None };
+                    rest.trim_start_matches(' ').strip_prefix(&format!("({})", plain(place)))
+                });
+                rest = behind.unwrap_or(rest);
+            } else if !(row[*at] == Value::Null && matches!(kind, Kind::Line | Kind::Text | Kind::Name | Kind::Node)) {
+                let (cell, behind) = rest.split_once(' ').unwrap_or((rest, ""));
+                ensure(table_cell(&row[*at], *kind, time, cell), || format!("{cell:?} for {:?}: {line}", row[*at]))?;
+                rest = behind;
+            }
+        }
+        ensure(rest.trim().is_empty(), || format!("{rest:?} is left of {line:?}"))?;
+    }
+    Ok(())
+}
+
+// Names that want to be something else
+
+const HOSTILE: [&str; 24] = [
+    "a,b",
+    "a\"b\"",
+    "it's",
+    "<script>alert(1)</script>",
+    "a]]>b",
+    "&amp; &#0;",
+    "a|b\\|c",
+    "a\tb",
+    "a\nb\r\nc",
+    "\u{202e}desrever\u{202c}",
+    "\u{feff}bom\u{2028}",
+    "nul\0behind",
+    "\u{1b}[31mred",
+    "=1+1",
+    "@SUM(A1)",
+    "+1",
+    "-1",
+    "`code` *bold* __init__ ~~x~~",
+    " blanks  all  round ",
+    "(root)",
+    "f[1]",
+    "caf\u{e9} 函数 ∆⍙ \u{10ffff}\u{ffff}",
+    "lost \u{fffd} bytes",
+    "--> 1,2;3",
+];
+
+const HOSTILE_RUN: Format = Format {
+    name: "hostile",
+    summary: "names that want to be something else",
+    revision: 1,
+    sniff: |_| Confidence::No,
+    options: &[],
+    import: |input, _, sink| hostile_run(input, sink),
+};
+
+/// Every name calls the next one, and has a line; every second one is two functions.
+fn hostile_run(_: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    sink.run(RunFact::Title("<title> | \"x\" & ]]>"));
+    let time = sink.metric("time", Unit::Nanoseconds);
+    let odd = sink.metric("<odd> \"metric\"|", Unit::Bytes);
+    for (at, name) in (1_u32..).zip(HOSTILE) {
+        let places = if at % 2 == 0 { ["<a|b>", "\"c\",\td"] } else { ["", ""] };
+        let module = places.iter().find(|_| at % 4 == 0).copied().unwrap_or_default();
+        let function = sink.function(FunctionDef { module, file: places[0], ..FunctionDef::named(name) });
+        let twin = sink.function(FunctionDef { file: places[1], ..FunctionDef::named(name) });
+        sink.enter(Frame::function(function), Some(u64::from(at)));
+        sink.cost(time, Cost::Exclusive(f64::from(at) * 1_234_567.891));
+        sink.cost(odd, Cost::Exclusive(f64::from(at) * 512.0));
+        sink.enter(Frame::line(function, at), None);
+        sink.cost(time, Cost::Exclusive(f64::from(at) * 1e6));
+        sink.enter(Frame::function(twin), None);
+        sink.cost(time, Cost::Exclusive(0.125));
+        sink.leave();
+        sink.leave();
+    }
+    for _ in HOSTILE {
+        sink.leave();
+    }
+    Ok(())
+}
+
+pub(super) fn hostile_names() -> Result<(), Failed> {
+    let options = Options::default();
+    let describe = |fingerprint| meta(&HOSTILE_RUN, &options, "<in|put>", fingerprint);
+    let imported = import(open(b"any")?, &HOSTILE_RUN, &options, &Stop::default(), describe, Database::in_memory)?;
+    every_report(&imported.database)?;
+    let names = rows(&imported.database, "SELECT DISTINCT function FROM summary", &[])?;
+    ensure(names.len() == HOSTILE.len(), || format!("{} names", names.len()))
+}
+
+// There and back
+
+/// Tables that a tree comes back as, and what is said of the run where the format has a place for it.
+const TABLES: [&str; 7] = [
+    "SELECT function_id, kind, name, module, file, first_line, first_col FROM functions ORDER BY function_id",
+    "SELECT metric_id, name, unit, position, total FROM metrics ORDER BY metric_id",
+    "SELECT node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive, cumulative FROM nodes
+     ORDER BY node_id",
+    "SELECT metric_id, node_id, exclusive, cumulative FROM node_costs ORDER BY metric_id, node_id",
+    "SELECT metric_id, function_id, calls, primitive, exclusive, cumulative, seen, recorded FROM function_info
+     ORDER BY metric_id, function_id",
+    "SELECT metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded FROM line_info
+     ORDER BY metric_id, function_id, file, line, col",
+    "SELECT metric_id, callee_id, caller_id, caller_line, caller_col, kind, calls, exclusive, cumulative, outermost, seen
+     FROM edges ORDER BY metric_id, callee_id, caller_id, caller_line, caller_col, kind",
+];
+
+const FACTS: &str = "SELECT fidelity, title, tool_version, recorded_at, timer_bias, bias_applied FROM runs";
+
+/// `report tree` of what `]PROFILE` has written, in either of its formats, imported again is the same profile.
+pub(super) fn trees_survive_a_round_trip(sample: &Sample) -> Result<(), Failed> {
+    let database = saved(sample, 1)?;
+    let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
+    let nodes = rows(&database, "SELECT node_id FROM nodes LIMIT 1", &[])?;
+    if !matches!(sample.format.name, "dyalog_xml" | "dyalog_csv") || run.fidelity != "tree" || nodes.is_empty() {
+        return Ok(());
+    }
+    let tree = report::by_name("tree").expect("a report");
+    for (format, queries) in
+        [(render::Format::Xml, [&TABLES[..], &[FACTS]].concat()), (render::Format::Csv, TABLES.to_vec())]
+    {
+        let mut answer = report::ask(&database, tree, &run, &Request::default())?;
+        let mut bytes = Vec::new();
+        render(&mut answer, &Layout { format, ..Layout::default() }, &mut bytes)?;
+        let again = save(Database::in_memory(), &Sample { format: sample.format, bytes })?.database;
+        for query in queries {
+            let mut expected = rows(&database, query, &[])?;
+            for value in expected.iter_mut().flatten().filter(|_| format == render::Format::Xml) {
+                if let Value::Text(text) = value {
+                    *text = held_by_xml(text);
+                }
+            }
+            equal(&format!("{format:?}: {query}"), &expected, &rows(&again, query, &[])?)?;
+        }
+    }
+    Ok(())
+}
