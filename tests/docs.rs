@@ -137,10 +137,22 @@ fn reports_are_current() {
     for (kind, about) in KINDS {
         let _ = writeln!(text, "| {} | {about} |", kind_name(*kind));
     }
+    text.push_str("\n## Formats of output\n");
+    for name in ["text", "csv", "xml", "json", "markdown"] {
+        let _ = write!(text, "\n### {name}\n\n{}", module_page(&format!("src/report/render/{name}.rs")));
+    }
     for report in REPORTS {
         write_report(&mut text, report);
     }
     compare("docs/reports.md", &text);
+}
+
+/// The `//!` comment at the top of a source file.
+fn module_page(path: &str) -> String {
+    let source = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line));
+    lines.fold(String::new(), |page, line| page + line + "\n")
 }
 
 /// What the kinds of columns hold; `Any` is for plain SQL.

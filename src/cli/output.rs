@@ -31,7 +31,7 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
     /// Decimals of costs and percentages in text, csv and markdown [default: 1; in csv as many as there are, up to 10 digits]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=i64::from(MOST_DECIMALS)))]
+    #[arg(long, value_name = "N", value_parser = decimals, allow_negative_numbers = true)]
     decimal: Option<u8>,
     /// Unit of costs in text, csv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k, M [default: ms, B, 1]
     #[arg(long, value_name = "UNIT", value_parser = unit)]
@@ -171,6 +171,11 @@ pub(super) fn screen_width() -> Option<usize> {
 pub(super) fn output_format(name: &str) -> Result<Format, String> {
     let found = Format::ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
     found.ok_or_else(|| format!("expected {}", Format::ALL.map(|(name, _)| name).join(", ")))
+}
+
+fn decimals(text: &str) -> Result<u8, String> {
+    let decimals = text.parse().ok().filter(|decimals| *decimals <= MOST_DECIMALS);
+    decimals.ok_or_else(|| format!("expected a number of decimals from 0 to {MOST_DECIMALS}"))
 }
 
 fn unit(name: &str) -> Result<Unit, String> {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::output::{OutputArgs, print};
 use super::source::SourceArgs;
@@ -127,9 +127,9 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
         Parameter::Flag | Parameter::Variant(_) => flag.action(ArgAction::SetTrue),
         // Dyalog's rule: the first rows, or those that make up so much.
         Parameter::Count if parameter.name == "first" => {
-            flag.value_name("N").value_parser(value_parser!(u64)).conflicts_with_all(rival)
+            flag.value_name("N").value_parser(count).conflicts_with_all(rival)
         }
-        Parameter::Count => flag.value_name("N").value_parser(value_parser!(u64)),
+        Parameter::Count => flag.value_name("N").value_parser(count),
         Parameter::Percentage => flag.value_name("N").value_parser(percentage),
         Parameter::Choice(words) | Parameter::Groups(words) => flag.value_name("WORD").value_parser(words.clone()),
         Parameter::Filter => flag.value_name("REGEX"),
@@ -141,6 +141,10 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
 fn milliseconds(text: &str) -> Result<f64, String> {
     let number = text.replace('¯', "-").parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| "expected milliseconds, such as 0.0002 or 0".to_owned())
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "expected a whole number, such as 10".to_owned())
 }
 
 fn percentage(text: &str) -> Result<f64, String> {

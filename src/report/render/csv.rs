@@ -1,8 +1,9 @@
 //! Character-separated values, RFC 4180 but for line ends, which are LF.
 //!
 //! Columns have Dyalog's names as long as costs are milliseconds; otherwise `Time` becomes metric and unit:
-//! `Alloc(bytes)`, `ExclusiveTime(us)`. Labels of inclusive and exclusive are right, minus is `-`, and what is unknown is
-//! empty.
+//! `Alloc(bytes)`, `ExclusiveTime(us)`. Labels of inclusive and exclusive are right whatever
+//! version of `]PROFILE` the profile is from, minus is `-`, and what is unknown is empty. Names are as they are, also
+//! those that a spreadsheet takes for formulas.
 
 use std::io::Write;
 

@@ -54,7 +54,7 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => escaped.extend(['\\', character]),
+            '\\' | '`' | '*' | '_' | '[' | '|' | '~' | '$' => escaped.extend(['\\', character]),
             _ => escaped.push(character),
         }
     }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn nothing_of_a_name_is_markdown() {
         let table = [
-            ("#.Main[6]", "\\#.Main\\[6\\]"),
+            ("#.Main[6]", "#.Main\\[6]"),
             ("a|b", "a\\|b"),
             ("a\\|b", "a\\\\\\|b"),
             ("<script>&amp;", "&lt;script&gt;&amp;amp;"),

@@ -107,12 +107,11 @@ impl Names {
         if let Some((module, file)) = places {
             answer.each(|row| {
                 for name in &names {
-                    if let Value::Text(name) = &row[*name] {
-                        let known = several.entry(name.clone()).or_default();
-                        let (module, file) = (text(&row[module]), text(&row[file]));
-                        if !known.iter().any(|known| known.0 == module && known.1 == file) {
-                            known.push((module.to_owned(), file.to_owned()));
-                        }
+                    let Value::Text(name) = &row[*name] else { continue };
+                    let (module, file) = (text(&row[module]), text(&row[file]));
+                    let is_known = |known: &(String, String)| known.0 == module && known.1 == file;
+                    if !several.get(name).is_some_and(|known| known.iter().any(is_known)) {
+                        several.entry(name.clone()).or_default().push((module.to_owned(), file.to_owned()));
                     }
                 }
                 Ok::<_, StoreError>(())

@@ -1,7 +1,12 @@
 //! Tables on a screen, laid out as `]PROFILE` does: the total, a blank line, names to the left, numbers to the right.
 //!
 //! The column of names is one wider than its longest name, columns with decimals are one wider than their longest
-//! figure, and two blanks stand between columns.
+//! figure, and two blanks stand between columns. (The one sample of `]PROFILE` also has a blank before its first line,
+//! which this has not.) Where the output goes to a terminal, names are shortened in their middle until a row fits;
+//! elsewhere they are whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
+//!
+//! Names that stand for several functions in one table are followed by the module in parentheses, or by the file where
+//! the module does not tell them apart. What is unknown is `-`, and a column without any known value is left out.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

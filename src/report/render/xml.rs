@@ -1,8 +1,9 @@
 //! Dyalog's XML. What this writes of a tree can be imported again and gives the same profile.
 //!
-//! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Times with ticks are written as 0.9.0 does: names in `Function`, and the labels of inclusive and exclusive swapped, in times and ticks,
-//! because its readers expect them so. Everything else is written as 1.37 does: names in `Element`, labels right, `¯1`
-//! as the line of whole functions in trees.
+//! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Times with ticks are written as
+//! 0.9.0 does: names in `Function`, and the labels of inclusive and exclusive swapped, in times and ticks, because its
+//! readers expect them so. Everything else is written as 1.37 does: names in `Element`, labels right, `¯1` as the line of
+//! whole functions in trees.
 //!
 //! Times are milliseconds with all their digits, minus is APL's `¯` (only APL and profdb read these files). The settings
 //! say what has been subtracted from the times: `TimerBias` is left out where that is unknown. Costs that are no time

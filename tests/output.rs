@@ -1,0 +1,122 @@
+//! What `]PROFILE` printed is what we print, and what fits a screen.
+
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use profdb::error::Stop;
+use profdb::import::{import, meta};
+use profdb::importers::{self, Options};
+use profdb::input::{Input, Limits};
+use profdb::report::render::{Format, Layout, render};
+use profdb::report::{self, Argument, REPORTS, Request};
+use profdb::store::Database;
+
+/// Functions with their inclusive times in milliseconds and their calls. The first one is the root: it cost what the
+/// others did not, and nobody says what that was.
+type Profile = &'static [(&'static str, &'static str, u32)];
+
+/// Of the manual: the first and the third time as its other examples print them, with all digits.
+const RAIN: Profile = &[
+    ("#.Rain", "68.40049487792044", 1),
+    ("#.ch.Step", "47.14893489", 1),
+    ("#.ch.CH∆Q", "23.031816495", 311),
+    ("#.ch.CH∆SET", "20.80886149", 44),
+    ("#.ch.Set", "10.97602407", 9),
+];
+
+/// Of the guide: the first five times as its CSV example prints them.
+const SAMPLE: Profile = &[
+    ("#.Samples.Sample", "58.2", 1),
+    ("#.SharpPlot.DrawLineGraph", "25.626", 1),
+    ("#.SharpPlot.Plot", "18.373", 1),
+    ("#.SharpPlot.DrawBarChart", "7.726", 1),
+    ("#.SharpPlot.CH∆PLOT", "3.153", 1),
+    ("#.SharpPlot.DrawPieChart", "2.2", 1),
+    ("#.SharpPlot.CH∆PIE", "1.9", 1),
+    ("#.SharpPlot.ConstructorDefault", "1.3", 1),
+    ("#.SharpPlot.SharpPlot", "1.3", 1),
+    ("#.psb.Constructor", "1.2", 12),
+    ("#.psb.Last", "0.5", 7),
+];
+
+/// A `data` file.
+fn text(profile: Profile) -> String {
+    let mut text = "\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n".to_owned();
+    for (at, (name, time, calls)) in profile.iter().enumerate() {
+        let exclusive = if at == 0 { time } else { "0" };
+        let _ = writeln!(text, "\"{name}\",,{calls},{exclusive},{time}");
+    }
+    text
+}
+
+fn database(profile: Profile) -> Database {
+    let text = text(profile);
+    let format = importers::by_name("dyalog_csv").expect("a format");
+    let options = Options::default();
+    let input = Input::new(Box::new(text.as_bytes()), Limits::default(), Stop::default()).expect("an input");
+    let describe = |fingerprint| meta(format, &options, "data.csv", fingerprint);
+    import(input, format, &options, &Stop::default(), describe, Database::in_memory).expect("a profile").database
+}
+
+fn summary(profile: Profile, layout: &Layout) -> String {
+    let database = database(profile);
+    let run = database.run(None).expect("a database").expect("a run");
+    let request = Request { metric: None, arguments: vec![("first".to_owned(), Argument::Count(10))] };
+    let mut answer = report::ask(&database, &REPORTS[0], &run, &request).expect("an answer");
+    let mut bytes = Vec::new();
+    render(&mut answer, layout, &mut bytes).expect("a vector takes everything");
+    String::from_utf8(bytes).expect("text")
+}
+
+fn sample(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/dyalog").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn the_manuals_csv_to_the_byte() {
+    let layout = Layout { format: Format::Csv, ..Layout::default() };
+    assert_eq!(summary(RAIN, &layout), sample("manual-0.9.0.summary.csv"));
+}
+
+/// But for the blank before the first line, which only this sample has.
+#[test]
+fn the_guides_text_to_the_byte() {
+    let expected = sample("guide-1.37.summary.txt");
+    assert_eq!(summary(SAMPLE, &Layout::default()), expected.strip_prefix(' ').expect("a blank"));
+}
+
+/// The report that is no SELECT.
+#[test]
+fn state_is_what_show_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("data.csv"), text(RAIN)).expect("a file");
+    let profdb = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_profdb")).args(arguments).current_dir(folder.path()).output();
+        let output = output.expect("profdb runs");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    profdb(&["import", "--db", "profdb.db", "--title", "rain", "data.csv"]);
+    let shown = profdb(&["show", "--db", "profdb.db"]);
+    assert!(shown.contains("title: rain\n"), "{shown}");
+    assert_eq!(profdb(&["report", "state", "--db", "profdb.db", "--run", "rain"]), shown);
+    assert_eq!(profdb(&["report", "--db", "profdb.db", "state"]), shown);
+    assert!(profdb(&["report", "state", "data.csv"]).contains("source_name: data.csv\n"));
+}
+
+#[test]
+fn a_table_is_as_wide_as_the_screen() {
+    let widths = [(80, 53), (53, 53), (50, 50), (45, 45), (10, 38)];
+    for (screen, expected) in widths {
+        let text = summary(SAMPLE, &Layout { width: Some(screen), ..Layout::default() });
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert_eq!(widest, Some(expected), "{screen} columns:\n{text}");
+    }
+    let text = summary(SAMPLE, &Layout { width: Some(45), ..Layout::default() });
+    assert!(text.contains("\n#.SharpPlo…awLineGraph    25.6    44.0      1\n"), "{text}");
+}
