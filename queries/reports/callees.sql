@@ -4,7 +4,7 @@
 -- :avg FLAG               a column with the cost per call
 -- :cumpct FLAG            a column with the running sum of the percentages
 -- :first COUNT ?          only the first rows
--- :pct PERCENTAGE ?       only the rows until the running sum of the percentages exceeds N
+-- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
 -- :by GROUPS function|module|file = function  one row per called function, module or file
 -- :thread THREAD ?        only what happened in the thread of this name
@@ -17,7 +17,7 @@
 -- about: function
 --> element        NAME text=Element csv=Element xml=Element  the called function
 --> line           LINE csv=Line xml=Line              always empty
---> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
+--> shown          COST text=@ csv=Time xml=Time  the cost asked for
 --> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it was called from here; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
@@ -46,7 +46,11 @@ WITH callees AS (
 ),
 costs AS (
   SELECT
-    c.*,
+    c.callee_id,
+    c.kind,
+    c.calls,
+    c.exclusive,
+    c.cumulative,
     CASE WHEN :exclusive THEN c.exclusive ELSE c.cumulative END AS shown,
     NULLIF(a.total, 0) AS total
   FROM callees AS c
@@ -58,7 +62,13 @@ keyed AS (
     f.name,
     f.module,
     f.file,
-    c.*,
+    c.callee_id,
+    c.kind,
+    c.calls,
+    c.exclusive,
+    c.cumulative,
+    c.shown,
+    c.total,
     100 * c.shown / c.total AS shown_pct,
     CASE :sort
       WHEN 'calls' THEN c.calls
@@ -73,22 +83,39 @@ keyed AS (
   WHERE f.function_id = c.callee_id
 ),
 sorted AS (
-  SELECT k.*
+  SELECT
+    k.name,
+    k.module,
+    k.file,
+    k.callee_id,
+    k.kind,
+    k.calls,
+    k.exclusive,
+    k.cumulative,
+    k.shown,
+    k.total,
+    k.shown_pct,
+    k.sort_key
   FROM keyed AS k
   ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.callee_id, k.kind
   LIMIT COALESCE(:first, -1)
 ),
 ranked AS (
   SELECT
-    k.*,
+    k.name,
+    k.module,
+    k.file,
+    k.kind,
+    k.calls,
+    k.exclusive,
+    k.cumulative,
+    k.shown,
+    k.total,
+    k.shown_pct,
     ROW_NUMBER() OVER ranking AS rank,
     SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
   FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.callee_id, k.kind)
-),
-cut AS (
-  SELECT k.*, MAX(k.cum_pct) OVER (ORDER BY k.rank ROWS UNBOUNDED PRECEDING) AS reached
-  FROM ranked AS k
 )
 SELECT
   r.name AS element,
@@ -105,6 +132,7 @@ SELECT
   r.exclusive AS exclusive,
   r.cumulative AS cumulative,
   100 * r.cumulative / r.total AS cumulative_pct
-FROM cut AS r
-WHERE :pct IS NULL OR r.reached <= :pct + 1e-9
+FROM ranked AS r
+-- Sums of percentages are as inexact as their parts.
+WHERE :pct IS NULL OR r.cum_pct <= :pct + 1e-9
 ORDER BY r.rank;

@@ -1,6 +1,6 @@
 -- Functions by cost with what it called, with their running share of the total.
 --
--- :pct PERCENTAGE ?       only the rows until the running sum of the percentages exceeds N
+-- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :first COUNT ?          only the first rows
 -- :by GROUPS function|module|file = function  one row per function, module or file
 -- :thread THREAD ?        only what happened in the thread of this name
@@ -34,22 +34,31 @@ WITH keyed AS (
   WHERE a.question = 1 AND f.function_id = i.function_id AND f.kind NOT IN ('root', 'process', 'thread', 'part')
 ),
 sorted AS (
-  SELECT k.*
+  SELECT
+    k.name,
+    k.module,
+    k.file,
+    k.function_id,
+    k.calls,
+    k.shown,
+    k.shown_pct,
+    k.sort_key
   FROM keyed AS k
   ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id
   LIMIT COALESCE(:first, -1)
 ),
 ranked AS (
   SELECT
-    k.*,
+    k.name,
+    k.module,
+    k.file,
+    k.calls,
+    k.shown,
+    k.shown_pct,
     ROW_NUMBER() OVER ranking AS rank,
     SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
   FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id)
-),
-cut AS (
-  SELECT k.*, MAX(k.cum_pct) OVER (ORDER BY k.rank ROWS UNBOUNDED PRECEDING) AS reached
-  FROM ranked AS k
 )
 SELECT
   r.rank AS rank,
@@ -61,6 +70,7 @@ SELECT
   r.cum_pct AS cum_pct,
   r.module AS module,
   r.file AS file
-FROM cut AS r
-WHERE :pct IS NULL OR r.reached <= :pct + 1e-9
+FROM ranked AS r
+-- Sums of percentages are as inexact as their parts.
+WHERE :pct IS NULL OR r.cum_pct <= :pct + 1e-9
 ORDER BY r.rank;

@@ -4,7 +4,7 @@
 -- :avg FLAG               a column with the cost per call
 -- :cumpct FLAG            a column with the running sum of the percentages
 -- :first COUNT ?          only the first rows
--- :pct PERCENTAGE ?       only the rows until the running sum of the percentages exceeds N
+-- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
 -- :thread THREAD ?        only what happened in the thread of this name
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
@@ -16,7 +16,7 @@
 --> function       TEXT csv=Element xml=Element json   the function
 --> line           LINE csv=Line xml=Line json         the line
 --> col            LINE json                           its column or clause; NULL if unknown
---> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
+--> shown          COST text=@ csv=Time xml=Time  the cost asked for
 --> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often the line was executed; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
@@ -47,7 +47,15 @@ keyed AS (
     f.name,
     f.module,
     CASE c.line_file WHEN '' THEN f.file ELSE c.line_file END AS file,
-    c.*,
+    c.function_id,
+    c.line_file,
+    c.line,
+    c.col,
+    c.calls,
+    c.exclusive,
+    c.cumulative,
+    c.shown,
+    c.total,
     100 * c.shown / c.total AS shown_pct,
     CASE :sort
       WHEN 'calls' THEN c.calls
@@ -62,22 +70,42 @@ keyed AS (
   WHERE f.function_id = c.function_id
 ),
 sorted AS (
-  SELECT k.*
+  SELECT
+    k.name,
+    k.module,
+    k.file,
+    k.function_id,
+    k.line_file,
+    k.line,
+    k.col,
+    k.calls,
+    k.exclusive,
+    k.cumulative,
+    k.shown,
+    k.total,
+    k.shown_pct,
+    k.sort_key
   FROM keyed AS k
   ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.line_file, k.function_id
   LIMIT COALESCE(:first, -1)
 ),
 ranked AS (
   SELECT
-    k.*,
+    k.name,
+    k.module,
+    k.file,
+    k.line,
+    k.col,
+    k.calls,
+    k.exclusive,
+    k.cumulative,
+    k.shown,
+    k.total,
+    k.shown_pct,
     ROW_NUMBER() OVER ranking AS rank,
     SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
   FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.line_file, k.function_id)
-),
-cut AS (
-  SELECT k.*, MAX(k.cum_pct) OVER (ORDER BY k.rank ROWS UNBOUNDED PRECEDING) AS reached
-  FROM ranked AS k
 )
 SELECT
   r.name || '[' || r.line || CASE r.col WHEN 0 THEN '' ELSE ':' || r.col END || ']' AS element,
@@ -95,6 +123,7 @@ SELECT
   100 * r.exclusive / r.total AS exclusive_pct,
   r.cumulative AS cumulative,
   100 * r.cumulative / r.total AS cumulative_pct
-FROM cut AS r
-WHERE :pct IS NULL OR r.reached <= :pct + 1e-9
+FROM ranked AS r
+-- Sums of percentages are as inexact as their parts.
+WHERE :pct IS NULL OR r.cum_pct <= :pct + 1e-9
 ORDER BY r.rank;

@@ -5,7 +5,7 @@
 -- :avg FLAG               a column with the cost per call
 -- :cumpct FLAG            a column with the running sum of the percentages
 -- :first COUNT ?          only the first rows
--- :pct PERCENTAGE ?       only the rows until the running sum of the percentages exceeds N
+-- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
 -- :by GROUPS function|module|file = function  one row per function, module or file
 -- :thread THREAD ?        only what happened in the thread of this name
@@ -16,7 +16,7 @@
 --
 --> function       NAME text=Element csv=Element xml=Element json  the function
 --> line           LINE csv=Line xml=Line              always empty: see report lines
---> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
+--> shown          COST text=@ csv=Time xml=Time  the cost asked for
 --> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often the function was called; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
@@ -46,7 +46,12 @@ keyed AS (
     f.module,
     f.file,
     f.kind,
-    c.*,
+    c.function_id,
+    c.calls,
+    c.exclusive,
+    c.cumulative,
+    c.shown,
+    c.total,
     100 * c.shown / c.total AS shown_pct,
     CASE :sort
       WHEN 'calls' THEN c.calls
@@ -61,22 +66,39 @@ keyed AS (
   WHERE f.function_id = c.function_id AND f.kind NOT IN ('root', 'process', 'thread', 'part')
 ),
 sorted AS (
-  SELECT k.*
+  SELECT
+    k.name,
+    k.module,
+    k.file,
+    k.kind,
+    k.function_id,
+    k.calls,
+    k.exclusive,
+    k.cumulative,
+    k.shown,
+    k.total,
+    k.shown_pct,
+    k.sort_key
   FROM keyed AS k
   ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id
   LIMIT COALESCE(:first, -1)
 ),
 ranked AS (
   SELECT
-    k.*,
+    k.name,
+    k.module,
+    k.file,
+    k.kind,
+    k.calls,
+    k.exclusive,
+    k.cumulative,
+    k.shown,
+    k.total,
+    k.shown_pct,
     ROW_NUMBER() OVER ranking AS rank,
     SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
   FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id)
-),
-cut AS (
-  SELECT k.*, MAX(k.cum_pct) OVER (ORDER BY k.rank ROWS UNBOUNDED PRECEDING) AS reached
-  FROM ranked AS k
 )
 SELECT
   r.name AS function,
@@ -93,6 +115,7 @@ SELECT
   100 * r.exclusive / r.total AS exclusive_pct,
   r.cumulative AS cumulative,
   100 * r.cumulative / r.total AS cumulative_pct
-FROM cut AS r
-WHERE :pct IS NULL OR r.reached <= :pct + 1e-9
+FROM ranked AS r
+-- Sums of percentages are as inexact as their parts.
+WHERE :pct IS NULL OR r.cum_pct <= :pct + 1e-9
 ORDER BY r.rank;

@@ -77,7 +77,7 @@ fn subcommand(report: &'static Report) -> Command {
     let header = report.header();
     let mut about = vec![header.about.trim_end_matches('.').to_owned()];
     about.extend(header.prose.iter().map(|line| (*line).to_owned()));
-    let command = SourceArgs::augment_args(Command::new(report.name))
+    let command = SourceArgs::augment_args(Command::new(report.name).aliases(dashed(report.name)))
         .about(about.join("\n"))
         .infer_long_args(true)
         .arg(Arg::new("metric").long("metric").value_name("NAME").help("What to count [default: the run's own choice]"))
@@ -107,6 +107,7 @@ fn subcommand(report: &'static Report) -> Command {
             Arg::new("show_sql")
                 .long("show-sql")
                 .action(ArgAction::SetTrue)
+                .conflicts_with("outfile")
                 .help("Shows the statements that give the answer, for the sqlite3 shell, instead of the answer"),
         );
     let command = OutputArgs::augment_args(command);
@@ -114,6 +115,11 @@ fn subcommand(report: &'static Report) -> Command {
         header.parameters.iter().find(|parameter| parameter.kind == Parameter::Percentage && parameter.name == "pct");
     let rival = rival.map(|parameter| parameter.name);
     header.parameters.iter().map(|parameter| flag(parameter, rival)).fold(command, Command::arg)
+}
+
+/// `bottom-up` for `bottom_up`.
+fn dashed(name: &str) -> Option<String> {
+    name.contains('_').then(|| name.replace('_', "-"))
 }
 
 /// The flag for a parameter; `rival` is one that cannot stand beside `first`.
@@ -186,7 +192,7 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
 
 /// Whether a report can be asked for by this name.
 fn is_name(text: &str) -> bool {
-    REPORTS.iter().any(|report| report.name == text) || [STATE, DASHBOARD].contains(&text)
+    REPORTS.iter().any(|report| report.name == text.replace('-', "_")) || [STATE, DASHBOARD].contains(&text)
 }
 
 /// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that does not stand alone.

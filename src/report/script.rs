@@ -99,7 +99,7 @@ fn bind(statement: &mut Statement<'_>, parameters: &[Bound<'_>]) -> rusqlite::Re
 }
 
 /// Whether a text mentions the parameter.
-pub(super) fn mentions(sql: &str, name: &str) -> bool {
+fn mentions(sql: &str, name: &str) -> bool {
     let parameter = format!(":{name}");
     let goes_on = |rest: &str| rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_');
     sql.match_indices(&parameter).any(|(at, _)| !goes_on(&sql[at + parameter.len()..]))
