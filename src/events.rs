@@ -4,10 +4,12 @@
 //! [`crate::recorder::Recorder`] one that tells everything in words. The calls of a tree format nest:
 //!
 //! ```text
-//! run* metric+ ( function* enter cost* ( enter ... leave )* leave )* info* edge* note*
+//! record* run* metric+ ( function* enter cost* ( enter ... leave )* leave )* info* edge* note*
 //! ```
 //!
-//! Notes, run facts and functions may come at any time.
+//! Records, notes, run facts and functions may come at any time.
+
+use std::fmt;
 
 use crate::error::Position;
 
@@ -355,6 +357,10 @@ pub trait Sink {
 
     /// Gives the file's own figures for a function or line; replaces what was given before for the same frame and metric.
     fn info(&mut self, info: Info<'_>);
+
+    /// Says what a record of the file holds, for whoever listens: no row comes of it. For formats whose last record decides
+    /// what the first one means, so that figures come at the end, added up.
+    fn record(&mut self, what: fmt::Arguments<'_>);
 
     /// Remarks something.
     fn note(&mut self, note: Note<'_>);

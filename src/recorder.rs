@@ -1,7 +1,7 @@
 //! What an importer says, in words: for people who want to see what was understood of a file, and for tests.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use crate::events::{
     Cost, Edge, EdgeCost, Frame, FunctionDef, FunctionId, Info, Kind, Line, MetricId, Note, RunFact, Sample, Sink, Unit,
@@ -161,6 +161,10 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
         let known = figures(&[("exclusive", exclusive), ("cumulative", cumulative), ("seen", seen)]);
         let (name, metric) = (self.frame(&frame), self.metric_name(metric));
         self.say(format!("info {name} {metric} {}{primitive}{known}", calls(count)));
+    }
+
+    fn record(&mut self, what: fmt::Arguments<'_>) {
+        self.say(format!("record {what}"));
     }
 
     fn note(&mut self, note: Note<'_>) {

@@ -241,7 +241,7 @@ fn depth(events: &[String]) -> Result<usize, String> {
                 told.push(metric);
             }
             Some("leave") if depth > 0 => depth -= 1,
-            Some("run" | "function" | "note" | "info" | "edge" | "sample") => {}
+            Some("record" | "run" | "function" | "note" | "info" | "edge" | "sample") => {}
             _ => return Err(format!("event {at}: out of place: {event}")),
         }
     }

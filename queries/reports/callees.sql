@@ -7,7 +7,7 @@
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
 -- :by GROUPS function|module|file = function  one row per called function, module or file
--- :thread THREAD ?        only what happened in the thread of this name
+-- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH                the function that called; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits

@@ -3,7 +3,7 @@
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :first COUNT ?          only the first rows
 -- :by GROUPS function|module|file = function  one row per function, module or file
--- :thread THREAD ?        only what happened in the thread of this name
+-- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits

@@ -1,7 +1,7 @@
 -- Figures of every function, followed by those of its lines, by name. Times are as measured, where that is known.
 --
 -- :first COUNT ?          only the first rows
--- :thread THREAD ?        only what happened in the thread of this name
+-- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 --
 -- times: raw

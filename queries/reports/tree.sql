@@ -3,7 +3,7 @@
 -- :depth COUNT ?          only nodes with at most N others above them, lines included
 -- :min_pct PERCENTAGE ?   only nodes that cost at least N % of the run's total with everything they called
 -- :first COUNT ?          only the first rows
--- :thread THREAD ?        only what happened in the thread of this name
+-- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits

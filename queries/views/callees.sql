@@ -1,6 +1,7 @@
 CREATE VIEW callees (
   -- Whom `function` called, one row per run, metric, function and callee. cumulative is what the function spent in that
-  -- callee: where the same pair recurs on one path it is counted once.
+  -- callee: where the same pair recurs on one path it is counted once. Roots, processes, threads and parts of a file call
+  -- nothing: what lies directly below them is nobody's callee, or that of the function around them.
   run_id,          -- number of the run
   run,             -- its title, else the name of its file
   metric,          -- what was measured: time, ticks, samples, alloc

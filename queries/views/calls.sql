@@ -1,6 +1,7 @@
 CREATE VIEW calls (
   -- Who called `function`, one row per run, metric, function and caller. cumulative adds up over the callers to the
-  -- function's cumulative cost: calls made from within a call of the same function count 0 there.
+  -- function's cumulative cost: calls made from within a call of the same function count 0 there. Roots, processes,
+  -- threads and parts of a file call nothing: directly below them the caller is NULL, or the function around them.
   run_id,          -- number of the run
   run,             -- its title, else the name of its file
   metric,          -- what was measured: time, ticks, samples, alloc

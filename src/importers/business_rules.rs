@@ -26,9 +26,9 @@
 //! - A log without backtraces knows totals only: cumulative is exclusive, and there are no callers.
 //! - A log that is cut keeps its whole blocks, with a note. An unknown type of record is an error, because nobody knows where
 //!   it ends; `--keep-before-error` imports the whole blocks before it. So is a time of 2^63 ns or more, alone or added up.
-//! - `profdb dump` shows each block at the byte where it starts, once it is certain how the log is to be read (it is TIMED,
-//!   and a stack of three lines ends in the main routine). Blocks before that, and all of them where that stays open, are
-//!   merged by stack and shown where the first of them starts.
+//! - `profdb dump` shows each record that names a module, and each block, at the byte where it starts; the lines of a block
+//!   as they stand in the log, `<` between them. Behind them come the sums per stack, each at the byte of its first block:
+//!   only the end of a log says whether it is TIMED, whether it has backtraces and from which side they are to be read.
 //!
 //! # What we leave out
 //! - Calls are unknown: a line that calls a function goes on in a second block, and two calls in one statement leave no trace
@@ -40,6 +40,7 @@
 //! - BR Wiki, pages "Profiler File Layout" (the records), "DEBUG PROFILE" (how to record), "Line Number".
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Read};
 
 use hashbrown::HashMap;
@@ -238,6 +239,20 @@ enum Routine {
     Unknown,
 }
 
+impl Routine {
+    fn name(self, names: &Names) -> &str {
+        match self {
+            Self::Function(name) => match names.text(name) {
+                "" => "<function without a name>",
+                name => name,
+            },
+            Self::Gosub => "<gosub>",
+            Self::Main => "<main>",
+            Self::Unknown => "<routine unknown>",
+        }
+    }
+}
+
 /// A line of a routine: what stacks consist of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Frame {
@@ -258,6 +273,10 @@ struct Marked {
 }
 
 impl Marked {
+    fn frame(&self) -> Frame {
+        Frame { module: self.module, line: self.line, clause: self.clause, routine: self.routine() }
+    }
+
     fn routine(&self) -> Routine {
         match self.function {
             Some(name) => Routine::Function(name),
@@ -273,6 +292,35 @@ struct Block {
     start: Position,
     frames: Vec<Marked>,
     time: Option<u64>,
+}
+
+/// A block as it stands in the log, in words.
+struct Words<'b> {
+    frames: &'b [Marked],
+    time: Option<u64>,
+    names: &'b Names,
+}
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, frame) in self.frames.iter().enumerate() {
+            if at > 0 {
+                to.write_str(" < ")?;
+            }
+            write!(to, "{} in ", frame.routine().name(self.names))?;
+            match frame.module {
+                Module::File(name) => to.write_str(self.names.text(name))?,
+                Module::Number(number) => to.write_str(&undeclared(number))?,
+            }
+            write!(to, "[{}:{}]", frame.line, frame.clause)?;
+        }
+        self.time.map_or(Ok(()), |time| write!(to, " time {time}"))
+    }
+}
+
+/// What a module is called that no file is declared for.
+fn undeclared(number: u16) -> String {
+    format!("module#{number}")
 }
 
 /// How many blocks, and their nanoseconds.
@@ -333,16 +381,14 @@ struct Log {
     main_first: Counted,
     /// Such stacks with the main routine on the last one.
     main_last: bool,
-    /// Blocks of which it is not yet certain what they mean.
+    /// The whole blocks: what they mean is certain at the end of the log only.
     held: Held<Frame, Value>,
-    reading: Option<Reading>,
 
     oddities: Oddities,
     /// Why the log ends early.
     ending: Option<(Position, String)>,
     /// The frames of a block, kept to be used again.
     frames: Vec<Frame>,
-    stack: Vec<events::Frame<'static>>,
 }
 
 impl Log {
@@ -388,7 +434,7 @@ impl Log {
     ) -> Result<(), ImportError> {
         match record {
             Record::Mapping(number) => {
-                self.declare(at, number, name);
+                self.declare(at, number, name, sink);
                 return Ok(());
             }
             Record::Line(place) => {
@@ -444,8 +490,9 @@ impl Log {
     }
 
     /// From here on, the number is that of the file.
-    fn declare(&mut self, at: Position, number: u16, file: &[u8]) {
+    fn declare(&mut self, at: Position, number: u16, file: &[u8], sink: &mut dyn Sink) {
         let (file, odd) = self.names.of_bytes(file);
+        sink.record(format_args!("module {number} is {}", self.names.text(file)));
         if odd {
             self.oddities.not_utf8.add(at);
         }
@@ -490,64 +537,49 @@ impl Log {
             }
         }
         self.any_trace |= frames.len() > 1;
-        let mut stack = std::mem::take(&mut self.frames);
-        stack.clear();
-        stack.extend(frames.iter().map(|frame| Frame {
-            module: self.known(frame.module),
-            line: frame.line,
-            clause: frame.clause,
-            routine: frame.routine(),
-        }));
+        input.begin_record_at(start);
+        sink.record(format_args!("block {}", Words { frames: &frames, time, names: &self.names }));
+        self.frames.clear();
+        self.frames.extend(frames.iter().map(Marked::frame));
         let value = Value { blocks: 1, time: time.unwrap_or(0) };
-        // A time has been seen, and the order of the backtraces is certain: nothing that follows can change that.
-        let certain = self.any_time && self.main_last;
-        if certain && self.reading.is_none() {
-            let reading = self.announce(sink);
-            self.tell_held(reading, input, sink);
-        }
-        match self.reading {
-            Some(reading) if stack.iter().all(|frame| matches!(frame.module, Module::File(_))) => {
-                input.begin_record_at(start);
-                stack.reverse();
-                self.tell(&stack, value, reading, sink);
-            }
-            _ => self.held.add(start, &stack, value, Value::add),
-        }
-        self.frames = stack;
+        self.held.add(start, &self.frames, value, Value::add);
     }
 
-    /// The file of a frame, if one is known by now.
-    fn known(&self, module: Module) -> Module {
-        match module {
-            Module::Number(number) => self.first_files.get(&number).map_or(module, |file| Module::File(*file)),
-            Module::File(_) => module,
+    /// Tells what the log means, which only its end makes certain.
+    fn finish(mut self, input: &mut Input<'_>, sink: &mut dyn Sink) {
+        if !self.any_trace {
+            sink.run(RunFact::Fidelity(Fidelity::Flat));
         }
-    }
-
-    fn announce(&mut self, sink: &mut dyn Sink) -> Reading {
         let reading = if self.any_time {
             let time = sink.metric("time", Unit::Nanoseconds);
             Reading { time: Some(time), count: sink.metric("blocks", Unit::Count) }
         } else {
             Reading { time: None, count: sink.metric("samples", Unit::Count) }
         };
-        *self.reading.insert(reading)
+        if self.any_trace {
+            self.tell_stacks(reading, input, sink);
+        } else {
+            self.tell_totals(reading, input, sink);
+        }
+        self.notes(sink);
     }
 
-    /// Tells the blocks that were held back.
-    fn tell_held(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
-        let held = std::mem::take(&mut self.held);
-        let mut frames = Vec::new();
-        for stack in held.stacks() {
-            held.frames(stack, &mut frames);
+    fn tell_stacks(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
+        let mut held = std::mem::take(&mut self.held);
+        held.close();
+        let (mut frames, mut stack) = (Vec::new(), Vec::new());
+        for merged in held.stacks() {
+            input.begin_record_at(merged.first);
+            held.frames(merged, &mut frames);
             if self.is_outermost_first()
                 && let Some(callers) = frames.get_mut(1..)
             {
                 callers.reverse();
             }
-            frames.reverse();
-            input.begin_record_at(stack.first);
-            self.tell(&frames, stack.value, reading, sink);
+            stack.clear();
+            stack.extend(frames.iter().rev().map(|frame| self.event(*frame, sink)));
+            let (values, count) = values(merged.value, reading);
+            sink.sample(Sample { stack: &stack, calls: None, values: values.get(..count).unwrap_or_default() });
         }
     }
 
@@ -556,65 +588,34 @@ impl Log {
         self.main_first.count() > 0 && !self.main_last
     }
 
-    /// Tells a stack, its outermost line first.
-    fn tell(&mut self, frames: &[Frame], value: Value, reading: Reading, sink: &mut dyn Sink) {
-        let mut stack = std::mem::take(&mut self.stack);
-        stack.clear();
-        for frame in frames {
-            stack.push(self.event(*frame, sink));
-        }
-        let (values, count) = values(value, reading);
-        sink.sample(Sample { stack: &stack, calls: None, values: values.get(..count).unwrap_or_default() });
-        self.stack = stack;
-    }
-
     /// The frame in the words of the sink.
     fn event(&mut self, frame: Frame, sink: &mut dyn Sink) -> events::Frame<'static> {
-        let module = match self.known(frame.module) {
+        let module = match frame.module {
             Module::File(name) => name,
-            Module::Number(number) => self.names.of_text(format!("module#{number}")),
+            // The frame came before the first declaration of its number, if there is one.
+            Module::Number(number) => match self.first_files.get(&number) {
+                Some(name) => *name,
+                None => self.names.of_text(undeclared(number)),
+            },
         };
         let names = &self.names;
         let function = *self.functions.entry((module, frame.routine)).or_insert_with(|| {
-            let name = match frame.routine {
-                Routine::Function(name) => match names.text(name) {
-                    "" => "<function without a name>",
-                    name => name,
-                },
-                Routine::Gosub => "<gosub>",
-                Routine::Main => "<main>",
-                Routine::Unknown => "<routine unknown>",
-            };
+            let name = frame.routine.name(names);
             sink.function(FunctionDef { module: names.text(module), ..FunctionDef::named(name) })
         });
         let line = events::Line { file: "", line: frame.line, col: u32::from(frame.clause) };
         events::Frame { function, line: Some(line) }
     }
 
-    /// Tells what only the end of the log makes certain.
-    fn finish(mut self, input: &mut Input<'_>, sink: &mut dyn Sink) {
-        if !self.any_trace {
-            sink.run(RunFact::Fidelity(Fidelity::Flat));
-        }
-        let reading = match self.reading {
-            Some(reading) => reading,
-            None => self.announce(sink),
-        };
-        if self.any_trace {
-            self.tell_held(reading, input, sink);
-        } else {
-            self.tell_totals(reading, input, sink);
-        }
-        self.notes(sink);
-    }
-
     /// Tells a log without backtraces: one line is all that is known of each block, so stacks would say too much.
     fn tell_totals(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
-        let held = std::mem::take(&mut self.held);
+        let mut held = std::mem::take(&mut self.held);
+        held.close();
         let mut totals: Vec<(events::Frame<'static>, Position, Value)> = Vec::new();
         let mut index = HashMap::new();
         let mut frames = Vec::new();
         for stack in held.stacks() {
+            input.begin_record_at(stack.first);
             held.frames(stack, &mut frames);
             for frame in &frames {
                 let line = self.event(*frame, sink);

@@ -22,8 +22,9 @@
 //!   Seen-Count counts a recursive function once per level. Drilled down (`--fn`), exclusive samples are what the nodes have
 //!   left below their callees: the file does not say how Top-Count spreads over the branches.
 //! - Names as they are written, bars, quotes and blanks included. A name in double quotes is no function: at depth 0 it is
-//!   a root, at depth 1 a thread (LispWorks says process), which hold functions without being listed among them; further
-//!   down it is listed as `pseudo`. A name stands for one thing wherever it comes; its first node decides.
+//!   a root, at depth 1 a thread (LispWorks says process), which hold functions without being listed among them and call
+//!   nothing: a function directly below them has no caller. Further down it is listed as `pseudo`. A name stands for one
+//!   thing wherever it comes; its first node decides.
 //! - Comments (lines that start with a semicolon), empty lines, byte order mark, LF and CRLF.
 //! - Copies of a function's figures that differ: the first is kept, a note says so. Another note says where Seen-Count is not
 //!   the sum over the tree, as in trees that were cut.
@@ -41,7 +42,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::common::counted::Counted;
+use super::common::counted::{Counted, many};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{
@@ -328,9 +329,8 @@ impl<'s> Tree<'s> {
             format!("{trees} nodes have depth 0: each is the root of a tree of its own")
         });
         self.unlisted.note(self.sink, Severity::Warning, |count| {
-            format!(
-                "{count} nodes have the name of a root or thread further up, and are not listed as functions either"
-            )
+            let nodes = many(count, "node");
+            format!("{nodes} with the name of a root or thread further up: not listed among functions either")
         });
         self.contradicting.note_with(self.sink, Severity::Warning, |count, first| {
             format!(

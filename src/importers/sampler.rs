@@ -23,8 +23,8 @@
 //!   stands in the file, `NIL` too. Blocks of one thread are put together, one without samples is kept.
 //! - Stacks, which have the innermost frame first. Functions are told apart by name and first path; several ids of one pair
 //!   are one function. The path is the function's file; `NIL` is unknown.
-//! - Frames with the number of a thread: unknown frames, of kind `pseudo`. Frames with an id that no symbol has are called
-//!   by the id.
+//! - Frames with the number of a thread that has begun by then: unknown frames, of kind `pseudo`. Frames with an id that no
+//!   symbol has are called by the id.
 //! - A stack without frames counts for its thread alone.
 //!
 //! # What we leave out

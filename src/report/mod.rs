@@ -47,7 +47,7 @@ pub const REPORTS: &[Report] = &[
     report("cumulative", include_str!("../../queries/reports/cumulative.sql")),
     report("lines", include_str!("../../queries/reports/lines.sql")),
     Report {
-        pruned: Some(include_str!("../../queries/reports/pruned/tree.sql")),
+        pruned: Some(include_str!("../../queries/pruned/tree.sql")),
         ..report("tree", include_str!("../../queries/reports/tree.sql"))
     },
     Report {
@@ -55,7 +55,7 @@ pub const REPORTS: &[Report] = &[
             first: include_str!("../../queries/climbs/bottom_up_first.sql"),
             next: include_str!("../../queries/climbs/bottom_up_next.sql"),
         }),
-        pruned: Some(include_str!("../../queries/reports/pruned/bottom_up.sql")),
+        pruned: Some(include_str!("../../queries/pruned/bottom_up.sql")),
         ..report("bottom_up", include_str!("../../queries/reports/bottom_up.sql"))
     },
     Report {
@@ -86,6 +86,13 @@ impl Report {
     #[must_use]
     pub fn header(&self) -> Header<'static> {
         header::parse(self.sql).expect("the headers of all bundled reports are read by a test")
+    }
+
+    /// Every text that belongs to it: its SELECT first.
+    #[must_use]
+    pub fn statements(&self) -> Vec<&'static str> {
+        let climb = self.climb.iter().flat_map(|climb| [climb.first, climb.next]);
+        [self.sql].into_iter().chain(climb).chain(self.pruned).collect()
     }
 
     /// Climbs as high as the report looks.
@@ -474,56 +481,4 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
     }
     let columns = statement.column_names().map(|name| Column::plain(name.to_owned(), Kind::Any)).collect();
     Ok(Answer { subject: None, columns, script: sql.to_owned(), rows: Rows::Asked(statement), database })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Stop;
-    use crate::import::{import, meta};
-    use crate::importers::{self, Options};
-    use crate::input::{Input, Limits};
-
-    const CSV: &[u8] =
-        b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"f\",,1,1,1\n";
-
-    fn database() -> Database {
-        let stop = Stop::default();
-        let input = Input::new(Box::new(CSV), Limits::default(), stop.clone()).expect("text is readable");
-        let (format, options) = (importers::by_name("dyalog_csv").expect("the format is there"), Options::default());
-        let describe = |fingerprint| meta(format, &options, "x", fingerprint);
-        import(input, format, &options, &stop, describe, Database::in_memory).expect("one row imports").database
-    }
-
-    #[test]
-    fn headers_match_their_statements() {
-        let database = database();
-        let run = database.run(None).expect("a database").expect("a run");
-        for report in REPORTS {
-            let Report { name, sql, .. } = report;
-            let header = header::parse(sql).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let request =
-                Request { arguments: vec![("fn".to_owned(), Argument::Text("f".to_owned()))], ..Request::default() };
-            ask(&database, report, &run, &request).unwrap_or_else(|error| panic!("{name}: {error}"));
-            // The views of the question are still there.
-            let statement = database.connection().prepare(sql).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let columns: Vec<_> = header.columns.iter().map(|column| column.name.as_ref()).collect();
-            assert_eq!(statement.column_names().collect::<Vec<_>>(), columns, "{name}");
-            let declared = |parameter: &str| header.parameters.iter().any(|known| known.name == parameter);
-            for at in 1..=statement.parameter_count() {
-                let parameter = statement.parameter_name(at).expect("parameters are named");
-                assert!(declared(parameter.trim_start_matches(':')), "{name}: {parameter} is not in the header");
-            }
-            for parameter in &header.parameters {
-                let climb = report.climb.as_ref().map_or(["", ""], |climb| [climb.first, climb.next]);
-                let bound = [sql, climb[0], climb[1]].iter().any(|sql| script::mentions(sql, parameter.name));
-                let shows = header.columns.iter().any(|column| column.when == Some(parameter.name));
-                match parameter.kind {
-                    Parameter::Variant(variant) => assert!(by_name(variant).is_some(), "{name}: variant {variant}"),
-                    Parameter::Path | Parameter::Thread | Parameter::Filter | Parameter::Groups(_) => {}
-                    _ => assert!(bound || shows, "{name}: the statement does not mention :{}", parameter.name),
-                }
-            }
-        }
-    }
 }

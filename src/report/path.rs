@@ -33,7 +33,7 @@ pub(super) enum Name {
     Pattern(String),
     /// Functions whose name a regular expression fits.
     Regex(String),
-    /// Threads of exactly this name. No text of a path means one: `--thread` does.
+    /// The thread of this name, or that ends in it. No text of a path means one: `--thread` does.
     Thread(String),
 }
 

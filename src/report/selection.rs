@@ -27,6 +27,9 @@ const DIRECT: &str = include_str!("../../queries/selection/direct.sql");
 /// Names that are suggested for one that nobody knows.
 const SUGGESTIONS: usize = 3;
 
+/// As many threads are all named to whoever asks for one that is not there.
+const THREADS_SHOWN: usize = 10;
+
 /// How alike a name must be to be suggested, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
@@ -130,7 +133,10 @@ impl<'s, 'd> Names<'s, 'd> {
             |sql: &str, value: Bound<'_>| self.script.run(sql, &[("run", &self.run.run_id), ("step", &step), value]);
         let picked = match name {
             Name::Exact(name) => pick(PICK_NAME, ("name", name))?,
-            Name::Thread(name) => pick(PICK_THREAD, ("name", name))?,
+            Name::Thread(name) => {
+                let threads = self.list(THREADS)?;
+                pick(PICK_THREAD, ("name", &thread(name, &threads).unwrap_or(name)))?
+            }
             // In GLOB a bracket opens a set of characters; here it stands for itself.
             Name::Pattern(pattern) => pick(PICK_PATTERN, ("pattern", &pattern.replace('[', "[[]")))?,
             Name::Regex(text) => pick(PICK_LISTED, ("functions", &self.fitting(text, "fn")?))?,
@@ -175,13 +181,15 @@ impl<'s, 'd> Names<'s, 'd> {
             Name::Pattern(pattern) | Name::Regex(pattern) => format!("no function of run {run} fits {pattern}"),
             Name::Thread(name) => {
                 let threads = self.list(THREADS)?;
-                let known = if threads.is_empty() { "none at all".to_owned() } else { threads.join(", ") };
-                format!("run {run} has no thread {name}; it has {known}")
+                let known = match threads.len() {
+                    0 => "none at all".to_owned(),
+                    1..=THREADS_SHOWN => threads.join(", "),
+                    many => format!("{many}{}", suggestion(", the nearest: ", name, threads)),
+                };
+                format!("run {run} has no thread {name}, nor a single one that ends in it; it has {known}")
             }
             Name::Exact(name) => {
-                let near = nearest(name, self.list(NAMES)?);
-                let suggestion =
-                    if near.is_empty() { String::new() } else { format!("; the nearest: {}", near.join(", ")) };
+                let suggestion = suggestion("; the nearest: ", name, self.list(NAMES)?);
                 format!("run {run} has no function {name}{suggestion}")
             }
         })
@@ -197,6 +205,30 @@ impl<'s, 'd> Names<'s, 'd> {
     }
 }
 
+/// The thread of this name, else the only one whose name ends in it: whole words, whatever closes the name (`0102` means
+/// `Thread_0102`, `main` means `"main"`).
+fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
+    let is_between_words = |character: char| !character.is_alphanumeric();
+    let ends_in_it = |name: &str| {
+        let before = name.trim_end_matches(is_between_words).strip_suffix(wanted).or(name.strip_suffix(wanted));
+        !wanted.is_empty() && before.is_some_and(|before| before.is_empty() || before.ends_with(is_between_words))
+    };
+    if let Some(name) = threads.iter().find(|name| *name == wanted) {
+        return Some(name);
+    }
+    let mut ending = threads.iter().filter(|name| ends_in_it(name));
+    match (ending.next(), ending.next()) {
+        (Some(name), None) => Some(name),
+        _ => None,
+    }
+}
+
+/// Says which names are most like the given one, if any is.
+fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
+    let near = nearest(name, names);
+    if near.is_empty() { String::new() } else { format!("{introduction}{}", near.join(", ")) }
+}
+
 /// The names most like the given one, by whole name or by the part behind the last dot.
 fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
     let wanted = name.to_lowercase();
@@ -209,4 +241,31 @@ fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
     rated.retain(|(likeness, _)| *likeness >= ALIKE);
     rated.sort_by(|(a, name_a), (b, name_b)| b.total_cmp(a).then_with(|| name_a.cmp(name_b)));
     rated.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_goes_by_its_name_or_by_what_only_it_ends_in() {
+        let table: &[(&str, &[&str], Option<&str>)] = &[
+            ("Thread_0102", &["Thread_0102", "Thread_0103"], Some("Thread_0102")),
+            ("0102", &["Thread_0102", "Thread_0103"], Some("Thread_0102")),
+            ("0102", &["Thread_0102", "0102"], Some("0102")),
+            ("0102", &["Thread_0102", "Worker 0102"], None),
+            ("102", &["Thread_0102"], None),
+            ("Thread", &["Thread_0102"], None),
+            ("main", &["\"main\"", "\"domain\""], Some("\"main\"")),
+            ("loop", &["the \"event loop\"", "loop (2)"], Some("the \"event loop\"")),
+            ("(2)", &["loop", "loop (2)"], Some("loop (2)")),
+            ("é", &["Café", "Thread é"], Some("Thread é")),
+            ("", &["Thread_", "x"], None),
+            ("x", &[], None),
+        ];
+        for (wanted, threads, expected) in table {
+            let threads: Vec<String> = threads.iter().map(|&name| name.to_owned()).collect();
+            assert_eq!(thread(wanted, &threads), *expected, "{wanted} of {threads:?}");
+        }
+    }
 }

@@ -15,6 +15,8 @@ pub use rows::{
     Place, Totals,
 };
 
+use std::fmt;
+
 use crate::error::{ImportError, Stop};
 use crate::events::{
     Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Note, RunFact, Sample,
@@ -645,6 +647,8 @@ impl<O: Output> Sink for TreeBuilder<O> {
         };
         self.ledger.record(info.metric, function, line, figures);
     }
+
+    fn record(&mut self, _what: fmt::Arguments<'_>) {}
 
     fn note(&mut self, note: Note<'_>) {
         if self.notes.len() >= MAX_NOTES {

@@ -49,6 +49,12 @@ impl<F: Copy + Eq + Hash, V: Copy> Held<F, V> {
         }
     }
 
+    /// No more is added: lets go of what only that needs.
+    pub(in crate::importers) fn close(&mut self) {
+        self.index = HashMap::new();
+        self.innermost = HashMap::new();
+    }
+
     pub(in crate::importers) fn stacks(&self) -> &[Stack<V>] {
         &self.stacks
     }
