@@ -65,7 +65,7 @@ fn database(profile: Profile) -> Database {
 fn summary(profile: Profile, layout: &Layout) -> String {
     let database = database(profile);
     let run = database.run(None).expect("a database").expect("a run");
-    let request = Request { metric: None, arguments: vec![("first".to_owned(), Argument::Count(10))] };
+    let request = Request { arguments: vec![("first".to_owned(), Argument::Count(10))], ..Request::default() };
     let mut answer = report::ask(&database, &REPORTS[0], &run, &request).expect("an answer");
     let mut bytes = Vec::new();
     render(&mut answer, layout, &mut bytes).expect("a vector takes everything");

@@ -18,7 +18,7 @@
 --> name           TEXT csv=Element xml=Element        the calling function, or (root)
 --> caller_line    LINE csv=Line xml=Line json         the calling line; NULL if unknown
 --> caller_col     LINE json                           its column or clause; NULL if unknown
---> shown          COST text=@ csv=Time xml=Time  the cost asked for
+--> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
 --> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it called; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it

@@ -17,7 +17,7 @@
 -- about: function
 --> element        NAME text=Element csv=Element xml=Element  the called function
 --> line           LINE csv=Line xml=Line              always empty
---> shown          COST text=@ csv=Time xml=Time  the cost asked for
+--> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
 --> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it was called from here; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it

@@ -18,7 +18,7 @@
 -- about: function
 --> element        NAME text=Element csv=Element xml=Element  the calling function, or (root)
 --> line           LINE csv=Line xml=Line              always empty: see report call_lines
---> shown          COST text=@ csv=Time xml=Time  the cost asked for
+--> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
 --> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it called; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it

@@ -16,7 +16,7 @@
 --> function       TEXT csv=Element xml=Element json   the function
 --> line           LINE csv=Line xml=Line json         the line
 --> col            LINE json                           its column or clause; NULL if unknown
---> shown          COST text=@ csv=Time xml=Time  the cost asked for
+--> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
 --> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often the line was executed; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it

@@ -52,7 +52,7 @@ fn every_report(database: &Database) -> Result<(), Failed> {
                     _ => String::new(),
                 });
                 let arguments = quoted.map(|path| ("fn".to_owned(), Argument::Text(path))).into_iter().collect();
-                let request = Request { metric: Some(metric.name.clone()), arguments };
+                let request = Request { metric: Some(metric.name.clone()), arguments, ..Request::default() };
                 in_every_format(database, report, &run, &request)
                     .map_err(|fault| format!("{} {}: {}", report.name, metric.name, fault.message().unwrap_or("?")))?;
             }
