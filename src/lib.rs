@@ -16,5 +16,6 @@ pub mod input;
 pub mod recorder;
 pub mod report;
 pub mod separators;
+pub mod source;
 pub mod store;
 pub mod tree;

@@ -1,0 +1,440 @@
+//! Finds the source of the lines that a run knows, in a folder.
+//!
+//! Names out of a profile are never paths to open: they are compared with the files that the folder has. A line whose
+//! function has a file is looked for in the file whose path ends like it; a function of an APL workspace, `#.Shop.Price`, in
+//! the scripts, where folders stand for namespaces. What fits twice is left out: no source is better than a wrong one.
+
+mod script;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::io;
+
+use hashbrown::HashMap;
+use sha2::{Digest, Sha256};
+
+/// The largest file that is read, in bytes.
+pub const LARGEST_SOURCE: u64 = 16 * 1024 * 1024;
+
+/// The longest line that is kept, in bytes; what is longer is cut. Generated code may be one line.
+pub const LONGEST_LINE: usize = 1000;
+
+/// Endings of files that hold functions of APL: one function, or a script.
+const SCRIPTS: [&str; 6] = ["aplf", "aplo", "apln", "aplc", "apli", "dyalog"];
+
+/// A folder with sources.
+pub trait Folder: Debug + Send + Sync {
+    /// Paths of all files below it, relative to it, with `/` between their parts; sorted.
+    fn files(&self) -> &[String];
+
+    /// What the file at a place of [`Folder::files`] holds, if it is no longer than [`LARGEST_SOURCE`].
+    ///
+    /// # Errors
+    /// When it cannot be read; of kind `Interrupted` when nobody waits for it any more.
+    fn read(&self, file: usize) -> io::Result<Vec<u8>>;
+}
+
+/// Lines of one function in one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the function.
+    pub function_id: i64,
+    /// Its name.
+    pub name: String,
+    /// File of the lines; empty if unknown.
+    pub file: String,
+    /// The lines, as the profiler numbers them.
+    pub lines: BTreeSet<i64>,
+}
+
+/// A file or function, with the lines that were asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Hash of all of it.
+    pub sha256: [u8; 32],
+    /// Number of its first line: 1 in files, 0 in functions.
+    pub first_line: i64,
+    /// Its lines by number, without the blanks around them.
+    pub lines: BTreeMap<i64, String>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Each place with its text: numbers of [`Found::texts`], in the order in which the places were given.
+    pub places: Vec<Option<usize>>,
+    /// The texts.
+    pub texts: Vec<Text>,
+    /// What fits twice, and what could not be read.
+    pub remarks: Vec<String>,
+}
+
+/// Nobody waits for the answer any more.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("interrupted")]
+pub struct Stopped;
+
+/// Finds the texts of places. Every file is read once at most, one after the other; what is kept are the lines asked for.
+///
+/// # Errors
+/// When the folder says that nobody waits any more. A file that cannot be read is a remark.
+pub fn find(folder: &dyn Folder, places: &[Place]) -> Result<Found, Stopped> {
+    let found = Found { places: vec![None; places.len()], ..Found::default() };
+    let mut search = Search { folder, places, found };
+    search.files()?;
+    search.scripts()?;
+    Ok(search.found)
+}
+
+struct Search<'a> {
+    folder: &'a dyn Folder,
+    places: &'a [Place],
+    found: Found,
+}
+
+/// The best of what has been offered, unless something else is as good.
+struct Best<T, S> {
+    score: Option<S>,
+    only: Option<T>,
+}
+
+impl<T, S> Default for Best<T, S> {
+    fn default() -> Self {
+        Self { score: None, only: None }
+    }
+}
+
+impl<T: PartialEq, S: Ord> Best<T, S> {
+    fn offer(&mut self, item: T, score: S) {
+        let score = Some(score);
+        match score.cmp(&self.score) {
+            Ordering::Less => {}
+            Ordering::Equal => self.only = self.only.take().filter(|only| *only == item),
+            Ordering::Greater => *self = Self { score, only: Some(item) },
+        }
+    }
+}
+
+impl<'a> Search<'a> {
+    /// Lines that have a file. The file of the folder whose path has the longest end in common is theirs, unless it has as
+    /// much in common with another file of the run.
+    fn files(&mut self) -> Result<(), Stopped> {
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, file) in self.folder.files().iter().enumerate() {
+            by_name.entry(parts(file).last().copied().unwrap_or_default()).or_default().push(at);
+        }
+        let mut asked: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, place) in self.places.iter().enumerate().filter(|(_, place)| !place.file.is_empty()) {
+            asked.entry(&place.file).or_default().push(at);
+        }
+        let mut taken: BTreeMap<usize, Best<&str, (bool, usize)>> = BTreeMap::new();
+        for wanted in asked.keys() {
+            let wanted_parts = parts(wanted);
+            let mut best = Best::default();
+            for at in by_name.get(wanted_parts.last().copied().unwrap_or_default()).into_iter().flatten() {
+                let file = &self.folder.files()[*at];
+                best.offer(*at, (file == wanted, common_end(&wanted_parts, &parts(file))));
+            }
+            match best {
+                Best { score: None, .. } => {}
+                Best { score: Some(score), only: Some(file) } => taken.entry(file).or_default().offer(*wanted, score),
+                Best { only: None, .. } => {
+                    self.found.remarks.push(format!("several files may be {wanted}: its source is left out"));
+                }
+            }
+        }
+        for (file, wanted) in taken {
+            let Some(wanted) = wanted.only else {
+                let file = &self.folder.files()[file];
+                self.found.remarks.push(format!("{file} may be several files of the run: it is left out"));
+                continue;
+            };
+            let Some(bytes) = self.read(file)? else { continue };
+            let text = decode(&bytes);
+            let numbers: BTreeSet<i64> =
+                asked[wanted].iter().flat_map(|at| self.places[*at].lines.iter().copied()).collect();
+            let lines = pick(text.lines(), 1, &numbers);
+            if !lines.is_empty() {
+                for at in &asked[wanted] {
+                    self.found.places[*at] = Some(self.found.texts.len());
+                }
+                self.found.texts.push(Text { sha256: Sha256::digest(&bytes).into(), first_line: 1, lines });
+            }
+        }
+        Ok(())
+    }
+
+    /// Functions of an APL workspace without a file.
+    fn scripts(&mut self) -> Result<(), Stopped> {
+        let mut wanted: HashMap<&str, Vec<(usize, Vec<&'a str>)>> = HashMap::new();
+        for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.file.is_empty()) {
+            if let Some(path) = workspace_path(&place.name) {
+                wanted.entry(path.last().copied().unwrap_or_default()).or_default().push((at, path));
+            }
+        }
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let mut best: BTreeMap<usize, Best<Text, usize>> = BTreeMap::new();
+        for (at, file) in self.folder.files().iter().enumerate() {
+            let mut folders = parts(file);
+            let Some((stem, ending)) = folders.pop().and_then(|name| name.rsplit_once('.')) else { continue };
+            if !SCRIPTS.contains(&ending) {
+                continue;
+            }
+            let Some(bytes) = self.read(at)? else { continue };
+            let text = decode(&bytes);
+            let lines: Vec<&str> = text.lines().collect();
+            for function in script::functions(&lines, stem) {
+                let name = function.path.last().copied().unwrap_or_default();
+                let fits = wanted.get(name).into_iter().flatten();
+                let fits = fits.filter_map(|(place, path)| Some((*place, fit(path, &folders, &function.path)?)));
+                let mut owner = Best::default();
+                for (place, score) in fits {
+                    owner.offer(place, score);
+                }
+                match owner {
+                    Best { score: None, .. } => {}
+                    Best { score: Some(score), only: Some(place) } => {
+                        let text = Text {
+                            sha256: hash_lines(function.lines),
+                            first_line: 0,
+                            lines: pick(function.lines.iter().copied(), 0, &self.places[place].lines),
+                        };
+                        best.entry(place).or_default().offer(text, score);
+                    }
+                    Best { only: None, .. } => {
+                        let remark = format!("{name} in {file} may be several functions of the run: it is left out");
+                        self.found.remarks.push(remark);
+                    }
+                }
+            }
+        }
+        for (place, best) in best {
+            match best.only {
+                Some(text) if text.lines.is_empty() => {}
+                Some(text) => {
+                    self.found.places[place] = Some(self.found.texts.len());
+                    self.found.texts.push(text);
+                }
+                None => {
+                    let name = &self.places[place].name;
+                    self.found.remarks.push(format!("several functions may be {name}: its source is left out"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, file: usize) -> Result<Option<Vec<u8>>, Stopped> {
+        match self.folder.read(file) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(Stopped),
+            Err(error) => {
+                self.found.remarks.push(format!("{}: {error}", self.folder.files()[file]));
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// The parts of a path of any system.
+fn parts(path: &str) -> Vec<&str> {
+    path.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")).collect()
+}
+
+/// How many parts two paths have in common at their ends.
+fn common_end(left: &[&str], right: &[&str]) -> usize {
+    left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count()
+}
+
+/// Where a function of an APL workspace is, from the root on: `#.Shop.Price` is `Price` within `Shop`.
+fn workspace_path(name: &str) -> Option<Vec<&str>> {
+    let mut path = name.split('.');
+    let root = path.next()?;
+    let path: Vec<&str> = path.collect();
+    (matches!(root, "#" | "⎕SE") && !path.is_empty()).then_some(path)
+}
+
+/// How well a function in a script fits a path of the workspace: how many parts agree. The names within the script must
+/// agree all, and the folders around it until there are no more names, or no more folders.
+fn fit(wanted: &[&str], folders: &[&str], function: &[&str]) -> Option<usize> {
+    let above = wanted.strip_suffix(function)?;
+    let common = common_end(above, folders);
+    (common == above.len() || common == folders.len()).then_some(function.len() + common)
+}
+
+/// The text of a file: UTF-8, else one byte a letter.
+fn decode(bytes: &[u8]) -> String {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().copied().map(char::from).collect(),
+    }
+}
+
+/// Lines by their numbers.
+fn pick<'a>(lines: impl Iterator<Item = &'a str>, first_line: i64, numbers: &BTreeSet<i64>) -> BTreeMap<i64, String> {
+    let wanted = (first_line..).zip(lines).filter(|(number, _)| numbers.contains(number));
+    wanted.map(|(number, line)| (number, shortened(line.trim()))).collect()
+}
+
+fn shortened(line: &str) -> String {
+    if line.len() <= LONGEST_LINE {
+        return line.to_owned();
+    }
+    let end = (0..=LONGEST_LINE).rev().find(|end| line.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}…", &line[..end])
+}
+
+fn hash_lines(lines: &[&str]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for line in lines {
+        hash.update(line);
+        hash.update("\n");
+    }
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files with their content.
+    #[derive(Debug)]
+    struct Files(Vec<String>, Vec<Vec<u8>>);
+
+    impl Files {
+        fn new(files: &[(&str, &str)]) -> Self {
+            let mut files = files.to_vec();
+            files.sort_unstable();
+            let (names, contents): (Vec<_>, Vec<_>) = files.into_iter().unzip();
+            Self(names.into_iter().map(str::to_owned).collect(), contents.into_iter().map(Vec::from).collect())
+        }
+    }
+
+    impl Folder for Files {
+        fn files(&self) -> &[String] {
+            &self.0
+        }
+
+        fn read(&self, file: usize) -> io::Result<Vec<u8>> {
+            match self.1[file].as_slice() {
+                b"too large" => Err(io::Error::other("too large")),
+                b"stop" => Err(io::ErrorKind::Interrupted.into()),
+                content => Ok(content.to_vec()),
+            }
+        }
+    }
+
+    fn place(name: &str, file: &str, lines: &[i64]) -> Place {
+        Place { function_id: 1, name: name.to_owned(), file: file.to_owned(), lines: lines.iter().copied().collect() }
+    }
+
+    /// The first line of the text of each place, `-` where there is none, and the remarks.
+    #[track_caller]
+    fn check(files: &[(&str, &str)], places: &[Place], expected: &[&str], remarks: &[&str]) {
+        let found = find(&Files::new(files), places).expect("nobody stops it");
+        let text = |text: &Option<usize>| {
+            text.and_then(|text| found.texts[text].lines.values().next()).map_or("-", String::as_str)
+        };
+        let texts: Vec<&str> = found.places.iter().map(text).collect();
+        let found: Vec<&str> = found.remarks.iter().map(String::as_str).collect();
+        assert_eq!((texts.as_slice(), found.as_slice()), (expected, remarks));
+    }
+
+    #[test]
+    fn a_file_is_found_by_the_end_of_its_path() {
+        let one = |file| [place("f", file, &[1])];
+        let files = [("a/x.c", "a"), ("b/x.c", "b"), ("b/c/x.c", "c"), ("y.c", "y")];
+        check(&files, &one("a/x.c"), &["a"], &[]);
+        check(&files, &one("b/x.c"), &["b"], &[]);
+        check(&files, &one("/src/b/c/x.c"), &["c"], &[]);
+        check(&files, &one("C:\\src\\a\\x.c"), &["a"], &[]);
+        check(&files, &one("./a//x.c"), &["a"], &[]);
+        check(&files, &one("/elsewhere/y.c"), &["y"], &[]);
+        check(&files, &one("c/b/y.c"), &["y"], &[]);
+        check(&files, &one("d/x.c"), &["-"], &["several files may be d/x.c: its source is left out"]);
+        for unknown in ["z.c", "../y", "..", "/", "y", ".c"] {
+            check(&files, &one(unknown), &["-"], &[]);
+        }
+    }
+
+    #[test]
+    fn a_file_is_that_of_one_file_of_the_run() {
+        let files = [("lib.rs", "lib")];
+        let both = [place("f", "core/lib.rs", &[1]), place("g", "std/lib.rs", &[1])];
+        check(&files, &both, &["-", "-"], &["lib.rs may be several files of the run: it is left out"]);
+        let exact = [place("f", "core/lib.rs", &[1]), place("g", "lib.rs", &[1]), place("h", "lib.rs", &[1])];
+        check(&files, &exact, &["-", "lib", "lib"], &[]);
+    }
+
+    #[test]
+    fn folders_stand_for_namespaces() {
+        let one = |name| [place(name, "", &[0])];
+        let files = [("Shop/Price.aplf", "r←Price x"), ("Util.apln", ":Namespace Util\n∇ Go\n∇\n:EndNamespace")];
+        check(&files, &one("#.Shop.Price"), &["r←Price x"], &[]);
+        check(&files, &one("#.Price"), &["r←Price x"], &[]);
+        check(&files, &one("#.All.Shop.Price"), &["r←Price x"], &[]);
+        check(&files, &one("#.Other.Price"), &["-"], &[]);
+        check(&files, &one("#.Util.Go"), &["∇ Go"], &[]);
+        check(&files, &one("⎕SE.Util.Go"), &["∇ Go"], &[]);
+        check(&files, &one("#.Go"), &["-"], &[]);
+        for unknown in ["Price", "Shop.Price", "#", "#.", "#..Price", "#.Shop.Price.", "#.../Shop/Price", ""] {
+            check(&files, &one(unknown), &["-"], &[]);
+        }
+    }
+
+    #[test]
+    fn a_function_is_that_of_the_nearest_name() {
+        let files = [("Shop/Go.aplf", "Go a"), ("Util/Go.aplf", "Go b")];
+        let run = [place("#.Shop.Go", "", &[0]), place("#.Go", "", &[0])];
+        check(&files[..1], &run, &["Go a", "-"], &[]);
+        check(&files, &run[1..], &["-"], &["several functions may be #.Go: its source is left out"]);
+        let two = [place("#.Shop.Go", "", &[0]), place("#.Util.Go", "", &[0])];
+        let alone = [("Go.aplf", "Go")];
+        let remark = "Go in Go.aplf may be several functions of the run: it is left out";
+        check(&alone, &two, &["-", "-"], &[remark]);
+        let same = [("a/Go.aplf", "Go"), ("b/Go.dyalog", "∇Go\n∇")];
+        check(&same, &run[1..], &["-"], &["several functions may be #.Go: its source is left out"]);
+        let copies = [("a/Go.aplf", "Go"), ("b/Go.dyalog", "Go")];
+        check(&copies, &run[1..], &["Go"], &[]);
+    }
+
+    #[test]
+    fn lines_are_kept_as_they_are_asked_for() {
+        let find = |content: &str, place: Place| {
+            let found = find(&Files::new(&[("Go.aplf", content)]), &[place]).expect("nobody stops it");
+            found.texts.first().map(|text| (text.first_line, text.lines.clone().into_iter().collect::<Vec<_>>()))
+        };
+        let line = |number, text: &str| (number, text.to_owned());
+        let script = "\u{feff}Go\r\n\t a \r\nb\r\n";
+        let asked = place("#.Go", "", &[-1, 0, 1, 3, i64::MAX, i64::MIN]);
+        assert_eq!(find(script, asked), Some((0, vec![line(0, "Go"), line(1, "a")])));
+        let asked = place("f", "Go.aplf", &[-1, 0, 1, 3, 4, i64::MAX, i64::MIN]);
+        assert_eq!(find(script, asked), Some((1, vec![line(1, "Go"), line(3, "b")])));
+        assert_eq!(find(script, place("f", "Go.aplf", &[9])), None);
+        let long = "é".repeat(LONGEST_LINE);
+        let cut = format!("{}…", "é".repeat(LONGEST_LINE / 2));
+        assert_eq!(find(&long, place("f", "Go.aplf", &[1])), Some((1, vec![line(1, &cut)])));
+    }
+
+    #[test]
+    fn bytes_become_text() {
+        let table: [(&[u8], &str); 4] =
+            [(b"a", "a"), (b"\xef\xbb\xbf\xc3\xa9", "é"), (b"\xe9 \xff", "é ÿ"), (b"\xef\xbb\xbf", "")];
+        for (bytes, text) in table {
+            assert_eq!(decode(bytes), text);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_remarked() {
+        let asked = [place("f", "x.c", &[1])];
+        check(&[("x.c", "too large")], &asked, &["-"], &["x.c: too large"]);
+        assert!(find(&Files::new(&[("x.c", "stop")]), &asked).is_err());
+        // What nobody asks for is not read.
+        check(&[("x.c", "x"), ("y.c", "stop"), ("z.aplf", "stop")], &asked, &["x"], &[]);
+    }
+}
