@@ -68,6 +68,7 @@ pub fn meta(format: &Format, options: &Options, name: &str, fingerprint: Fingerp
         title: None,
         tags: Vec::new(),
         again: false,
+        source: None,
     }
 }
 

@@ -7,6 +7,7 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::{env, fs};
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -16,7 +17,8 @@ use profdb::importers::{self, Confidence, FORMATS, Format, Options};
 use profdb::input::{Input, Limits};
 use profdb::recorder::Recorder;
 use profdb::report::{self, Argument, Request, Value};
-use profdb::store::{CHECKS, Database, Outcome, RunMeta};
+use profdb::source::Folder;
+use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
 use rusqlite::types::ValueRef;
 
 #[path = "laws/output.rs"]
@@ -28,7 +30,7 @@ const CUT_EVERYWHERE: usize = 1024;
 const CUTS: usize = 200;
 
 /// The public views, each with the columns that differ between two equal runs.
-const VIEWS: [(&str, &[&str]); 9] = [
+const VIEWS: [(&str, &[&str]); 10] = [
     ("summary", &["run_id"]),
     ("lines", &["run_id"]),
     ("calls", &["run_id"]),
@@ -38,6 +40,7 @@ const VIEWS: [(&str, &[&str]); 9] = [
     ("cumulative", &["run_id"]),
     ("tree", &["run_id"]),
     ("run_list", &["run_id", "imported_at"]),
+    ("source_lines", &["run_id"]),
 ];
 
 /// Columns that count from the run's first node.
@@ -58,7 +61,7 @@ const OF_FILES: [(&str, Law); 5] = [
 ];
 
 /// Laws for every file that can be imported.
-const OF_PROFILES: [(&str, Law); 9] = [
+const OF_PROFILES: [(&str, Law); 10] = [
     ("broken_signature_is_nobodys", broken_signature_is_nobodys),
     ("calls_are_balanced", calls_are_balanced),
     ("deletes_without_trace", deletes_without_trace),
@@ -66,6 +69,7 @@ const OF_PROFILES: [(&str, Law); 9] = [
     ("outputs_hold_the_same_rows", output::outputs_hold_the_same_rows),
     ("passes_all_checks", passes_all_checks),
     ("reports_equal_plain_sql", reports_equal_plain_sql),
+    ("source_stays_with_its_runs", source_stays_with_its_runs),
     ("trees_survive_a_round_trip", output::trees_survive_a_round_trip),
     ("twice_gives_equal_runs", twice_gives_equal_runs),
 ];
@@ -286,9 +290,17 @@ fn broken_signature_is_nobodys(sample: &Sample) -> Result<(), Failed> {
     Ok(())
 }
 
-fn save(database: Result<Database, profdb::store::StoreError>, sample: &Sample) -> Result<Imported, Failed> {
+fn save(database: Result<Database, StoreError>, sample: &Sample) -> Result<Imported, Failed> {
+    save_with(database, sample, None)
+}
+
+fn save_with(
+    database: Result<Database, StoreError>,
+    sample: &Sample,
+    source: Option<Arc<dyn Folder>>,
+) -> Result<Imported, Failed> {
     let options = Options::default();
-    let describe = |fingerprint| RunMeta { again: true, ..meta(sample.format, &options, "input", fingerprint) };
+    let describe = |fingerprint| RunMeta { again: true, source, ..meta(sample.format, &options, "input", fingerprint) };
     let input = open(&sample.bytes)?;
     let format = importers::detect(input.head())?;
     Ok(import(input, format, &options, &Stop::default(), describe, move || database)?)
@@ -406,14 +418,97 @@ fn deletes_without_trace(sample: &Sample) -> Result<(), Failed> {
     equal("run 3", &others[1], &told(&database, 3)?)?;
     database.delete_run(3)?;
     database.delete_run(1)?;
-    clean(&database)?;
+    empty(&database)
+}
+
+/// No table has a row.
+fn empty(database: &Database) -> Result<(), Failed> {
+    clean(database)?;
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
-    for table in rows(&database, tables, &[])? {
+    for table in rows(database, tables, &[])? {
         let [Value::Text(table)] = table.as_slice() else { continue };
-        let left = rows(&database, &format!("SELECT COUNT(*) FROM \"{table}\""), &[])?;
+        let left = rows(database, &format!("SELECT COUNT(*) FROM \"{table}\""), &[])?;
         ensure(left == [[Value::Integer(0)]], || format!("table {table} still has {left:?} rows"))?;
     }
     Ok(())
+}
+
+/// Files in memory.
+#[derive(Debug)]
+struct Files {
+    names: Vec<String>,
+    contents: Vec<String>,
+}
+
+impl Folder for Files {
+    fn files(&self) -> &[String] {
+        &self.names
+    }
+
+    fn read(&self, file: usize) -> io::Result<Vec<u8>> {
+        Ok(self.contents[file].clone().into_bytes())
+    }
+}
+
+/// Numbers of the lines that the made-up files of [`source_for`] have.
+const SOURCE_LINES: i64 = 300;
+
+/// A script for every function of a workspace that the run knows, in a folder for each namespace.
+fn source_for(database: &Database) -> Result<Files, Failed> {
+    let mut files = Vec::new();
+    for row in rows(database, "SELECT DISTINCT function FROM lines ORDER BY function", &[])? {
+        let [Value::Text(function)] = row.as_slice() else { continue };
+        let Some((root, path)) = function.split_once('.') else { continue };
+        let name = path.rsplit('.').next().unwrap_or_default();
+        let is_name =
+            |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '∆' || c == '⍙');
+        if matches!(root, "#" | "⎕SE") && path.split('.').all(is_name) {
+            let lines: Vec<String> = (1..SOURCE_LINES).map(|line| format!("\n {name} line {line}")).collect();
+            files.push((format!("{root}/{}.aplf", path.replace('.', "/")), format!("{name}{}", lines.concat())));
+        }
+    }
+    files.sort();
+    let (names, contents) = files.into_iter().unzip();
+    Ok(Files { names, contents })
+}
+
+/// Source is stored once for all runs, is that of the right line, changes nothing else, and goes with the last run.
+fn source_stays_with_its_runs(sample: &Sample) -> Result<(), Failed> {
+    const LINES: &str = "SELECT function, line, text FROM source_lines WHERE run_id = ?1 ORDER BY function, line";
+    let without = saved(sample, 1)?;
+    let source: Arc<dyn Folder> = Arc::new(source_for(&without)?);
+    let first = save_with(Database::in_memory(), sample, Some(Arc::clone(&source)))?.database;
+    let stored = "SELECT (SELECT COUNT(*) FROM sources), (SELECT COUNT(*) FROM source_texts)";
+    let once = rows(&first, stored, &[])?;
+    let mut database = save_with(Ok(first), sample, Some(source))?.database;
+    clean(&database)?;
+    ensure(rows(&database, stored, &[])? == once, || format!("stored more than once: {once:?}"))?;
+    let lines = rows(&database, LINES, &[&1])?;
+    for line in &lines {
+        let [Value::Text(function), Value::Integer(number), Value::Text(text)] = line.as_slice() else {
+            return Err(format!("a line of source is {line:?}").into());
+        };
+        let name = function.rsplit('.').next().unwrap_or_default();
+        let expected = if *number == 0 { name.to_owned() } else { format!("{name} line {number}") };
+        ensure(*text == expected, || format!("{function}[{number}] is {text}"))?;
+    }
+    // Every line of a function that has a file is found.
+    let known = "SELECT COUNT(*) FROM (SELECT DISTINCT function, line FROM lines AS l
+                 WHERE l.run_id = ?1 AND l.line < ?2 AND EXISTS
+                   (SELECT 1 FROM source_lines AS s WHERE s.run_id = ?1 AND s.function_id = l.function_id))";
+    let expected = rows(&database, known, &[&1, &SOURCE_LINES])?;
+    ensure(expected == [[Value::Integer(i64::try_from(lines.len())?)]], || {
+        format!("{} lines of source instead of {expected:?}", lines.len())
+    })?;
+    let figures = |told: Vec<String>| -> Vec<String> {
+        told.into_iter().filter(|row| !row.starts_with("source_lines: ")).collect()
+    };
+    equal("figures", &figures(told(&without, 1)?), &figures(told(&database, 2)?))?;
+    database.delete_run(1)?;
+    clean(&database)?;
+    equal("source of run 2", &lines, &rows(&database, LINES, &[&2])?)?;
+    database.delete_run(2)?;
+    empty(&database)
 }
 
 /// A report of the whole run, and the statement over a public view that it must equal, row by row.

@@ -34,6 +34,8 @@ fn what_is_asked_of_a_run_scans_no_table() {
     }
     check(&database, "SELECT * FROM exclusive WHERE run_id = 1 AND metric = 'time' AND rank <= 10");
     check(&database, "SELECT * FROM tree WHERE run_id = 1 AND metric = 'time' ORDER BY node_id");
+    check(&database, "SELECT * FROM source_lines WHERE run_id = 1");
+    check(&database, "SELECT * FROM source_lines WHERE run_id = 1 AND function_id = 1 AND line = 1");
 }
 
 /// A plan may scan what it has made itself, and the list of runs.

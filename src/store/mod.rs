@@ -2,6 +2,7 @@
 //! [`crate::report`] that says rusqlite.
 
 mod read;
+mod sources;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use write::{Outcome, RunMeta, RunWriter};
 
 use crate::error::Stop;
+use crate::source::Stopped;
 
 /// Marks a file as ours (`PRAGMA application_id`): `PrDB`.
 pub const APPLICATION_ID: i32 = 0x5072_4442;
@@ -25,7 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_core.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/0001_core.sql"), include_str!("../../migrations/0002_sources.sql")];
 
 /// `PRAGMA user_version` of a file that has all of them.
 #[expect(clippy::cast_possible_wrap, reason = "a list that somebody wrote by hand is short")]
@@ -42,6 +45,7 @@ const VIEWS: &[(&str, &str)] = &[
     ("cumulative", include_str!("../../queries/views/cumulative.sql")),
     ("tree", include_str!("../../queries/views/tree.sql")),
     ("run_list", include_str!("../../queries/views/run_list.sql")),
+    ("source_lines", include_str!("../../queries/views/source_lines.sql")),
 ];
 
 /// Statements that find no row in a database that is consistent, by name.
@@ -57,6 +61,7 @@ pub const CHECKS: &[(&str, &str)] = &[
     ("line_totals", include_str!("../../queries/checks/line_totals.sql")),
     ("edges_add_up", include_str!("../../queries/checks/edges_add_up.sql")),
     ("references", include_str!("../../queries/checks/references.sql")),
+    ("sources", include_str!("../../queries/checks/sources.sql")),
 ];
 
 /// Why the database could not do what was asked.
@@ -84,6 +89,9 @@ pub enum StoreError {
         /// The latest version known here.
         known: usize,
     },
+    /// Nobody waits for the source any more.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
     /// SQLite could not go on.
     #[error("{}: {}", .path.display(), describe(.source))]
     Sqlite {

@@ -1,14 +1,16 @@
 //! Writing a run: one transaction, rows appended in key order, nothing kept that could be written.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rusqlite::{OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256};
 
-use super::{Database, StoreError, migrate};
+use super::{Database, StoreError, migrate, sources};
 use crate::events::{FunctionId, MetricId};
 use crate::input::Fingerprint;
+use crate::source::Folder;
 use crate::tree::{Batch, EdgeRow, Function, InfoRow, NodeRow, NoteRow, Place, Totals};
 
 /// What is known of a run besides its rows.
@@ -30,6 +32,8 @@ pub struct RunMeta {
     pub tags: Vec<(String, String)>,
     /// Store the run also if it is there already.
     pub again: bool,
+    /// Where the source of its lines is, to be stored as it is now.
+    pub source: Option<Arc<dyn Folder>>,
 }
 
 impl RunMeta {
@@ -45,7 +49,7 @@ impl RunMeta {
 }
 
 #[expect(clippy::format_collect, reason = "32 bytes at most, once or twice per run: the plainest text wins")]
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -132,7 +136,8 @@ impl RunWriter<'_> {
     /// When the database cannot be written: then nothing has changed.
     pub fn finish(self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, StoreError> {
         let path = self.path.clone();
-        let finished = (|| {
+        let failed = |source| StoreError::Sqlite { path: path.clone(), source };
+        let written = (|| {
             let mut repeat = 0;
             while let Some(there) = self.run_with_uid(&meta.uid(repeat))? {
                 if !meta.again {
@@ -147,10 +152,17 @@ impl RunWriter<'_> {
             self.edges(&totals.edges)?;
             self.function_nodes(run, totals.nodes)?;
             self.notes(run, &totals.notes)?;
-            self.transaction.commit()?;
             Ok(Outcome::Stored(run))
         })();
-        finished.map_err(|source| StoreError::Sqlite { path, source })
+        let outcome = written.map_err(failed)?;
+        let Outcome::Stored(run) = outcome else {
+            return Ok(outcome);
+        };
+        if let Some(folder) = &meta.source {
+            sources::store(&self.transaction, run, folder.as_ref()).map_err(failed)??;
+        }
+        self.transaction.commit().map_err(failed)?;
+        Ok(outcome)
     }
 
     fn failed(&self, source: rusqlite::Error) -> StoreError {

@@ -147,6 +147,7 @@ impl Run {
             title: None,
             tags: Vec::new(),
             again: true,
+            source: None,
         };
         let outcome = writer.finish(&totals, &meta).expect("memory");
         let Outcome::Stored(run) = outcome else { panic!("a run is stored again if that is asked for: {outcome:?}") };

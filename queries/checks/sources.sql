@@ -1,0 +1,19 @@
+-- Source texts that no run has, that have no lines, or whose lines start before them, and references to what does not
+-- exist.
+SELECT 'sources' AS relation, s.source_id AS id
+FROM sources AS s
+WHERE NOT EXISTS (SELECT 1 FROM run_sources AS r WHERE r.source_id = s.source_id)
+   OR NOT EXISTS (SELECT 1 FROM source_texts AS t WHERE t.source_id = s.source_id)
+UNION ALL
+SELECT 'source_texts', t.source_id
+FROM source_texts AS t
+LEFT JOIN sources AS s ON s.source_id = t.source_id
+WHERE s.source_id IS NULL OR t.line < s.first_line
+UNION ALL
+SELECT 'run_sources', r.source_id
+FROM run_sources AS r
+LEFT JOIN runs AS n ON n.run_id = r.run_id
+LEFT JOIN functions AS f ON f.function_id = r.function_id
+LEFT JOIN sources AS s ON s.source_id = r.source_id
+WHERE n.run_id IS NULL OR f.function_id IS NULL OR s.source_id IS NULL
+ORDER BY 1, 2;
