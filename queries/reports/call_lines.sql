@@ -3,6 +3,7 @@
 -- :exclusive FLAG         cost of the function itself, without what it called
 -- :avg FLAG               a column with the cost per call
 -- :cumpct FLAG            a column with the running sum of the percentages
+-- :code FLAG              a column with the source of every calling line
 -- :first COUNT ?          only the first rows
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
@@ -23,6 +24,7 @@
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it called; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per call; NULL if calls is unknown or 0
+--> code           TEXT text=Code csv=Code xml=Code json when=code  source of the calling line; NULL if unknown
 --> caller         TEXT json                           the calling function; NULL at the root
 --> caller_module  TEXT json                           its module; NULL at the root
 --> caller_file    TEXT json                           its source file; NULL at the root
@@ -109,6 +111,7 @@ ranked AS (
     k.name,
     k.module,
     k.file,
+    k.caller_id,
     k.line,
     k.col,
     k.kind,
@@ -134,6 +137,14 @@ SELECT
   r.calls AS calls,
   r.cum_pct AS cum_pct,
   r.shown / NULLIF(r.calls, 0) AS avg,
+  CASE
+    WHEN :code THEN (
+      SELECT s.text
+      FROM temp.asked AS a
+      JOIN source_lines AS s ON s.run_id = a.run_id
+      WHERE a.question = 1 AND s.function_id = r.caller_id AND s.file = r.file AND s.line = r.line
+    )
+  END AS code,
   r.name AS caller,
   r.module AS caller_module,
   r.file AS caller_file,

@@ -2,6 +2,7 @@
 --
 -- :exclusive FLAG         cost of the function itself, without what it called
 -- :lines VARIANT call_lines  one row per calling line instead of one per calling function
+-- :code VARIANT call_lines   the source of every calling line, which the rows then are
 -- :avg FLAG               a column with the cost per call
 -- :cumpct FLAG            a column with the running sum of the percentages
 -- :first COUNT ?          only the first rows

@@ -1,6 +1,7 @@
 -- Figures of every function, followed by those of its lines, by name. Times are as measured, where that is known.
 --
 -- :first COUNT ?          only the first rows
+-- :code FLAG              a column with the source of every line
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 --
@@ -14,6 +15,7 @@
 --> cumulative       RAW text=@(inc) csv=InclusiveTime xml=InclusiveTime json  cost with what it called, recursion counted once
 --> exclusive_ticks  COUNT text=ticks(exc) csv=ExclusiveTicks xml=ExclusiveTicks optional json  timer readings for the exclusive time
 --> cumulative_ticks COUNT text=ticks(inc) csv=InclusiveTicks xml=InclusiveTicks optional json  timer readings for the inclusive time
+--> code             TEXT text=Code csv=Code xml=Code json when=code  source of the line; NULL if unknown
 --> module           TEXT json                         module, package, program or library
 --> file             TEXT json                         source file
 WITH rows (function_id, line_file, line, col, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks) AS (
@@ -34,6 +36,17 @@ SELECT
   i.cumulative AS cumulative,
   i.exclusive_ticks AS exclusive_ticks,
   i.cumulative_ticks AS cumulative_ticks,
+  CASE
+    WHEN :code THEN (
+      SELECT s.text
+      FROM temp.asked AS a
+      JOIN source_lines AS s ON s.run_id = a.run_id
+      WHERE a.question = 1
+        AND s.function_id = i.function_id
+        AND s.file = CASE i.line_file WHEN '' THEN f.file ELSE i.line_file END
+        AND s.line = i.line
+    )
+  END AS code,
   f.module AS module,
   CASE i.line_file WHEN '' THEN f.file ELSE i.line_file END AS file
 FROM rows AS i

@@ -3,6 +3,7 @@
 -- :exclusive FLAG         cost of the line itself, without what it called
 -- :avg FLAG               a column with the cost per call
 -- :cumpct FLAG            a column with the running sum of the percentages
+-- :code FLAG              a column with the source of every line
 -- :first COUNT ?          only the first rows
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
@@ -21,6 +22,7 @@
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often the line was executed; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per execution; NULL if calls is unknown or 0
+--> code           TEXT text=Code csv=Code xml=Code json when=code  its source; NULL if unknown
 --> module         TEXT json                           module, package, program or library
 --> file           TEXT json                           source file of the line
 --> exclusive      COST json                           cost of the line itself
@@ -94,6 +96,7 @@ ranked AS (
     k.name,
     k.module,
     k.file,
+    k.function_id,
     k.line,
     k.col,
     k.calls,
@@ -117,6 +120,14 @@ SELECT
   r.calls AS calls,
   r.cum_pct AS cum_pct,
   r.shown / NULLIF(r.calls, 0) AS avg,
+  CASE
+    WHEN :code THEN (
+      SELECT s.text
+      FROM temp.asked AS a
+      JOIN source_lines AS s ON s.run_id = a.run_id
+      WHERE a.question = 1 AND s.function_id = r.function_id AND s.file = r.file AND s.line = r.line
+    )
+  END AS code,
   r.module AS module,
   r.file AS file,
   r.exclusive AS exclusive,

@@ -2,6 +2,7 @@
 --
 -- :exclusive FLAG         cost of the function itself, without what it called
 -- :lines VARIANT lines  one row per line instead of one per function
+-- :code VARIANT lines   the source of every line, which the rows then are
 -- :avg FLAG               a column with the cost per call
 -- :cumpct FLAG            a column with the running sum of the percentages
 -- :first COUNT ?          only the first rows

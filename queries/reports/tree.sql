@@ -3,6 +3,7 @@
 -- :depth COUNT ?          only nodes with at most N others above them, lines included
 -- :min_pct PERCENTAGE ?   only nodes that cost at least N % of the run's total with everything they called
 -- :first COUNT ?          only the first rows
+-- :code FLAG              a column with the source of every line
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
@@ -21,6 +22,7 @@
 --> cumulative       RAW text=@(inc) csv=InclusiveTime xml=InclusiveTime json  cost with everything called
 --> exclusive_ticks  COUNT csv=ExclusiveTicks xml=ExclusiveTicks optional json  timer readings for the exclusive time; NULL if unknown
 --> cumulative_ticks COUNT csv=InclusiveTicks xml=InclusiveTicks optional json  timer readings for the inclusive time; NULL if unknown
+--> code             TEXT text=Code csv=Code xml=Code json when=code  source of the line; NULL if unknown
 --> module           TEXT json                         module, package, program or library
 --> file             TEXT json                         source file
 --> node_id          LINE json                         number of the node
@@ -37,6 +39,16 @@ SELECT
   n.cumulative AS cumulative,
   n.exclusive_ticks AS exclusive_ticks,
   n.cumulative_ticks AS cumulative_ticks,
+  CASE
+    WHEN :code THEN (
+      SELECT s.text
+      FROM source_lines AS s
+      WHERE s.run_id = a.run_id
+        AND s.function_id = n.function_id
+        AND s.file = COALESCE(n.file, f.file)
+        AND s.line = n.line
+    )
+  END AS code,
   f.module AS module,
   COALESCE(n.file, f.file) AS file,
   n.node_id AS node_id,

@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sha2::{Digest, Sha256};
 
+use super::folder::Sources;
 use super::options::FormatOptions;
 use super::source::{STDIN, failed, format, input_format, open, warn};
 use super::{DatabaseArgs, Failure, complain, line, say};
@@ -15,6 +17,7 @@ use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::Format;
 use crate::input::Fingerprint;
+use crate::source::Folder;
 use crate::store::{Database, Outcome, RunMeta};
 
 #[derive(Debug, Args)]
@@ -38,7 +41,13 @@ pub(super) struct Import {
     /// Store the run also if the same content is there already
     #[arg(long)]
     again: bool,
+    /// Folder with the source of what was profiled: the lines of the run are stored for `report --code`
+    #[arg(long, value_name = "DIR")]
+    source: Option<PathBuf>,
 }
+
+/// Where the source of the lines is, if that is known.
+type Source = Option<Arc<dyn Folder>>;
 
 fn tag(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -51,11 +60,15 @@ fn tag(text: &str) -> Result<(String, String), String> {
 /// program ends. A database that fails ends it at once.
 pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
+    let source: Source = match &import.source {
+        Some(folder) => Some(Arc::new(Sources::open(folder, stop)?)),
+        None => None,
+    };
     for file in &import.files {
         let imported = if file != Path::new(STDIN) && file.is_dir() {
-            folder(import, file, stop)
+            folder(import, file, &source, stop)
         } else {
-            one(import, file, stop)
+            one(import, file, &source, stop)
         };
         match imported {
             Ok(()) => {}
@@ -67,7 +80,7 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
 }
 
 /// Imports the files of a folder, by name; those that nobody recognises are passed over.
-fn folder(import: &Import, folder: &Path, stop: &Stop) -> Result<(), Failure> {
+fn folder(import: &Import, folder: &Path, source: &Source, stop: &Stop) -> Result<(), Failure> {
     let name = folder.display();
     let listed = || -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
@@ -85,7 +98,7 @@ fn folder(import: &Import, folder: &Path, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
     for file in &files {
         let shown = file.display();
-        match import_file(import, file, stop) {
+        match import_file(import, file, source, stop) {
             Ok(imported) => {
                 profiles += 1;
                 match tell(&shown.to_string(), imported) {
@@ -111,9 +124,9 @@ fn folder(import: &Import, folder: &Path, stop: &Stop) -> Result<(), Failure> {
     outcome
 }
 
-fn one(import: &Import, file: &Path, stop: &Stop) -> Result<(), Failure> {
+fn one(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<(), Failure> {
     let name = file.display().to_string();
-    match import_file(import, file, stop) {
+    match import_file(import, file, source, stop) {
         Ok(imported) => tell(&name, imported),
         Err(error) => Err(failed(&name, error)),
     }
@@ -126,7 +139,7 @@ enum Told {
     Known(i64),
 }
 
-fn import_file(import: &Import, file: &Path, stop: &Stop) -> Result<Told, import::Failure> {
+fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<Told, import::Failure> {
     // Each file has a flag of its own, so that one that fails does not stop the others.
     let stop = &stop.child();
     let input = open(file, stop)?;
@@ -136,6 +149,7 @@ fn import_file(import: &Import, file: &Path, stop: &Stop) -> Result<Told, import
         title: import.title.clone(),
         tags: import.tags.clone(),
         again: import.again,
+        source: source.clone(),
         ..import::meta(format, &import.options.0, &name, fingerprint)
     };
     let path = import.database.path();

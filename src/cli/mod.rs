@@ -5,6 +5,7 @@
 
 mod delete;
 mod dump;
+mod folder;
 mod formats;
 mod import;
 mod options;

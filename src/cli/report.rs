@@ -1,16 +1,23 @@
 //! `profdb report [NAME] [FILE]`: one subcommand per report, made from the report's header.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
+use super::folder::Sources;
 use super::output::{OutputArgs, print};
-use super::source::SourceArgs;
-use super::{Failure, asked, complain};
+use super::source::{SourceArgs, warn_some};
+use super::{Failure, asked, complain, database, say};
 use crate::error::Stop;
 use crate::report::header::{Parameter, ParameterDef};
 use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
+
+/// The flag for the source of every line.
+const CODE: &str = "code";
+
+/// The flag for where it is.
+const SOURCE: &str = "source";
 
 /// `profdb report` with a subcommand for each report.
 pub(super) fn command() -> Command {
@@ -114,7 +121,18 @@ fn subcommand(report: &'static Report) -> Command {
     let rival =
         header.parameters.iter().find(|parameter| parameter.kind == Parameter::Percentage && parameter.name == "pct");
     let rival = rival.map(|parameter| parameter.name);
-    header.parameters.iter().map(|parameter| flag(parameter, rival)).fold(command, Command::arg)
+    let command = header.parameters.iter().map(|parameter| flag(parameter, rival)).fold(command, Command::arg);
+    if header.parameters.iter().any(|parameter| parameter.name == CODE) { command.arg(source_flag()) } else { command }
+}
+
+/// Goes with [`CODE`]: it says where the source is, which is no parameter of a SELECT.
+fn source_flag() -> Arg {
+    Arg::new(SOURCE)
+        .long(SOURCE)
+        .value_name("DIR")
+        .value_parser(clap::value_parser!(PathBuf))
+        .requires(CODE)
+        .help("Folder with the source that --code shows [default: what `import --source` has stored]")
 }
 
 /// `bottom-up` for `bottom_up`.
@@ -218,14 +236,31 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     };
     let request = request(report, matches);
     let output = OutputArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
+    let wants_code = request.arguments.iter().any(|(name, _)| name == CODE);
+    if wants_code && matches.contains_id("outfile") {
+        return Err(complain("--code is for the screen: leave out --outfile, or --code", Failure::Usage));
+    }
     let target = output.target()?;
     let layout = output.layout(source.take_separators(output.format())?, flags(&request));
     layout.check(true).map_err(|wrong| complain(wrong, Failure::Usage))?;
-    let database = source.open(stop)?;
-    let run = source.find_run(&database, stop)?;
-    let mut answer = report::ask(&database, report, &run, &request).map_err(|error| asked(error, stop))?;
+    let asked_of = source.open(stop)?;
+    let run = source.find_run(&asked_of, stop)?;
+    let folder = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten();
+    if let Some(folder) = folder {
+        let sources = Sources::open(folder, stop)?;
+        let remarks = asked_of.show_source(run.run_id, &sources).map_err(|error| database(error, stop))?;
+        warn_some(&folder.display().to_string(), &remarks);
+    }
+    let mut answer = report::ask(&asked_of, report, &run, &request).map_err(|error| asked(error, stop))?;
     if matches.get_flag("show_sql") {
         return super::write(&answer.script);
+    }
+    if wants_code {
+        let (missing, lines) = answer.lines_without_code().map_err(|error| database(error, stop))?;
+        if missing > 0 {
+            let hint = if folder.is_none() { ": --source DIR says where it is" } else { "" };
+            say(format!("no source for {missing} of {lines} lines{hint}"));
+        }
     }
     print(&mut answer, &layout, &target, stop)
 }

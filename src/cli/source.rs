@@ -1,5 +1,6 @@
 //! Where questions go: to the database, or straight to a file, which is imported into memory for the purpose.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -119,13 +120,18 @@ fn in_memory(file: &Path, from: Option<&'static Format>, options: &Options, stop
 /// Shows the first warnings about a file.
 pub(super) fn warn(name: &str, source: &Database, run: i64) -> Result<(), StoreError> {
     let warnings = source.warnings(run)?;
-    for warning in warnings.iter().take(SHOWN_WARNINGS) {
-        say(format!("{name}: {warning}"));
-    }
+    warn_some(name, &warnings);
     if warnings.len() > SHOWN_WARNINGS {
         say(format!("{name}: {} more warnings, in table notes", warnings.len() - SHOWN_WARNINGS));
     }
     Ok(())
+}
+
+/// Shows the first of some warnings.
+pub(super) fn warn_some(name: &str, warnings: &[impl Display]) {
+    for warning in warnings.iter().take(SHOWN_WARNINGS) {
+        say(format!("{name}: {warning}"));
+    }
 }
 
 /// The format that was named, else the one that recognises the first bytes.

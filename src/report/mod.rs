@@ -321,6 +321,26 @@ impl Answer<'_> {
         })?;
         Ok(filled)
     }
+
+    /// How many rows are lines without source, and how many are lines at all.
+    ///
+    /// # Errors
+    /// The database's.
+    pub fn lines_without_code(&mut self) -> Result<(u64, u64), StoreError> {
+        let place = |names: &[&str]| self.columns.iter().position(|column| names.contains(&column.name.as_ref()));
+        let (Some(line), Some(code)) = (place(&["line", "caller_line"]), place(&["code"])) else {
+            return Ok((0, 0));
+        };
+        let (mut missing, mut lines) = (0, 0);
+        self.each(|row| {
+            if row[line] != Value::Null {
+                lines += 1;
+                missing += u64::from(row[code] == Value::Null);
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        Ok((missing, lines))
+    }
 }
 
 fn failure(database: &Database, source: rusqlite::Error) -> StoreError {
