@@ -150,7 +150,12 @@ impl<'s, 'd> Names<'s, 'd> {
     /// The functions of the run that a regular expression fits, by name, module or file for filters and by name for paths:
     /// their numbers as JSON.
     pub(super) fn fitting(&self, text: &str, flag: &str) -> Result<String, ReportError> {
-        let regex = Regex::new(text).map_err(|error| ReportError::Usage(format!("--{flag}: {error}")))?;
+        let regex = Regex::new(text).map_err(|error| {
+            let error = error.to_string();
+            // The lines before draw the expression with a mark below the place.
+            let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            ReportError::Usage(format!("--{flag}: {text} is no regular expression: {reason}"))
+        })?;
         let fits = |name: &str, module: &str, file: &str| {
             regex.is_match(name) || (flag != "fn" && (regex.is_match(module) || regex.is_match(file)))
         };
