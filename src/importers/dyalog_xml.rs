@@ -55,9 +55,6 @@ pub const FORMAT: Format = Format {
 /// The root element.
 const ROOT: &str = "ProfileData";
 
-/// What profdb's own files name as their unit if it is not understood anyway.
-const MILLISECONDS: &str = "msec";
-
 /// Different things that a note is made of; a file with more is not worth the memory.
 const NOTED: usize = 1000;
 
@@ -210,9 +207,8 @@ fn read_settings(xml: &mut Xml<'_, '_>, sink: &mut dyn Sink) -> Result<Settings,
             Tag::Command => settings.command.replace(xml.text(tag)?.to_owned()).is_some(),
             Tag::Title => settings.title.replace(xml.text(tag)?.to_owned()).is_some(),
             Tag::Unit => {
-                xml.value(tag, "msec, the unit of a profile that can be imported,", |unit| {
-                    (unit == MILLISECONDS.as_bytes()).then_some(())
-                })?;
+                // Only our own files have it.
+                xml.value(tag, "msec, the unit of profiles,", |unit| (unit == b"msec").then_some(()))?;
                 false
             }
             Tag::TimerBias => settings.timer_bias.replace(xml.value(tag, "milliseconds", nanoseconds)?).is_some(),

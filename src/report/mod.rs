@@ -13,6 +13,7 @@ use rusqlite::{Statement, ToSql};
 
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 use header::{Column, Header, Kind, Needs, Parameter, ParameterDef};
+use scope::Sums;
 use script::{Bound, Script};
 
 /// A report: `queries/reports/<name>.sql`.
@@ -249,6 +250,8 @@ pub struct Subject {
     pub metric: MetricInfo,
     /// Cost of what was selected; `None` if the whole run was.
     pub selected: Option<f64>,
+    /// What has been subtracted from the times, in ns per tick; `None` if unknown.
+    pub bias: Option<f64>,
     /// What is not shown because it lies too deep or costs too little; `None` if nothing was to be left out.
     pub pruned: Option<Pruned>,
 }
@@ -385,7 +388,8 @@ pub fn ask<'d>(
     };
     let statement = script.prepare(report.sql, &bound)?;
     let metric = MetricInfo { total: sums.total, ..metric };
-    let subject = Subject { report: report.name, run: run.clone(), metric, selected: sums.selected, pruned };
+    let Sums { selected, bias, .. } = sums;
+    let subject = Subject { report: report.name, run: run.clone(), metric, selected, bias, pruned };
     let mut answer = Answer {
         subject: Some(subject),
         columns: header.columns,

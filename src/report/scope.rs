@@ -62,6 +62,8 @@ pub(super) struct Sums {
     pub(super) total: f64,
     /// What is selected; `None` if the whole run is.
     pub(super) selected: Option<f64>,
+    /// What has been subtracted from the times, in ns per tick; `None` if unknown.
+    pub(super) bias: Option<f64>,
 }
 
 /// Sets up the views for a question.
@@ -135,7 +137,12 @@ pub(super) fn set_up(
     if request.base == Base::Selection && selected.is_some() {
         script.batch(PERCENT_OF_SELECTION)?;
     }
-    Ok(Sums { total, selected })
+    let bias = match request.bias {
+        Some(bias) => Some(bias * NANOSECONDS),
+        None if shift != 0.0 => Some(0.0),
+        None => run.bias_applied,
+    };
+    Ok(Sums { total, selected, bias })
 }
 
 /// Puts nodes and what is below them in view.

@@ -20,6 +20,9 @@ const ASKED: usize = 3;
 /// Half of the last decimal of a table, and a little for numbers that are halves.
 const ROUNDED: f64 = 0.0501;
 
+/// Columns that tell functions of one name apart.
+const PLACES: [&str; 6] = ["module", "file", "caller_module", "caller_file", "callee_module", "callee_file"];
+
 /// What ten digits leave.
 const TEN_DIGITS: f64 = 1e-9;
 
@@ -325,7 +328,7 @@ fn text_table(answer: &Answer<'_>, found: &[Vec<Value>], text: &str, time: bool)
                     rest = unindented(rest, &row[*at]).trim_start_matches(' ');
                 }
                 rest = rest.strip_prefix(name).ok_or_else(|| format!("no {name:?} in {line:?}"))?;
-                let behind = ["module", "file", "caller_module", "caller_file"].iter().find_map(|place| {
+                let behind = PLACES.iter().find_map(|place| {
                     let at = answer.columns.iter().position(|column| column.name == *place)?;
                     let Value::Text(place) = &row[at] else { return None };
                     rest.trim_start_matches(' ').strip_prefix(&format!("({})", plain(place)))

@@ -16,7 +16,7 @@ const SCHEMA: u32 = 1;
 
 pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
     write!(out, "{{\"schema_version\":{SCHEMA}")?;
-    if let Some(Subject { report, run, metric, selected, pruned }) = &answer.subject {
+    if let Some(Subject { report, run, metric, selected, pruned, .. }) = &answer.subject {
         write!(out, ",\"report\":\"{report}\"")?;
         write!(out, ",\"title\":{}", layout.title.as_deref().or(run.title.as_deref()).map_or("null".to_owned(), text))?;
         let (name, fidelity) = (text(&run.name), text(&run.fidelity));

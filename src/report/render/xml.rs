@@ -90,14 +90,14 @@ fn settings(
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
     let Subject { report, run, metric, selected, .. } = subject;
-    let bias = match (rows, run.bias_applied) {
+    let bias = match (rows, subject.bias) {
         // Readers take it for what a tree with ticks has been corrected by.
         (Rows { ticks: true, depth: true }, Some(applied)) => Some(applied),
         // They would subtract it a second time.
         (Rows { ticks: true, depth: false }, Some(applied)) if applied != 0.0 => None,
         _ => run.timer_bias,
     };
-    let corrected = rows.ticks && rows.depth && run.bias_applied.is_some();
+    let corrected = rows.ticks && rows.depth && subject.bias.is_some();
     let version = run.tool_version.as_deref();
     let version = if corrected && !version.is_some_and(|version| version.starts_with(CORRECTING)) {
         Some(WITH_TICKS)
