@@ -4,12 +4,16 @@
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
+#[path = "support/case_files.rs"]
+mod case_files;
+
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::{env, fs};
 
+use case_files::{entries, files};
 use libtest_mimic::{Arguments, Failed, Trial};
 use profdb::error::{ImportError, Stop};
 use profdb::import::{Imported, import, meta};
@@ -111,21 +115,6 @@ fn main() -> ExitCode {
     assert!(!trials.is_empty(), "no case has an input");
     trials.push(Trial::test("hostile names::outputs_hold_the_same_rows", output::hostile_names));
     libtest_mimic::run(&arguments, trials).exit_code()
-}
-
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let read = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut paths: Vec<_> = read.map(|entry| entry.expect("readable").path()).collect();
-    paths.sort();
-    paths
-}
-
-/// The files below a folder; what only keeps a folder alive in git is none.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let (folders, mut found): (Vec<_>, Vec<_>) = entries(folder).into_iter().partition(|path| path.is_dir());
-    found.retain(|path| path.file_name().is_some_and(|name| name != ".keep"));
-    found.extend(folders.iter().flat_map(|folder| files(folder)));
-    found
 }
 
 fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Failed> {

@@ -5,6 +5,8 @@
 mod support {
     #[path = "selection_model.rs"]
     pub(crate) mod model;
+    #[path = "selection_replies.rs"]
+    pub(crate) mod replies;
     #[path = "selection_runs.rs"]
     pub(crate) mod runs;
 }
@@ -12,6 +14,7 @@ mod support {
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use profdb::events::Kind;
 use profdb::report::{self, Argument, ReportError, Request, Value};
 use profdb::store::{CHECKS, Database, StoreError};
 use proptest::collection::vec;
@@ -19,8 +22,9 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 
-use support::model::{Model, Name, Operator, Path, Question, Reply, Row, Shown};
-use support::runs::{METRICS, Opening, Opens, Place, Run, Said, functions, runs, runs_of};
+use support::model::{Model, Name, Operator, Path, Row};
+use support::replies::{Question, Reply, Shown};
+use support::runs::{Function, METRICS, Opening, Opens, Place, Run, Said, functions, opening, runs};
 
 /// Each half of the reports is asked half of the questions. Lines recur more rarely than functions: they are in both.
 const REPORTS: [[&str; 5]; 2] =
@@ -359,6 +363,20 @@ fn longest_names(text: &str, names: &BTreeSet<&str>) -> Option<Path> {
 fn quoted(name: &str, quote: char) -> String {
     let doubled = name.replace(quote, &format!("{quote}{quote}"));
     format!("{quote}{doubled}{quote}")
+}
+
+/// Random runs of functions with the given names.
+fn runs_of(names: impl Strategy<Value = Vec<String>>) -> impl Strategy<Value = Run> {
+    (names, vec(opening(0..64_usize), 1..16), 0..METRICS.len()).prop_map(|(names, walk, default)| {
+        let function = |(at, name): (usize, String)| Function {
+            kind: Kind::Function,
+            name,
+            module: at.to_string(),
+            file: String::new(),
+            first_line: 0,
+        };
+        Run::of(names.into_iter().enumerate().map(function).collect(), &walk, default)
+    })
 }
 
 /// Names that look like paths, patterns, quotes and SQL, and parts of them.

@@ -18,6 +18,9 @@ FROM (
   CROSS JOIN temp.asked_nodes AS n
   CROSS JOIN temp.asked_nodes AS up
   CROSS JOIN functions AS f
-  WHERE (:depth IS NULL OR t.frames < :depth) AND n.node_id = t.at_id AND up.node_id = n.parent_id AND f.function_id = up.function_id
+  WHERE (:depth IS NULL OR t.frames < :depth OR n.line IS NOT NULL)
+    AND n.node_id = t.at_id
+    AND up.node_id = n.parent_id
+    AND f.function_id = up.function_id
 ) AS above
 WHERE above.trail = trails.node_id;

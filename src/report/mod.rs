@@ -382,7 +382,7 @@ pub fn ask<'d>(
     report.climb(&script, &bound)?;
     let pruned = match report.pruned {
         Some(sql) if depth.is_some() || request.argument("min_pct").is_some() => {
-            Some(pruned(database, &mut script.prepare(sql, &bound)?)?)
+            Some(pruned(database, &mut script.prepare_aside(sql, &bound)?)?)
         }
         _ => None,
     };

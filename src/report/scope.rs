@@ -11,7 +11,6 @@ use crate::store::{MetricInfo, RunInfo, StoreError};
 const TABLES: &str = include_str!("../../queries/selection/tables.sql");
 const CLEAR: &str = include_str!("../../queries/selection/clear.sql");
 const SUBTREES: &str = include_str!("../../queries/selection/subtrees.sql");
-const SUBTREES_VISIBLE: &str = include_str!("../../queries/selection/subtrees_visible.sql");
 const WHOLE_RUN: &str = include_str!("../../queries/selection/whole_run.sql");
 const ROOTS: &str = include_str!("../../queries/selection/roots.sql");
 
@@ -112,8 +111,7 @@ pub(super) fn set_up(
         }
         (Target::Functions, _) => script.batch(FUNCTIONS)?,
         (Target::Run, true) => subtrees(script, ROOTS, 0)?,
-        (Target::Nodes { step }, false) => subtrees(script, SUBTREES, step)?,
-        (Target::Nodes { step }, true) => subtrees(script, SUBTREES_VISIBLE, step)?,
+        (Target::Nodes { step }, _) => subtrees(script, SUBTREES, step)?,
     }
     match by {
         Groups::Functions => {}

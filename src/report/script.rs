@@ -56,6 +56,11 @@ impl<'d> Script<'d> {
     /// Prepares the statement that answers.
     pub(super) fn prepare(&self, sql: &str, parameters: &[Bound<'_>]) -> Result<Statement<'d>, StoreError> {
         self.write(sql, parameters);
+        self.prepare_aside(sql, parameters)
+    }
+
+    /// Prepares a statement that is no part of the text: its rows would come before those of the answer.
+    pub(super) fn prepare_aside(&self, sql: &str, parameters: &[Bound<'_>]) -> Result<Statement<'d>, StoreError> {
         let prepared = || {
             let mut statement = self.database.connection().prepare(sql)?;
             bind(&mut statement, parameters)?;

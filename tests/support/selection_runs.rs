@@ -65,6 +65,8 @@ pub(crate) struct Run {
     pub nodes: Vec<Node>,
     /// Index of the default metric.
     pub default: usize,
+    /// What has been subtracted from the times for each tick, in ns, if it is known.
+    pub bias_applied: Option<f64>,
 }
 
 /// One step of a walk over a growing tree: how many open nodes close first, then what opens.
@@ -125,7 +127,7 @@ impl Run {
             open.push(nodes.len());
             nodes.push(Node { parent, function, place, calls: step.calls, own, said });
         }
-        Self { functions, nodes, default }
+        Self { functions, nodes, default, bias_applied: None }
     }
 
     /// Writes the run; `figures` are exclusive and cumulative cost by node and metric. Says its number and the number
@@ -159,6 +161,9 @@ impl Run {
     fn say(&self, sink: &mut dyn Sink, figures: &[[(f64, Option<f64>); 3]]) {
         let metrics: Vec<MetricId> = METRICS.iter().map(|(name, unit)| sink.metric(name, unit.clone())).collect();
         sink.run(RunFact::DefaultMetric(metrics[self.default]));
+        if let Some(bias) = self.bias_applied {
+            sink.run(RunFact::BiasApplied(bias));
+        }
         let functions: Vec<_> = self.functions.iter().map(|function| sink.function(function.definition())).collect();
         let mut open: Vec<usize> = Vec::new();
         for (at, node) in self.nodes.iter().enumerate() {
@@ -191,7 +196,8 @@ impl Run {
 /// An outline, one line for each node.
 impl Debug for Run {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "run with default metric {}", METRICS[self.default].0)?;
+        let bias = self.bias_applied;
+        writeln!(f, "run with default metric {} and bias {bias:?}", METRICS[self.default].0)?;
         for node in &self.nodes {
             let Function { kind, name, module, .. } = &self.functions[node.function];
             let depth = successors(node.parent, |&parent| self.nodes[parent].parent).count();
@@ -258,21 +264,8 @@ pub(crate) fn runs() -> impl Strategy<Value = Run> {
     (vec(opening(function), 0..40), 0..METRICS.len()).prop_map(|(walk, default)| Run::of(functions(), &walk, default))
 }
 
-/// Random runs of functions with the given names.
-pub(crate) fn runs_of(names: impl Strategy<Value = Vec<String>>) -> impl Strategy<Value = Run> {
-    (names, vec(opening(0..64_usize), 1..16), 0..METRICS.len()).prop_map(|(names, walk, default)| {
-        let function = |(at, name): (usize, String)| Function {
-            kind: Kind::Function,
-            name,
-            module: at.to_string(),
-            file: String::new(),
-            first_line: 0,
-        };
-        Run::of(names.into_iter().enumerate().map(function).collect(), &walk, default)
-    })
-}
-
-fn opening(function: impl Strategy<Value = usize>) -> impl Strategy<Value = Opening> {
+/// Steps of walks.
+pub(crate) fn opening(function: impl Strategy<Value = usize>) -> impl Strategy<Value = Opening> {
     // Few lines, so that they recur as well.
     let file = prop_oneof![7 => Just(""), 1 => Just("inc.apl")];
     let place = (file, prop_oneof![1 => Just(0), 3 => Just(1_u32)], prop_oneof![7 => Just(0), 1 => Just(4_u32)]);
