@@ -19,8 +19,8 @@
 //!   depth 0 starts a second tree.
 //! - Per function, instead of sums over the tree: Top-Count as exclusive samples, Seen-Count as seen, Call-Count as calls,
 //!   which are unknown where the file counts none at all. The cumulative samples of a function come from the tree, because
-//!   Seen-Count counts a recursive function once per level. Drilled down (`--fn`), exclusive samples are what the nodes have
-//!   left below their callees: the file does not say how Top-Count spreads over the branches.
+//!   Seen-Count counts a recursive function once per level. Drilled down (`--fn`, `--thread`), exclusive samples are what the
+//!   nodes have left below their callees, and reports say so: the file does not say how Top-Count spreads over the branches.
 //! - Names as they are written, bars, quotes and blanks included. A name in double quotes is no function: at depth 0 it is
 //!   a root, at depth 1 a thread (LispWorks says process), which hold functions without being listed among them and call
 //!   nothing: a function directly below them has no caller. Further down it is listed as `pseudo`. A name stands for one

@@ -252,6 +252,8 @@ pub struct Subject {
     pub selected: Option<f64>,
     /// What has been subtracted from the times, in ns per tick; `None` if unknown.
     pub bias: Option<f64>,
+    /// Own costs are what the callees leave of the nodes shown, not what the file gives for each function.
+    pub exclusive_left: bool,
     /// What is not shown because it lies too deep or costs too little; `None` if nothing was to be left out.
     pub pruned: Option<Pruned>,
 }
@@ -310,19 +312,22 @@ impl Answer<'_> {
         }
     }
 
-    /// Which columns have a value in some row.
+    /// Which columns have a value in some row; all, if there is no row.
     ///
     /// # Errors
     /// The database's.
     pub fn filled(&mut self) -> Result<Vec<bool>, StoreError> {
         let mut filled = vec![false; self.columns.len()];
+        let mut any = false;
         self.each(|row| {
+            any = true;
             for (filled, value) in filled.iter_mut().zip(row) {
                 *filled |= *value != Value::Null;
             }
             Ok::<_, StoreError>(())
         })?;
-        Ok(filled)
+        // A table without rows has all its columns: it can be read back.
+        Ok(if any { filled } else { vec![true; filled.len()] })
     }
 
     /// How many rows are lines without source, and how many are lines at all.
@@ -389,7 +394,9 @@ pub fn ask<'d>(
     let statement = script.prepare(report.sql, &bound)?;
     let metric = MetricInfo { total: sums.total, ..metric };
     let Sums { selected, bias, .. } = sums;
-    let subject = Subject { report: report.name, run: run.clone(), metric, selected, bias, pruned };
+    let shows_own_cost = header.columns.iter().any(|column| column.name == "exclusive");
+    let exclusive_left = sums.exclusive_left && shows_own_cost;
+    let subject = Subject { report: report.name, run: run.clone(), metric, selected, bias, exclusive_left, pruned };
     let mut answer = Answer {
         subject: Some(subject),
         columns: header.columns,

@@ -15,6 +15,7 @@ const WHOLE_RUN: &str = include_str!("../../queries/selection/whole_run.sql");
 const ROOTS: &str = include_str!("../../queries/selection/roots.sql");
 
 const QUESTION: &str = include_str!("../../queries/asked/question.sql");
+const RECORDED: &str = include_str!("../../queries/asked/recorded.sql");
 const PERCENT_OF_SELECTION: &str = include_str!("../../queries/asked/percent_of_selection.sql");
 const TOTALS: &str = include_str!("../../queries/asked/totals.sql");
 const TOTALS_SHIFTED: &str = include_str!("../../queries/asked/totals_shifted.sql");
@@ -63,6 +64,8 @@ pub(super) struct Sums {
     pub(super) selected: Option<f64>,
     /// What has been subtracted from the times, in ns per tick; `None` if unknown.
     pub(super) bias: Option<f64>,
+    /// Own costs are what callees leave of nodes, where the file gives other ones for each function.
+    pub(super) exclusive_left: bool,
 }
 
 /// Sets up the views for a question.
@@ -140,7 +143,13 @@ pub(super) fn set_up(
         None if shift != 0.0 => Some(0.0),
         None => run.bias_applied,
     };
-    Ok(Sums { total, selected, bias })
+    let from_nodes = match target {
+        Target::Run => is_tree && (filtered || by != Groups::Functions || header.needs == Needs::Tree),
+        Target::Functions => false,
+        Target::Nodes { .. } => true,
+    };
+    let exclusive_left = from_nodes && number(script, RECORDED)? > 0.0;
+    Ok(Sums { total, selected, bias, exclusive_left })
 }
 
 /// Puts nodes and what is below them in view.

@@ -74,6 +74,9 @@ impl Table {
         if let Some(selected) = subject.selected {
             let _ = write!(line, "; Selected {name}: {}", figure(selected));
         }
+        if subject.exclusive_left {
+            let _ = write!(line, "; Exclusive {name}: what is left below callees");
+        }
         if let Some(pruned) = subject.pruned.filter(|pruned| pruned.rows > 0) {
             let share = pruned.percent.map(|percent| format!(" ({} %)", fixed(percent, self.decimals)));
             let _ = write!(line, "; Not shown: {}{}", figure(pruned.cost), share.unwrap_or_default());
