@@ -430,7 +430,7 @@ impl Left<'_> {
                 (reached, pct) => reached.or(pct),
             };
             if asked.pct.is_some_and(|limit| reached.is_none_or(|reached| reached > limit + 1e-9)) {
-                break;
+                continue;
             }
             put(&mut row, "calls", count(sum.calls));
             put(&mut row, "cum_pct", real(reached));

@@ -1,0 +1,237 @@
+//! Every report equals what its own `--show-sql` gives in the stock sqlite3 shell, for the files of all cases and a spread
+//! of flags. One shell answers all questions to a database, in the order in which they are asked.
+
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+#[path = "support/case_files.rs"]
+mod case_files;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use case_files::{entries, files};
+use profdb::error::Stop;
+use profdb::import::{import, meta};
+use profdb::importers::{FORMATS, Format, Options, detect};
+use profdb::input::{Input, Limits};
+use profdb::report::{self, Argument, Base, NameSyntax, REPORTS, Report, ReportError, Request, Value};
+use profdb::store::{Database, RunInfo, RunMeta, StoreError};
+use serde_json::{Map, Value as Json};
+
+/// Stands alone on its line in front of every answer.
+const MARK: &str = "-- profdb --";
+
+/// Every flag, alone and with others. Where a report lacks one, it is asked without it.
+const FLAGS: &[&[(&str, &str)]] = &[
+    &[],
+    &[("exclusive", ""), ("avg", ""), ("cumpct", "")],
+    &[("first", "2"), ("sort", "calls")],
+    &[("pct", "65"), ("sort", "avg")],
+    &[("by", "module"), ("sort", "name")],
+    &[("by", "file"), ("percent-of", "selection")],
+    &[("fn", "NAME"), ("percent-of", "selection")],
+    &[("fn", "*,*"), ("exclusive", ""), ("min_pct", "0")],
+    &[("fn", "*>NAME"), ("sort", "exclusive")],
+    &[("fn", ".*"), ("regex", ""), ("depth", "2")],
+    &[("focus", "FILTER"), ("min_pct", "1")],
+    &[("ignore", "FILTER"), ("fn", "*"), ("by", "module")],
+    &[("hide", "FILTER"), ("depth", "3")],
+    &[("hide", "FILTER"), ("focus", "."), ("fn", "*"), ("first", "3")],
+    &[("bias", "0"), ("cumpct", "")],
+    &[("bias", "0.0001"), ("fn", "NAME"), ("hide", "FILTER")],
+    &[("thread", "THREAD"), ("sort", "cumulative")],
+    &[("lines", ""), ("fn", "NAME"), ("code", "")],
+];
+
+/// A question that was answered.
+struct Asked {
+    what: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
+}
+
+#[test]
+fn reports_equal_what_the_shell_makes_of_their_sql() {
+    let mut answered = 0;
+    for format in FORMATS {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("profdb.db");
+        fill(&path, format);
+        let database = Database::open_read_only(&path).expect("it was just written");
+        let (asked, script) = ask_all(&database);
+        answered += asked.len();
+        let printed = shell(&path, &script);
+        let answers: Vec<&str> = printed.split(&format!("{MARK}\n")).skip(1).collect();
+        assert_eq!(answers.len(), asked.len(), "answers for {}", format.name);
+        for (Asked { what, columns, rows }, answer) in asked.iter().zip(answers) {
+            let found = crate::rows(answer, columns).unwrap_or_else(|error| panic!("{}: {what}: {error}", format.name));
+            let same = found.len() == rows.len() && found.iter().zip(rows).all(|(found, row)| equal(found, row));
+            assert!(same, "{}: {what}\nthe shell: {found:?}\nthe report: {rows:?}", format.name);
+        }
+    }
+    assert!(answered > 100, "only {answered} questions were answered");
+}
+
+/// Imports what the cases of a format bring, as far as it can be imported.
+fn fill(path: &Path, format: &'static Format) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(format.name);
+    let mut database = Database::open(path).expect("a new file");
+    for file in entries(&root).iter().flat_map(|case| files(&case.join("case.in"))) {
+        let bytes = fs::read(&file).expect("a file of a case is readable");
+        let stop = Stop::default();
+        let Ok(input) = Input::new(Box::new(bytes.as_slice()), Limits::default(), stop.clone()) else { continue };
+        let Ok(found) = detect(input.head()) else { continue };
+        let options = Options::default();
+        let describe = |fingerprint| RunMeta { again: true, ..meta(found, &options, "case", fingerprint) };
+        let opened = move || Ok(database);
+        database = match import(input, found, &options, &stop, describe, opened) {
+            Ok(imported) => imported.database,
+            Err(_) => Database::open(path).expect("it is there"),
+        };
+    }
+}
+
+/// Asks every report of every run; each run with some of the flags, so that all come up in turn.
+fn ask_all(database: &Database) -> (Vec<Asked>, String) {
+    let mut asked = Vec::new();
+    let mut script = String::new();
+    let mut turn = 0;
+    for run in runs(database) {
+        let metrics = database.metrics(run.run_id).expect("a database");
+        let names = names(database, run.run_id);
+        for report in REPORTS {
+            turn += 1;
+            let flags = FLAGS[turn % FLAGS.len()];
+            let metric = &metrics[turn / FLAGS.len() % metrics.len()].name;
+            let name = &names[turn % names.len()];
+            let request = request(report, flags, metric, name, names.len());
+            match ask(database, report, &run, &request) {
+                Ok((question, sql)) => {
+                    let _ = write!(script, ".parameter clear\n.print {MARK}\n{sql}");
+                    asked.push(question);
+                }
+                // Not every run knows enough for every question.
+                Err(ReportError::NothingSelected(_) | ReportError::Usage(_)) => {}
+                Err(error @ ReportError::Store(_)) => panic!("{} {request:?}: {error}", report.name),
+            }
+        }
+    }
+    (asked, script)
+}
+
+fn runs(database: &Database) -> Vec<RunInfo> {
+    let mut statement = database.connection().prepare("SELECT run_id FROM runs ORDER BY run_id").expect("a database");
+    let ids = statement.query_map([], |row| row.get::<_, i64>(0)).expect("a database");
+    let run = |id: i64| database.run(Some(&id.to_string())).expect("a database").expect("it is listed");
+    ids.map(|id| run(id.expect("a number"))).collect()
+}
+
+/// The names of a run's functions and threads.
+fn names(database: &Database, run: i64) -> Vec<String> {
+    let sql = "SELECT DISTINCT f.name FROM runs AS r
+               JOIN function_info AS i ON i.metric_id = r.default_metric_id
+               JOIN functions AS f ON f.function_id = i.function_id
+               WHERE r.run_id = ?1 ORDER BY f.name";
+    let mut statement = database.connection().prepare(sql).expect("a database");
+    let names = statement.query_map([run], |row| row.get(0)).expect("a database");
+    let mut names: Vec<String> = names.collect::<Result<_, _>>().expect("names are text");
+    names.push("nobody".to_owned());
+    names
+}
+
+fn request(report: &Report, flags: &[(&str, &str)], metric: &str, name: &str, names: usize) -> Request {
+    let quoted = format!("'{}'", name.replace('\'', "''"));
+    let header = report.header();
+    let mut request = Request { metric: Some(metric.to_owned()), ..Request::default() };
+    let mut given: Vec<(&str, String)> = Vec::new();
+    for (flag, value) in flags {
+        match *flag {
+            "bias" => request.bias = value.parse().ok(),
+            "percent-of" => request.base = Base::Selection,
+            "regex" => request.names = NameSyntax::Regex,
+            flag => {
+                let fitting = if names > 3 { regex::escape(name) } else { ".".to_owned() };
+                let value = value.replace("NAME", &quoted).replace("FILTER", &fitting).replace("THREAD", name);
+                given.push((flag, value));
+            }
+        }
+    }
+    for parameter in &header.parameters {
+        let value = given.iter().find(|(flag, _)| *flag == parameter.name).map(|(_, value)| value.clone());
+        let value = value.or_else(|| (parameter.name == "fn" && !parameter.optional).then(|| quoted.clone()));
+        let Some(value) = value else { continue };
+        let argument = match parameter.kind {
+            report::header::Parameter::Flag | report::header::Parameter::Variant(_) => Argument::Flag,
+            report::header::Parameter::Count => Argument::Count(value.parse().expect("a count")),
+            report::header::Parameter::Percentage => Argument::Number(value.parse().expect("a percentage")),
+            _ => Argument::Text(value),
+        };
+        request.arguments.push((parameter.name.to_owned(), argument));
+    }
+    request
+}
+
+/// An answer, and the text that is to give the same.
+fn ask(
+    database: &Database,
+    report: &'static Report,
+    run: &RunInfo,
+    request: &Request,
+) -> Result<(Asked, String), ReportError> {
+    let mut answer = report::ask(database, report, run, request)?;
+    let mut rows = Vec::new();
+    answer.each(|row| {
+        rows.push(row.to_vec());
+        Ok::<_, StoreError>(())
+    })?;
+    let columns = answer.columns.iter().map(|column| column.name.to_string()).collect();
+    let what = format!("run {} {} {request:?}", run.run_id, report.name);
+    Ok((Asked { what, columns, rows }, answer.script))
+}
+
+/// What the stock shell prints.
+fn shell(path: &Path, script: &str) -> String {
+    let mut command = Command::new("sqlite3");
+    command.args(["-batch", "-bail", "-readonly"]).arg(path);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.expect("the shell sqlite3 is needed for this test: install the package sqlite3");
+    let mut input = child.stdin.take().expect("it is piped");
+    let script = format!(".mode json\n{script}");
+    let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));
+    let output = child.wait_with_output().expect("it was started");
+    assert!(output.status.success(), "sqlite3: {}", String::from_utf8_lossy(&output.stderr));
+    writer.join().expect("it does not panic").expect("the shell reads everything");
+    String::from_utf8(output.stdout).expect("names are text")
+}
+
+/// The rows that the shell has printed.
+fn rows(text: &str, columns: &[String]) -> Result<Vec<Vec<Value>>, String> {
+    // Where there is no row, nothing is printed.
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let printed: Vec<Map<String, Json>> = serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))?;
+    let value = |row: &Map<String, Json>, column: &String| match row.get(column) {
+        Some(Json::Null) => Ok(Value::Null),
+        Some(Json::String(text)) => Ok(Value::Text(text.clone())),
+        Some(Json::Number(number)) => match number.as_i64() {
+            Some(number) => Ok(Value::Integer(number)),
+            None => number.as_f64().map(Value::Real).ok_or(format!("{column}: {number}")),
+        },
+        other => Err(format!("{column}: {other:?}")),
+    };
+    printed.iter().map(|row| columns.iter().map(|column| value(row, column)).collect()).collect()
+}
+
+/// The shell prints 15 digits and ends a text at a zero byte; versions of SQLite round running sums differently.
+fn equal(found: &[Value], row: &[Value]) -> bool {
+    let same = |(found, value): (&Value, &Value)| match (found, value) {
+        (Value::Real(found), Value::Real(value)) => (found - value).abs() <= 1e-12 * value.abs(),
+        (Value::Text(found), Value::Text(value)) => Some(found.as_str()) == value.split('\0').next(),
+        (found, value) => found == value,
+    };
+    found.len() == row.len() && found.iter().zip(row).all(same)
+}
