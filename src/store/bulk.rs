@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::Cause;
 use super::pages::{IndexTree, PageFile, Record, TableTree};
-use super::write::{EdgeKey, Ids, edge_key, info_key, integer, line_key, sorted_by_key};
+use super::write::{EdgeKey, Ids, cumulative_other, edge_key, info_key, integer, line_key, other, sorted_by_key};
 use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, NodeRow, Totals};
 
 /// Size of a page: that of SQLite where nobody asks for another.
@@ -152,13 +152,12 @@ impl Bulk {
         }
         let place = node.place.as_ref();
         let record = self.record.start().null();
-        record.integer_or_null(node.up.map(integer)).integer(integer(node.size));
-        record.integer_or_null(node.outer_up.map(integer)).integer(i64::from(node.depth)).integer(function);
-        record.text_or_null(place.and_then(|place| place.file.as_deref()));
-        record.integer_or_null(place.map(|place| i64::from(place.line)));
+        record.integer_or_null(node.up.map(integer)).integer(integer(node.size)).integer(i64::from(node.depth));
+        record.integer(function).integer_or_null(node.calls.map(integer)).real(node.figures.exclusive);
+        record.integer_or_null(place.map(|place| i64::from(place.line))).real_or_null(cumulative_other(node.figures));
+        record.integer_or_null(node.outer_up.map(integer));
         record.integer_or_null(place.filter(|place| place.col != 0).map(|place| i64::from(place.col)));
-        record.integer_or_null(node.calls.map(integer));
-        record.real(node.figures.exclusive).real_or_null(node.figures.cumulative);
+        record.text_or_null(place.and_then(|place| place.file.as_deref()));
         self.nodes.push(&mut self.file, node.node, record)
     }
 
@@ -295,23 +294,23 @@ impl Bulk {
     fn edges(&mut self, rows: &[EdgeRow], ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
         for row in sorted_by_key(rows, |row| edge_key(row, ids)) {
-            let EdgeKey { metric, callee, caller, line, col, kind } = edge_key(row, ids);
+            let EdgeKey { metric, callee, caller, line, col, back } = edge_key(row, ids);
             let record = self.record.start().integer(metric).integer(callee).integer(caller).integer(line);
-            record.integer(i64::from(col)).text(kind).integer_or_null(row.calls.map(integer));
-            record.real_or_null(row.exclusive).real_or_null(row.cumulative).real_or_null(row.outermost);
-            record.real_or_null(row.seen);
+            record.integer(i64::from(col)).integer(i64::from(back)).integer_or_null(row.calls.map(integer));
+            record.real_or_null(row.exclusive).real_or_null(row.cumulative);
+            record.real_or_null(other(row.outermost, row.cumulative)).real_or_null(other(row.seen, row.cumulative));
             tree.push(&mut self.file, record)?;
         }
         tree.finish(&mut self.file, self.roots.edges)?;
         let by_caller = |row: &EdgeRow| {
-            let EdgeKey { metric, callee, caller, line, col, kind } = edge_key(row, ids);
-            (metric, caller, callee, line, col, kind)
+            let EdgeKey { metric, callee, caller, line, col, back } = edge_key(row, ids);
+            (metric, caller, callee, line, col, back)
         };
         let mut tree = IndexTree::new(&self.file);
         for row in sorted_by_key(rows, by_caller) {
-            let (metric, caller, callee, line, col, kind) = by_caller(row);
+            let (metric, caller, callee, line, col, back) = by_caller(row);
             let record = self.record.start().integer(metric).integer(caller).integer(callee).integer(line);
-            record.integer(i64::from(col)).text(kind);
+            record.integer(i64::from(col)).integer(i64::from(back));
             tree.push(&mut self.file, record)?;
         }
         tree.finish(&mut self.file, self.roots.edges_by_caller)
@@ -320,7 +319,7 @@ impl Bulk {
 
 fn cost_record<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut Record {
     record.start().integer(ids.metric(cost.metric)).integer(integer(cost.node));
-    record.real(cost.figures.exclusive).real_or_null(cost.figures.cumulative)
+    record.real(cost.figures.exclusive).real_or_null(cumulative_other(cost.figures))
 }
 
 impl Places {

@@ -32,8 +32,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/0001_core.sql"), include_str!("../../migrations/0002_sources.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_core.sql"),
+    include_str!("../../migrations/0002_sources.sql"),
+    include_str!("../../migrations/0003_small_rows.sql"),
+];
 
 /// `PRAGMA user_version` of a file that has all of them.
 #[expect(clippy::cast_possible_wrap, reason = "a list that somebody wrote by hand is short")]

@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 
 use super::bulk::{Bulk, PAGE_SIZE};
 use super::{Cause, Database, StoreError, migrate, sources};
-use crate::events::{FunctionId, MetricId};
+use crate::events::{EdgeKind, FunctionId, MetricId};
 use crate::input::Fingerprint;
 use crate::source::Folder;
-use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, NodeRow, NoteRow, Totals};
+use crate::tree::{Batch, CostRow, EdgeRow, Figures, Function, InfoRow, NodeRow, NoteRow, Totals};
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug)]
@@ -272,9 +272,8 @@ impl RunWriter<'_> {
     }
 
     fn nodes(&self, nodes: &[NodeRow]) -> rusqlite::Result<()> {
-        let sql =
-            "INSERT INTO nodes (node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive,
-                                      cumulative)
+        let sql = "INSERT INTO nodes (node_id, up, size, depth, function_id, calls, exclusive, line, cumulative_other,
+                                      outer_up, col, file)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
         let mut insert = self.connection().prepare_cached(sql)?;
         for node in nodes {
@@ -283,26 +282,26 @@ impl RunWriter<'_> {
                 self.ids.node(node.node),
                 node.up.map(integer),
                 integer(node.size),
-                node.outer_up.map(integer),
                 node.depth,
                 self.ids.function(node.function),
-                place.and_then(|place| place.file.as_deref()),
-                place.map(|place| place.line),
-                place.and_then(|place| (place.col != 0).then_some(place.col)),
                 node.calls.map(integer),
                 node.figures.exclusive,
-                node.figures.cumulative,
+                place.map(|place| place.line),
+                cumulative_other(node.figures),
+                node.outer_up.map(integer),
+                place.and_then(|place| (place.col != 0).then_some(place.col)),
+                place.and_then(|place| place.file.as_deref()),
             ])?;
         }
         Ok(())
     }
 
     fn costs(&self, costs: &[CostRow]) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO node_costs (metric_id, node_id, exclusive, cumulative) VALUES (?1, ?2, ?3, ?4)";
+        let sql = "INSERT INTO node_costs (metric_id, node_id, exclusive, cumulative_other) VALUES (?1, ?2, ?3, ?4)";
         let mut insert = self.connection().prepare_cached(sql)?;
         for cost in costs {
             let (metric, node) = (self.ids.metric(cost.metric), self.ids.node(cost.node));
-            insert.execute(params![metric, node, cost.figures.exclusive, cost.figures.cumulative])?;
+            insert.execute(params![metric, node, cost.figures.exclusive, cumulative_other(cost.figures)])?;
         }
         Ok(())
     }
@@ -405,24 +404,24 @@ impl RunWriter<'_> {
     }
 
     fn edges(&self, rows: &[EdgeRow]) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO edges (metric_id, callee_id, caller_id, caller_line, caller_col, kind, calls, exclusive,
-                                      cumulative, outermost, seen)
+        let sql = "INSERT INTO edges (metric_id, callee_id, caller_id, caller_line, caller_col, back, calls, exclusive,
+                                      cumulative, outermost_other, seen_other)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         let mut insert = self.connection().prepare(sql)?;
         for row in sorted_by_key(rows, |row| edge_key(row, &self.ids)) {
-            let EdgeKey { metric, callee, caller, line, col, kind } = edge_key(row, &self.ids);
+            let EdgeKey { metric, callee, caller, line, col, back } = edge_key(row, &self.ids);
             insert.execute(params![
                 metric,
                 callee,
                 caller,
                 line,
                 col,
-                kind,
+                back,
                 row.calls.map(integer),
                 row.exclusive,
                 row.cumulative,
-                row.outermost,
-                row.seen,
+                other(row.outermost, row.cumulative),
+                other(row.seen, row.cumulative),
             ])?;
         }
         Ok(())
@@ -460,12 +459,12 @@ impl Drop for RunWriter<'_> {
     }
 }
 
-/// The key of a row of function_info.
+/// The key of a row of `function_info`.
 pub(super) fn info_key(row: &InfoRow, ids: &Ids) -> (i64, i64) {
     (ids.metric(row.metric), ids.function(row.function))
 }
 
-/// The key of a row of line_info.
+/// The key of a row of `line_info`.
 pub(super) fn line_key<'r>(row: &'r InfoRow, ids: &Ids) -> (i64, i64, &'r str, u32, u32) {
     let (metric, function) = info_key(row, ids);
     row.place.as_ref().map_or((metric, function, "", 0, 0), |place| {
@@ -481,7 +480,7 @@ pub(super) struct EdgeKey {
     pub(super) caller: i64,
     pub(super) line: i64,
     pub(super) col: u32,
-    pub(super) kind: &'static str,
+    pub(super) back: bool,
 }
 
 pub(super) fn edge_key(row: &EdgeRow, ids: &Ids) -> EdgeKey {
@@ -491,8 +490,19 @@ pub(super) fn edge_key(row: &EdgeRow, ids: &Ids) -> EdgeKey {
         caller: row.caller.map_or(0, |caller| ids.function(caller)),
         line: row.caller_line.map_or(-1, i64::from),
         col: row.caller_col,
-        kind: row.kind.name(),
+        back: row.kind == EdgeKind::Back,
     }
+}
+
+/// What the column `cumulative_other` of nodes and their costs holds.
+pub(super) fn cumulative_other(figures: Figures) -> Option<f64> {
+    other(figures.cumulative, Some(figures.exclusive))
+}
+
+/// A figure that is mostly the same as another of its row: `None` where it is, infinity where it is unknown, which no
+/// figure of a profile is (docs/design/0006-small-rows.md).
+pub(super) fn other(figure: Option<f64>, usual: Option<f64>) -> Option<f64> {
+    if figure == usual { None } else { figure.or(Some(f64::INFINITY)) }
 }
 
 /// Rows in the order of their keys: pages fill one after the other.
