@@ -153,7 +153,7 @@ fn write_run(
         let mut writer = database.begin_run()?;
         for message in std::iter::once(first).chain(receiver) {
             match message {
-                Message::Batch(batch) => writer.batch(&batch)?,
+                Message::Batch(batch) => writer.batch(batch)?,
                 Message::Finish(end) => return writer.finish(&end.0, &end.1).map(Some),
             }
         }

@@ -456,10 +456,10 @@ const DAMAGE: [(&str, &[&str]); 12] = [
         "function_totals",
         &[
             "UPDATE nodes SET exclusive = exclusive + 1 WHERE node_id = :before + 5",
-            "UPDATE nodes SET cumulative = cumulative + 1 WHERE node_id = :before + 1",
+            "UPDATE nodes SET cumulative_other = cumulative + 1 WHERE node_id = :before + 1",
             "UPDATE nodes SET calls = NULL WHERE node_id = :before + 1",
             "UPDATE nodes SET outer_up = NULL WHERE node_id = :before + 4",
-            "UPDATE node_costs SET cumulative = cumulative + 1 WHERE node_id = :before + 4",
+            "UPDATE node_costs SET cumulative_other = cumulative + 1 WHERE node_id = :before + 4",
             "UPDATE function_info SET calls = calls + 1 WHERE cumulative > 0",
             "UPDATE function_info SET seen = seen + 1 WHERE cumulative > 0",
         ],
@@ -483,9 +483,9 @@ const DAMAGE: [(&str, &[&str]); 12] = [
     (
         "edges_add_up",
         &[
-            "UPDATE edges SET outermost = outermost + 1 WHERE caller_id <> 0",
+            "UPDATE edges SET outermost_other = outermost + 1 WHERE caller_id <> 0",
             "UPDATE edges SET exclusive = exclusive + 1 WHERE caller_id = 0",
-            "UPDATE edges SET seen = seen + 1 WHERE caller_line <> -1",
+            "UPDATE edges SET seen_other = seen + 1 WHERE caller_line <> -1",
             "UPDATE edges SET calls = calls + 1 WHERE caller_id = 0",
             "DELETE FROM edges WHERE caller_id = 0",
         ],

@@ -134,12 +134,22 @@ fn one(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<(),
 
 /// What became of a file.
 enum Told {
-    New(Imported),
+    New(Box<Imported>),
     /// The same content is in the database, as this run.
     Known(i64),
 }
 
 fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<Told, import::Failure> {
+    match try_import_file(import, file, source, stop) {
+        // Once more, now into that file; what came from standard input cannot be read again.
+        Err(import::Failure::Store(error)) if error.is_there_by_now() && file != Path::new(STDIN) => {
+            try_import_file(import, file, source, stop)
+        }
+        tried => tried,
+    }
+}
+
+fn try_import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<Told, import::Failure> {
     // Each file has a flag of its own, so that one that fails does not stop the others.
     let stop = &stop.child();
     let input = open(file, stop)?;
@@ -161,7 +171,7 @@ fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Re
     let imported = import::import(input, format, &import.options.0, stop, describe, || Database::open(&path))?;
     Ok(match imported.outcome {
         Outcome::AlreadyThere(run) => Told::Known(run),
-        Outcome::Stored(_) => Told::New(imported),
+        Outcome::Stored(_) => Told::New(Box::new(imported)),
     })
 }
 
@@ -209,7 +219,7 @@ fn fingerprint(file: &Path) -> io::Result<Fingerprint> {
 /// Says what became of a file. That nobody listens any more does not keep the next file from being imported.
 fn tell(name: &str, told: Told) -> Result<(), Failure> {
     let Imported { outcome, database, nodes } = match told {
-        Told::New(imported) => imported,
+        Told::New(imported) => *imported,
         Told::Known(run) => {
             say(format!("{name}: already imported as run {run}; --again stores it once more"));
             return Ok(());

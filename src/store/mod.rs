@@ -1,10 +1,14 @@
 //! The database file: opening, schema, writing a run, reading what is known of runs. The only code besides
 //! [`crate::report`] that says rusqlite.
 
+mod bulk;
+mod claim;
+mod pages;
 mod read;
 mod sources;
 mod write;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +20,7 @@ pub use write::{Outcome, RunMeta, RunWriter};
 
 use crate::error::Stop;
 use crate::source::Stopped;
+use claim::Claim;
 
 /// Marks a file as ours (`PRAGMA application_id`): `PrDB`.
 pub const APPLICATION_ID: i32 = 0x5072_4442;
@@ -27,8 +32,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/0001_core.sql"), include_str!("../../migrations/0002_sources.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_core.sql"),
+    include_str!("../../migrations/0002_sources.sql"),
+    include_str!("../../migrations/0003_small_rows.sql"),
+];
 
 /// `PRAGMA user_version` of a file that has all of them.
 #[expect(clippy::cast_possible_wrap, reason = "a list that somebody wrote by hand is short")]
@@ -100,21 +108,68 @@ pub enum StoreError {
         /// The cause.
         source: rusqlite::Error,
     },
+    /// The file could not be made.
+    #[error("{}: {}", .path.display(), describe_io(.source))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+impl StoreError {
+    /// Somebody else has made the file that was to be made: it is there now, and can be imported into.
+    pub(crate) fn is_there_by_now(&self) -> bool {
+        matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
+    }
+}
+
+/// What keeps the store from going on.
+enum Cause {
+    Sqlite(rusqlite::Error),
+    File(io::Error),
+}
+
+impl From<rusqlite::Error> for Cause {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<io::Error> for Cause {
+    fn from(error: io::Error) -> Self {
+        Self::File(error)
+    }
 }
 
 /// What SQLite says, in the words of somebody who does not know SQLite.
 fn describe(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            format!("another program has had the database locked for {} seconds", PATIENCE.as_secs())
-        }
-        Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => locked(),
+        Some(ErrorCode::DiskFull) => FULL.to_owned(),
         Some(ErrorCode::ReadOnly) => "the database cannot be written".to_owned(),
         Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
         Some(ErrorCode::DatabaseCorrupt) => format!("the database is damaged ({error})"),
         _ => error.to_string(),
     }
+}
+
+/// The same for what the system says.
+fn describe_io(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
+        io::ErrorKind::TimedOut => locked(),
+        io::ErrorKind::AlreadyExists => "another program has made this file meanwhile".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+const FULL: &str = "the disk is full";
+
+fn locked() -> String {
+    format!("another program has had the database locked for {} seconds", PATIENCE.as_secs())
 }
 
 /// An open database.
@@ -124,6 +179,8 @@ pub struct Database {
     path: PathBuf,
     /// The file did not exist before.
     created: bool,
+    /// The file is not in its place before the first run is in it.
+    claim: Option<Claim>,
 }
 
 impl Database {
@@ -132,8 +189,13 @@ impl Database {
     /// # Errors
     /// When it cannot be opened, is not ours, or is newer than this program.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let created = !path.exists();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let claim = Claim::new(path, PATIENCE).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
+        if let Some(claim) = claim {
+            let growing = Self::with_flags(claim.growing(), flags, true)?;
+            return Ok(Self { path: path.to_owned(), claim: Some(claim), ..growing });
+        }
+        let created = !path.exists();
         Self::with_flags(path, flags, created)
     }
 
@@ -177,8 +239,8 @@ impl Database {
             return Ok(());
         }
         let transaction = database.begin()?;
-        migrate(&transaction, path)?;
-        transaction.commit().map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })
+        let migrated = migrate(&transaction).and_then(|()| transaction.commit());
+        migrated.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })
     }
 
     /// A database without runs that no file holds.
@@ -189,8 +251,8 @@ impl Database {
         let path = Path::new(":memory:");
         let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
         let transaction = database.begin()?;
-        migrate(&transaction, path)?;
-        transaction.commit().map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
+        let migrated = migrate(&transaction).and_then(|()| transaction.commit());
+        migrated.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
         Ok(database)
     }
 
@@ -201,7 +263,7 @@ impl Database {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags);
         let connection = opened.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
-        let database = Self { connection, path: path.to_owned(), created };
+        let database = Self { connection, path: path.to_owned(), created, claim: None };
         database.configure().map_err(|source| database.failed(source))?;
         database.identify()?;
         Ok(database)
@@ -275,8 +337,11 @@ impl Database {
 
     /// Removes the file if this program made it and nothing came of it.
     pub(crate) fn discard_if_new(self) {
-        let Self { connection, path, created } = self;
+        let Self { connection, path, created, claim } = self;
         drop(connection);
+        if claim.is_some() {
+            return;
+        }
         let empty = std::fs::metadata(&path).is_ok_and(|found| found.len() == 0);
         if created && empty {
             // Somebody else may have opened the file meanwhile: SQLite then finds it moved and says so before it writes.
@@ -284,8 +349,28 @@ impl Database {
         }
     }
 
-    fn failed(&self, source: rusqlite::Error) -> StoreError {
-        StoreError::Sqlite { path: self.path.clone(), source }
+    /// Puts a new file in its place.
+    fn publish(&mut self) -> Result<(), StoreError> {
+        let Some(claim) = self.claim.take() else {
+            return Ok(());
+        };
+        // SQLite keeps the name by which it has opened a file.
+        let published = Connection::open_in_memory().map_err(Cause::from).and_then(|nothing| {
+            drop(std::mem::replace(&mut self.connection, nothing));
+            Ok(claim.publish()?)
+        });
+        published.map_err(|cause| self.failed(cause))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        *self = Self::with_flags(&self.path, flags, true)?;
+        Ok(())
+    }
+
+    fn failed(&self, cause: impl Into<Cause>) -> StoreError {
+        let path = self.path.clone();
+        match cause.into() {
+            Cause::Sqlite(source) => StoreError::Sqlite { path, source },
+            Cause::File(source) => StoreError::File { path, source },
+        }
     }
 }
 
@@ -296,24 +381,21 @@ fn is_not_writable(error: &rusqlite::Error) -> bool {
 }
 
 /// Brings tables and views to what this program wants.
-fn migrate(transaction: &Transaction<'_>, path: &Path) -> Result<(), StoreError> {
-    let migrated = || -> rusqlite::Result<()> {
-        let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        let done = usize::try_from(version).unwrap_or(0);
-        for migration in MIGRATIONS.iter().skip(done) {
-            transaction.execute_batch(migration)?;
-        }
-        if done < MIGRATIONS.len() {
-            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
-        }
-        for (name, sql) in stale_views(transaction)? {
-            transaction.execute_batch(&format!("DROP VIEW IF EXISTS {name};"))?;
-            transaction.execute_batch(sql)?;
-        }
-        Ok(())
-    };
-    migrated().map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })
+fn migrate(transaction: &Connection) -> rusqlite::Result<()> {
+    let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let done = usize::try_from(version).unwrap_or(0);
+    for migration in MIGRATIONS.iter().skip(done) {
+        transaction.execute_batch(migration)?;
+    }
+    if done < MIGRATIONS.len() {
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    for (name, sql) in stale_views(transaction)? {
+        transaction.execute_batch(&format!("DROP VIEW IF EXISTS {name};"))?;
+        transaction.execute_batch(sql)?;
+    }
+    Ok(())
 }
 
 /// Views that the file does not have, or has with another text.

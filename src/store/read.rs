@@ -187,9 +187,9 @@ impl Database {
     pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
         let path = self.path.clone();
         let transaction = self.begin()?;
-        super::migrate(&transaction, &path)?;
-        let deleted =
-            transaction.execute("DELETE FROM runs WHERE run_id = ?1", [run_id]).and_then(|_| transaction.commit());
+        let deleted = super::migrate(&transaction)
+            .and_then(|()| transaction.execute("DELETE FROM runs WHERE run_id = ?1", [run_id]))
+            .and_then(|_| transaction.commit());
         deleted.map_err(|source| StoreError::Sqlite { path, source })
     }
 

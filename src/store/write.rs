@@ -1,17 +1,16 @@
 //! Writing a run: one transaction, rows appended in key order, nothing kept that could be written.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::{Database, StoreError, migrate, sources};
-use crate::events::{FunctionId, MetricId};
+use super::bulk::{Bulk, PAGE_SIZE};
+use super::{Cause, Database, StoreError, migrate, sources};
+use crate::events::{EdgeKind, FunctionId, MetricId};
 use crate::input::Fingerprint;
 use crate::source::Folder;
-use crate::tree::{Batch, EdgeRow, Function, InfoRow, NodeRow, NoteRow, Place, Totals};
+use crate::tree::{Batch, CostRow, EdgeRow, Figures, Function, InfoRow, NodeRow, NoteRow, Totals};
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug)]
@@ -83,33 +82,69 @@ impl Database {
         found.map_err(|source| self.failed(source))
     }
 
-    /// Starts to write a run: waits for the lock, brings the schema up to date.
+    /// Starts to write a run: waits for the lock, brings the schema up to date. A new file gets its rows as pages.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_run(&mut self) -> Result<RunWriter<'_>, StoreError> {
-        let path = self.path.clone();
-        let transaction = self.begin()?;
-        migrate(&transaction, &path)?;
-        let sql = "SELECT MAX(
-                     COALESCE((SELECT MAX(node_id) FROM nodes), 0),
-                     COALESCE((SELECT MAX(last_node) FROM runs), 0)
-                   ),
-                   COALESCE((SELECT MAX(metric_id) FROM metrics), 0)";
-        let bases = transaction.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
-        let (nodes_before, metrics_before) =
-            bases.map_err(|source| StoreError::Sqlite { path: path.clone(), source })?;
-        Ok(RunWriter { transaction, path, nodes_before, metrics_before, function_ids: HashMap::new() })
+        let Some(claim) = &self.claim else {
+            let mut writer = RunWriter { database: self, bulk: None, ids: Ids::default() };
+            writer.begin_sql()?;
+            return Ok(writer);
+        };
+        let begun = (|| {
+            // Until the file is in its place, it is nobody's loss.
+            self.connection.pragma_update(None, "page_size", i64::from(PAGE_SIZE))?;
+            self.connection.pragma_update(None, "journal_mode", "MEMORY")?;
+            self.connection.pragma_update(None, "synchronous", "OFF")?;
+            let transaction = self.connection.unchecked_transaction()?;
+            migrate(&transaction)?;
+            transaction.commit()?;
+            Bulk::new(&self.connection, claim.file()?)
+        })();
+        let bulk = begun.map_err(|cause: Cause| self.failed(cause))?;
+        Ok(RunWriter { database: self, bulk: Some(Box::new(bulk)), ids: Ids::default() })
     }
 }
 
 /// Writes one run. Dropped before [`RunWriter::finish`], it leaves the database as it was.
 pub struct RunWriter<'d> {
-    transaction: Transaction<'d>,
-    path: PathBuf,
+    database: &'d mut Database,
+    /// Writes the first run of a new database; else rows go through SQL, in a transaction.
+    bulk: Option<Box<Bulk>>,
+    ids: Ids,
+}
+
+/// Which numbers the database gives to what a run has numbered itself.
+#[derive(Default)]
+pub(super) struct Ids {
     nodes_before: i64,
     metrics_before: i64,
-    function_ids: HashMap<FunctionId, i64>,
+    /// By number in the run; 0 for those that nothing has mentioned.
+    functions: Vec<i64>,
+}
+
+impl Ids {
+    pub(super) fn learn(&mut self, function: FunctionId, id: i64) {
+        let at = function.0 as usize;
+        if self.functions.len() <= at {
+            self.functions.resize(at + 1, 0);
+        }
+        self.functions[at] = id;
+    }
+
+    pub(super) fn node(&self, node: u64) -> i64 {
+        self.nodes_before + integer(node)
+    }
+
+    pub(super) fn metric(&self, metric: MetricId) -> i64 {
+        self.metrics_before + 1 + i64::from(metric.0)
+    }
+
+    /// The builder sends functions before it mentions them.
+    pub(super) fn function(&self, function: FunctionId) -> i64 {
+        self.functions[function.0 as usize]
+    }
 }
 
 impl RunWriter<'_> {
@@ -117,16 +152,15 @@ impl RunWriter<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn batch(&mut self, batch: &Batch) -> Result<(), StoreError> {
-        let written = (|| {
-            for (id, function) in &batch.functions {
-                let stored = self.function(function)?;
-                self.function_ids.insert(*id, stored);
-            }
-            self.nodes(&batch.nodes)?;
-            self.costs(batch)
-        })();
-        written.map_err(|source| self.failed(source))
+    pub fn batch(&mut self, batch: Batch) -> Result<(), StoreError> {
+        let Some(bulk) = &mut self.bulk else {
+            return self.sql_batch(&batch).map_err(|source| self.database.failed(source));
+        };
+        bulk.batch(batch, &mut self.ids).map_err(|source| self.database.failed(source))?;
+        if bulk.is_overtaxed() {
+            self.leave_bulk()?;
+        }
+        Ok(())
     }
 
     /// Writes what is known at the end, and makes the run visible. A run that is there already is not stored again, unless
@@ -134,10 +168,13 @@ impl RunWriter<'_> {
     ///
     /// # Errors
     /// When the database cannot be written: then nothing has changed.
-    pub fn finish(self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, StoreError> {
-        let path = self.path.clone();
-        let failed = |source| StoreError::Sqlite { path: path.clone(), source };
-        let written = (|| {
+    pub fn finish(mut self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, StoreError> {
+        let has_bulk = self.bulk.is_some();
+        if let Some(bulk) = &mut self.bulk {
+            bulk.totals(totals, &self.ids).map_err(|source| self.database.failed(source))?;
+            self.leave_bulk()?;
+        }
+        let finished = (|| {
             let mut repeat = 0;
             while let Some(there) = self.run_with_uid(&meta.uid(repeat))? {
                 if !meta.again {
@@ -147,31 +184,76 @@ impl RunWriter<'_> {
             }
             let run = self.run(totals, meta, &meta.uid(repeat))?;
             self.facts(run, totals, meta)?;
-            self.functions(&totals.functions)?;
-            self.lines(&totals.lines)?;
-            self.edges(&totals.edges)?;
-            self.function_nodes(run, totals.nodes)?;
             self.notes(run, &totals.notes)?;
+            if !has_bulk {
+                self.functions(&totals.functions)?;
+                self.lines(&totals.lines)?;
+                self.edges(&totals.edges)?;
+                self.function_nodes(run, totals.nodes)?;
+            }
             Ok(Outcome::Stored(run))
         })();
-        let outcome = written.map_err(failed)?;
+        let outcome = finished.map_err(|source: rusqlite::Error| self.database.failed(source))?;
         let Outcome::Stored(run) = outcome else {
             return Ok(outcome);
         };
         if let Some(folder) = &meta.source {
-            sources::store(&self.transaction, run, folder.as_ref()).map_err(failed)??;
+            let stored = sources::store(self.connection(), run, folder.as_ref());
+            stored.map_err(|source| self.database.failed(source))??;
         }
-        self.transaction.commit().map_err(failed)?;
+        let committed = self.connection().execute_batch("COMMIT");
+        committed.map_err(|source| self.database.failed(source))?;
+        self.database.publish()?;
         Ok(outcome)
     }
 
-    fn failed(&self, source: rusqlite::Error) -> StoreError {
-        StoreError::Sqlite { path: self.path.clone(), source }
+    /// Goes on with SQL, beginning with what the pages have left out.
+    fn leave_bulk(&mut self) -> Result<(), StoreError> {
+        let Some(bulk) = self.bulk.take() else {
+            return Ok(());
+        };
+        let rest = bulk.finish(&self.ids).map_err(|source| self.database.failed(source))?;
+        self.begin_sql()?;
+        let inserted = self.nodes(&rest.nodes).and_then(|()| self.costs(&rest.costs));
+        inserted.map_err(|source| self.database.failed(source))
+    }
+
+    fn begin_sql(&mut self) -> Result<(), StoreError> {
+        let begun = (|| {
+            self.connection().execute_batch("BEGIN IMMEDIATE")?;
+            migrate(self.connection())?;
+            if self.database.claim.is_some() {
+                // The first run: its own numbers hold.
+                return Ok(());
+            }
+            let sql = "SELECT MAX(
+                         COALESCE((SELECT MAX(node_id) FROM nodes), 0),
+                         COALESCE((SELECT MAX(last_node) FROM runs), 0)
+                       ),
+                       COALESCE((SELECT MAX(metric_id) FROM metrics), 0)";
+            let bases = self.connection().query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+            (self.ids.nodes_before, self.ids.metrics_before) = bases?;
+            Ok(())
+        })();
+        begun.map_err(|source: rusqlite::Error| self.database.failed(source))
+    }
+
+    fn connection(&self) -> &Connection {
+        &self.database.connection
+    }
+
+    fn sql_batch(&mut self, batch: &Batch) -> rusqlite::Result<()> {
+        for (id, function) in &batch.functions {
+            let stored = self.function(function)?;
+            self.ids.learn(*id, stored);
+        }
+        self.nodes(&batch.nodes)?;
+        self.costs(&batch.costs)
     }
 
     fn run_with_uid(&self, uid: &str) -> rusqlite::Result<Option<i64>> {
         let sql = "SELECT run_id FROM runs WHERE run_uid = ?1";
-        self.transaction.query_row(sql, [uid], |row| row.get(0)).optional()
+        self.connection().query_row(sql, [uid], |row| row.get(0)).optional()
     }
 
     /// The function's row, made if no run has mentioned it before.
@@ -181,60 +263,58 @@ impl RunWriter<'_> {
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                       ON CONFLICT DO NOTHING";
         let key = params![kind.name(), name, module, file, first_line, first_col];
-        if self.transaction.prepare_cached(insert)?.execute(key)? == 1 {
-            return Ok(self.transaction.last_insert_rowid());
+        if self.connection().prepare_cached(insert)?.execute(key)? == 1 {
+            return Ok(self.connection().last_insert_rowid());
         }
         let select = "SELECT function_id FROM functions
                       WHERE kind = ?1 AND name = ?2 AND module = ?3 AND file = ?4 AND first_line = ?5 AND first_col = ?6";
-        self.transaction.prepare_cached(select)?.query_row(key, |row| row.get(0))
+        self.connection().prepare_cached(select)?.query_row(key, |row| row.get(0))
     }
 
     fn nodes(&self, nodes: &[NodeRow]) -> rusqlite::Result<()> {
-        let sql =
-            "INSERT INTO nodes (node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive,
-                                      cumulative)
+        let sql = "INSERT INTO nodes (node_id, up, size, depth, function_id, calls, exclusive, line, cumulative_other,
+                                      outer_up, col, file)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-        let mut insert = self.transaction.prepare_cached(sql)?;
+        let mut insert = self.connection().prepare_cached(sql)?;
         for node in nodes {
             let place = node.place.as_ref();
             insert.execute(params![
-                self.nodes_before + integer(node.node),
+                self.ids.node(node.node),
                 node.up.map(integer),
                 integer(node.size),
-                node.outer_up.map(integer),
                 node.depth,
-                self.function_id(node.function),
-                place.and_then(|place| place.file.as_deref()),
-                place.map(|place| place.line),
-                place.and_then(|place| (place.col != 0).then_some(place.col)),
+                self.ids.function(node.function),
                 node.calls.map(integer),
                 node.figures.exclusive,
-                node.figures.cumulative,
+                place.map(|place| place.line),
+                cumulative_other(node.figures),
+                node.outer_up.map(integer),
+                place.and_then(|place| (place.col != 0).then_some(place.col)),
+                place.and_then(|place| place.file.as_deref()),
             ])?;
         }
         Ok(())
     }
 
-    fn costs(&self, batch: &Batch) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO node_costs (metric_id, node_id, exclusive, cumulative) VALUES (?1, ?2, ?3, ?4)";
-        let mut insert = self.transaction.prepare_cached(sql)?;
-        for cost in &batch.costs {
-            let node = self.nodes_before + integer(cost.node);
-            let metric = self.metric_id(cost.metric);
-            insert.execute(params![metric, node, cost.figures.exclusive, cost.figures.cumulative])?;
+    fn costs(&self, costs: &[CostRow]) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO node_costs (metric_id, node_id, exclusive, cumulative_other) VALUES (?1, ?2, ?3, ?4)";
+        let mut insert = self.connection().prepare_cached(sql)?;
+        for cost in costs {
+            let (metric, node) = (self.ids.metric(cost.metric), self.ids.node(cost.node));
+            insert.execute(params![metric, node, cost.figures.exclusive, cumulative_other(cost.figures)])?;
         }
         Ok(())
     }
 
     fn run(&self, totals: &Totals, meta: &RunMeta, uid: &str) -> rusqlite::Result<i64> {
         let facts = &totals.facts;
-        let nodes = (totals.nodes > 0).then(|| integer(totals.nodes));
+        let nodes = (totals.nodes > 0).then_some(totals.nodes);
         let sql = "INSERT INTO runs (run_uid, title, format, fidelity, source_name, source_sha256, source_bytes,
                                      tool_version, command, recorded_at, imported_at, timer_bias, bias_applied,
                                      default_metric_id, first_node, last_node, profdb_version)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
                            strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?11, ?12, ?13, ?14, ?15, ?16)";
-        self.transaction.execute(
+        self.connection().execute(
             sql,
             params![
                 uid,
@@ -249,30 +329,30 @@ impl RunWriter<'_> {
                 facts.recorded_at,
                 facts.timer_bias,
                 facts.bias_applied,
-                facts.default_metric.map(|metric| self.metric_id(metric)),
-                nodes.map(|_| self.nodes_before + 1),
-                nodes.map(|nodes| self.nodes_before + nodes),
+                facts.default_metric.map(|metric| self.ids.metric(metric)),
+                nodes.map(|_| self.ids.node(1)),
+                nodes.map(|nodes| self.ids.node(nodes)),
                 env!("CARGO_PKG_VERSION"),
             ],
         )?;
-        Ok(self.transaction.last_insert_rowid())
+        Ok(self.connection().last_insert_rowid())
     }
 
     fn facts(&self, run: i64, totals: &Totals, meta: &RunMeta) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO metrics (metric_id, run_id, name, unit, position, total) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let mut insert = self.transaction.prepare(sql)?;
+        let mut insert = self.connection().prepare(sql)?;
         for (position, metric) in (1_i64..).zip(&totals.metrics) {
-            let id = self.metrics_before + position;
+            let id = self.ids.metrics_before + position;
             insert.execute(params![id, run, metric.name, metric.unit.name(), position, metric.total])?;
         }
         let sql = "INSERT INTO run_properties (run_id, key, value) VALUES (?1, ?2, ?3)";
-        let mut insert = self.transaction.prepare(sql)?;
+        let mut insert = self.connection().prepare(sql)?;
         for (key, value) in &totals.facts.properties {
             insert.execute(params![run, key, value])?;
         }
         let sql = "INSERT OR REPLACE INTO run_tags (run_id, key, value) VALUES (?1, ?2, ?3)";
-        let mut insert = self.transaction.prepare(sql)?;
+        let mut insert = self.connection().prepare(sql)?;
         for (key, value) in &meta.tags {
             insert.execute(params![run, key, value])?;
         }
@@ -282,10 +362,9 @@ impl RunWriter<'_> {
     fn functions(&self, rows: &[InfoRow]) -> rusqlite::Result<()> {
         let sql = "INSERT INTO function_info (metric_id, function_id, calls, primitive, exclusive, cumulative, seen, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        let mut insert = self.transaction.prepare(sql)?;
-        let key = |row: &InfoRow| (self.metric_id(row.metric), self.function_id(row.function));
-        for row in sorted_by_key(rows, key) {
-            let (metric, function) = key(row);
+        let mut insert = self.connection().prepare(sql)?;
+        for row in sorted_by_key(rows, |row| info_key(row, &self.ids)) {
+            let (metric, function) = info_key(row, &self.ids);
             let figures = &row.figures;
             insert.execute(params![
                 metric,
@@ -305,18 +384,14 @@ impl RunWriter<'_> {
         let sql =
             "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-        let mut insert = self.transaction.prepare(sql)?;
-        let key = |row: &InfoRow| {
-            let Place { file, line, col } = row.place.clone().unwrap_or(Place { file: None, line: 0, col: 0 });
-            (self.metric_id(row.metric), self.function_id(row.function), file, line, col)
-        };
-        for row in sorted_by_key(rows, key) {
-            let (metric, function, file, line, col) = key(row);
+        let mut insert = self.connection().prepare(sql)?;
+        for row in sorted_by_key(rows, |row| line_key(row, &self.ids)) {
+            let (metric, function, file, line, col) = line_key(row, &self.ids);
             let figures = &row.figures;
             insert.execute(params![
                 metric,
                 function,
-                file.as_deref().unwrap_or_default(),
+                file,
                 line,
                 col,
                 figures.calls.map(integer),
@@ -329,30 +404,24 @@ impl RunWriter<'_> {
     }
 
     fn edges(&self, rows: &[EdgeRow]) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO edges (metric_id, callee_id, caller_id, caller_line, caller_col, kind, calls, exclusive,
-                                      cumulative, outermost, seen)
+        let sql = "INSERT INTO edges (metric_id, callee_id, caller_id, caller_line, caller_col, back, calls, exclusive,
+                                      cumulative, outermost_other, seen_other)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-        let mut insert = self.transaction.prepare(sql)?;
-        let key = |row: &EdgeRow| {
-            let caller = row.caller.map_or(0, |caller| self.function_id(caller));
-            let line = row.caller_line.map_or(-1, i64::from);
-            let callee = self.function_id(row.callee);
-            (self.metric_id(row.metric), callee, caller, line, row.caller_col, row.kind.name())
-        };
-        for row in sorted_by_key(rows, key) {
-            let (metric, callee, caller, line, col, kind) = key(row);
+        let mut insert = self.connection().prepare(sql)?;
+        for row in sorted_by_key(rows, |row| edge_key(row, &self.ids)) {
+            let EdgeKey { metric, callee, caller, line, col, back } = edge_key(row, &self.ids);
             insert.execute(params![
                 metric,
                 callee,
                 caller,
                 line,
                 col,
-                kind,
+                back,
                 row.calls.map(integer),
                 row.exclusive,
                 row.cumulative,
-                row.outermost,
-                row.seen,
+                other(row.outermost, row.cumulative),
+                other(row.seen, row.cumulative),
             ])?;
         }
         Ok(())
@@ -365,14 +434,13 @@ impl RunWriter<'_> {
                    FROM nodes
                    WHERE node_id > ?2 AND node_id <= ?3 AND line IS NULL
                    ORDER BY function_id, node_id";
-        let last = self.nodes_before + integer(nodes);
-        self.transaction.execute(sql, params![run, self.nodes_before, last])?;
+        self.connection().execute(sql, params![run, self.ids.nodes_before, self.ids.node(nodes)])?;
         Ok(())
     }
 
     fn notes(&self, run: i64, notes: &[NoteRow]) -> rusqlite::Result<()> {
         let sql = "INSERT INTO notes (run_id, severity, byte, line, message) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let mut insert = self.transaction.prepare(sql)?;
+        let mut insert = self.connection().prepare(sql)?;
         for note in notes {
             let byte = note.position.map(|position| integer(position.byte));
             let line = note.position.and_then(|position| position.line).map(integer);
@@ -380,24 +448,71 @@ impl RunWriter<'_> {
         }
         Ok(())
     }
+}
 
-    fn metric_id(&self, metric: MetricId) -> i64 {
-        self.metrics_before + 1 + i64::from(metric.0)
-    }
-
-    fn function_id(&self, function: FunctionId) -> i64 {
-        *self.function_ids.get(&function).expect("the builder sends functions before it mentions them")
+impl Drop for RunWriter<'_> {
+    fn drop(&mut self) {
+        if !self.connection().is_autocommit() {
+            // Where even that fails, closing the connection undoes what is not committed.
+            let _ = self.connection().execute_batch("ROLLBACK");
+        }
     }
 }
 
+/// The key of a row of `function_info`.
+pub(super) fn info_key(row: &InfoRow, ids: &Ids) -> (i64, i64) {
+    (ids.metric(row.metric), ids.function(row.function))
+}
+
+/// The key of a row of `line_info`.
+pub(super) fn line_key<'r>(row: &'r InfoRow, ids: &Ids) -> (i64, i64, &'r str, u32, u32) {
+    let (metric, function) = info_key(row, ids);
+    row.place.as_ref().map_or((metric, function, "", 0, 0), |place| {
+        (metric, function, place.file.as_deref().unwrap_or_default(), place.line, place.col)
+    })
+}
+
+/// The key of a row of edges.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct EdgeKey {
+    pub(super) metric: i64,
+    pub(super) callee: i64,
+    pub(super) caller: i64,
+    pub(super) line: i64,
+    pub(super) col: u32,
+    pub(super) back: bool,
+}
+
+pub(super) fn edge_key(row: &EdgeRow, ids: &Ids) -> EdgeKey {
+    EdgeKey {
+        metric: ids.metric(row.metric),
+        callee: ids.function(row.callee),
+        caller: row.caller.map_or(0, |caller| ids.function(caller)),
+        line: row.caller_line.map_or(-1, i64::from),
+        col: row.caller_col,
+        back: row.kind == EdgeKind::Back,
+    }
+}
+
+/// What the column `cumulative_other` of nodes and their costs holds.
+pub(super) fn cumulative_other(figures: Figures) -> Option<f64> {
+    other(figures.cumulative, Some(figures.exclusive))
+}
+
+/// A figure that is mostly the same as another of its row: `None` where it is, infinity where it is unknown, which no
+/// figure of a profile is (docs/design/0006-small-rows.md).
+pub(super) fn other(figure: Option<f64>, usual: Option<f64>) -> Option<f64> {
+    if figure == usual { None } else { figure.or(Some(f64::INFINITY)) }
+}
+
 /// Rows in the order of their keys: pages fill one after the other.
-fn sorted_by_key<T, K: Ord>(rows: &[T], key: impl Fn(&T) -> K) -> Vec<&T> {
+pub(super) fn sorted_by_key<'r, T, K: Ord>(rows: &'r [T], key: impl Fn(&'r T) -> K) -> Vec<&'r T> {
     let mut sorted: Vec<&T> = rows.iter().collect();
     sorted.sort_by_cached_key(|row| key(row));
     sorted
 }
 
 /// Numbers of nodes, calls and bytes fit in 63 bits: the builder refuses more calls, and nothing else gets there.
-fn integer(value: u64) -> i64 {
+pub(super) fn integer(value: u64) -> i64 {
     i64::try_from(value).expect("less than 2^63")
 }

@@ -137,7 +137,7 @@ impl Run {
         self.say(&mut builder, figures);
         let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
         let mut writer = database.begin_run().expect("memory");
-        for batch in &batches {
+        for batch in batches {
             writer.batch(batch).expect("memory");
         }
         let meta = RunMeta {

@@ -1,0 +1,234 @@
+#!/bin/sh
+# Runs profdb and other tools in turn on the same generated work, and prints what docs/performance.md quotes.
+#
+# usage: benches/compare/compare.sh [-n ROUNDS] [-r ROWS] [DIR]
+#
+#   -n ROUNDS  timed rounds (5)
+#   -r ROWS    rows of the generated tree (1000000)
+#   DIR        where the generated files are kept, and reused if there (delete them when the generator changes);
+#              default: a temporary folder, removed at the end
+#
+# Builds profdb and the generator, and generates one tree as XML, as CSV and as CSV rows of the table `nodes`. Jobs:
+#
+#   csv      import of the CSV tree into a new database; sqlite3 .import of the rows; DuckDB from CSV to Parquet
+#   xml      import of the XML tree into a new database; lxml with Python's sqlite3
+#   again    import of the CSV tree into a database that has it already
+#   summary  the ten first rows of `report summary`; DuckDB adds up the Parquet file, Python's start included
+#   calls    `report calls` of a function
+#   drill    the ten first rows of `report summary` below that function and one that calls it, about 4 % of the nodes
+#
+# sqlite3 gets the easier work: nodes already numbered and linked, no dictionary of functions, no totals, no index, no
+# journal, no waiting for the disk. Nothing is installed: a peer that is not there has no line. PYTHON names the Python
+# (3.10 or later) that may have lxml and DuckDB, else it is python3.
+#
+# Prints for each pair the median wall times, their ratio, the greatest peak memory, and bytes per row of the database.
+# Absolute times are of this machine only; compare ratios.
+#
+# Needs cargo, coreutils, the sqlite3 shell (3.32 or later) and GNU time, or python3 in its place.
+# Exit codes: 0 done, 1 something failed, 2 usage.
+set -eu
+
+usage() {
+    echo "usage: compare.sh [-n ROUNDS] [-r ROWS] [DIR]" >&2
+    exit 2
+}
+
+rounds=5
+rows=1000000
+while getopts n:r: option; do
+    case $option in
+        n) rounds=$OPTARG ;;
+        r) rows=$OPTARG ;;
+        *) usage ;;
+    esac
+done
+shift $((OPTIND - 1))
+[ $# -le 1 ] || usage
+for number in "$rounds" "$rows"; do
+    case $number in
+        '' | 0* | *[!0-9]*) usage ;;
+    esac
+done
+
+work=$(mktemp -d)
+# `exit` in the signal traps runs the trap for EXIT.
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+if [ $# -eq 1 ]; then
+    mkdir -p "$1"
+    inputs=$(cd "$1" && pwd)
+else
+    inputs=$work
+fi
+python=${PYTHON:-python3}
+cd "$(dirname "$0")/../.."
+peers=benches/compare/peers.py
+
+cargo build --release --quiet
+profdb=${CARGO_TARGET_DIR:-target}/release/profdb
+
+# generate KIND FILE: writes FILE unless it is there; an interrupted run leaves no half file under its name.
+generate() {
+    [ -s "$2" ] || {
+        cargo bench --quiet --bench generate -- "$1" "$rows" -o "$2.part"
+        mv "$2.part" "$2"
+    }
+    # All importers find their input in the page cache.
+    cat "$2" >/dev/null
+}
+
+xml=$inputs/tree-$rows.xml
+csv=$inputs/tree-$rows.csv
+nodes=$inputs/tree-$rows.nodes.csv
+generate xml "$xml"
+generate csv "$csv"
+generate rows "$nodes"
+
+figures=$work/figures
+: >"$figures"
+
+# run COMMAND...: runs it silently, prints wall nanoseconds and peak memory in KiB, separated by `|`.
+# With python3 the peak is never less than Python's own (about 14 MiB).
+if env time -f %M true >/dev/null 2>&1; then
+    run() {
+        start=$(date +%s%N)
+        env time -f %M -o "$work/memory" "$@" >/dev/null 2>"$work/errors" || {
+            cat "$work/errors" >&2
+            return 1
+        }
+        end=$(date +%s%N)
+        echo "$((end - start))|$(cat "$work/memory")"
+    }
+else
+    run() {
+        python3 -c '
+import resource, subprocess, sys, time
+start = time.perf_counter_ns()
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+end = time.perf_counter_ns()
+if done.returncode != 0:
+    sys.exit(1)
+print(end - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, sep="|")
+' "$@"
+    }
+fi
+
+# measure JOB TOOL FILE COMMAND...: one measurement; FILE is what the command makes, - if it makes none.
+measure() {
+    job=$1
+    tool=$2
+    made=$3
+    shift 3
+    figure=$(run "$@")
+    bytes=
+    [ "$made" = - ] || bytes=$(wc -c <"$made")
+    echo "$job|$tool|$figure|$bytes" >>"$figures"
+}
+
+# create JOB TOOL FILE COMMAND...: the same with a FILE that is not there before.
+create() {
+    rm -f "$3" "$3"-*
+    measure "$@"
+}
+
+# can_use MODULE: whether Python has it.
+can_use() {
+    "$python" "$peers" has "$1" 2>/dev/null
+}
+
+# The columns are those of profdb's table; not STRICT, as `.import` makes text of the fields that mean NULL.
+import_rows() {
+    create csv 'sqlite3 .import' "$work/rows.db" sqlite3 -batch "$work/rows.db" \
+        'PRAGMA journal_mode = OFF' \
+        'PRAGMA synchronous = OFF' \
+        'CREATE TABLE nodes (node_id INTEGER PRIMARY KEY, up INTEGER, size INTEGER, outer_up INTEGER, depth INTEGER,
+            function_id INTEGER, file TEXT, line INTEGER, col INTEGER, calls INTEGER, exclusive REAL, cumulative REAL)' \
+        ".import --csv --skip 1 '$nodes' nodes"
+}
+
+database=$work/compare.db
+parquet=$work/compare.parquet
+round=0
+while [ "$round" -lt "$rounds" ]; do
+    round=$((round + 1))
+    create csv profdb "$database" "$profdb" import --db "$database" "$csv"
+    import_rows
+    if can_use duckdb; then
+        create csv DuckDB "$parquet" "$python" "$peers" duckdb "$csv" "$parquet"
+    fi
+    create xml profdb "$work/xml.db" "$profdb" import --db "$work/xml.db" "$xml"
+    if can_use lxml; then
+        create xml lxml "$work/lxml.db" "$python" "$peers" lxml "$xml" "$work/lxml.db"
+    fi
+done
+
+pair=$(sqlite3 -batch -separator , "$database" "
+    SELECT caller.name, callee.name
+    FROM (
+      SELECT function_id
+      FROM nodes
+      WHERE line IS NULL AND outer_up IS NULL
+      GROUP BY function_id
+      ORDER BY abs(sum(size + 1) - 0.04 * $rows)
+      LIMIT 1
+    ) AS f
+    JOIN edges AS e ON e.metric_id = 1 AND e.caller_id = f.function_id AND e.callee_id <> f.function_id
+    JOIN functions AS caller ON caller.function_id = e.caller_id
+    JOIN functions AS callee ON callee.function_id = e.callee_id
+    ORDER BY e.cumulative DESC
+    LIMIT 1")
+# Reports take milliseconds: more rounds cost nothing.
+round=0
+while [ "$round" -lt $((rounds * 3)) ]; do
+    round=$((round + 1))
+    measure summary profdb - "$profdb" report summary --first 10 --db "$database"
+    if can_use duckdb; then
+        measure summary DuckDB - "$python" "$peers" summary "$parquet"
+    fi
+    measure calls profdb - "$profdb" report calls --db "$database" --fn "${pair#*,}"
+    measure drill profdb - "$profdb" report summary --first 10 --db "$database" --fn "$pair"
+done
+# Last, as the database grows.
+round=0
+while [ "$round" -lt "$rounds" ]; do
+    round=$((round + 1))
+    measure again profdb - "$profdb" import --again --db "$database" "$csv"
+done
+
+echo "$rows rows, $rounds rounds, medians; ratio: profdb to peer"
+sqlite3 -batch -bail :memory: <<SQL
+CREATE TABLE figures (job TEXT, tool TEXT, nanoseconds INTEGER, kib INTEGER, bytes INTEGER);
+.import '$figures' figures
+.mode markdown
+WITH
+  ranked AS (
+    SELECT
+      *,
+      row_number() OVER (PARTITION BY job, tool ORDER BY nanoseconds) AS place,
+      count(*) OVER (PARTITION BY job, tool) AS runs
+    FROM figures
+  ),
+  medians AS (
+    SELECT
+      job,
+      tool,
+      avg(nanoseconds) FILTER (WHERE place IN ((runs + 1) / 2, (runs + 2) / 2)) / 1e9 AS seconds,
+      max(kib) / 1024.0 AS mib,
+      max(bytes + 0) AS bytes
+    FROM ranked
+    GROUP BY job, tool
+  )
+SELECT
+  m.job,
+  m.tool,
+  printf('%.3f', m.seconds) AS wall_s,
+  CASE WHEN m.tool = 'profdb' THEN '' ELSE printf('%.2f', us.seconds / m.seconds) END AS ratio,
+  printf('%.1f', m.mib) AS peak_mib,
+  CASE WHEN m.bytes > 0 THEN printf('%.1f', 1.0 * m.bytes / $rows) ELSE '' END AS bytes_per_row
+FROM medians AS m
+JOIN medians AS us ON us.job = m.job AND us.tool = 'profdb'
+ORDER BY
+  CASE m.job WHEN 'csv' THEN 1 WHEN 'again' THEN 2 WHEN 'xml' THEN 3 WHEN 'summary' THEN 4 WHEN 'calls' THEN 5 ELSE 6 END,
+  m.tool <> 'profdb',
+  m.tool;
+SQL

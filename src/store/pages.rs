@@ -1,0 +1,642 @@
+//! B-trees of a SQLite file, written page by page instead of row by row: rows come in the order of their keys, so that each
+//! page is filled, written and forgotten. The file and its tables are made by SQLite; the trees replace the empty ones
+//! there. docs/design/0005-pages.md says why, and what keeps it safe.
+//!
+//! References: SQLite, "Database File Format", sections 1.3 (header), 1.6 (b-tree pages), 2.1 (records).
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+/// Bytes that are collected before they are written.
+const CHUNK: usize = 1 << 20;
+
+/// SQLite never uses the page that holds this byte: locks live there.
+const LOCK_BYTE: u64 = 1 << 30;
+
+/// Bytes of a page before the places of its cells: of a leaf, of an interior page.
+const LEAF_HEAD: usize = 8;
+const INTERIOR_HEAD: usize = 12;
+
+/// Bytes that a page spends on the place of one cell.
+const PLACE: usize = 2;
+
+/// Bytes of the number of a page.
+const LINK: usize = 4;
+
+/// A file that pages are appended to while SQLite looks away.
+pub(super) struct PageFile {
+    file: File,
+    page_size: usize,
+    /// Number of the page after the last one, counted from 1.
+    next: u32,
+    chunk: Vec<u8>,
+    /// Where the chunk belongs.
+    offset: u64,
+}
+
+impl PageFile {
+    /// Goes on behind the last page of a database.
+    pub(super) fn new(file: File, page_size: u16) -> io::Result<Self> {
+        let page_size = usize::from(page_size);
+        let offset = file.metadata()?.len();
+        let pages = offset / page_size as u64;
+        let next = u32::try_from(pages + 1).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        Ok(Self { file, page_size, next, chunk: Vec::with_capacity(CHUNK + page_size), offset })
+    }
+
+    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
+        if u64::from(self.next) == LOCK_BYTE / self.page_size as u64 + 1 {
+            self.chunk.resize(self.chunk.len() + self.page_size, 0);
+            self.next += 1;
+        }
+        let number = self.next;
+        self.next = number.checked_add(1).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.chunk.extend_from_slice(page);
+        if self.chunk.len() >= CHUNK {
+            self.write_chunk()?;
+        }
+        Ok(number)
+    }
+
+    fn replace(&mut self, number: u32, page: &[u8]) -> io::Result<()> {
+        self.write_at(u64::from(number - 1) * self.page_size as u64, page)
+    }
+
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(offset))?;
+        self.file.write_all(bytes)
+    }
+
+    fn write_chunk(&mut self) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.offset))?;
+        self.file.write_all(&self.chunk)?;
+        self.offset += self.chunk.len() as u64;
+        self.chunk.clear();
+        Ok(())
+    }
+
+    /// Writes what is left, and tells the header that the file has grown and changed.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.write_chunk()?;
+        let mut counter = [0; 4];
+        self.file.seek(SeekFrom::Start(24))?;
+        self.file.read_exact(&mut counter)?;
+        let changed = u32::from_be_bytes(counter).wrapping_add(1).to_be_bytes();
+        self.write_at(24, &changed)?;
+        self.write_at(28, &(self.next - 1).to_be_bytes())?;
+        self.write_at(92, &changed)
+    }
+}
+
+/// The two kinds of b-tree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Rows by number; what stands between two pages repeats the number of the last row before.
+    Table,
+    /// Rows by content (tables without row numbers, indexes); what stands between two pages is a row itself.
+    Index,
+}
+
+impl Kind {
+    fn leaf(self) -> u8 {
+        if self == Self::Table { 13 } else { 10 }
+    }
+
+    fn interior(self) -> u8 {
+        if self == Self::Table { 5 } else { 2 }
+    }
+
+    /// How much of a record its page keeps; the rest goes to pages of its own.
+    fn kept(self, record: usize, page_size: usize) -> usize {
+        let most = if self == Self::Table { page_size - 35 } else { (page_size - 12) * 64 / 255 - 23 };
+        let least = (page_size - 12) * 32 / 255 - 23;
+        if record <= most {
+            return record;
+        }
+        let even = least + (record - least) % (page_size - LINK);
+        if even <= most { even } else { least }
+    }
+}
+
+/// Pages next to each other, and what stands between each two.
+#[derive(Default)]
+struct Level {
+    pages: Vec<u32>,
+    /// The dividers one after the other, and where each of them ends: one less than pages.
+    dividers: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Level {
+    fn divide(&mut self, divider: &[u8]) {
+        self.dividers.extend_from_slice(divider);
+        self.ends.push(self.dividers.len());
+    }
+
+    fn divider(&self, at: usize) -> &[u8] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.dividers[start..self.ends[at]]
+    }
+}
+
+/// A tree that grows at its right end.
+struct Tree {
+    kind: Kind,
+    leaves: Level,
+    page: Page,
+    /// Bytes of the page that are left to rows which come later, through SQL.
+    room: usize,
+    /// The same for rows between the last one and the next.
+    room_ahead: usize,
+    cell: Vec<u8>,
+    /// Length of the cell that was added last.
+    last_cell: usize,
+}
+
+impl Tree {
+    fn new(kind: Kind, page_size: usize) -> Self {
+        let page = Page::new(kind.leaf(), LEAF_HEAD, page_size);
+        Self { kind, leaves: Level::default(), page, room: 0, room_ahead: 0, cell: Vec::new(), last_cell: 0 }
+    }
+
+    /// Adds a record to what lies in `cell`; pages of its own take what is too long for a page with others.
+    fn put(&mut self, file: &mut PageFile, record: &[u8]) -> io::Result<()> {
+        let (kept, spilled) = record.split_at(self.kind.kept(record.len(), file.page_size));
+        self.cell.extend_from_slice(kept);
+        let mut next = 0_u32;
+        for part in spilled.chunks(file.page_size - LINK).rev() {
+            let mut page = next.to_be_bytes().to_vec();
+            page.extend_from_slice(part);
+            page.resize(file.page_size, 0);
+            next = file.append(&page)?;
+        }
+        if next != 0 {
+            self.cell.extend_from_slice(&next.to_be_bytes());
+        }
+        Ok(())
+    }
+
+    /// Adds what lies in `cell`. Where the page is full it is written; `key` is what then stands behind it in a table.
+    fn add(&mut self, file: &mut PageFile, key: u64) -> io::Result<()> {
+        let room = self.cell.len() + self.room + self.room_ahead;
+        // However much room is wanted, a page has rows, and one is left where another becomes a divider.
+        if !self.page.fits(self.cell.len()) || (self.page.cells > 1 && !self.page.fits(room)) {
+            match self.kind {
+                Kind::Table => {
+                    let mut divider = Vec::with_capacity(9);
+                    varint(&mut divider, key);
+                    self.leaves.divide(&divider);
+                }
+                Kind::Index => {
+                    let divider = self.page.take_last(self.last_cell);
+                    self.leaves.divide(&divider);
+                }
+            }
+            self.close_leaf(file)?;
+        }
+        self.page.add(&self.cell);
+        self.last_cell = self.cell.len();
+        self.room += self.room_ahead;
+        self.room_ahead = 0;
+        Ok(())
+    }
+
+    fn close_leaf(&mut self, file: &mut PageFile) -> io::Result<()> {
+        self.leaves.pages.push(file.append(self.page.finished(0))?);
+        self.page.clear();
+        self.room = 0;
+        Ok(())
+    }
+
+    /// Puts the tree where SQLite looks for it.
+    fn finish(mut self, file: &mut PageFile, root: u32) -> io::Result<()> {
+        if self.leaves.pages.is_empty() {
+            return file.replace(root, self.page.finished(0));
+        }
+        self.close_leaf(file)?;
+        let mut below = self.leaves;
+        let mut page = Page::new(self.kind.interior(), INTERIOR_HEAD, file.page_size);
+        let mut cell = Vec::new();
+        loop {
+            let mut above = Level::default();
+            let mut first = 0;
+            while first < below.pages.len() {
+                let mut last = first;
+                while last + 1 < below.pages.len() && page.fits(LINK + below.divider(last).len()) {
+                    cell.clear();
+                    cell.extend_from_slice(&below.pages[last].to_be_bytes());
+                    cell.extend_from_slice(below.divider(last));
+                    page.add(&cell);
+                    last += 1;
+                }
+                if last + 2 == below.pages.len() {
+                    // A page for the last child alone would have no cell, which is not allowed.
+                    last -= 1;
+                    let _ = page.take_last(LINK + below.divider(last).len());
+                }
+                let finished = page.finished(below.pages[last]);
+                if first == 0 && last + 1 == below.pages.len() {
+                    return file.replace(root, finished);
+                }
+                above.pages.push(file.append(finished)?);
+                page.clear();
+                if last + 1 < below.pages.len() {
+                    above.divide(below.divider(last));
+                }
+                first = last + 1;
+            }
+            below = above;
+        }
+    }
+}
+
+/// A table with row numbers.
+pub(super) struct TableTree {
+    tree: Tree,
+    last: u64,
+}
+
+impl TableTree {
+    pub(super) fn new(file: &PageFile) -> Self {
+        Self { tree: Tree::new(Kind::Table, file.page_size), last: 0 }
+    }
+
+    /// Adds a row; its number is higher than all before.
+    pub(super) fn push(&mut self, file: &mut PageFile, row: u64, record: &mut Record) -> io::Result<()> {
+        let record = record.finished();
+        self.tree.cell.clear();
+        varint(&mut self.tree.cell, record.len() as u64);
+        varint(&mut self.tree.cell, row);
+        self.tree.put(file, record)?;
+        self.tree.add(file, self.last)?;
+        self.last = row;
+        Ok(())
+    }
+
+    /// Keeps bytes free for rows that come later and belong here.
+    pub(super) fn leave_room(&mut self, bytes: usize) {
+        self.tree.room_ahead += bytes;
+    }
+
+    pub(super) fn finish(self, file: &mut PageFile, root: u32) -> io::Result<()> {
+        self.tree.finish(file, root)
+    }
+}
+
+/// An index, or a table without row numbers: all columns, those of the key first.
+pub(super) struct IndexTree(Tree);
+
+impl IndexTree {
+    pub(super) fn new(file: &PageFile) -> Self {
+        Self(Tree::new(Kind::Index, file.page_size))
+    }
+
+    /// Adds a row; it comes after all before.
+    pub(super) fn push(&mut self, file: &mut PageFile, record: &mut Record) -> io::Result<()> {
+        self.cell(file, record)?;
+        self.0.add(file, 0)
+    }
+
+    fn cell(&mut self, file: &mut PageFile, record: &mut Record) -> io::Result<()> {
+        let record = record.finished();
+        self.0.cell.clear();
+        varint(&mut self.0.cell, record.len() as u64);
+        self.0.put(file, record)
+    }
+
+    /// Keeps bytes free for rows that come later and belong here.
+    pub(super) fn leave_room(&mut self, bytes: usize) {
+        self.0.room_ahead += bytes;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.leaves.pages.is_empty() && self.0.page.cells == 0
+    }
+
+    /// Goes on with the pages of another tree, which has rows; `divider` comes after all rows here and before those.
+    pub(super) fn join(&mut self, file: &mut PageFile, divider: &mut Record, mut next: Self) -> io::Result<()> {
+        self.cell(file, divider)?;
+        self.0.close_leaf(file)?;
+        self.0.leaves.divide(&self.0.cell);
+        let leaves = std::mem::take(&mut next.0.leaves);
+        for (at, page) in leaves.pages.iter().enumerate() {
+            self.0.leaves.pages.push(*page);
+            self.0.leaves.divide(leaves.divider(at));
+        }
+        self.0 = Tree { leaves: std::mem::take(&mut self.0.leaves), ..next.0 };
+        Ok(())
+    }
+
+    pub(super) fn finish(self, file: &mut PageFile, root: u32) -> io::Result<()> {
+        self.0.finish(file, root)
+    }
+}
+
+/// A page that is being filled: places of cells from the front, cells from the back.
+struct Page {
+    bytes: Vec<u8>,
+    head: usize,
+    cells: usize,
+    top: usize,
+}
+
+impl Page {
+    fn new(kind: u8, head: usize, page_size: usize) -> Self {
+        let mut bytes = vec![0; page_size];
+        bytes[0] = kind;
+        Self { bytes, head, cells: 0, top: page_size }
+    }
+
+    fn fits(&self, bytes: usize) -> bool {
+        self.head + PLACE * (self.cells + 1) + bytes <= self.top
+    }
+
+    fn add(&mut self, cell: &[u8]) {
+        let end = self.top;
+        self.top -= cell.len();
+        self.bytes[self.top..end].copy_from_slice(cell);
+        let place = self.head + PLACE * self.cells;
+        self.bytes[place..place + PLACE].copy_from_slice(&sixteen_bits(self.top));
+        self.cells += 1;
+    }
+
+    /// Takes the cell away that was added last; its length is known to whoever added it.
+    fn take_last(&mut self, length: usize) -> Vec<u8> {
+        let cell = self.bytes[self.top..self.top + length].to_vec();
+        self.top += length;
+        self.cells -= 1;
+        cell
+    }
+
+    /// The page as it is to be written; `right` is the last child of an interior page.
+    fn finished(&mut self, right: u32) -> &[u8] {
+        self.bytes[self.head + PLACE * self.cells..self.top].fill(0);
+        self.bytes[3..5].copy_from_slice(&sixteen_bits(self.cells));
+        self.bytes[5..7].copy_from_slice(&sixteen_bits(self.top));
+        if self.head == INTERIOR_HEAD {
+            self.bytes[8..12].copy_from_slice(&right.to_be_bytes());
+        }
+        &self.bytes
+    }
+
+    fn clear(&mut self) {
+        self.cells = 0;
+        self.top = self.bytes.len();
+    }
+}
+
+/// A place or a number of cells. A page of 65,536 bytes without cells has its top at 65,536, which is written as 0.
+fn sixteen_bits(number: usize) -> [u8; 2] {
+    let [.., high, low] = number.to_be_bytes();
+    [high, low]
+}
+
+/// The columns of a row as SQLite writes them: their types first, then their values.
+#[derive(Default)]
+pub(super) struct Record {
+    types: Vec<u8>,
+    values: Vec<u8>,
+}
+
+/// Whole numbers below this are stored as integers also in columns of type REAL: SQLite does so.
+const WHOLE: f64 = 140_737_488_355_328.0;
+
+impl Record {
+    /// Begins a row.
+    pub(super) fn start(&mut self) -> &mut Self {
+        self.types.clear();
+        // For the length of the types.
+        self.types.push(0);
+        self.values.clear();
+        self
+    }
+
+    pub(super) fn null(&mut self) -> &mut Self {
+        self.types.push(0);
+        self
+    }
+
+    pub(super) fn integer(&mut self, value: i64) -> &mut Self {
+        let bytes = value.to_be_bytes();
+        let (kind, length) = match value {
+            0 => (8, 0),
+            1 => (9, 0),
+            -0x80..=0x7f => (1, 1),
+            -0x8000..=0x7fff => (2, 2),
+            -0x80_0000..=0x7f_ffff => (3, 3),
+            -0x8000_0000..=0x7fff_ffff => (4, 4),
+            -0x8000_0000_0000..=0x7fff_ffff_ffff => (5, 6),
+            _ => (6, 8),
+        };
+        self.types.push(kind);
+        self.values.extend_from_slice(&bytes[8 - length..]);
+        self
+    }
+
+    pub(super) fn real(&mut self, value: f64) -> &mut Self {
+        #[expect(clippy::cast_possible_truncation, reason = "compared with what comes back")]
+        let whole = value as i64;
+        #[expect(clippy::cast_precision_loss, reason = "compared with what went in")]
+        if value.abs() < WHOLE && (whole as f64).to_bits() == (value + 0.0).to_bits() {
+            return self.integer(whole);
+        }
+        self.types.push(7);
+        self.values.extend_from_slice(&value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn text(&mut self, value: &str) -> &mut Self {
+        varint(&mut self.types, 13 + 2 * value.len() as u64);
+        self.values.extend_from_slice(value.as_bytes());
+        self
+    }
+
+    pub(super) fn integer_or_null(&mut self, value: Option<i64>) -> &mut Self {
+        match value {
+            Some(value) => self.integer(value),
+            None => self.null(),
+        }
+    }
+
+    pub(super) fn real_or_null(&mut self, value: Option<f64>) -> &mut Self {
+        match value {
+            Some(value) => self.real(value),
+            None => self.null(),
+        }
+    }
+
+    pub(super) fn text_or_null(&mut self, value: Option<&str>) -> &mut Self {
+        match value {
+            Some(value) => self.text(value),
+            None => self.null(),
+        }
+    }
+
+    /// Columns at the end that are NULL are left out, as in rows that are older than a column.
+    fn finished(&mut self) -> &[u8] {
+        while self.types.last() == Some(&0) && self.types.len() > 1 {
+            self.types.pop();
+        }
+        let length = u8::try_from(self.types.len()).ok().filter(|length| *length < 0x80);
+        self.types[0] = length.expect("a dozen columns, whose types take four bytes at most");
+        self.types.extend_from_slice(&self.values);
+        &self.types
+    }
+}
+
+/// A number in as few bytes as it needs, seven bits each.
+fn varint(bytes: &mut Vec<u8>, value: u64) {
+    if value < 0x80 {
+        bytes.push(low_bits(value));
+        return;
+    }
+    if value >> 56 != 0 {
+        // The ninth byte has eight bits.
+        for shift in (1..9).rev() {
+            bytes.push(0x80 | low_bits(value >> (7 * shift + 1)));
+        }
+        bytes.push(value.to_be_bytes()[7]);
+        return;
+    }
+    let groups = (64 - value.leading_zeros()).div_ceil(7);
+    for group in (0..groups).rev() {
+        let more = if group > 0 { 0x80 } else { 0 };
+        bytes.push(more | low_bits(value >> (7 * group)));
+    }
+}
+
+/// The lowest seven bits.
+fn low_bits(value: u64) -> u8 {
+    value.to_be_bytes()[7] & 0x7f
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    /// Small pages: a few thousand rows are a tree of several levels.
+    const PAGE_SIZE: u16 = 512;
+
+    /// A number for each position, in no order.
+    fn mixed(at: u64) -> u64 {
+        at.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
+    }
+
+    /// A text, of `longest` bytes at most.
+    fn text(at: u64, longest: u64) -> String {
+        let length = usize::try_from(mixed(at) % (longest + 1)).expect("a short text");
+        format!("{at:09}").repeat(length / 9 + 1)
+    }
+
+    /// Writes trees of `rows` rows with texts up to `longest`, and lets SQLite read them.
+    fn check(rows: u64, longest: u64) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trees.db");
+        let connection = Connection::open(&path).expect("a file");
+        let schema = format!(
+            "PRAGMA page_size = {PAGE_SIZE};
+             CREATE TABLE numbered (id INTEGER PRIMARY KEY, number INTEGER, cost REAL, name TEXT, gone TEXT) STRICT;
+             CREATE TABLE sorted (part INTEGER, name TEXT, cost REAL, PRIMARY KEY (part, name)) STRICT, WITHOUT ROWID;"
+        );
+        connection.execute_batch(&schema).expect("a schema");
+        let root = |name: &str| {
+            let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+            connection.query_row(sql, [name], |row| row.get::<_, u32>(0)).expect("a table")
+        };
+        let options = File::options().read(true).write(true).open(&path).expect("it is there");
+        let mut file = PageFile::new(options, PAGE_SIZE).expect("a file of whole pages");
+        let mut record = Record::default();
+        let mut numbered = TableTree::new(&file);
+        // Two parts that grow at the same time.
+        let mut parts = [IndexTree::new(&file), IndexTree::new(&file)];
+        let mut late = Vec::new();
+        for at in 1..=rows {
+            let (id, number, cost, name) = row(at, longest);
+            if at % 50 == 17 {
+                numbered.leave_room(40);
+                late.push((id, number, cost, name));
+                continue;
+            }
+            record.start().null().integer(number).real(cost).text(&name).null();
+            numbered.push(&mut file, id, &mut record).expect("space on the disk");
+            for (part, tree) in (0..).zip(&mut parts) {
+                // The first row of a part may become what divides it from the part before.
+                if at > 1 {
+                    tree.push(&mut file, record.start().integer(part).text(&name).real(cost)).expect("space");
+                }
+            }
+        }
+        numbered.finish(&mut file, root("numbered")).expect("space on the disk");
+        let [mut first, second] = parts;
+        if !second.is_empty() {
+            let (_, _, cost, name) = row(1, longest);
+            let divider = record.start().integer(1).text(&name).real(cost);
+            first.join(&mut file, divider, second).expect("space on the disk");
+        }
+        first.finish(&mut file, root("sorted")).expect("space on the disk");
+        file.finish().expect("space on the disk");
+
+        let insert = "INSERT INTO numbered (id, number, cost, name) VALUES (?1, ?2, ?3, ?4)";
+        for (id, number, cost, name) in &late {
+            let id = i64::try_from(*id).expect("63 bits");
+            connection.execute(insert, (id, number, cost, name)).expect("a row that is missing");
+        }
+        let found: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("an answer");
+        assert_eq!(found, "ok", "{rows} rows");
+        let mut select =
+            connection.prepare("SELECT id, number, cost, name, gone FROM numbered ORDER BY id").expect("SQL");
+        let read = |row: &rusqlite::Row<'_>| {
+            assert_eq!(row.get::<_, Option<String>>(4)?, None);
+            Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, f64>(2)?, row.get(3)?))
+        };
+        let stored: Vec<_> = select.query_map([], read).expect("rows").collect::<Result<_, _>>().expect("rows");
+        let expected: Vec<_> = (1..=rows)
+            .map(|at| row(at, longest))
+            .map(|(id, number, cost, name)| (i64::try_from(id).expect("63 bits"), number, cost, name))
+            .collect();
+        assert_eq!(stored, expected);
+        let mut select = connection.prepare("SELECT part, name, cost FROM sorted ORDER BY part, name").expect("SQL");
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let stored: Vec<(i64, String, f64)> =
+            select.query_map([], read).expect("rows").collect::<Result<_, _>>().expect("rows");
+        let expected: Vec<_> = (0..2)
+            .flat_map(|part| (1..=rows).map(move |at| (part, at)))
+            .filter(|&(part, at)| at % 50 != 17 && (at > 1 || (part == 1 && rows > 1)))
+            .map(|(part, at)| (part, row(at, longest).3, row(at, longest).2))
+            .collect();
+        assert_eq!(stored, expected);
+    }
+
+    /// A row whose columns take all lengths that numbers can take.
+    fn row(at: u64, longest: u64) -> (u64, i64, f64, String) {
+        let number = (mixed(at) >> (mixed(at + 1) % 64)).cast_signed() * if at.is_multiple_of(3) { -1 } else { 1 };
+        #[expect(clippy::cast_precision_loss, reason = "any number will do")]
+        let cost = if at.is_multiple_of(2) { number as f64 } else { number as f64 / 1024.0 };
+        // Numbers of rows grow from one byte to nine.
+        let id = at + if at > 1000 { 1 << (at / 40).min(61) } else { 0 };
+        (id, number, cost, text(at, longest))
+    }
+
+    #[test]
+    fn trees_of_every_small_size_are_sound() {
+        for rows in 0..260 {
+            check(rows, 60);
+        }
+    }
+
+    #[test]
+    fn trees_of_several_levels_are_sound() {
+        for rows in [2000, 2399, 2400, 6000] {
+            check(rows, 30);
+        }
+    }
+
+    #[test]
+    fn what_is_longer_than_a_page_has_pages_of_its_own() {
+        for longest in [100, 500, 1000, 5000] {
+            check(300, longest);
+        }
+    }
+}

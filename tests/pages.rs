@@ -1,0 +1,363 @@
+//! The first run of a new file is written as pages, all others through SQL. Both say the same, and what a file went through
+//! while it was made cannot be seen in it.
+
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use profdb::error::Stop;
+use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, RunFact, Sink, Unit};
+use profdb::import::{self, Failure, Imported, import, meta};
+use profdb::importers::{Options, by_name};
+use profdb::input::{Fingerprint, Input, Limits};
+use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
+use profdb::tree::{Batch, Output, TreeBuilder};
+use rusqlite::types::Value;
+
+#[derive(Default)]
+struct Batches(Vec<Batch>);
+
+impl Output for Batches {
+    fn batch(&mut self, batch: Batch) {
+        self.0.push(batch);
+    }
+}
+
+/// A tree that anybody can make again.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    nodes: u64,
+    depth: usize,
+    functions: u64,
+    metrics: usize,
+    /// Length of the longest names.
+    names: usize,
+}
+
+/// Numbers in no order: a linear congruential generator.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+impl Shape {
+    fn say(self, sink: &mut dyn Sink) {
+        let mut numbers = Numbers(self.nodes);
+        let units = [("time", Unit::Nanoseconds), ("ticks", Unit::Count), ("alloc", Unit::Bytes), ("gc", Unit::Count)];
+        let metrics: Vec<MetricId> =
+            units[..self.metrics].iter().map(|(name, unit)| sink.metric(name, unit.clone())).collect();
+        if let Some(second) = metrics.get(1) {
+            sink.run(RunFact::DefaultMetric(*second));
+        }
+        let mut functions = Vec::new();
+        for at in 0..self.functions {
+            let name = format!("{}{at}", "n".repeat(self.names * usize::from(at % 7 == 3)));
+            let kind = if at % 11 == 5 { Kind::Pseudo } else { Kind::Function };
+            let first_line = u32::try_from(at % 3).expect("small");
+            functions.push(sink.function(FunctionDef { kind, module: "m", first_line, ..FunctionDef::named(&name) }));
+        }
+        let mut open: Vec<Option<usize>> = Vec::new();
+        for _ in 0..self.nodes {
+            while open.len() >= self.depth || (!open.is_empty() && numbers.below(3) == 0) {
+                sink.leave();
+                open.pop();
+            }
+            let here = usize::try_from(numbers.below(self.functions)).expect("small");
+            let line = open.last().copied().flatten().filter(|_| numbers.below(2) == 0);
+            let file = if numbers.below(9) == 0 { "other".repeat(self.names / 3 + 1) } else { String::new() };
+            let calls = (numbers.below(5) > 0).then(|| numbers.below(1 << 20));
+            let frame = match line {
+                Some(above) => {
+                    let line = Line { file: &file, line: u32::try_from(numbers.below(300)).expect("small"), col: 0 };
+                    Frame { function: functions[above], line: Some(line) }
+                }
+                None => Frame::function(functions[here]),
+            };
+            sink.enter(frame, calls);
+            open.push(if line.is_some() { None } else { Some(here) });
+            for metric in &metrics {
+                #[expect(clippy::cast_precision_loss, reason = "any number will do")]
+                let cost = numbers.below(1 << 30) as f64 / [1.0, 1024.0][usize::from(numbers.below(2) == 0)];
+                match numbers.below(5) {
+                    0 => {}
+                    1 if line.is_some() => sink.cost(*metric, Cost::ExclusiveOnly(cost)),
+                    2 => sink.cost(*metric, Cost::Both { exclusive: cost, cumulative: cost / 2.0 }),
+                    _ => sink.cost(*metric, Cost::Exclusive(cost)),
+                }
+            }
+        }
+        for _ in open {
+            sink.leave();
+        }
+    }
+
+    fn write(self, database: &mut Database) {
+        let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
+        self.say(&mut builder);
+        let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
+        let mut writer = database.begin_run().expect("nobody else is here");
+        for batch in batches {
+            writer.batch(batch).expect("space on the disk");
+        }
+        let meta = RunMeta {
+            format: "random",
+            revision: 1,
+            options: String::new(),
+            source_name: "random".to_owned(),
+            fingerprint: Fingerprint { bytes: self.nodes, sha256: [0; 32] },
+            title: None,
+            source: None,
+            tags: vec![("key".to_owned(), "value".to_owned())],
+            again: true,
+        };
+        let outcome = writer.finish(&totals, &meta).expect("space on the disk");
+        assert!(matches!(outcome, Outcome::Stored(_)));
+    }
+}
+
+fn check(shape: Shape) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pages.db");
+    let mut pages = Database::open(&path).expect("a new file");
+    assert!(!path.exists(), "a file is there when it is whole, and not before");
+    shape.write(&mut pages);
+    assert_eq!(entries(folder.path()), std::slice::from_ref(&path));
+    // A file that is there is written by SQL, also if it is empty.
+    let empty = folder.path().join("sql.db");
+    fs::File::create(&empty).expect("a folder that can be written");
+    let mut sql = Database::open(&empty).expect("an empty file is an empty database");
+    shape.write(&mut sql);
+    same(&pages, &sql, shape);
+    sound(&pages);
+
+    // It is a file like any other.
+    let more = Shape { nodes: shape.nodes / 2 + 1, ..shape };
+    more.write(&mut pages);
+    more.write(&mut sql);
+    same(&pages, &sql, shape);
+    pages.connection().execute_batch("VACUUM").expect("a sound file");
+    same(&pages, &sql, shape);
+    pages.delete_run(1).expect("it is there");
+    sql.delete_run(1).expect("it is there");
+    same(&pages, &sql, shape);
+    sound(&pages);
+    drop(pages);
+    let again = Database::open_read_only(&path).expect("it is there");
+    same(&again, &sql, shape);
+}
+
+fn sound(database: &Database) {
+    assert_eq!(select(database, "PRAGMA integrity_check"), [[Value::Text("ok".to_owned())]]);
+    assert_eq!(select(database, "PRAGMA foreign_key_check").len(), 0);
+    for (name, sql) in CHECKS {
+        // What the generated costs contradict on purpose does not matter here.
+        if !matches!(*name, "function_totals" | "line_totals" | "edges_add_up") {
+            assert_eq!(select(database, sql).len(), 0, "{name}");
+        }
+    }
+}
+
+fn same(left: &Database, right: &Database, shape: Shape) {
+    let schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name";
+    assert_eq!(select(left, schema), select(right, schema));
+    for table in select(left, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_stat4'") {
+        let [Value::Text(table)] = table.as_slice() else { panic!("a table without a name: {table:?}") };
+        let sql =
+            format!("SELECT group_concat(name, ', ') FROM pragma_table_xinfo('{table}') WHERE name <> 'imported_at'");
+        let [columns] = select(left, &sql).concat().try_into().expect("one list");
+        let Value::Text(columns) = columns else { panic!("no columns: {columns:?}") };
+        let sql = format!("SELECT {columns} FROM {table}");
+        // Not assert_eq: nobody wants to read all rows.
+        assert!(select(left, &sql) == select(right, &sql), "{table} differs, {shape:?}");
+    }
+}
+
+fn select(database: &Database, sql: &str) -> Vec<Vec<Value>> {
+    let mut statement = database.connection().prepare(sql).expect("the columns are there");
+    let width = statement.column_count();
+    let rows = statement.query_map([], |row| (0..width).map(|at| row.get(at)).collect()).expect("rows");
+    rows.collect::<Result<_, _>>().expect("rows")
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let found = fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it can be read").path());
+    let mut found: Vec<_> = found.collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn pages_and_sql_say_the_same() {
+    let usual = Shape { nodes: 3000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    check(Shape { nodes: 1, ..usual });
+    check(usual);
+    check(Shape { metrics: 1, ..usual });
+    check(Shape { metrics: 4, ..usual });
+    // Some rows come after their batch, but not many.
+    check(Shape { nodes: 40_000, metrics: 3, ..usual });
+    check(Shape { functions: 4000, nodes: 5000, ..usual });
+    check(Shape { names: 3000, functions: 300, ..usual });
+}
+
+/// More rows than may wait come after their batch: SQL takes over in the middle.
+#[test]
+fn a_tree_too_deep_for_pages_ends_in_sql() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("deep.db");
+    let chain = |sink: &mut dyn Sink| {
+        let time = sink.metric("time", Unit::Nanoseconds);
+        let function = sink.function(FunctionDef::named("f"));
+        for _ in 0..150_000 {
+            sink.enter(Frame::function(function), Some(1));
+            sink.cost(time, Cost::Exclusive(1.0));
+        }
+        for _ in 0..150_000 {
+            sink.leave();
+        }
+    };
+    let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
+    chain(&mut builder);
+    let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
+    let mut database = Database::open(&path).expect("a new file");
+    let mut writer = database.begin_run().expect("nobody else is here");
+    for batch in batches {
+        writer.batch(batch).expect("space on the disk");
+    }
+    let stop = Stop::default();
+    let input = Input::new(Box::new(&b""[..]), Limits::default(), stop).expect("nothing to read");
+    let format = by_name("dyalog_csv").expect("the format is there");
+    let described = meta(format, &Options::default(), "deep", input.finish().expect("nothing to read"));
+    writer.finish(&totals, &described).expect("space on the disk");
+    sound(&database);
+    assert_eq!(select(&database, "SELECT COUNT(*), MAX(depth) FROM nodes"), [[150_000, 149_999].map(Value::Integer)]);
+}
+
+const CSV: &[u8] = b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.f\",,1,1,1\n";
+
+/// Imports one row; `meanwhile` happens when all rows have been read, and the file is not in its place yet.
+fn import_one(path: &Path, title: &str, meanwhile: impl FnOnce()) -> Result<Imported, import::Failure> {
+    let stop = Stop::default();
+    let input = Input::new(Box::new(CSV), Limits::default(), stop.clone()).expect("the text is readable");
+    let format = by_name("dyalog_csv").expect("the format is there");
+    let options = Options::default();
+    let describe = |fingerprint| {
+        meanwhile();
+        RunMeta { title: Some(title.to_owned()), again: true, ..meta(format, &options, "x", fingerprint) }
+    };
+    import(input, format, &options, &stop, describe, || Database::open(path))
+}
+
+#[test]
+fn a_file_that_appears_meanwhile_stays_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.db");
+    let imported = import_one(&path, "a", || {
+        // The other thread begins as soon as it has a row.
+        while !folder.path().join("x.db.importing").exists() {
+            std::thread::yield_now();
+        }
+        fs::write(&path, b"somebody's").expect("a folder that can be written");
+    });
+    let Err(Failure::Store(error @ StoreError::File { .. })) = imported else { panic!("{imported:?}") };
+    assert_eq!(error.to_string(), format!("{}: another program has made this file meanwhile", path.display()));
+    assert_eq!(fs::read(&path).expect("it is there"), b"somebody's");
+    assert_eq!(entries(folder.path()), [path]);
+}
+
+#[test]
+fn many_imports_into_one_new_file_all_succeed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.db");
+    std::thread::scope(|scope| {
+        let imports: Vec<_> = (0..8)
+            .map(|at| {
+                scope.spawn({
+                    let path = &path;
+                    move || import_one(path, &at.to_string(), || ())
+                })
+            })
+            .collect();
+        for import in imports {
+            import.join().expect("no panic").expect("all of them succeed");
+        }
+    });
+    let database = Database::open_read_only(&path).expect("it is there");
+    sound(&database);
+    assert_eq!(select(&database, "SELECT COUNT(DISTINCT title), COUNT(*) FROM runs"), [[8, 8].map(Value::Integer)]);
+    assert_eq!(entries(folder.path()), [path]);
+}
+
+#[test]
+fn what_a_dead_program_has_left_is_removed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.db");
+    fs::write(folder.path().join("x.db.importing"), b"half a database").expect("a folder that can be written");
+    let imported = import_one(&path, "a", || ()).expect("nobody else is here");
+    sound(&imported.database);
+    assert_eq!(entries(folder.path()), std::slice::from_ref(&path));
+
+    // Killed between the two steps of a rename, a program leaves a whole database under two names.
+    fs::hard_link(&path, folder.path().join("x.db.importing")).expect("a file system with links");
+    fs::rename(&path, folder.path().join("kept.db")).expect("a folder that can be written");
+    let kept = fs::read(folder.path().join("kept.db")).expect("it is there");
+    import_one(&path, "a", || ()).expect("nobody else is here");
+    assert_eq!(fs::read(folder.path().join("kept.db")).expect("it is there"), kept);
+    assert_eq!(entries(folder.path()), [folder.path().join("kept.db"), path]);
+}
+
+/// Starts `profdb import -`, which waits for more than it gets.
+#[cfg(unix)]
+fn interrupted_import(folder: &Path) -> std::process::Child {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    command.args(["import", "--db", "x.db", "-"]).current_dir(folder).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program is there");
+    let mut rows = CSV.to_vec();
+    for _ in 0..100_000 {
+        rows.extend_from_slice(b"1,\"#.g\",,1,1,1\n");
+    }
+    child.stdin.as_mut().expect("a pipe").write_all(&rows).expect("it reads");
+    // Several batches have been sent by now, and the first of them makes the file.
+    while !folder.join("x.db.importing").exists() {
+        std::thread::yield_now();
+    }
+    child
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_import_leaves_a_file_that_the_next_one_removes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = interrupted_import(folder.path());
+    child.kill().expect("it waits");
+    child.wait().expect("it is dead");
+    assert_eq!(entries(folder.path()), [folder.path().join("x.db.importing")]);
+    let path = folder.path().join("x.db");
+    import_one(&path, "a", || ()).expect("nobody else is here");
+    assert_eq!(entries(folder.path()), [path]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("x.csv");
+    let mut rows = CSV.to_vec();
+    for _ in 0..100_000 {
+        rows.extend_from_slice(b"1,\"#.g\",,1,1,1\n");
+    }
+    fs::write(&csv, rows).expect("a folder that can be written");
+    // 200 KiB hold the empty tables, and not the rows.
+    let script = "ulimit -f 400; trap '' XFSZ; exec \"$0\" import --db x.db x.csv";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder.path());
+    let done = command.output().expect("a shell");
+    assert_eq!(done.status.code(), Some(5), "{done:?}");
+    assert_eq!(entries(folder.path()), [csv]);
+}
