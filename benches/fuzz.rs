@@ -83,7 +83,9 @@ static ALLOCATOR: Counting = Counting;
 struct Nowhere;
 
 impl Output for Nowhere {
-    fn batch(&mut self, _batch: Batch) {}
+    fn batch(&mut self, batch: &mut Batch) {
+        batch.clear();
+    }
 }
 
 /// An input to start from.

@@ -87,10 +87,19 @@ pub struct Batch {
     pub costs: Vec<CostRow>,
 }
 
+impl Batch {
+    /// Drops the rows and keeps the room.
+    pub fn clear(&mut self) {
+        self.functions.clear();
+        self.nodes.clear();
+        self.costs.clear();
+    }
+}
+
 /// Takes batches. Cannot fail towards the builder: see [`crate::events::Sink`].
 pub trait Output {
-    /// Takes the next batch.
-    fn batch(&mut self, batch: Batch);
+    /// Takes the rows of the next batch, and leaves an empty batch: best one that has been written, for its room.
+    fn batch(&mut self, batch: &mut Batch);
 }
 
 /// What is known of the run as a whole.

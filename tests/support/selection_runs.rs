@@ -227,8 +227,8 @@ impl Function {
 struct Batches(Vec<Batch>);
 
 impl Output for Batches {
-    fn batch(&mut self, batch: Batch) {
-        self.0.push(batch);
+    fn batch(&mut self, batch: &mut Batch) {
+        self.0.push(std::mem::take(batch));
     }
 }
 
