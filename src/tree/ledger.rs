@@ -91,6 +91,8 @@ struct FunctionState {
     count: Count,
     /// Where it is as a caller, [`NONE`] before it has called.
     site: u32,
+    /// The line that was opened first below the last node, [`NONE`] before there was any.
+    first_line: u32,
     /// A node, edge or info has mentioned it.
     mentioned: bool,
     is_container: bool,
@@ -101,6 +103,8 @@ struct KnownLine {
     function: u32,
     /// Where it is as a caller, [`NONE`] before it has called.
     site: u32,
+    /// The line that was opened behind it the last time, [`NONE`] before there was any.
+    next: u32,
     place: Place,
 }
 
@@ -207,7 +211,8 @@ impl Ledger {
         };
         self.functions.push(function);
         let is_container = def.kind.is_container();
-        let state = FunctionState { count: Count::default(), site: NONE, mentioned: false, is_container };
+        let count = Count::default();
+        let state = FunctionState { count, site: NONE, first_line: NONE, mentioned: false, is_container };
         self.function_states.push(state);
         self.function_sums.resize(self.functions.len() * self.metrics, Sums::default());
         let (functions, hasher) = (&self.functions, &self.hasher);
@@ -248,10 +253,29 @@ impl Ledger {
             *self.other_lines.entry((function, place.clone())).or_insert(next)
         };
         if found == next {
-            self.lines.push(KnownLine { count: Count::default(), function, site: NONE, place });
+            self.lines.push(KnownLine { count: Count::default(), function, site: NONE, next: NONE, place });
             self.line_sums.resize(self.lines.len() * self.metrics, Sums::default());
         }
         found
+    }
+
+    /// The same for a line that is opened behind another one ([`NONE`] if it is the first) below one node. Mostly it is the
+    /// one that came there the last time, which is found without hashing, and in memory that is needed anyway.
+    pub(super) fn line_behind(&mut self, last: u32, function: u32, line: Line<'_>) -> u32 {
+        let guess = *self.behind(last, function);
+        if self.lines.get(guess as usize).is_some_and(|known| known.function == function) && self.is_line(guess, line) {
+            return guess;
+        }
+        let found = self.line(function, line);
+        *self.behind(last, function) = found;
+        found
+    }
+
+    fn behind(&mut self, last: u32, function: u32) -> &mut u32 {
+        match self.lines.get_mut(last as usize) {
+            Some(last) => &mut last.next,
+            None => &mut self.function_states[function as usize].first_line,
+        }
     }
 
     /// The place of a line; `None` for [`NONE`].

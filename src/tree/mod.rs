@@ -58,6 +58,8 @@ struct Level {
     edge: u32,
     /// No enclosing node has the same pair of caller and callee.
     outermost_pair: bool,
+    /// The last line that was opened below, [`NONE`] before there was any.
+    last_line: u32,
 }
 
 /// What is known of an open node in one metric.
@@ -172,7 +174,7 @@ impl<O: Output> TreeBuilder<O> {
             metrics: self.metrics,
             notes: self.notes,
         };
-        Ok((with_totals(totals, &self.stated_totals), self.output))
+        Ok((totals.with_stated(&self.stated_totals), self.output))
     }
 
     /// Whether the builder has met something that [`finish`](Self::finish) will report.
@@ -239,14 +241,17 @@ impl<O: Output> TreeBuilder<O> {
             let edge = self.ledger.edge(function, site, EdgeKind::Call);
             (Caller { function, line: NONE }, edge, self.ledger.open_edge(edge, calls))
         };
-        self.push(Level { node, outer: opened.outer, function, line: NONE, calls, caller, edge, outermost_pair });
+        let (outer, line, last_line) = (opened.outer, NONE, NONE);
+        self.push(Level { node, outer, function, line, calls, caller, edge, outermost_pair, last_line });
     }
 
     /// Opens a node of a line that has its entry.
     fn open_line(&mut self, function: u32, line: u32, calls: Option<u64>) {
-        let Some(parent) = self.stack.last().filter(|parent| parent.function == function && parent.line == NONE) else {
+        let parent = self.stack.last_mut().filter(|parent| parent.function == function && parent.line == NONE);
+        let Some(parent) = parent else {
             return self.refuse("the importer opened a line outside its function");
         };
+        parent.last_line = line;
         // Whoever looks for a caller passes through containers, and through their lines.
         let is_container = self.ledger.is_container(function);
         let caller = if is_container { parent.caller } else { Caller { function, line } };
@@ -257,16 +262,8 @@ impl<O: Output> TreeBuilder<O> {
             let reason = format!("the calls of `{}[{number}]` add up to more than 2^53", self.name(function));
             self.refuse(&reason);
         }
-        self.push(Level {
-            node,
-            outer: opened.outer,
-            function,
-            line,
-            calls,
-            caller,
-            edge: NONE,
-            outermost_pair: false,
-        });
+        let (outer, edge, outermost_pair, last_line) = (opened.outer, NONE, false, NONE);
+        self.push(Level { node, outer, function, line, calls, caller, edge, outermost_pair, last_line });
     }
 
     fn push(&mut self, level: Level) {
@@ -499,8 +496,10 @@ impl<O: Output> Sink for TreeBuilder<O> {
         match frame.line {
             None => self.open_function(frame.function.0, calls),
             Some(line) => {
-                let line = self.ledger.line(frame.function.0, line);
-                self.open_line(frame.function.0, line, calls);
+                let function = frame.function.0;
+                let last = self.stack.last().map_or(NONE, |above| above.last_line);
+                let line = self.ledger.line_behind(last, function, line);
+                self.open_line(function, line, calls);
             }
         }
     }
@@ -682,20 +681,6 @@ impl<O: Output> Sink for TreeBuilder<O> {
         let Note { severity, position, message } = note;
         self.notes.push(NoteRow { severity, position, message: message.to_owned() });
     }
-}
-
-/// Which of the totals hold: what the file states, else what the roots add up to, else (without nodes) what the
-/// functions cost themselves.
-fn with_totals(mut totals: Totals, stated: &[Option<f64>]) -> Totals {
-    for (at, metric) in totals.metrics.iter_mut().enumerate() {
-        if let Some(&Some(stated)) = stated.get(at) {
-            metric.total = stated;
-        } else if totals.nodes == 0 {
-            let own = totals.functions.iter().filter(|row| row.metric.0 as usize == at);
-            metric.total = own.filter_map(|row| row.figures.exclusive).fold(0.0, |sum, cost| sum + cost);
-        }
-    }
-    totals
 }
 
 /// Indexes fit in 32 bits: nothing that is kept in memory reaches 2^32 entries.

@@ -238,3 +238,19 @@ impl InfoFigures {
         costs || (exclusive.is_some() && cumulative.is_none())
     }
 }
+
+impl Totals {
+    /// Which of the metrics' totals hold: what the file states, else what the roots add up to, else (without nodes) what
+    /// the functions cost themselves.
+    pub(super) fn with_stated(mut self, stated: &[Option<f64>]) -> Self {
+        for (at, metric) in self.metrics.iter_mut().enumerate() {
+            if let Some(&Some(stated)) = stated.get(at) {
+                metric.total = stated;
+            } else if self.nodes == 0 {
+                let own = self.functions.iter().filter(|row| row.metric.0 as usize == at);
+                metric.total = own.filter_map(|row| row.figures.exclusive).fold(0.0, |sum, cost| sum + cost);
+            }
+        }
+        self
+    }
+}
