@@ -14,6 +14,9 @@
 #![expect(clippy::disallowed_methods, reason = "it reads small files of our own, and measures time")]
 #![expect(clippy::print_stderr, reason = "a program that reports on itself")]
 
+#[path = "../tests/support/mutate.rs"]
+mod mutate;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fs;
@@ -24,6 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mutate::{Random, mutate};
 use profdb::error::Stop;
 use profdb::importers::{self, FORMATS, Format, Options};
 use profdb::input::{Input, Limits};
@@ -83,89 +87,9 @@ static ALLOCATOR: Counting = Counting;
 struct Nowhere;
 
 impl Output for Nowhere {
-    fn batch(&mut self, _batch: Batch) {}
-}
-
-/// An input to start from.
-struct Seed {
-    format: &'static Format,
-    bytes: Vec<u8>,
-}
-
-/// Splitmix64: small, and good enough to choose bytes.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    fn batch(&mut self, batch: &mut Batch) {
+        batch.clear();
     }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
-    }
-}
-
-/// Pieces that formats give a meaning to, and numbers at the edges of types.
-const PIECES: &[&[u8]] = &[
-    b"0",
-    b"-1",
-    "¯1".as_bytes(),
-    b"1E308",
-    b"9007199254740993",
-    b"18446744073709551616",
-    b"4294967295",
-    b"\"",
-    b"|",
-    b";",
-    b"\t",
-    b"\n",
-    b"\r\n",
-    b"\0",
-    b"\xff\xff\xff\xff",
-    b"<a>",
-    b"</ProfileEntry>",
-    b"&amp;",
-    b"]]>",
-    b"@end\n",
-    b"{\"children\": [",
-    b"]}",
-    b"\\",
-    b" 1 ",
-];
-
-fn mutate(seeds: &[Seed], seed: &Seed, random: &mut Random) -> Vec<u8> {
-    let mut bytes = seed.bytes.clone();
-    for _ in 0..=random.below(6) {
-        let at = random.below(bytes.len() + 1);
-        let end = (at + random.below(40)).min(bytes.len());
-        match random.below(8) {
-            0 => bytes.truncate(at),
-            1 => drop(bytes.drain(at..end)),
-            2 => bytes.splice(at..at, PIECES[random.below(PIECES.len())].iter().copied()).for_each(drop),
-            3 => bytes.splice(at..end, PIECES[random.below(PIECES.len())].iter().copied()).for_each(drop),
-            4 => {
-                let copied = bytes[at..end].to_vec();
-                let times = random.below(20);
-                let to = random.below(bytes.len() + 1);
-                bytes.splice(to..to, copied.repeat(times)).for_each(drop);
-            }
-            5 => {
-                let other = &seeds[random.below(seeds.len())].bytes;
-                let from = random.below(other.len() + 1);
-                let until = (from + random.below(200)).min(other.len());
-                bytes.splice(at..end, other[from..until].iter().copied()).for_each(drop);
-            }
-            _ => {
-                if let Some(byte) = bytes.get_mut(at) {
-                    *byte = random.next().to_le_bytes()[0];
-                }
-            }
-        }
-    }
-    bytes
 }
 
 /// Reads an input; says which rule it broke.
@@ -209,41 +133,43 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn seeds() -> Vec<Seed> {
+/// Inputs to start from, and their formats.
+fn seeds() -> (Vec<&'static Format>, Vec<Vec<u8>>) {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut seeds = Vec::new();
+    let (mut formats, mut seeds) = (Vec::new(), Vec::new());
     for &format in FORMATS {
         let mut found = Vec::new();
         files(&cases.join(format.name), &mut found);
         let read = found.iter().filter_map(|path| fs::read(path).ok());
         // Small inputs are read a hundred times while a large one is read once, and find as much.
-        seeds.extend(read.filter(|bytes| bytes.len() <= 4096).map(|bytes| Seed { format, bytes }));
+        seeds.extend(read.filter(|bytes| bytes.len() <= 4096));
+        formats.resize(seeds.len(), format);
     }
-    seeds
+    (formats, seeds)
 }
 
 fn main() -> ExitCode {
     let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let wanted = numbers.first().copied().unwrap_or(FEW);
     let seed = numbers.get(1).copied().unwrap_or(1);
-    let seeds = seeds();
+    let (formats, seeds) = seeds();
     let (done, broken) = (AtomicU64::new(0), AtomicBool::new(false));
     let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
     let started = Instant::now();
     thread::scope(|scope| {
         for worker in 0..workers {
-            let (seeds, done, broken) = (&seeds, &done, &broken);
+            let (formats, seeds, done, broken) = (&formats, &seeds, &done, &broken);
             scope.spawn(move || {
                 for number in (worker..wanted).step_by(usize::try_from(workers).unwrap_or(1)) {
                     let mut random =
                         Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ number.wrapping_mul(0x0010_0000_01b3));
-                    let start = &seeds[random.below(seeds.len())];
-                    let bytes = mutate(seeds, start, &mut random);
-                    if let Err(rule) = read(start.format, &bytes) {
+                    let start = random.below(seeds.len());
+                    let bytes = mutate(seeds, &seeds[start], &mut random);
+                    if let Err(rule) = read(formats[start], &bytes) {
                         broken.store(true, Ordering::Relaxed);
                         let name = format!("fuzz-{seed}-{number}.bin");
                         let written = fs::write(&name, &bytes);
-                        eprintln!("{name}: {}: {rule} (written: {})", start.format.name, written.is_ok());
+                        eprintln!("{name}: {}: {rule} (written: {})", formats[start].name, written.is_ok());
                     }
                     done.fetch_add(1, Ordering::Relaxed);
                 }

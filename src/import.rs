@@ -4,7 +4,7 @@
 //! Whoever fails first stops the other: a failing database sets the [`Stop`] that the next read of the input sees, and
 //! an importer that gives up closes the queue without its last message, upon which the writer rolls back.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 use crate::error::{ImportError, Stop};
@@ -46,14 +46,24 @@ enum Message {
     Finish(Box<(Totals, RunMeta)>),
 }
 
-/// The builder's end of the queue.
-struct Queue(SyncSender<Message>);
+/// The builder's end of the queue, and the way back for batches that have been written.
+struct Queue {
+    full: SyncSender<Message>,
+    empty: Receiver<Batch>,
+}
 
 impl Output for Queue {
-    fn batch(&mut self, batch: Batch) {
+    fn batch(&mut self, batch: &mut Batch) {
+        let full = std::mem::replace(batch, self.empty.try_recv().unwrap_or_default());
         // A writer that is gone has set the stop flag, which the next read of the input sees.
-        let _ = self.0.send(Message::Batch(batch));
+        let _ = self.full.send(Message::Batch(full));
     }
+}
+
+/// The writer's end.
+struct Source {
+    full: Receiver<Message>,
+    empty: Sender<Batch>,
 }
 
 /// What is known of a run that nobody has said anything about.
@@ -85,9 +95,11 @@ pub fn import(
     open: impl FnOnce() -> Result<Database, StoreError> + Send,
 ) -> Result<Imported, Failure> {
     thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(QUEUE);
-        let writer = scope.spawn(move || write(&receiver, open, stop));
-        let read = read(&mut input, format, options, stop, &sender).and_then(|totals| {
+        let (sender, full) = sync_channel(QUEUE);
+        let (empty, returned) = channel();
+        let writer = scope.spawn(move || write(&Source { full, empty }, open, stop));
+        let queue = Queue { full: sender.clone(), empty: returned };
+        let read = read(&mut input, format, options, stop, queue).and_then(|totals| {
             let fingerprint = input.finish()?;
             let nodes = totals.nodes;
             // As above: a writer that is gone has its own error to report.
@@ -112,9 +124,9 @@ fn read(
     format: &Format,
     options: &Options,
     stop: &Stop,
-    sender: &SyncSender<Message>,
+    queue: Queue,
 ) -> Result<Totals, ImportError> {
-    let mut builder = TreeBuilder::new(Queue(sender.clone()), stop.clone());
+    let mut builder = TreeBuilder::new(queue, stop.clone());
     let imported = format.read(input, options, &mut builder);
     // What the builder had to refuse is the cause of the stop that the importer has seen.
     if !builder.has_refused() {
@@ -126,34 +138,39 @@ fn read(
 
 /// Writes what comes out of the queue. `None` if the importer gave up.
 fn write(
-    receiver: &Receiver<Message>,
+    source: &Source,
     open: impl FnOnce() -> Result<Database, StoreError>,
     stop: &Stop,
 ) -> Result<Option<(Outcome, Database)>, Failure> {
-    let Ok(first) = receiver.recv() else {
+    let Ok(first) = source.full.recv() else {
         return Ok(None);
     };
-    let written = open().map_err(Failure::from).and_then(|database| write_run(first, receiver, database, stop));
+    let written = open().map_err(Failure::from).and_then(|database| write_run(first, source, database, stop));
     if written.is_err() {
         stop.set();
         // Lets the importer finish what it is about to send.
-        receiver.iter().for_each(drop);
+        source.full.iter().for_each(drop);
     }
     written
 }
 
 fn write_run(
     first: Message,
-    receiver: &Receiver<Message>,
+    source: &Source,
     mut database: Database,
     stop: &Stop,
 ) -> Result<Option<(Outcome, Database)>, Failure> {
     database.heed(stop.clone())?;
     let finished = (|| {
         let mut writer = database.begin_run()?;
-        for message in std::iter::once(first).chain(receiver) {
+        for message in std::iter::once(first).chain(&source.full) {
             match message {
-                Message::Batch(batch) => writer.batch(batch)?,
+                Message::Batch(mut batch) => {
+                    writer.batch(&mut batch)?;
+                    batch.clear();
+                    // A builder that is gone needs no room.
+                    let _ = source.empty.send(batch);
+                }
                 Message::Finish(end) => return writer.finish(&end.0, &end.1).map(Some),
             }
         }

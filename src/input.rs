@@ -117,6 +117,7 @@ pub struct Input<'a> {
     limits: Limits,
     stop: Stop,
     failure: Option<ImportError>,
+    hides: bool,
 }
 
 impl<'a> Input<'a> {
@@ -143,6 +144,7 @@ impl<'a> Input<'a> {
             limits,
             stop,
             failure: None,
+            hides: false,
         };
         input.fill(HEAD)?;
         if input.available().starts_with(BYTE_ORDER_MARK) {
@@ -209,6 +211,49 @@ impl<'a> Input<'a> {
             }
         }
         Ok(Some(start))
+    }
+
+    /// The same without a copy, where all of the line is in the buffer; else the line is in `line`. The CR of a CRLF is left
+    /// out also where the input was cut between the two.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn next_line<'l>(&'l mut self, line: &'l mut Vec<u8>) -> Result<Option<(Position, &'l [u8])>, ImportError> {
+        let Some(length) = memchr::memchr(b'\n', self.at_hand()) else {
+            let Some(start) = self.read_line(line)? else {
+                return Ok(None);
+            };
+            if self.position.byte - start.byte == line.len() as u64 && line.ends_with(b"\r") {
+                line.pop();
+            }
+            return Ok(Some((start, line)));
+        };
+        self.begin_record();
+        let (start, first) = (self.position, self.start);
+        self.consume_counted(length + 1, 1);
+        let line = self.buffer.get(first..first + length).unwrap_or_default();
+        Ok(Some((start, line.strip_suffix(b"\r").unwrap_or(line))))
+    }
+
+    /// Bytes that can be had without reading, perhaps none: for a reader that takes whole records from here, and another
+    /// way where there is none.
+    #[must_use]
+    pub fn at_hand(&self) -> &[u8] {
+        if self.hides { &[] } else { self.available() }
+    }
+
+    /// Leaves nothing [at hand](Self::at_hand) from now on, so that every record takes the other way: for tests that
+    /// compare the two.
+    pub fn hide_what_is_at_hand(&mut self) {
+        self.hides = true;
+    }
+
+    /// Consumes bytes of which the caller knows how many line ends they hold.
+    pub fn consume_counted(&mut self, count: usize, lines: u64) {
+        let count = count.min(self.end - self.start);
+        self.position.byte += count as u64;
+        self.position.line = self.position.line.map(|line| line + lines);
+        self.start += count;
     }
 
     /// Reads the next `count` bytes into `bytes`, fewer at the end of the input. Memory grows with what is there, not with
@@ -300,10 +345,7 @@ impl BufRead for Input<'_> {
     fn consume(&mut self, count: usize) {
         let gone = self.available().get(..count).unwrap_or_default();
         let lines = memchr::memchr_iter(b'\n', gone).count() as u64;
-        let bytes = gone.len();
-        self.position.byte += bytes as u64;
-        self.position.line = self.position.line.map(|line| line + lines);
-        self.start += bytes;
+        self.consume_counted(count, lines);
     }
 }
 

@@ -19,8 +19,8 @@ use rusqlite::types::Value;
 struct Batches(Vec<Batch>);
 
 impl Output for Batches {
-    fn batch(&mut self, batch: Batch) {
-        self.0.push(batch);
+    fn batch(&mut self, batch: &mut Batch) {
+        self.0.push(std::mem::take(batch));
     }
 }
 
@@ -101,8 +101,8 @@ impl Shape {
         self.say(&mut builder);
         let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
         let mut writer = database.begin_run().expect("nobody else is here");
-        for batch in batches {
-            writer.batch(batch).expect("space on the disk");
+        for mut batch in batches {
+            writer.batch(&mut batch).expect("space on the disk");
         }
         let meta = RunMeta {
             format: "random",
@@ -225,8 +225,8 @@ fn a_tree_too_deep_for_pages_ends_in_sql() {
     let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
     let mut database = Database::open(&path).expect("a new file");
     let mut writer = database.begin_run().expect("nobody else is here");
-    for batch in batches {
-        writer.batch(batch).expect("space on the disk");
+    for mut batch in batches {
+        writer.batch(&mut batch).expect("space on the disk");
     }
     let stop = Stop::default();
     let input = Input::new(Box::new(&b""[..]), Limits::default(), stop).expect("nothing to read");

@@ -28,8 +28,8 @@ use support::streams::{Node, Random, Stream, long_stream, metric_name, streams};
 struct Batches(Vec<Batch>);
 
 impl Output for Batches {
-    fn batch(&mut self, batch: Batch) {
-        self.0.push(batch);
+    fn batch(&mut self, batch: &mut Batch) {
+        self.0.push(std::mem::take(batch));
     }
 }
 

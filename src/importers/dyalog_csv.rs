@@ -28,9 +28,14 @@
 //! - "Tuning Applications Using the ]PROFILE User Command", Dyalog Limited, version 14.0, appendix B (tool version 0.9.0).
 //! - Dyalog's application tuning guide, "Data storage: CSV" (tool version 1.37).
 
-use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
+use std::io::BufRead;
+use std::ops::Range;
 
-use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, count, line_number, nanoseconds, refuse_report};
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
+
+use super::common::apl_numbers::{count, line_number, nanoseconds};
+use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, refuse_report};
+use super::common::long_lines::available;
 use super::{Confidence, Format, OptionDef, Options, Takes};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Note, Severity, Sink};
@@ -50,9 +55,6 @@ pub const FORMAT: Format = Format {
     }],
     import,
 };
-
-/// Bytes that the CSV reader asks for at a time; the input has a larger buffer below it.
-const BUFFER: usize = 64 * 1024;
 
 const SEPARATORS: &str = "separators";
 
@@ -102,58 +104,135 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
 
 /// The records of the file with their places.
 struct Table<'r, 'a> {
-    reader: Reader<&'r mut Input<'a>>,
-    record: ByteRecord,
+    input: &'r mut Input<'a>,
+    reader: Reader,
+    delimiter: u8,
+    /// The header has been read.
+    begun: bool,
     /// Where the record starts.
     position: Position,
-    /// Where the reader started: a byte order mark comes before.
-    start: u64,
+    /// Text of the record, and where its fields are in it.
+    text: Vec<u8>,
+    fields: Vec<Range<usize>>,
+    ends: Vec<usize>,
 }
 
 impl<'r, 'a> Table<'r, 'a> {
-    fn new(input: &'r mut Input<'a>, separator: u8) -> Self {
+    fn new(input: &'r mut Input<'a>, delimiter: u8) -> Self {
         let position = input.position();
         let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(separator)
+            .delimiter(delimiter)
             // The CR of a CRLF would otherwise end the record, and the LF start the next one.
             .terminator(Terminator::Any(b'\n'))
-            .buffer_capacity(BUFFER)
-            .from_reader(input);
-        Self { reader, record: ByteRecord::new(), position, start: position.byte }
+            .build();
+        let (text, fields, ends) = (Vec::new(), Vec::new(), Vec::new());
+        Self { input, reader, delimiter, begun: false, position, text, fields, ends }
     }
 
     /// Reads the next record that is not blank; says whether there was one.
     fn next(&mut self) -> Result<bool, ImportError> {
         loop {
-            self.reader.get_mut().begin_record();
-            let before = self.reader.position().clone();
-            let read = self.reader.read_byte_record(&mut self.record);
-            // The reader passes over empty lines without counting them to the place of the record behind them: lines that
-            // are neither within the record nor its own were empty.
-            let within = memchr::memchr_iter(b'\n', self.record.as_slice()).count() as u64;
-            let passed = self.reader.position().line().saturating_sub(before.line());
-            let empty = if matches!(read, Ok(true)) { passed.saturating_sub(within + 1) } else { passed };
-            let byte = self.start + before.byte() + empty;
-            self.position = Position { byte, line: Some(before.line() + empty) };
-            self.reader.get_mut().begin_record_at(self.position);
-            let read = read.map_err(|error| match self.reader.get_mut().failure() {
-                Some(failure) => failure,
-                None => ImportError::malformed(self.position, "CSV", format!("a fault: {error}")),
-            })?;
-            let blank = self.record.len() == 1 && self.field(0).is_empty();
+            self.input.begin_record();
+            let read = self.split_line() || self.read_record()?;
+            let blank = self.fields.len() == 1 && self.field(0).is_empty();
             if !read || !blank {
                 return Ok(read);
             }
         }
     }
 
-    /// A field of the record; empty if there is none. The CR of a CRLF is no part of it.
+    /// Divides the next line at its delimiters, if all of it is in the buffer and it is plain: no quotes but around whole
+    /// fields, without quotes or line ends between them. The reader could do the same, byte by byte.
+    fn split_line(&mut self) -> bool {
+        let at_hand = self.input.at_hand();
+        let Some(length) = memchr::memchr(b'\n', at_hand) else { return false };
+        let line = at_hand.get(..length).unwrap_or_default();
+        if !self.begun || line.is_empty() {
+            return false;
+        }
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        self.fields.clear();
+        let mut start = 0;
+        loop {
+            let rest = line.get(start..).unwrap_or_default();
+            let quoted = rest.first() == Some(&b'"');
+            let end = if quoted {
+                let Some(end) = memchr::memchr(b'"', rest.get(1..).unwrap_or_default()) else { return false };
+                start += 1;
+                start + end
+            } else {
+                start + memchr::memchr(self.delimiter, rest).unwrap_or(rest.len())
+            };
+            self.fields.push(start..end);
+            let next = end + usize::from(quoted);
+            match line.get(next) {
+                None if quoted && line.get(end - 1) == Some(&b'\r') => return false,
+                None => break,
+                Some(byte) if *byte == self.delimiter => start = next + 1,
+                Some(_) => return false,
+            }
+        }
+        self.text.clear();
+        self.text.extend_from_slice(line);
+        self.position = self.input.position();
+        self.input.consume_counted(length + 1, 1);
+        true
+    }
+
+    /// Reads the next record, whatever it looks like; says whether there was one.
+    fn read_record(&mut self) -> Result<bool, ImportError> {
+        let mut empty = 0;
+        while self.peek()? == Some(b'\n') {
+            self.input.consume(1);
+            empty += 1;
+        }
+        if empty > 0 && !self.begun {
+            // A byte order mark behind them is text.
+            self.reader.read_record(b"\n", &mut [0], &mut [0]);
+        }
+        self.begun = true;
+        self.position = self.input.position();
+        self.input.begin_record();
+        let (mut written, mut ended) = (0, 0);
+        let read = loop {
+            let chunk = available(self.input)?;
+            let text = self.text.get_mut(written..).unwrap_or_default();
+            let ends = self.ends.get_mut(ended..).unwrap_or_default();
+            let (result, taken, wrote, new) = self.reader.read_record(chunk, text, ends);
+            self.input.consume(taken);
+            written += wrote;
+            ended += new;
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => self.text.resize((2 * self.text.len()).max(1024), 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize((2 * self.ends.len()).max(16), 0),
+                ReadRecordResult::Record => break true,
+                ReadRecordResult::End => break false,
+            }
+        };
+        self.fields.clear();
+        let mut start = 0;
+        for end in self.ends.get(..ended).unwrap_or_default() {
+            self.fields.push(start..*end);
+            start = *end;
+        }
+        // The CR of a CRLF is no part of the last field.
+        if let Some(last) = self.fields.last_mut()
+            && self.text.get(last.clone()).is_some_and(|field| field.ends_with(b"\r"))
+        {
+            last.end -= 1;
+        }
+        Ok(read)
+    }
+
+    fn peek(&mut self) -> Result<Option<u8>, ImportError> {
+        Ok(available(self.input)?.first().copied())
+    }
+
+    /// A field of the record; empty if there is none.
     fn field(&self, column: usize) -> &[u8] {
-        let field = self.record.get(column).unwrap_or_default();
-        let last = column + 1 == self.record.len();
-        if last { field.strip_suffix(b"\r").unwrap_or(field) } else { field }
+        let field = self.fields.get(column).cloned();
+        field.and_then(|field| self.text.get(field)).unwrap_or_default()
     }
 }
 
@@ -184,7 +263,7 @@ impl Columns {
             b"ExclusiveTicks",
         ];
         let at = header.position;
-        let names: Vec<&[u8]> = (0..header.record.len()).map(|column| header.field(column)).collect();
+        let names: Vec<&[u8]> = (0..header.fields.len()).map(|column| header.field(column)).collect();
         let find = |name: &[u8]| names.iter().position(|known| *known == name);
         let need = |name: &str| {
             let found = names.iter().map(|name| String::from_utf8_lossy(name)).collect::<Vec<_>>().join(", ");
@@ -241,11 +320,11 @@ impl Columns {
     }
 
     fn row<'t>(&self, table: &'t Table<'_, '_>) -> Result<Row<'t>, ImportError> {
-        let Table { record, position, .. } = table;
+        let Table { fields, position, .. } = table;
         let position = *position;
-        if record.len() != self.count {
+        if fields.len() != self.count {
             let expected = format!("{} fields", self.count);
-            return Err(ImportError::malformed(position, expected, record.len().to_string()));
+            return Err(ImportError::malformed(position, expected, fields.len().to_string()));
         }
         let field = |column: usize| table.field(column);
         let wrong = |column: usize, what: &str, name: &str| {

@@ -36,7 +36,9 @@ use quick_xml::errors::{IllFormedError, SyntaxError};
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, count, line_number, nanoseconds, refuse_report};
+use super::common::apl_numbers::{count, depth, line_number, nanoseconds};
+use super::common::dyalog_entry::PlainEntries;
+use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, refuse_report};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Note, RunFact, Severity, Sink};
@@ -106,8 +108,11 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     let layout = layout(&settings, found.then_some(&entry))?;
     settings.state(sink);
     let mut rows = Rows::new(sink, layout);
+    let mut plain = PlainEntries::new(layout);
     while xml.is_open() {
         rows.row(&entry.row(layout)?)?;
+        // The XML reader does not notice: it stands behind an end tag before and afterwards.
+        plain.read(xml.reader.get_mut(), &mut rows)?;
         next_entry(&mut xml, &mut entry, rows.sink())?;
     }
     let end = xml.end_of_file()?;
@@ -334,10 +339,6 @@ impl Entry {
             ticks,
         })
     }
-}
-
-fn depth(text: &[u8]) -> Option<u32> {
-    count(text).and_then(|depth| u32::try_from(depth).ok())
 }
 
 fn twice(position: Position, tag: Tag) -> ImportError {

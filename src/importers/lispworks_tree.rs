@@ -39,8 +39,9 @@
 //!   `save-current-profiler-tree` in the HCL package, editions 7.1 and 8.0.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use hashbrown::HashMap;
 
 use super::common::counted::{Counted, many};
 use super::{Confidence, Format, Options};
@@ -89,26 +90,27 @@ fn holds_words(line: &[u8]) -> bool {
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let mut line = Vec::new();
     let mut text = Text::default();
-    let start = next_line(input, &mut line)?;
-    let first = start.unwrap_or(input.position());
-    if !holds_words(&line) {
+    let start = input.position();
+    let (first, title) = input.next_line(&mut line)?.unzip();
+    let first = first.unwrap_or(start);
+    let Some(title) = title.filter(|line| holds_words(line)) else {
         let expected = "a first line that holds LispWorks Profiler Tree";
-        let found = start.map_or_else(|| "the end of the file".to_owned(), |_| quote(&line));
+        let found = title.map_or_else(|| "the end of the file".to_owned(), quote);
         return Err(ImportError::malformed(first, expected, found));
-    }
+    };
     sink.run(RunFact::Fidelity(Fidelity::Tree));
-    let title = line.splitn(2, |byte| *byte == b':').nth(1).unwrap_or_default();
+    let title = title.splitn(2, |byte| *byte == b':').nth(1).unwrap_or_default();
     let title = text.decode(title, first);
     let title = title.trim_matches(' ');
     if !title.is_empty() {
         sink.run(RunFact::Title(title));
     }
     let mut tree = Tree::new(sink);
-    while let Some(position) = next_line(input, &mut line)? {
+    while let Some((position, line)) = input.next_line(&mut line)? {
         if line.is_empty() || line.starts_with(b";") {
             continue;
         }
-        let row = Row::parse(&line, position)?;
+        let row = Row::parse(line, position)?;
         let name = text.decode(row.name, position);
         tree.row(&row, &name)?;
     }
@@ -117,16 +119,6 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         format!("text that is not UTF-8: {count} times; its bytes became replacement characters")
     });
     Ok(())
-}
-
-/// Reads a line without LF, CRLF, or the CR at the end of a file that was cut between the two.
-fn next_line(input: &mut Input<'_>, line: &mut Vec<u8>) -> Result<Option<Position>, ImportError> {
-    let start = input.read_line(line)?;
-    let whole = start.is_some_and(|start| input.position().byte - start.byte == line.len() as u64);
-    if whole && line.ends_with(b"\r") {
-        line.pop();
-    }
-    Ok(start)
 }
 
 /// Turns bytes into text.

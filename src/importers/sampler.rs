@@ -179,8 +179,10 @@ struct Trace<'s> {
     symbols: HashMap<u32, Symbol>,
     threads: HashMap<ThreadKey, FunctionId>,
     labels: HashSet<Box<str>>,
-    /// The stack of the current sample, outermost frame first.
+    /// The thread and the frames of the last sample, outermost frame first.
     stack: Vec<Frame<'static>>,
+    /// The ids of its frames, in the same order.
+    ids: Vec<[u8; 4]>,
     /// Whole samples.
     samples: u64,
 
@@ -203,6 +205,7 @@ impl<'s> Trace<'s> {
             threads: HashMap::new(),
             labels: HashSet::new(),
             stack: Vec::new(),
+            ids: Vec::new(),
             samples: 0,
             empty_lines: Counted::default(),
             not_utf8: Counted::default(),
@@ -378,11 +381,19 @@ impl<'s> Trace<'s> {
         if frames.is_empty() {
             self.without_frames.add(at);
         }
-        self.stack.clear();
-        self.stack.push(Frame::function(thread));
-        for id in frames.iter().rev() {
+        // Most of a stack is that of the one before it. Frames without a symbol are counted, and need another look.
+        let same = self.ids.iter().zip(frames.iter().rev()).take_while(|(last, id)| last == id).count();
+        let same = if self.unlisted.count() == 0 { same } else { 0 };
+        self.stack.truncate(same + 1);
+        self.ids.truncate(same);
+        match self.stack.first_mut() {
+            Some(first) => *first = Frame::function(thread),
+            None => self.stack.push(Frame::function(thread)),
+        }
+        for id in frames.iter().rev().skip(same) {
             let function = self.function(u32::from_be_bytes(*id), at);
             self.stack.push(Frame::function(function));
+            self.ids.push(*id);
         }
         self.sink.sample(Sample { stack: &self.stack, calls: None, values: &[(self.metric, 1.0)] });
         Ok(())

@@ -111,21 +111,21 @@ impl Bulk {
         })
     }
 
-    /// Writes rows.
-    pub(super) fn batch(&mut self, batch: Batch, ids: &mut Ids) -> io::Result<()> {
-        for (id, function) in batch.functions {
+    /// Writes rows, and takes them out of the batch.
+    pub(super) fn batch(&mut self, batch: &mut Batch, ids: &mut Ids) -> io::Result<()> {
+        for (id, function) in batch.functions.drain(..) {
             self.functions.push(function);
             self.places.push(Places::default());
             ids.learn(id, integer(self.functions.len() as u64));
         }
         self.open.clear();
-        for node in batch.nodes {
+        for node in batch.nodes.drain(..) {
             self.node(node, ids)?;
         }
         for costs in self.costs.iter_mut().flatten() {
             costs.passed = 0;
         }
-        for cost in batch.costs {
+        for cost in batch.costs.drain(..) {
             self.cost(cost, ids)?;
         }
         Ok(())

@@ -152,9 +152,9 @@ impl RunWriter<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn batch(&mut self, batch: Batch) -> Result<(), StoreError> {
+    pub fn batch(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
         let Some(bulk) = &mut self.bulk else {
-            return self.sql_batch(&batch).map_err(|source| self.database.failed(source));
+            return self.sql_batch(batch).map_err(|source| self.database.failed(source));
         };
         bulk.batch(batch, &mut self.ids).map_err(|source| self.database.failed(source))?;
         if bulk.is_overtaxed() {

@@ -86,22 +86,44 @@ impl Sums {
     }
 }
 
-struct KnownFunction {
-    function: Function,
+/// What changes with every node of a function, apart from its text.
+struct FunctionState {
+    count: Count,
+    /// Where it is as a caller, [`NONE`] before it has called.
+    site: u32,
+    /// The line that was opened first below the last node, [`NONE`] before there was any.
+    first_line: u32,
     /// A node, edge or info has mentioned it.
     mentioned: bool,
-    count: Count,
+    is_container: bool,
 }
 
 struct KnownLine {
-    function: u32,
-    place: Place,
     count: Count,
+    function: u32,
+    /// Where it is as a caller, [`NONE`] before it has called.
+    site: u32,
+    /// The line that was opened behind it the last time, [`NONE`] before there was any.
+    next: u32,
+    place: Place,
 }
 
-/// Whom a function has as its caller.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// Whom a function has as its caller: a function, or one line of it.
+#[derive(Clone, Copy)]
 pub(super) struct Caller {
+    /// The function, [`NONE`] at the root.
+    pub(super) function: u32,
+    /// The line, [`NONE`] if unknown.
+    pub(super) line: u32,
+}
+
+impl Caller {
+    pub(super) const ROOT: Self = Self { function: NONE, line: NONE };
+}
+
+/// A caller as edges tell it: lines of one number are one, whatever the file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Site {
     /// The function, [`NONE`] at the root.
     pub(super) function: u32,
     /// Its line, -1 if unknown.
@@ -110,40 +132,30 @@ pub(super) struct Caller {
     pub(super) col: u32,
 }
 
-impl Caller {
+impl Site {
     pub(super) const ROOT: Self = Self { function: NONE, line: -1, col: 0 };
 }
 
 struct KnownEdge {
     callee: u32,
-    caller: Caller,
+    site: u32,
     kind: EdgeKind,
     /// The pair of functions, whatever the line.
     pair: u32,
     calls: Tally,
 }
 
-/// Sums for one edge in one metric; `None` where nothing has been said.
+/// Sums for one edge in one metric, as far as anything has been said.
 #[derive(Clone, Copy, Default)]
-pub(super) struct EdgeSums {
-    pub(super) exclusive: Option<f64>,
-    pub(super) cumulative: Option<f64>,
-    pub(super) outermost: Option<f64>,
-    pub(super) seen: Option<f64>,
+struct EdgeSums {
+    /// Exclusive, cumulative, outermost, seen.
+    sums: [f64; 4],
+    known: [bool; 4],
 }
 
 impl EdgeSums {
-    /// Adds what is known.
-    pub(super) fn add(&mut self, parts: Self) {
-        let add = |sum: &mut Option<f64>, part: Option<f64>| {
-            if let Some(part) = part {
-                *sum = Some(sum.unwrap_or(0.0) + part);
-            }
-        };
-        add(&mut self.exclusive, parts.exclusive);
-        add(&mut self.cumulative, parts.cumulative);
-        add(&mut self.outermost, parts.outermost);
-        add(&mut self.seen, parts.seen);
+    fn get(&self, at: usize) -> Option<f64> {
+        self.known[at].then_some(self.sums[at])
     }
 }
 
@@ -151,15 +163,22 @@ impl EdgeSums {
 #[derive(Default)]
 pub(super) struct Ledger {
     metrics: usize,
-    functions: Vec<KnownFunction>,
+    functions: Vec<Function>,
+    /// One per function.
+    function_states: Vec<FunctionState>,
     function_index: HashTable<u32>,
     hasher: DefaultHashBuilder,
     function_sums: Vec<Sums>,
     lines: Vec<KnownLine>,
-    line_index: HashMap<(u32, Place), u32>,
+    /// Lines in the file of their function, without column: by function and number.
+    plain_lines: HashMap<(u32, u32), u32>,
+    other_lines: HashMap<(u32, Place), u32>,
     line_sums: Vec<Sums>,
+    sites: Vec<Site>,
+    site_index: HashMap<Site, u32>,
     edges: Vec<KnownEdge>,
-    edge_index: HashMap<(u32, Caller, EdgeKind), u32>,
+    /// By callee and site.
+    edge_index: HashMap<(u32, u32, EdgeKind), u32>,
     edge_sums: Vec<EdgeSums>,
     pair_index: HashMap<(u32, u32), u32>,
     /// How many nodes of each pair are open.
@@ -177,7 +196,7 @@ impl Ledger {
     /// Finds or makes the entry of a function.
     pub(super) fn function(&mut self, def: FunctionDef<'_>) -> u32 {
         let hash = self.hasher.hash_one(def);
-        let same = |&at: &u32| definition(&self.functions[at as usize].function) == def;
+        let same = |&at: &u32| definition(&self.functions[at as usize]) == def;
         if let Some(&at) = self.function_index.find(hash, same) {
             return at;
         }
@@ -190,10 +209,14 @@ impl Ledger {
             first_line: def.first_line,
             first_col: def.first_col,
         };
-        self.functions.push(KnownFunction { function, mentioned: false, count: Count::default() });
+        self.functions.push(function);
+        let is_container = def.kind.is_container();
+        let count = Count::default();
+        let state = FunctionState { count, site: NONE, first_line: NONE, mentioned: false, is_container };
+        self.function_states.push(state);
         self.function_sums.resize(self.functions.len() * self.metrics, Sums::default());
         let (functions, hasher) = (&self.functions, &self.hasher);
-        let rehash = |&at: &u32| hasher.hash_one(definition(&functions[at as usize].function));
+        let rehash = |&at: &u32| hasher.hash_one(definition(&functions[at as usize]));
         self.function_index.insert_unique(hash, at, rehash);
         at
     }
@@ -205,27 +228,54 @@ impl Ledger {
 
     /// A function.
     pub(super) fn known(&self, function: u32) -> &Function {
-        &self.functions[function as usize].function
+        &self.functions[function as usize]
     }
 
     /// Marks a function as mentioned; gives its text the first time.
     pub(super) fn mention(&mut self, function: u32) -> Option<Function> {
-        let known = &mut self.functions[function as usize];
-        let first = !std::mem::replace(&mut known.mentioned, true);
-        first.then(|| known.function.clone())
+        let first = !std::mem::replace(&mut self.function_states[function as usize].mentioned, true);
+        first.then(|| self.functions[function as usize].clone())
+    }
+
+    /// Whether nodes of a function only hold others.
+    pub(super) fn is_container(&self, function: u32) -> bool {
+        self.function_states[function as usize].is_container
     }
 
     /// Finds or makes the entry of a line.
     pub(super) fn line(&mut self, function: u32, line: Line<'_>) -> u32 {
-        let file = (!line.file.is_empty()).then(|| Arc::from(line.file));
-        let place = Place { file, line: line.line, col: line.col };
         let next = index(self.lines.len());
-        let found = *self.line_index.entry((function, place.clone())).or_insert(next);
+        let mut place = Place { file: None, line: line.line, col: line.col };
+        let found = if line.file.is_empty() && line.col == 0 {
+            *self.plain_lines.entry((function, line.line)).or_insert(next)
+        } else {
+            place.file = (!line.file.is_empty()).then(|| Arc::from(line.file));
+            *self.other_lines.entry((function, place.clone())).or_insert(next)
+        };
         if found == next {
-            self.lines.push(KnownLine { function, place, count: Count::default() });
+            self.lines.push(KnownLine { count: Count::default(), function, site: NONE, next: NONE, place });
             self.line_sums.resize(self.lines.len() * self.metrics, Sums::default());
         }
         found
+    }
+
+    /// The same for a line that is opened behind another one ([`NONE`] if it is the first) below one node. Mostly it is the
+    /// one that came there the last time, which is found without hashing, and in memory that is needed anyway.
+    pub(super) fn line_behind(&mut self, last: u32, function: u32, line: Line<'_>) -> u32 {
+        let guess = *self.behind(last, function);
+        if self.lines.get(guess as usize).is_some_and(|known| known.function == function) && self.is_line(guess, line) {
+            return guess;
+        }
+        let found = self.line(function, line);
+        *self.behind(last, function) = found;
+        found
+    }
+
+    fn behind(&mut self, last: u32, function: u32) -> &mut u32 {
+        match self.lines.get_mut(last as usize) {
+            Some(last) => &mut last.next,
+            None => &mut self.function_states[function as usize].first_line,
+        }
     }
 
     /// The place of a line; `None` for [`NONE`].
@@ -233,25 +283,53 @@ impl Ledger {
         self.lines.get(line as usize).map(|line| &line.place)
     }
 
+    /// Whether an entry is that of a line.
+    pub(super) fn is_line(&self, at: u32, line: Line<'_>) -> bool {
+        self.place(at).is_some_and(|place| {
+            let file = place.file.as_deref().unwrap_or_default();
+            (place.line, place.col, file) == (line.line, line.col, line.file)
+        })
+    }
+
     /// Finds or makes the entry of an edge.
-    pub(super) fn edge(&mut self, callee: u32, caller: Caller, kind: EdgeKind) -> u32 {
+    pub(super) fn edge(&mut self, callee: u32, site: u32, kind: EdgeKind) -> u32 {
         let next = index(self.edges.len());
-        let found = *self.edge_index.entry((callee, caller, kind)).or_insert(next);
+        let found = *self.edge_index.entry((callee, site, kind)).or_insert(next);
         if found == next {
+            let caller = self.sites[site as usize].function;
             let fresh = index(self.open_pairs.len());
-            let pair = *self.pair_index.entry((callee, caller.function)).or_insert(fresh);
+            let pair = *self.pair_index.entry((callee, caller)).or_insert(fresh);
             if pair == fresh {
                 self.open_pairs.push(0);
             }
-            self.edges.push(KnownEdge { callee, caller, kind, pair, calls: Tally::default() });
+            self.edges.push(KnownEdge { callee, site, kind, pair, calls: Tally::default() });
             self.edge_sums.resize(self.edges.len() * self.metrics, EdgeSums::default());
         }
         found
     }
 
+    /// Finds or makes the site of a caller of nodes.
+    pub(super) fn site_of(&mut self, caller: Caller) -> u32 {
+        let (known, line, col) = match (self.lines.get_mut(caller.line as usize), caller.function) {
+            (Some(line), _) => (&mut line.site, i64::from(line.place.line), line.place.col),
+            (None, NONE) => return self.site(Site::ROOT),
+            (None, function) => (&mut self.function_states[function as usize].site, -1, 0),
+        };
+        if *known == NONE {
+            *known =
+                found_or_made(&mut self.site_index, &mut self.sites, Site { function: caller.function, line, col });
+        }
+        *known
+    }
+
+    /// Finds or makes the entry of a site.
+    pub(super) fn site(&mut self, site: Site) -> u32 {
+        found_or_made(&mut self.site_index, &mut self.sites, site)
+    }
+
     /// Opens a node of a function.
     pub(super) fn open_function(&mut self, function: u32, node: u64, calls: Option<u64>) -> Opened {
-        self.functions[function as usize].count.open(node, calls)
+        self.function_states[function as usize].count.open(node, calls)
     }
 
     /// Opens a node of a line.
@@ -271,7 +349,7 @@ impl Ledger {
     /// Closes the innermost node of a function, line ([`NONE`] for functions) and edge ([`NONE`] if there is none).
     pub(super) fn close(&mut self, function: u32, line: u32, edge: u32, outer: u64) {
         if line == NONE {
-            self.functions[function as usize].count.open = outer;
+            self.function_states[function as usize].count.open = outer;
         } else {
             self.lines[line as usize].count.open = outer;
         }
@@ -290,9 +368,22 @@ impl Ledger {
         self.line_sums[line as usize * self.metrics + metric].add(figures, outermost);
     }
 
-    /// Adds to an edge.
-    pub(super) fn add_to_edge(&mut self, edge: u32, metric: usize, parts: EdgeSums) {
-        self.edge_sums[edge as usize * self.metrics + metric].add(parts);
+    /// Adds the figures of a node to the edge that leads to it.
+    pub(super) fn add_to_edge(&mut self, edge: u32, metric: usize, parts: [f64; 4]) {
+        let edge = &mut self.edge_sums[edge as usize * self.metrics + metric];
+        edge.known = [true; 4];
+        for (sum, part) in edge.sums.iter_mut().zip(parts) {
+            *sum += part;
+        }
+    }
+
+    /// Adds what is known of an edge that has no node: exclusive, cumulative, outermost, seen.
+    pub(super) fn add_known_to_edge(&mut self, edge: u32, metric: usize, parts: [Option<f64>; 4]) {
+        let edge = &mut self.edge_sums[edge as usize * self.metrics + metric];
+        for (at, part) in parts.into_iter().enumerate() {
+            edge.known[at] |= part.is_some();
+            edge.sums[at] += part.unwrap_or(0.0);
+        }
     }
 
     /// Adds the calls of an edge that has no node; says whether the sum is still exact.
@@ -308,15 +399,15 @@ impl Ledger {
     /// Whether all sums are finite: sums of finite figures may not be.
     pub(super) fn is_finite(&self) -> bool {
         let sums = self.function_sums.iter().chain(&self.line_sums);
-        let edges = self.edge_sums.iter().flat_map(|sums| [sums.exclusive, sums.cumulative, sums.outermost, sums.seen]);
-        sums.flat_map(|sums| [sums.exclusive, sums.cumulative, sums.seen]).chain(edges.flatten()).all(f64::is_finite)
+        let edges = self.edge_sums.iter().flat_map(|edge| edge.sums);
+        sums.flat_map(|sums| [sums.exclusive, sums.cumulative, sums.seen]).chain(edges).all(f64::is_finite)
     }
 
     /// One row per metric and function: all functions in the default metric, in others those that cost anything.
     pub(super) fn function_rows(&self, default: usize) -> Vec<InfoRow> {
         let mut rows = Vec::new();
         for (metric, function) in product(self.metrics, self.functions.len()) {
-            let known = &self.functions[function];
+            let known = &self.function_states[function];
             let sums = &self.function_sums[function * self.metrics + metric];
             let key = (index(metric), index(function), NONE);
             let figures = self.figures(&known.count, sums, key);
@@ -369,7 +460,8 @@ impl Ledger {
     pub(super) fn edge_rows(&self) -> Vec<EdgeRow> {
         let mut rows = Vec::new();
         for (metric, edge) in product(self.metrics, self.edges.len()) {
-            let KnownEdge { callee, caller, kind, calls, .. } = &self.edges[edge];
+            let KnownEdge { callee, site, kind, calls, .. } = &self.edges[edge];
+            let caller = self.sites[*site as usize];
             let sums = self.edge_sums[edge * self.metrics + metric];
             rows.push(EdgeRow {
                 metric: MetricId(index(metric)),
@@ -379,14 +471,23 @@ impl Ledger {
                 caller_col: caller.col,
                 kind: *kind,
                 calls: calls.0,
-                exclusive: sums.exclusive,
-                cumulative: sums.cumulative,
-                outermost: sums.outermost,
-                seen: sums.seen,
+                exclusive: sums.get(0),
+                cumulative: sums.get(1),
+                outermost: sums.get(2),
+                seen: sums.get(3),
             });
         }
         rows
     }
+}
+
+fn found_or_made(index_of: &mut HashMap<Site, u32>, sites: &mut Vec<Site>, site: Site) -> u32 {
+    let next = index(sites.len());
+    let found = *index_of.entry(site).or_insert(next);
+    if found == next {
+        sites.push(site);
+    }
+    found
 }
 
 fn definition(function: &Function) -> FunctionDef<'_> {

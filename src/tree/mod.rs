@@ -19,10 +19,10 @@ use std::fmt;
 
 use crate::error::{ImportError, Stop};
 use crate::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Note, RunFact, Sample,
-    Severity, Sink, Unit,
+    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity,
+    Sink, Unit,
 };
-use ledger::{Caller, EdgeSums, Ledger};
+use ledger::{Caller, Ledger, Site};
 use trie::{Step, Trie};
 
 /// Nodes in one batch: enough that handing it over costs nothing, few enough that four of them fit in any memory.
@@ -36,6 +36,9 @@ const MAX_EXACT_COST: f64 = 9_007_199_254_740_992.0;
 
 /// A leftover (cumulative less callees) that is negative by less than this part of the cumulative cost is rounding.
 const ROUNDING: f64 = 1e-9;
+
+/// What costs nothing.
+const NOTHING: Figures = Figures { exclusive: 0.0, cumulative: Some(0.0) };
 
 /// The index of nothing.
 const NONE: u32 = u32::MAX;
@@ -55,6 +58,8 @@ struct Level {
     edge: u32,
     /// No enclosing node has the same pair of caller and callee.
     outermost_pair: bool,
+    /// The last line that was opened below, [`NONE`] before there was any.
+    last_line: u32,
 }
 
 /// What is known of an open node in one metric.
@@ -83,12 +88,11 @@ pub struct TreeBuilder<O> {
     /// One per open node and metric.
     accounts: Vec<Account>,
     next: u64,
+    /// Rows of the nodes from `base` on. Those of open nodes are there too, with size and figures to come.
     batch: Batch,
-    /// First node that the slots stand for.
     base: u64,
-    slots: Vec<Option<NodeRow>>,
-    /// Figures of the slots in the other metrics.
-    slot_figures: Vec<Figures>,
+    /// Figures of the batch's nodes in the other metrics.
+    other_figures: Vec<Figures>,
     late: Vec<NodeRow>,
     late_costs: Vec<CostRow>,
 
@@ -133,8 +137,7 @@ impl<O: Output> TreeBuilder<O> {
             next: 1,
             batch: Batch::default(),
             base: 1,
-            slots: Vec::new(),
-            slot_figures: Vec::new(),
+            other_figures: Vec::new(),
             late: Vec::new(),
             late_costs: Vec::new(),
             notes: Vec::new(),
@@ -171,7 +174,7 @@ impl<O: Output> TreeBuilder<O> {
             metrics: self.metrics,
             notes: self.notes,
         };
-        Ok((with_totals(totals, &self.stated_totals), self.output))
+        Ok((totals.with_stated(&self.stated_totals), self.output))
     }
 
     /// Whether the builder has met something that [`finish`](Self::finish) will report.
@@ -202,6 +205,7 @@ impl<O: Output> TreeBuilder<O> {
             self.default = 0;
         }
         self.ledger.set_metrics(self.metrics.len());
+        self.trie = Trie::new(self.metrics.len());
     }
 
     /// Sends the row of a function with the current batch when it is mentioned for the first time.
@@ -224,49 +228,70 @@ impl<O: Output> TreeBuilder<O> {
 
     fn open_function(&mut self, function: u32, calls: Option<u64>) {
         self.mention(function);
-        let container = self.ledger.known(function).kind.is_container();
         let above = self.stack.last().map_or(Caller::ROOT, |parent| parent.caller);
         let node = self.next;
         let opened = self.ledger.open_function(function, node, calls);
         if !opened.exact {
             self.refuse(&format!("the calls of `{}` add up to more than 2^53", self.name(function)));
         }
-        let (caller, edge, outermost_pair) = if container {
+        let (caller, edge, outermost_pair) = if self.ledger.is_container(function) {
             (above, NONE, false)
         } else {
-            let edge = self.ledger.edge(function, above, EdgeKind::Call);
-            (Caller { function, line: -1, col: 0 }, edge, self.ledger.open_edge(edge, calls))
+            let site = self.ledger.site_of(above);
+            let edge = self.ledger.edge(function, site, EdgeKind::Call);
+            (Caller { function, line: NONE }, edge, self.ledger.open_edge(edge, calls))
         };
-        self.push(Level { node, outer: opened.outer, function, line: NONE, calls, caller, edge, outermost_pair });
+        let (outer, line, last_line) = (opened.outer, NONE, NONE);
+        self.push(Level { node, outer, function, line, calls, caller, edge, outermost_pair, last_line });
     }
 
-    fn open_line(&mut self, function: u32, line: Line<'_>, calls: Option<u64>) {
-        if self.stack.last().is_none_or(|parent| parent.function != function || parent.line != NONE) {
+    /// Opens a node of a line that has its entry.
+    fn open_line(&mut self, function: u32, line: u32, calls: Option<u64>) {
+        let parent = self.stack.last_mut().filter(|parent| parent.function == function && parent.line == NONE);
+        let Some(parent) = parent else {
             return self.refuse("the importer opened a line outside its function");
-        }
-        let caller = match self.stack.last() {
-            // Whoever looks for a caller passes through containers, and through their lines.
-            Some(parent) if self.ledger.known(function).kind.is_container() => parent.caller,
-            _ => Caller { function, line: i64::from(line.line), col: line.col },
         };
+        parent.last_line = line;
+        // Whoever looks for a caller passes through containers, and through their lines.
+        let is_container = self.ledger.is_container(function);
+        let caller = if is_container { parent.caller } else { Caller { function, line } };
         let node = self.next;
-        let id = self.ledger.line(function, line);
-        let opened = self.ledger.open_line(id, node, calls);
+        let opened = self.ledger.open_line(line, node, calls);
         if !opened.exact {
-            let reason = format!("the calls of `{}[{}]` add up to more than 2^53", self.name(function), line.line);
+            let number = self.ledger.place(line).map_or(0, |place| place.line);
+            let reason = format!("the calls of `{}[{number}]` add up to more than 2^53", self.name(function));
             self.refuse(&reason);
         }
-        let outer = opened.outer;
-        self.push(Level { node, outer, function, line: id, calls, caller, edge: NONE, outermost_pair: false });
+        let (outer, edge, outermost_pair, last_line) = (opened.outer, NONE, false, NONE);
+        self.push(Level { node, outer, function, line, calls, caller, edge, outermost_pair, last_line });
     }
 
     fn push(&mut self, level: Level) {
+        self.batch.nodes.push(self.row(&level, self.stack.len()));
+        self.other_figures.resize(self.batch.nodes.len() * self.others(), NOTHING);
         self.stack.push(level);
         self.accounts.resize(self.stack.len() * self.metrics.len(), Account::default());
         self.next += 1;
-        self.slots.push(None);
-        let others = self.metrics.len().saturating_sub(1);
-        self.slot_figures.resize(self.slots.len() * others, Figures::default());
+    }
+
+    /// The row of a node as far as it is known when it opens.
+    fn row(&self, level: &Level, depth: usize) -> NodeRow {
+        NodeRow {
+            node: level.node,
+            up: self.stack[..depth].last().map(|parent| level.node - parent.node),
+            size: 0,
+            outer_up: (level.outer != 0).then(|| level.node - level.outer),
+            depth: index(depth),
+            function: FunctionId(level.function),
+            place: self.ledger.place(level.line).cloned(),
+            calls: level.calls,
+            figures: NOTHING,
+        }
+    }
+
+    /// How many metrics there are besides the default one.
+    fn others(&self) -> usize {
+        self.metrics.len().saturating_sub(1)
     }
 
     /// The figures of a node that closes, from what the file gave and what was called.
@@ -299,12 +324,9 @@ impl<O: Output> TreeBuilder<O> {
             self.ledger.add_to_line(level.line, metric, figures, outermost);
         }
         if level.edge != NONE {
-            let parts = EdgeSums {
-                exclusive: Some(figures.exclusive),
-                cumulative: Some(if level.outermost_pair { cumulative } else { 0.0 }),
-                outermost: Some(if outermost { cumulative } else { 0.0 }),
-                seen: Some(cumulative),
-            };
+            let in_outermost_pair = if level.outermost_pair { cumulative } else { 0.0 };
+            let in_outermost = if outermost { cumulative } else { 0.0 };
+            let parts = [figures.exclusive, in_outermost_pair, in_outermost, cumulative];
             self.ledger.add_to_edge(level.edge, metric, parts);
         }
         match self.stack.len().checked_sub(1) {
@@ -318,28 +340,25 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     fn flush(&mut self) {
-        let others = self.metrics.len().saturating_sub(1);
         self.late.sort_unstable_by_key(|row| row.node);
         self.late_costs.sort_unstable_by_key(|cost| (cost.metric, cost.node));
-        let mut batch = std::mem::take(&mut self.batch);
-        batch.nodes.reserve_exact(self.late.len() + self.slots.len());
-        batch.nodes.append(&mut self.late);
-        batch.costs.append(&mut self.late_costs);
+        let others = self.others();
+        let Batch { nodes, costs, .. } = &mut self.batch;
+        costs.append(&mut self.late_costs);
         for other in 0..others {
             let metric = MetricId(index(if other < self.default { other } else { other + 1 }));
-            for (slot, row) in self.slots.iter().enumerate() {
-                let figures = self.slot_figures[slot * others + other];
-                if let Some(row) = row
-                    && figures.is_worth_a_row()
-                {
-                    batch.costs.push(CostRow { metric, node: row.node, figures });
+            for (row, figures) in nodes.iter().zip(self.other_figures.iter().skip(other).step_by(others)) {
+                if figures.is_worth_a_row() {
+                    costs.push(CostRow { metric, node: row.node, figures: *figures });
                 }
             }
         }
-        batch.nodes.extend(self.slots.drain(..).flatten());
-        self.slot_figures.clear();
+        let mut open = self.stack.iter().map(|level| level.node).skip_while(|node| *node < self.base).peekable();
+        nodes.retain(|row| open.next_if_eq(&row.node).is_none());
+        nodes.splice(0..0, self.late.drain(..));
+        self.other_figures.clear();
         self.base = self.next;
-        self.output.batch(batch);
+        self.output.batch(&mut self.batch);
     }
 
     fn closing_notes(&mut self) {
@@ -371,10 +390,13 @@ impl<O: Output> TreeBuilder<O> {
         let trie = std::mem::take(&mut self.trie);
         for node in trie.walk() {
             match node {
-                Step::Enter(node) => {
-                    self.open(node.function, node.line, node.calls.flatten());
-                    for &(metric, value) in &node.values {
-                        self.cost(metric, Cost::Exclusive(value));
+                Step::Enter(at) => {
+                    let (function, line, calls) = trie.node(at);
+                    self.open(function, line, calls);
+                    for metric in 0..self.metrics.len() {
+                        if let Some(value) = trie.figure(at, metric) {
+                            self.cost(MetricId(index(metric)), Cost::Exclusive(value));
+                        }
                     }
                 }
                 Step::Leave => self.leave(),
@@ -382,16 +404,12 @@ impl<O: Output> TreeBuilder<O> {
         }
     }
 
-    /// Opens a node whose line, if any, is interned already.
+    /// Opens a node whose line, if any, has its entry.
     fn open(&mut self, function: u32, line: u32, calls: Option<u64>) {
         if line == NONE {
             self.open_function(function, calls);
         } else {
-            let Some(place) = self.ledger.place(line).cloned() else {
-                return;
-            };
-            let file = place.file.as_deref().unwrap_or_default();
-            self.open_line(function, Line { file, line: place.line, col: place.col }, calls);
+            self.open_line(function, line, calls);
         }
     }
 
@@ -477,7 +495,12 @@ impl<O: Output> Sink for TreeBuilder<O> {
         self.freeze();
         match frame.line {
             None => self.open_function(frame.function.0, calls),
-            Some(line) => self.open_line(frame.function.0, line, calls),
+            Some(line) => {
+                let function = frame.function.0;
+                let last = self.stack.last().map_or(NONE, |above| above.last_line);
+                let line = self.ledger.line_behind(last, function, line);
+                self.open_line(function, line, calls);
+            }
         }
     }
 
@@ -508,10 +531,9 @@ impl<O: Output> Sink for TreeBuilder<O> {
             return self.refuse("the importer closed a node that it never opened");
         };
         self.ledger.close(level.function, level.line, level.edge, level.outer);
-        let metrics = self.metrics.len();
-        let others = metrics.saturating_sub(1);
-        let slot = level.node.checked_sub(self.base).and_then(|slot| usize::try_from(slot).ok());
-        let mut default = Figures { exclusive: 0.0, cumulative: Some(0.0) };
+        let (metrics, others) = (self.metrics.len(), self.others());
+        let row = level.node.checked_sub(self.base).and_then(|row| usize::try_from(row).ok());
+        let mut default = NOTHING;
         let mut other = 0;
         for metric in 0..metrics {
             let account = self.accounts[self.stack.len() * metrics + metric];
@@ -524,8 +546,8 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 default = figures;
                 continue;
             }
-            match slot {
-                Some(slot) => self.slot_figures[slot * others + other] = figures,
+            match row {
+                Some(row) => self.other_figures[row * others + other] = figures,
                 None if figures.is_worth_a_row() => {
                     let metric = MetricId(index(metric));
                     self.late_costs.push(CostRow { metric, node: level.node, figures });
@@ -535,22 +557,15 @@ impl<O: Output> Sink for TreeBuilder<O> {
             other += 1;
         }
         self.accounts.truncate(self.stack.len() * metrics);
-        let row = NodeRow {
-            node: level.node,
-            up: self.stack.last().map(|parent| level.node - parent.node),
-            size: self.next - 1 - level.node,
-            outer_up: (level.outer != 0).then(|| level.node - level.outer),
-            depth: index(self.stack.len()),
-            function: FunctionId(level.function),
-            place: self.ledger.place(level.line).cloned(),
-            calls: level.calls,
-            figures: default,
-        };
-        match slot {
-            Some(slot) => self.slots[slot] = Some(row),
-            None => self.late.push(row),
+        let size = self.next - 1 - level.node;
+        if let Some(row) = row {
+            let row = &mut self.batch.nodes[row];
+            row.size = size;
+            row.figures = default;
+        } else {
+            self.late.push(NodeRow { size, figures: default, ..self.row(&level, self.stack.len()) });
         }
-        if self.slots.len() >= NODES_PER_BATCH || self.late.len() >= NODES_PER_BATCH {
+        if self.batch.nodes.len() >= NODES_PER_BATCH || self.late.len() >= NODES_PER_BATCH {
             self.flush();
         }
     }
@@ -560,30 +575,38 @@ impl<O: Output> Sink for TreeBuilder<O> {
             return;
         }
         self.freeze();
-        let mut at = Trie::TOP;
-        // Where the function above an innermost line stands: it holds the cost as well.
-        let mut innermost_function = None;
+        let mut depth = 0;
+        // Where the innermost function and the innermost frame stand: they are two if the latter is a line, and both hold
+        // the cost.
+        let mut innermost = None;
         for frame in sample.stack {
-            if !self.knows(frame.function) {
+            let function = frame.function.0;
+            let known = self.trie.on_path(depth, function, |line| line == NONE);
+            if known.is_none() && !self.knows(frame.function) {
                 return;
             }
-            let function = frame.function.0;
-            at = self.trie.below(at, function, NONE);
-            innermost_function = Some(at);
+            let at = known.unwrap_or_else(|| self.trie.below(depth, function, NONE));
+            depth += 1;
+            innermost = Some((function, at, at));
             if let Some(line) = frame.line {
-                let line = self.ledger.line(function, line);
-                at = self.trie.below(at, function, line);
+                let known = self.trie.on_path(depth, function, |at| self.ledger.is_line(at, line));
+                let line_at = known.unwrap_or_else(|| {
+                    let line = self.ledger.line(function, line);
+                    self.trie.below(depth, function, line)
+                });
+                depth += 1;
+                innermost = Some((function, at, line_at));
             }
         }
-        let Some(function_node) = innermost_function else {
+        let Some((function, function_at, at)) = innermost else {
             return self.refuse("the importer gave a sample without frames");
         };
-        self.trie.call(function_node, sample.calls);
+        self.trie.call(function_at, sample.calls);
         for &(metric, value) in sample.values {
-            let function = self.trie.nodes[function_node].function;
             if self.accept(metric, &[value], function) {
-                self.trie.add(function_node, metric, value);
-                if at != function_node {
+                let metric = metric.0 as usize;
+                self.trie.add(function_at, metric, value);
+                if at != function_at {
                     self.trie.add(at, metric, value);
                 }
             }
@@ -597,7 +620,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
         }
         self.freeze();
         let callee = edge.callee.0;
-        let caller = edge.caller.map_or(Caller::ROOT, |frame| Caller {
+        let caller = edge.caller.map_or(Site::ROOT, |frame| Site {
             function: frame.function.0,
             line: frame.line.map_or(-1, |line| i64::from(line.line)),
             col: frame.line.map_or(0, |line| line.col),
@@ -606,18 +629,18 @@ impl<O: Output> Sink for TreeBuilder<O> {
         if caller.function != NONE {
             self.mention(caller.function);
         }
-        let at = self.ledger.edge(callee, caller, edge.kind);
+        let site = self.ledger.site(caller);
+        let at = self.ledger.edge(callee, site, edge.kind);
         if !self.ledger.add_calls_to_edge(at, edge.calls) {
             self.refuse("the calls of an edge add up to more than 2^53");
         }
         for cost in edge.costs {
             let EdgeCost { metric, exclusive, cumulative, outermost, seen } = *cost;
-            let figures: Vec<f64> = [exclusive, cumulative, outermost, seen].into_iter().flatten().collect();
-            if !self.accept(metric, &figures, callee) {
+            let parts = [exclusive, cumulative, outermost, seen];
+            if !self.accept(metric, &parts.map(|figure| figure.unwrap_or(0.0)), callee) {
                 return;
             }
-            let parts = EdgeSums { exclusive, cumulative, outermost, seen };
-            self.ledger.add_to_edge(at, metric.0 as usize, parts);
+            self.ledger.add_known_to_edge(at, metric.0 as usize, parts);
         }
     }
 
@@ -627,7 +650,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
         }
         self.freeze();
         let function = info.frame.function.0;
-        let figures: Vec<f64> = [info.exclusive, info.cumulative, info.seen].into_iter().flatten().collect();
+        let figures = [info.exclusive, info.cumulative, info.seen].map(|figure| figure.unwrap_or(0.0));
         if !self.accept(info.metric, &figures, function) {
             return;
         }
@@ -658,20 +681,6 @@ impl<O: Output> Sink for TreeBuilder<O> {
         let Note { severity, position, message } = note;
         self.notes.push(NoteRow { severity, position, message: message.to_owned() });
     }
-}
-
-/// Which of the totals hold: what the file states, else what the roots add up to, else (without nodes) what the
-/// functions cost themselves.
-fn with_totals(mut totals: Totals, stated: &[Option<f64>]) -> Totals {
-    for (at, metric) in totals.metrics.iter_mut().enumerate() {
-        if let Some(&Some(stated)) = stated.get(at) {
-            metric.total = stated;
-        } else if totals.nodes == 0 {
-            let own = totals.functions.iter().filter(|row| row.metric.0 as usize == at);
-            metric.total = own.filter_map(|row| row.figures.exclusive).fold(0.0, |sum, cost| sum + cost);
-        }
-    }
-    totals
 }
 
 /// Indexes fit in 32 bits: nothing that is kept in memory reaches 2^32 entries.

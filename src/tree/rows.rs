@@ -87,10 +87,19 @@ pub struct Batch {
     pub costs: Vec<CostRow>,
 }
 
+impl Batch {
+    /// Drops the rows and keeps the room.
+    pub fn clear(&mut self) {
+        self.functions.clear();
+        self.nodes.clear();
+        self.costs.clear();
+    }
+}
+
 /// Takes batches. Cannot fail towards the builder: see [`crate::events::Sink`].
 pub trait Output {
-    /// Takes the next batch.
-    fn batch(&mut self, batch: Batch);
+    /// Takes the rows of the next batch, and leaves an empty batch: best one that has been written, for its room.
+    fn batch(&mut self, batch: &mut Batch);
 }
 
 /// What is known of the run as a whole.
@@ -227,5 +236,21 @@ impl InfoFigures {
         let Self { exclusive, cumulative, seen, .. } = *self;
         let costs = [exclusive, cumulative, seen].into_iter().flatten().any(|figure| figure != 0.0);
         costs || (exclusive.is_some() && cumulative.is_none())
+    }
+}
+
+impl Totals {
+    /// Which of the metrics' totals hold: what the file states, else what the roots add up to, else (without nodes) what
+    /// the functions cost themselves.
+    pub(super) fn with_stated(mut self, stated: &[Option<f64>]) -> Self {
+        for (at, metric) in self.metrics.iter_mut().enumerate() {
+            if let Some(&Some(stated)) = stated.get(at) {
+                metric.total = stated;
+            } else if self.nodes == 0 {
+                let own = self.functions.iter().filter(|row| row.metric.0 as usize == at);
+                metric.total = own.filter_map(|row| row.figures.exclusive).fold(0.0, |sum, cost| sum + cost);
+            }
+        }
+        self
     }
 }

@@ -1,95 +1,158 @@
 //! Stacks, merged by their frames; children in the order in which they first came.
 
-use hashbrown::HashMap;
+use std::hash::BuildHasher;
 
-use super::NONE;
-use crate::events::MetricId;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// See the module's page.
+use super::{NONE, index};
+
+/// See the module's page. What most nodes do not have lies apart: there may be tens of millions of them.
 pub(super) struct Trie {
-    pub(super) nodes: Vec<TrieNode>,
-    children: HashMap<(usize, u32, u32), usize>,
+    nodes: Vec<TrieNode>,
+    /// By parent, function and line.
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    metrics: usize,
+    /// Figures of nodes that samples end at: one per metric, `None` where nothing has been said.
+    figures: Vec<Option<f64>>,
+    /// Nodes of the stack that came last, outermost first.
+    path: Vec<u32>,
 }
 
-pub(super) struct TrieNode {
-    pub(super) function: u32,
-    pub(super) line: u32,
-    /// `None` before the first sample that ends here, `Some(None)` if one did without knowing its calls.
-    pub(super) calls: Option<Option<u64>>,
-    pub(super) values: Vec<(MetricId, f64)>,
-    first_child: usize,
-    last_child: usize,
-    next_sibling: usize,
+struct TrieNode {
+    parent: u32,
+    function: u32,
+    line: u32,
+    /// As links, [`TOP`] means none.
+    first_child: u32,
+    last_child: u32,
+    next_sibling: u32,
+    /// Where its figures start, in whole sets of them; [`NONE`] if it has none.
+    figures: u32,
+    has_calls: bool,
+    calls_known: bool,
+    calls: u64,
 }
 
-pub(super) enum Step<'a> {
-    Enter(&'a TrieNode),
+/// The node above all stacks.
+const TOP: u32 = 0;
+
+pub(super) enum Step {
+    Enter(u32),
     Leave,
 }
 
-impl Default for Trie {
-    fn default() -> Self {
-        let mut trie = Self { nodes: Vec::new(), children: HashMap::new() };
-        trie.nodes.push(TrieNode::new(NONE, NONE));
+impl Trie {
+    pub(super) fn new(metrics: usize) -> Self {
+        let mut trie = Self {
+            nodes: Vec::new(),
+            index: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            metrics,
+            figures: Vec::new(),
+            path: Vec::new(),
+        };
+        trie.nodes.push(TrieNode::new(NONE, NONE, NONE));
         trie
+    }
+
+    /// The node of the last stack with so many nodes around it, if it stands for this function and a line that fits.
+    pub(super) fn on_path(&self, depth: usize, function: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
+        let at = *self.path.get(depth)?;
+        let node = &self.nodes[at as usize];
+        (node.function == function && fits(node.line)).then_some(at)
+    }
+
+    /// Goes down from the first nodes of the last stack to a node that may be new.
+    pub(super) fn below(&mut self, depth: usize, function: u32, line: u32) -> u32 {
+        self.path.truncate(depth);
+        let parent = self.path.last().copied().unwrap_or(TOP);
+        let (nodes, hasher) = (&mut self.nodes, &self.hasher);
+        let key = |node: &TrieNode| (node.parent, node.function, node.line);
+        let hash = hasher.hash_one((parent, function, line));
+        let same = |at: &u32| key(&nodes[*at as usize]) == (parent, function, line);
+        let found = self.index.find(hash, same).copied();
+        let at = found.unwrap_or_else(|| {
+            let next = index(nodes.len());
+            self.index.insert_unique(hash, next, |at| hasher.hash_one(key(&nodes[*at as usize])));
+            nodes.push(TrieNode::new(parent, function, line));
+            let last = std::mem::replace(&mut nodes[parent as usize].last_child, next);
+            if last == TOP {
+                nodes[parent as usize].first_child = next;
+            } else {
+                nodes[last as usize].next_sibling = next;
+            }
+            next
+        });
+        self.path.push(at);
+        at
+    }
+
+    pub(super) fn call(&mut self, at: u32, calls: Option<u64>) {
+        let node = &mut self.nodes[at as usize];
+        node.calls_known = calls.is_some() && (node.calls_known || !node.has_calls);
+        node.has_calls = true;
+        node.calls = node.calls.saturating_add(calls.unwrap_or(0));
+    }
+
+    pub(super) fn add(&mut self, at: u32, metric: usize, value: f64) {
+        let node = &mut self.nodes[at as usize];
+        if node.figures == NONE {
+            node.figures = index(self.figures.len() / self.metrics);
+            self.figures.resize(self.figures.len() + self.metrics, None);
+        }
+        let figure = &mut self.figures[node.figures as usize * self.metrics + metric];
+        *figure = Some(figure.map_or(value, |sum| sum + value));
+    }
+
+    /// Function, line and calls of a node.
+    pub(super) fn node(&self, at: u32) -> (u32, u32, Option<u64>) {
+        let node = &self.nodes[at as usize];
+        (node.function, node.line, node.calls_known.then_some(node.calls))
+    }
+
+    /// What samples that end at a node have said of a metric.
+    pub(super) fn figure(&self, at: u32, metric: usize) -> Option<f64> {
+        let figures = self.nodes[at as usize].figures;
+        if figures == NONE { None } else { self.figures[figures as usize * self.metrics + metric] }
+    }
+
+    /// All nodes in pre-order, each closed after its children. Does not recurse: stacks may be a million frames deep.
+    pub(super) fn walk(&self) -> impl Iterator<Item = Step> {
+        let mut open: Vec<u32> = Vec::new();
+        let mut next = self.nodes[TOP as usize].first_child;
+        std::iter::from_fn(move || {
+            if next != TOP {
+                open.push(next);
+                next = self.nodes[next as usize].first_child;
+                return open.last().copied().map(Step::Enter);
+            }
+            let closed = open.pop()?;
+            next = self.nodes[closed as usize].next_sibling;
+            Some(Step::Leave)
+        })
     }
 }
 
 impl TrieNode {
-    fn new(function: u32, line: u32) -> Self {
-        Self { function, line, calls: None, values: Vec::new(), first_child: 0, last_child: 0, next_sibling: 0 }
+    fn new(parent: u32, function: u32, line: u32) -> Self {
+        Self {
+            parent,
+            function,
+            line,
+            first_child: TOP,
+            last_child: TOP,
+            next_sibling: TOP,
+            figures: NONE,
+            has_calls: false,
+            calls_known: false,
+            calls: 0,
+        }
     }
 }
 
-impl Trie {
-    /// The node above all stacks; as a link, 0 means none.
-    pub(super) const TOP: usize = 0;
-
-    pub(super) fn below(&mut self, parent: usize, function: u32, line: u32) -> usize {
-        let next = self.nodes.len();
-        let found = *self.children.entry((parent, function, line)).or_insert(next);
-        if found == next {
-            self.nodes.push(TrieNode::new(function, line));
-            let last = std::mem::replace(&mut self.nodes[parent].last_child, next);
-            if last == 0 {
-                self.nodes[parent].first_child = next;
-            } else {
-                self.nodes[last].next_sibling = next;
-            }
-        }
-        found
-    }
-
-    pub(super) fn call(&mut self, at: usize, calls: Option<u64>) {
-        let known = &mut self.nodes[at].calls;
-        *known = Some(match *known {
-            None => calls,
-            Some(sum) => sum.zip(calls).map(|(sum, calls)| sum.saturating_add(calls)),
-        });
-    }
-
-    pub(super) fn add(&mut self, at: usize, metric: MetricId, value: f64) {
-        let values = &mut self.nodes[at].values;
-        match values.iter_mut().find(|(known, _)| *known == metric) {
-            Some((_, sum)) => *sum += value,
-            None => values.push((metric, value)),
-        }
-    }
-
-    /// All nodes in pre-order, each closed after its children. Does not recurse: stacks may be a million frames deep.
-    pub(super) fn walk(&self) -> impl Iterator<Item = Step<'_>> {
-        let mut open: Vec<usize> = Vec::new();
-        let mut next = self.nodes[Self::TOP].first_child;
-        std::iter::from_fn(move || {
-            if next != 0 {
-                let node = &self.nodes[next];
-                open.push(next);
-                next = node.first_child;
-                return Some(Step::Enter(node));
-            }
-            let closed = open.pop()?;
-            next = self.nodes[closed].next_sibling;
-            Some(Step::Leave)
-        })
+impl Default for Trie {
+    fn default() -> Self {
+        Self::new(0)
     }
 }

@@ -137,8 +137,8 @@ impl Run {
         self.say(&mut builder, figures);
         let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
         let mut writer = database.begin_run().expect("memory");
-        for batch in batches {
-            writer.batch(batch).expect("memory");
+        for mut batch in batches {
+            writer.batch(&mut batch).expect("memory");
         }
         let meta = RunMeta {
             format: "random",
@@ -227,8 +227,8 @@ impl Function {
 struct Batches(Vec<Batch>);
 
 impl Output for Batches {
-    fn batch(&mut self, batch: Batch) {
-        self.0.push(batch);
+    fn batch(&mut self, batch: &mut Batch) {
+        self.0.push(std::mem::take(batch));
     }
 }
 

@@ -11,7 +11,9 @@
 //! - **Whether the times are corrected for the timer's cost.** Trees that carry ticks are, `data` and whatever has no
 //!   ticks is not, and a negative time proves that a correction has taken place.
 
-use std::collections::HashMap;
+use std::rc::Rc;
+
+use hashbrown::HashMap;
 
 use super::counted::{Counted, many};
 use crate::error::{ImportError, Position, quote};
@@ -106,11 +108,42 @@ pub(in crate::importers) struct Rows<'s> {
     negative: bool,
     /// Function of each open row, and whether the row is a line: what a new row may follow.
     path: Vec<(FunctionId, bool)>,
+    names: Names,
     waiting: Vec<Known>,
     tree: Tree,
     data: Vec<Known>,
     data_index: HashMap<(FunctionId, Option<u32>), usize>,
     repeated: Counted,
+}
+
+/// The functions of the file by their names, and the names by their functions.
+#[derive(Default)]
+struct Names {
+    functions: HashMap<Rc<str>, FunctionId>,
+    texts: Vec<Option<Rc<str>>>,
+}
+
+impl Names {
+    fn find(&self, name: &str) -> Option<FunctionId> {
+        self.functions.get(name).copied()
+    }
+
+    fn is(&self, function: FunctionId, name: &str) -> bool {
+        let known = usize::try_from(function.0).ok().and_then(|at| self.texts.get(at));
+        known.and_then(Option::as_deref) == Some(name)
+    }
+
+    fn add(&mut self, function: FunctionId, name: &str) {
+        let text: Rc<str> = name.into();
+        self.functions.insert(Rc::clone(&text), function);
+        let Ok(at) = usize::try_from(function.0) else { return };
+        if self.texts.len() <= at {
+            self.texts.resize(at + 1, None);
+        }
+        if let Some(place) = self.texts.get_mut(at) {
+            *place = Some(text);
+        }
+    }
 }
 
 /// A row whose function has its id.
@@ -140,6 +173,7 @@ impl<'s> Rows<'s> {
             rows: 0,
             negative: false,
             path: Vec::new(),
+            names: Names::default(),
             waiting: Vec::new(),
             tree: Tree::default(),
             data: Vec::new(),
@@ -158,11 +192,7 @@ impl<'s> Rows<'s> {
     /// # Errors
     /// When the row cannot follow the rows before it.
     pub(in crate::importers) fn row(&mut self, row: &Row<'_>) -> Result<(), ImportError> {
-        if row.name.contains('\0') {
-            // SQLite's own functions end a text there: two names would look like one.
-            return Err(ImportError::malformed(row.position, "a name without NUL", quote(row.name.as_bytes())));
-        }
-        let function = self.sink.function(FunctionDef::named(row.name));
+        let function = self.function(row)?;
         let depth = match row.depth {
             Some(depth) => self.place(row, depth, function)?,
             None => 0,
@@ -229,6 +259,27 @@ impl<'s> Rows<'s> {
         }
         note_rows(&self.repeated, self.sink, "a function or line comes again: its figures were added up");
         Ok(())
+    }
+
+    /// The function of a row.
+    fn function(&mut self, row: &Row<'_>) -> Result<FunctionId, ImportError> {
+        // Most rows are lines of the function above them.
+        let above = row.depth.and_then(|depth| self.path.get(usize::try_from(depth).ok()?.checked_sub(1)?));
+        if let Some(&(function, _)) = above
+            && self.names.is(function, row.name)
+        {
+            return Ok(function);
+        }
+        if let Some(function) = self.names.find(row.name) {
+            return Ok(function);
+        }
+        if row.name.contains('\0') {
+            // SQLite's own functions end a text there: two names would look like one.
+            return Err(ImportError::malformed(row.position, "a name without NUL", quote(row.name.as_bytes())));
+        }
+        let function = self.sink.function(FunctionDef::named(row.name));
+        self.names.add(function, row.name);
+        Ok(function)
     }
 
     /// Checks where a tree row stands and opens it on the path.
@@ -502,128 +553,4 @@ pub(in crate::importers) fn refuse_report(kind: &str) -> ImportError {
         "the file is a {kind} report of ]PROFILE, which has sums only and no rows to import; save the profile itself with \
          `]PROFILE tree -outfile=FILE` and import that"
     ))
-}
-
-/// Reads a time in ms as ns: `12.5`, `¯0.0008871`, `1.5E¯7`, with either decimal mark.
-///
-/// The exponent is moved before the text becomes a number, so the result is the REAL nearest to what the file says.
-pub(in crate::importers) fn nanoseconds(text: &[u8]) -> Option<f64> {
-    number(text, 6)
-}
-
-/// Reads a count: `16810`, or as APL prints large numbers, `1.6E10`. Below 2^53.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both bounds are checked")]
-pub(in crate::importers) fn count(text: &[u8]) -> Option<u64> {
-    let digits = !text.is_empty() && text.len() <= 15 && text.iter().all(u8::is_ascii_digit);
-    if digits {
-        return Some(text.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')));
-    }
-    let value = number(text, 0)?;
-    (value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value)).then_some(value as u64)
-}
-
-/// Reads the line of a row: empty or ¯1 in rows of whole functions.
-pub(in crate::importers) fn line_number(text: &[u8]) -> Option<Option<u32>> {
-    if text.is_empty() || text == "¯1".as_bytes() || text == b"-1" {
-        return Some(None);
-    }
-    Some(Some(u32::try_from(count(text)?).ok()?))
-}
-
-/// Reads a number of APL (`¯` for minus, `E` before an exponent, either decimal mark) times a power of ten.
-fn number(text: &[u8], power: i32) -> Option<f64> {
-    const LONGEST: usize = 64;
-    let mut ascii = String::with_capacity(LONGEST);
-    let mut exponent = None;
-    let mut rest = text;
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        let minus = byte == b'-' || (byte == 0xc2 && rest.first() == Some(&0xaf));
-        if byte == 0xc2 && minus {
-            rest = rest.get(1..)?;
-        }
-        match byte {
-            _ if minus => ascii.push('-'),
-            b'0'..=b'9' => ascii.push(char::from(byte)),
-            b'.' | b',' => ascii.push('.'),
-            b'E' | b'e' if exponent.is_none() => exponent = Some(std::mem::take(&mut ascii)),
-            _ => return None,
-        }
-        if ascii.len() > LONGEST {
-            return None;
-        }
-    }
-    let (mantissa, exponent) = match exponent {
-        None => (ascii, 0),
-        Some(mantissa) => (mantissa, ascii.parse::<i32>().ok()?),
-    };
-    let value: f64 = format!("{mantissa}e{}", exponent.checked_add(power)?).parse().ok()?;
-    value.is_finite().then_some(value)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_as_apl_prints_them() {
-        let table: &[(&str, Option<f64>)] = &[
-            ("0.8205615629464091", Some(820_561.562_946_409_1)),
-            ("¯0.000887179497", Some(-887.179_497)),
-            ("-1", Some(-1e6)),
-            ("1.5E¯7", Some(0.15)),
-            ("1,5E-7", Some(0.15)),
-            ("1E3", Some(1e9)),
-            ("¯0", Some(0.0)),
-            ("0", Some(0.0)),
-            ("", None),
-            ("¯", None),
-            ("1E", None),
-            ("E5", None),
-            ("1E1E1", None),
-            ("1.2.3", None),
-            ("1e400", None),
-            ("inf", None),
-            ("NaN", None),
-            ("+1", None),
-            ("1 ", None),
-            ("12.5ms", None),
-        ];
-        for (text, expected) in table {
-            assert_eq!(nanoseconds(text.as_bytes()), *expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn counts_are_whole_and_not_negative() {
-        let table: &[(&str, Option<u64>)] = &[
-            ("0", Some(0)),
-            ("16810", Some(16810)),
-            ("1.681E4", Some(16810)),
-            ("9007199254740992", Some(1 << 53)),
-            ("9007199254740994", None),
-            ("1.5", None),
-            ("¯1", None),
-            ("", None),
-            ("x", None),
-        ];
-        for (text, expected) in table {
-            assert_eq!(count(text.as_bytes()), *expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_row_without_a_line_is_a_function() {
-        let table: &[(&str, Option<Option<u32>>)] = &[
-            ("", Some(None)),
-            ("¯1", Some(None)),
-            ("-1", Some(None)),
-            ("0", Some(Some(0))),
-            ("¯2", None),
-            ("x", None),
-        ];
-        for (text, expected) in table {
-            assert_eq!(line_number(text.as_bytes()), *expected, "{text}");
-        }
-    }
 }

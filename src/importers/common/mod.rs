@@ -1,6 +1,8 @@
 //! What several formats share.
 
+pub(super) mod apl_numbers;
 pub(super) mod counted;
+pub(super) mod dyalog_entry;
 pub(super) mod dyalog_rows;
 pub(super) mod ghc;
 pub(super) mod ghc_log;

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Counts the instructions of three fixed imports, and compares them with those of the last change.
+#
+# usage: benches/instructions.sh [--update]
+#
+# A count that is more than 5 % above that in benches/instructions.txt fails; --update writes the file anew, which the
+# commit then explains. Unlike times, counts hardly depend on the machine and what else it does: one and the same profdb
+# differs by less than 1 %. They depend on the compiler, so that a new one may want an update.
+#
+# Builds profdb and the generator. Needs cargo and valgrind. Exit codes: 0 done, 1 too many instructions or something
+# failed, 2 usage.
+set -eu
+
+case $# in
+    0) update= ;;
+    *) [ "$*" = --update ] || {
+        echo "usage: instructions.sh [--update]" >&2
+        exit 2
+    }
+    update=yes ;;
+esac
+
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+# `exit` in the signal traps runs the trap for EXIT.
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+built=$(cargo build --locked --quiet --profile unlinked --message-format json --bin profdb |
+    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
+[ -x "$built" ] || exit 1
+
+# count KIND: prints the instructions of an import.
+count() {
+    valgrind --tool=callgrind --callgrind-out-file="$work/out" "$built" import --db "$work/$1.db" "$work/$1" \
+        >/dev/null 2>"$work/log" || {
+        cat "$work/log" >&2
+        return 1
+    }
+    awk '$1 == "summary:" || $1 == "totals:" { print $2; exit }' "$work/out"
+}
+
+for kind in csv xml lispworks; do
+    cargo bench --locked --quiet --profile unlinked --bench generate -- "$kind" 20000 --seed 1 -o "$work/$kind"
+    # Of its own, so that a failure ends the script.
+    counted=$(count "$kind")
+    echo "$kind $counted"
+done >"$work/new"
+
+if [ -n "$update" ]; then
+    cp "$work/new" benches/instructions.txt
+    cat benches/instructions.txt
+    exit
+fi
+awk '
+    NR == FNR { before[$1] = $2; next }
+    {
+        change = 100 * ($2 / before[$1] - 1)
+        printf "%-10s %12d instructions, %+.1f %%\n", $1, $2, change
+        if (change > 5) worse = 1
+    }
+    END {
+        if (worse) print "expected at most 5 % more than in benches/instructions.txt"
+        exit worse
+    }
+' benches/instructions.txt "$work/new"
