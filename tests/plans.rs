@@ -1,26 +1,32 @@
-//! The public views reach the indexes: what a user asks of one run, or of one function in it, reads no table from end to
+//! Views and reports reach the indexes: what a user asks of one run, or of one function in it, reads no table from end to
 //! end. The plans are those of a database as profdb makes it, with the figures that its migration gives the planner.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use profdb::error::Stop;
 use profdb::import::{import, meta};
 use profdb::importers::{Options, by_name};
 use profdb::input::{Input, Limits};
+use profdb::report::{self, Argument, NameSyntax, REPORTS, Request};
 use profdb::store::Database;
 
 const CSV: &[u8] = b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.f\",,1,1,1\n";
 
-fn database() -> Database {
+/// A tree with ticks, bias and lines.
+const XML: &[u8] = include_bytes!("cases/dyalog_xml/foo-0.9.0-tree/case.in/run.xml");
+
+fn database(format: &str, bytes: &'static [u8]) -> Database {
     let stop = Stop::default();
-    let input = Input::new(Box::new(CSV), Limits::default(), stop.clone()).expect("the text is readable");
-    let format = by_name("dyalog_csv").expect("the format is there");
+    let input = Input::new(Box::new(bytes), Limits::default(), stop.clone()).expect("the text is readable");
+    let format = by_name(format).expect("the format is there");
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, "x", fingerprint);
-    import(input, format, &options, &stop, describe, Database::in_memory).expect("one row imports").database
+    import(input, format, &options, &stop, describe, Database::in_memory).expect("a profile imports").database
 }
 
 #[test]
 fn what_is_asked_of_a_run_scans_no_table() {
-    let database = database();
+    let database = database("dyalog_csv", CSV);
     let views = ["summary", "lines", "calls", "call_lines", "callees", "exclusive", "cumulative", "tree"];
     for view in views {
         let asked = [
@@ -53,4 +59,155 @@ fn plan(database: &Database, sql: &str) -> Vec<String> {
     let mut statement = database.connection().prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("the view exists");
     let steps = statement.query_map([], |row| row.get(3)).expect("a plan");
     steps.collect::<Result<_, _>>().expect("a plan")
+}
+
+/// Tables that grow with the runs.
+const BIG: [&str; 7] = ["nodes", "node_costs", "edges", "function_info", "line_info", "function_nodes", "functions"];
+
+/// What reports may be asked with.
+const FLAGS: &[&[(&str, &str)]] = &[
+    &[],
+    &[("first", "5")],
+    &[("metric", "ticks"), ("exclusive", "")],
+    &[("bias", "0")],
+    &[("lines", ""), ("code", "")],
+    &[("by", "module")],
+    &[("by", "file"), ("fn", "NAME")],
+    &[("fn", "NAME")],
+    &[("fn", "*,*"), ("depth", "3"), ("min_pct", "0")],
+    &[("fn", "*>*"), ("metric", "ticks")],
+    &[("fn", ".*"), ("regex", ""), ("bias", "0")],
+    &[("focus", "."), ("ignore", "NAME")],
+    &[("hide", "NAME"), ("fn", "*"), ("metric", "ticks")],
+    &[("hide", "NAME"), ("bias", "0")],
+];
+
+/// What is asked besides, to find names.
+const LOOKUPS: [&str; 5] = [
+    include_str!("../queries/selection/names.sql"),
+    include_str!("../queries/selection/functions.sql"),
+    include_str!("../queries/selection/knows.sql"),
+    include_str!("../queries/selection/threads.sql"),
+    include_str!("../queries/lists/runs.sql"),
+];
+
+/// All that is done for a report is explained before it is done: no statement reads a big table, or an index of it, from
+/// end to end: that would be the rows of all other runs, too. There is no exception.
+#[test]
+fn reports_scan_no_big_table() {
+    let database = database("dyalog_xml", XML);
+    let run = database.run(None).expect("a database").expect("a run");
+    let name = "SELECT function FROM summary WHERE metric = 'time' ORDER BY cumulative DESC, function LIMIT 1 OFFSET 1";
+    let name: String = database.connection().query_row(name, [], |row| row.get(0)).expect("a function");
+    let mut explained = BTreeSet::new();
+    let mut explain = |what: &str, sql: &str| {
+        let scanned = scanned(&database, sql);
+        assert!(scanned.is_empty(), "{what}: a scan of {scanned:?} in\n{sql}");
+        explained.insert(sql.to_owned());
+    };
+    for report in REPORTS {
+        for flags in FLAGS {
+            let request = request(report, flags, &name);
+            let script = match report::ask(&database, report, &run, &request) {
+                Ok(answer) => answer.script,
+                Err(report::ReportError::NothingSelected(_) | report::ReportError::Usage(_)) => continue,
+                Err(error) => panic!("{} {request:?}: {error}", report.name),
+            };
+            let what = format!("{} {request:?}", report.name);
+            replay(&database, &script, |sql| explain(&what, sql));
+            for sql in report.statements().into_iter().filter(|sql| !script.contains(sql)) {
+                // Variants are reports of their own.
+                if flags.iter().all(|(flag, _)| !["lines", "code"].contains(flag)) {
+                    explain(&what, sql);
+                }
+            }
+        }
+    }
+    for sql in LOOKUPS {
+        explain("names", sql);
+    }
+    assert!(explained.len() > 40, "only {} statements", explained.len());
+}
+
+fn request(report: &report::Report, flags: &[(&str, &str)], name: &str) -> Request {
+    let mut request = Request::default();
+    let header = report.header();
+    let mut given: BTreeMap<&str, String> = BTreeMap::new();
+    for (flag, value) in flags {
+        match *flag {
+            "metric" => request.metric = Some((*value).to_owned()),
+            "bias" => request.bias = value.parse().ok(),
+            "regex" => request.names = NameSyntax::Regex,
+            "fn" => drop(given.insert(flag, value.replace("NAME", &format!("'{name}'")))),
+            flag => drop(given.insert(flag, value.replace("NAME", &regex::escape(name)))),
+        }
+    }
+    for parameter in &header.parameters {
+        let path = (parameter.name == "fn" && !parameter.optional).then(|| format!("'{name}'"));
+        let Some(value) = given.get(parameter.name).cloned().or(path) else { continue };
+        let argument = match parameter.kind {
+            report::header::Parameter::Flag | report::header::Parameter::Variant(_) => Argument::Flag,
+            report::header::Parameter::Count => Argument::Count(value.parse().expect("a count")),
+            report::header::Parameter::Percentage => Argument::Number(value.parse().expect("a percentage")),
+            _ => Argument::Text(value),
+        };
+        request.arguments.push((parameter.name.to_owned(), argument));
+    }
+    request
+}
+
+/// Does what a script says, as the shell would; statements that read or write rows are shown before.
+fn replay(database: &Database, script: &str, mut show: impl FnMut(&str)) {
+    let connection = database.connection();
+    let parameters = "DROP TABLE IF EXISTS temp.parameters;
+                      CREATE TEMP TABLE parameters (key TEXT PRIMARY KEY, value)";
+    connection.execute_batch(parameters).expect("memory");
+    // The shell alone may use its own name for the table.
+    let script = script.replace("sqlite_parameters", "parameters");
+    let lines = script.lines().filter(|line| !line.starts_with('.'));
+    let text = lines.map(|line| line.split("--").next().unwrap_or_default()).collect::<Vec<_>>().join("\n") + "\n";
+    for sql in text.split_inclusive(";\n").map(str::trim).filter(|sql| !sql.is_empty()) {
+        let is_about_rows = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"].iter().any(|verb| sql.starts_with(verb));
+        if is_about_rows {
+            show(sql);
+        }
+        let mut statement = connection.prepare(sql).unwrap_or_else(|error| panic!("{error}: {sql}"));
+        for at in 1..=statement.parameter_count() {
+            let name = statement.parameter_name(at).expect("parameters are named").to_owned();
+            let value = "SELECT value FROM temp.parameters WHERE key = ?1";
+            let value: rusqlite::types::Value =
+                connection.query_row(value, [&name], |row| row.get(0)).unwrap_or_else(|_| panic!("{name} in {sql}"));
+            statement.raw_bind_parameter(at, value).expect("it has that parameter");
+        }
+        let mut rows = statement.raw_query();
+        while rows.next().unwrap_or_else(|error| panic!("{error}: {sql}")).is_some() {}
+    }
+}
+
+/// The big tables that a statement reads from end to end, or an index of them. EXPLAIN QUERY PLAN names aliases; the
+/// program itself says which table is opened and which cursor starts at its first or last entry.
+fn scanned(database: &Database, sql: &str) -> BTreeSet<String> {
+    let connection = database.connection();
+    let mut statement = connection.prepare(&format!("EXPLAIN {sql}")).unwrap_or_else(|error| panic!("{error}: {sql}"));
+    let mut opened: BTreeMap<i64, String> = BTreeMap::new();
+    let mut scanned = BTreeSet::new();
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next().expect("a program") {
+        let step: String = row.get(1).expect("a name");
+        let [cursor, page, schema]: [i64; 3] = [2, 3, 4].map(|at| row.get(at).expect("a number"));
+        match step.as_str() {
+            "OpenRead" if schema == 0 => {
+                let table = "SELECT tbl_name FROM main.sqlite_schema WHERE rootpage = ?1";
+                opened.insert(cursor, connection.query_row(table, [page], |row| row.get(0)).expect("a table"));
+            }
+            "OpenRead" | "OpenWrite" | "OpenEphemeral" | "OpenAutoindex" | "OpenPseudo" | "SorterOpen" => {
+                opened.remove(&cursor);
+            }
+            "Rewind" | "Last" => {
+                scanned.extend(opened.get(&cursor).filter(|table| BIG.contains(&table.as_str())).cloned());
+            }
+            _ => {}
+        }
+    }
+    scanned
 }
