@@ -510,7 +510,7 @@ struct Twin {
     sql: &'static str,
 }
 
-const TWINS: [Twin; 8] = [
+const TWINS: [Twin; 9] = [
     Twin {
         report: "summary",
         flag: None,
@@ -570,10 +570,52 @@ const TWINS: [Twin; 8] = [
         sql: "SELECT depth, function, line, col, calls, exclusive, cumulative, module, file, node_id, parent_id
               FROM tree WHERE run_id = ?1 AND metric = ?2 ORDER BY node_id",
     },
+    Twin {
+        report: "data",
+        flag: None,
+        columns: &["function", "line", "col", "calls", "exclusive", "cumulative", "module", "file"],
+        // Times as they were measured: what was subtracted for each reading of the timer is added again.
+        sql: "WITH bias (ns) AS (
+                SELECT CASE WHEN m.unit = 'ns' AND t.metric_id IS NOT NULL THEN COALESCE(r.bias_applied, 0) ELSE 0 END
+                FROM runs AS r
+                JOIN metrics AS m ON m.run_id = r.run_id AND m.name = ?2
+                LEFT JOIN metrics AS t ON t.run_id = r.run_id AND t.name = 'ticks'
+                WHERE r.run_id = ?1
+              ),
+              rows AS (
+                SELECT s.function_id, s.function, s.module, s.file, NULL AS line, NULL AS col, s.calls,
+                  s.exclusive + b.ns * COALESCE(t.exclusive, 0) AS exclusive,
+                  s.cumulative + b.ns * COALESCE(t.cumulative, 0) AS cumulative
+                FROM bias AS b
+                JOIN summary AS s ON s.run_id = ?1 AND s.metric = ?2
+                LEFT JOIN summary AS t ON t.run_id = ?1 AND t.metric = 'ticks' AND t.function_id = s.function_id
+                UNION ALL
+                SELECT l.function_id, l.function, l.module, l.file, l.line, l.col, l.calls,
+                  l.exclusive + b.ns * COALESCE(t.exclusive, 0),
+                  l.cumulative + b.ns * COALESCE(t.cumulative, 0)
+                FROM bias AS b
+                JOIN lines AS l ON l.run_id = ?1 AND l.metric = ?2
+                LEFT JOIN lines AS t ON t.run_id = ?1 AND t.metric = 'ticks' AND t.function_id = l.function_id
+                  AND t.file = l.file AND t.line = l.line AND t.col IS l.col
+              )
+              SELECT r.function, r.line, r.col, r.calls, r.exclusive, r.cumulative, r.module, r.file
+              FROM rows AS r
+              JOIN functions AS f ON f.function_id = r.function_id
+              WHERE f.kind IN ('function', 'pseudo')
+              ORDER BY f.name, f.module, f.file, f.function_id, r.line, r.col, NULLIF(r.file, f.file)",
+    },
 ];
 
-/// The same for who called one function, ?3.
-const CALL_TWINS: [Twin; 2] = [
+/// The same for who called one function, ?3, and whom it called.
+const CALL_TWINS: [Twin; 3] = [
+    Twin {
+        report: "callees",
+        flag: None,
+        columns: &["callee", "callee_module", "callee_file", "kind", "calls", "cumulative", "cumulative_pct"],
+        sql: "SELECT callee, callee_module, callee_file, kind, calls, cumulative, cumulative_pct
+              FROM callees WHERE run_id = ?1 AND metric = ?2 AND function = ?3
+              ORDER BY cumulative DESC, callee, callee_module, callee_file, kind",
+    },
     Twin {
         report: "calls",
         flag: None,
@@ -648,7 +690,8 @@ fn reports_equal_plain_sql(sample: &Sample) -> Result<(), Failed> {
         for twin in TWINS.iter().filter(|twin| knows_paths || twin.report != "tree") {
             ask(twin, None)?;
         }
-        for function in functions.iter().flatten().filter(|_| knows_paths) {
+        let knows_callers = run.fidelity != "flat";
+        for function in functions.iter().flatten().filter(|_| knows_callers) {
             let Value::Text(function) = function else { return Err("a name is no text".into()) };
             for twin in &CALL_TWINS {
                 ask(twin, Some(function))?;
