@@ -484,9 +484,12 @@ impl Needs {
         if enough {
             return Ok(());
         }
-        let known = if fidelity == "flat" { "totals only" } else { "who called whom, but no paths" };
+        let (known, instead) = match fidelity {
+            "flat" => ("totals only", ""),
+            _ => ("who called whom, but no paths", "calls, callees, "),
+        };
         Err(ReportError::NothingSelected(format!(
-            "report {report} needs {}; run {} knows {known}: try summary, lines or data",
+            "report {report} needs {}; run {} knows {known}: try {instead}summary, lines or data",
             if self == Self::Tree { "the tree of calls" } else { "callers" },
             run.run_id
         )))
