@@ -9,6 +9,6 @@ CROSS JOIN (
     COUNT(DISTINCT s.function_id) AS functions,
     COALESCE(SUM(CASE WHEN :exclusive THEN s.exclusive ELSE s.cumulative END), 0.0) AS cost
   FROM temp.starts AS s
-  WHERE NOT EXISTS (SELECT 1 FROM temp.chains AS k WHERE k.level = 0 AND k.function_id = s.function_id)
+  WHERE s.function_id NOT IN (SELECT k.function_id FROM temp.chains AS k WHERE k.level = 0)
 ) AS p
 WHERE a.question = 1;
