@@ -314,6 +314,18 @@ fn the_program_prints_the_page_of_each_format() {
     }
 }
 
+/// Groups of arguments bring texts of their own, which easily take the place of the command's.
+#[test]
+fn help_of_a_report_says_what_it_is_about() {
+    let program = cli::program();
+    let command = program.find_subcommand("report").expect("a command");
+    for report in REPORTS {
+        let about =
+            command.find_subcommand(report.name).and_then(clap::Command::get_about).expect("a text").to_string();
+        assert!(about.starts_with(report.header().about.trim_end_matches('.')), "{}: {about}", report.name);
+    }
+}
+
 #[test]
 fn cli_is_current() {
     let mut program = cli::program();

@@ -114,7 +114,13 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     if let Some(instead) = report::elsewhere(&arguments) {
         return Err(complain(instead, Failure::Usage));
     }
-    let matches = program().try_get_matches_from(arguments).map_err(|error| explain(&error))?;
+    if let Some(unknown) = report::unknown(&arguments) {
+        return Err(complain(unknown, Failure::Usage));
+    }
+    let matches = program().try_get_matches_from(&arguments).map_err(|error| {
+        let sentence = report::explain(&arguments, &error);
+        sentence.map_or_else(|| explain(&error), |sentence| complain(sentence, Failure::Usage))
+    })?;
     if let Some(("report", matches)) = matches.subcommand() {
         return report::run(matches, stop);
     }
@@ -135,6 +141,12 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
 #[must_use]
 pub fn program() -> clap::Command {
     Cli::command().subcommand(report::command())
+}
+
+/// Starts with a capital, as the help of the other flags does.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Lets clap say what it has to say: help on standard output, complaints on standard error.

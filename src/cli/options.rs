@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
+use super::sentence;
 use crate::importers::{FORMATS, OptionDef, Options, Takes};
 use crate::separators::Separators;
 
@@ -28,7 +29,10 @@ fn separators(text: &str) -> Result<String, String> {
 impl Args for FormatOptions {
     fn augment_args(command: Command) -> Command {
         let flag = |option: &&'static OptionDef| {
-            let flag = Arg::new(option.name).long(option.name).help(option.meaning).help_heading("Options of formats");
+            let flag = Arg::new(option.name)
+                .long(option.name)
+                .help(sentence(option.meaning))
+                .help_heading("Options of formats");
             match option.takes {
                 Takes::Nothing => flag.action(ArgAction::SetTrue),
                 Takes::Word(words) => flag.value_name("VALUE").value_parser(words.to_vec()),

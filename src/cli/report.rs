@@ -3,14 +3,15 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::folder::Sources;
 use super::output::{OutputArgs, print};
 use super::source::{SourceArgs, warn_some};
-use super::{Failure, asked, complain, database, say};
+use super::{Failure, asked, complain, database, say, sentence};
 use crate::error::Stop;
-use crate::report::header::{Parameter, ParameterDef};
+use crate::report::header::{Header, Parameter, ParameterDef};
 use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
 
 /// The flag for the source of every line.
@@ -33,9 +34,12 @@ pub(super) fn command() -> Command {
 /// The name of the report that has no SELECT.
 const STATE: &str = "state";
 
+/// Its other name.
+const SHOW: &str = "show";
+
 fn state() -> Command {
     SourceArgs::augment_args(Command::new(STATE))
-        .alias("show")
+        .alias(SHOW)
         .about("What is known of a run: timer, bias, totals, notes; the same as `profdb show`")
         .infer_long_args(true)
 }
@@ -85,7 +89,6 @@ fn subcommand(report: &'static Report) -> Command {
     let mut about = vec![header.about.trim_end_matches('.').to_owned()];
     about.extend(header.prose.iter().map(|line| (*line).to_owned()));
     let command = SourceArgs::augment_args(Command::new(report.name).aliases(dashed(report.name)))
-        .about(about.join("\n"))
         .infer_long_args(true)
         .arg(Arg::new("metric").long("metric").value_name("NAME").help("What to count [default: the run's own choice]"))
         .arg(
@@ -117,12 +120,28 @@ fn subcommand(report: &'static Report) -> Command {
                 .conflicts_with("outfile")
                 .help("Shows the statements that give the answer, for the sqlite3 shell, instead of the answer"),
         );
-    let command = OutputArgs::augment_args(command);
+    // The arguments bring a text of their own, which is not what the report is about.
+    let command = OutputArgs::augment_args(command).about(about.join("\n"));
     let rival =
         header.parameters.iter().find(|parameter| parameter.kind == Parameter::Percentage && parameter.name == "pct");
     let rival = rival.map(|parameter| parameter.name);
-    let command = header.parameters.iter().map(|parameter| flag(parameter, rival)).fold(command, Command::arg);
+    let flags = header.parameters.iter().map(|parameter| {
+        let flag = flag(parameter, rival);
+        match parameter.kind {
+            Parameter::Variant(other) => flag.conflicts_with_all(lost(&header, other)),
+            _ => flag,
+        }
+    });
+    let command = flags.fold(command, Command::arg);
     if header.parameters.iter().any(|parameter| parameter.name == CODE) { command.arg(source_flag()) } else { command }
+}
+
+/// Parameters that the report which a flag leads to does not have.
+fn lost(header: &Header<'static>, other: &str) -> Vec<&'static str> {
+    let other = report::by_name(other).map(Report::header);
+    let kept = |name: &str| other.iter().flat_map(|other| &other.parameters).any(|parameter| parameter.name == name);
+    let own = header.parameters.iter().filter(|parameter| !matches!(parameter.kind, Parameter::Variant(_)));
+    own.map(|parameter| parameter.name).filter(|name| !kept(name)).collect()
 }
 
 /// Goes with [`CODE`]: it says where the source is, which is no parameter of a SELECT.
@@ -176,41 +195,82 @@ fn percentage(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a percentage, such as 65 or 0.5".to_owned())
 }
 
-/// Starts with a capital, as the help of the other flags does.
-fn sentence(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
-}
-
 /// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`. A word that is neither a file nor looks
 /// like one is left to be a report, so that a mistyped name is answered with the names that there are.
 pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_none_or(|command| command != "report") {
         return arguments;
     }
-    // `profdb report --db x.db calls`: the name may come behind flags.
+    // `profdb report --db x.db calls`, `profdb report run.xml calls`: the name may come behind flags or the file.
     let is_report = |argument: &OsString| is_name(&argument.to_string_lossy());
-    if arguments.get(2).is_some_and(|first| first.to_string_lossy().starts_with('-'))
+    if arguments.get(2).is_some_and(|first| !is_report(first) && !is_word(first))
         && let Some(at) = (3..arguments.len()).find(|&at| is_report(&arguments[at]) && !takes_value(&arguments[at - 1]))
     {
         let name = arguments.remove(at);
         arguments.insert(2, name);
         return arguments;
     }
-    let named = arguments.get(2).is_some_and(|name| {
-        let text = name.to_string_lossy();
-        let word = !text.starts_with('-') && !text.contains(['.', '/']) && !Path::new(name).exists();
-        word || text == "--help" || text == "-h" || is_name(&text)
-    });
+    let named =
+        arguments.get(2).is_some_and(|name| is_report(name) || is_word(name) || name == "--help" || name == "-h");
     if !named {
         arguments.insert(2, REPORTS[0].name.into());
     }
     arguments
 }
 
+/// Whether this can only be the name of a report: no flag, no file.
+fn is_word(argument: &OsString) -> bool {
+    let text = argument.to_string_lossy();
+    !text.starts_with('-') && !text.contains(['.', '/']) && !Path::new(argument).exists()
+}
+
+/// What to say to a report that there is not.
+pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
+    let name = arguments.get(2).filter(|_| arguments[1] == "report")?;
+    let names: Vec<&str> = REPORTS.iter().map(|report| report.name).chain([STATE]).collect();
+    let text = name.to_string_lossy();
+    let is_known = is_name(&text) || text == "help" || !is_word(name);
+    (!is_known).then(|| format!("there is no report and no file {text}; the reports are {}", names.join(", ")))
+}
+
+/// One sentence for what clap would say of the flags of reports in general.
+pub(super) fn explain(arguments: &[OsString], error: &clap::Error) -> Option<String> {
+    if arguments.get(1).is_none_or(|command| command != "report") {
+        return None;
+    }
+    let name = arguments.get(2)?.to_string_lossy();
+    let report = report::by_name(&name.replace('-', "_"));
+    match (error.kind(), error.get(ContextKind::InvalidArg)?) {
+        (ErrorKind::UnknownArgument, ContextValue::String(flag)) => {
+            let start = flag.strip_prefix("--")?;
+            let own: Vec<String> = report.map(|report| flags_from(report, start)).unwrap_or_default();
+            if own.len() > 1 {
+                return Some(format!("{flag} may be {}", own.join(" or ")));
+            }
+            let others = REPORTS.iter().filter(|report| !flags_from(report, start).is_empty());
+            let others: Vec<&str> = others.map(|report| report.name).collect();
+            (!others.is_empty()).then(|| format!("report {name} has no {flag}, which is for {}", others.join(", ")))
+        }
+        (ErrorKind::MissingRequiredArgument, ContextValue::Strings(missing)) => {
+            let header = report?.header();
+            let path = header.parameters.iter().find(|known| known.kind == Parameter::Path && !known.optional)?;
+            let flag = format!("--{} <PATH>", path.name);
+            missing.contains(&flag).then(|| format!("report {name} needs {flag}: {}", path.meaning))
+        }
+        _ => None,
+    }
+}
+
+/// Flags of a report that begin so, those of its own and those of every report.
+fn flags_from(report: &'static Report, start: &str) -> Vec<String> {
+    let command = subcommand(report);
+    let flags = command.get_arguments().filter_map(Arg::get_long).filter(|flag| flag.starts_with(start));
+    flags.map(|flag| format!("--{flag}")).collect()
+}
+
 /// Whether a report can be asked for by this name.
 fn is_name(text: &str) -> bool {
-    REPORTS.iter().any(|report| report.name == text.replace('-', "_")) || [STATE, DASHBOARD].contains(&text)
+    REPORTS.iter().any(|report| report.name == text.replace('-', "_")) || [STATE, SHOW, DASHBOARD].contains(&text)
 }
 
 /// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that does not stand alone.

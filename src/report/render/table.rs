@@ -65,11 +65,12 @@ impl Table {
         Cell { depth, text }
     }
 
-    /// `Total time: 58.2 msec; Selected time: 23.8 msec; Not shown: 1.2 msec (2.1 %)`.
+    /// `Total time: 58.2 msec; Selected time: 23.8 msec; Not shown: 1.2 msec (2.1 %)`. As in `]PROFILE`, the decimals that
+    /// are asked for are those of the columns (case `manual/rain`).
     pub(super) fn totals(&self, subject: &Subject) -> String {
         let metric = &subject.metric;
         let name = plain(&metric.name);
-        let figure = |value| self.scale.as_ref().map(|scale| scale.with_unit(value, self.decimals)).unwrap_or_default();
+        let figure = |value| self.scale.as_ref().map(|scale| scale.with_unit(value, DECIMALS)).unwrap_or_default();
         let mut line = format!("Total {name}: {}", figure(metric.total));
         if let Some(selected) = subject.selected {
             let _ = write!(line, "; Selected {name}: {}", figure(selected));
@@ -78,7 +79,7 @@ impl Table {
             let _ = write!(line, "; Exclusive {name}: what is left below callees");
         }
         if let Some(pruned) = subject.pruned.filter(|pruned| pruned.rows > 0) {
-            let share = pruned.percent.map(|percent| format!(" ({} %)", fixed(percent, self.decimals)));
+            let share = pruned.percent.map(|percent| format!(" ({} %)", fixed(percent, DECIMALS)));
             let _ = write!(line, "; Not shown: {}{}", figure(pruned.cost), share.unwrap_or_default());
         }
         line
