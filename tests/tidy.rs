@@ -26,7 +26,7 @@ const LONG_FILES: &[(&str, &str)] = &[];
 const CASE_BYTES: u64 = 64 * 1024;
 
 /// Folders in `tests/cases` that are not about a format.
-const OTHER_CASES: &[&str] = &["cli", "reports"];
+const OTHER_CASES: &[&str] = &["cli", "manual", "reports"];
 
 /// Headings of an importer's page, in their order.
 const PAGE: &[&str] = &["What it is", "How to record one", "What we read", "What we leave out", "References"];
