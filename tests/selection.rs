@@ -70,12 +70,16 @@ proptest! {
     /// it holds; in a path, the longest name that fits is meant. So does a name in quotes, as long as no function's own
     /// name begins with such a quote.
     #[test]
-    fn a_name_is_a_name_whatever_it_holds(run in runs_of(vec(hostile_name(), 1..6)), direct in any::<bool>()) {
+    fn a_name_is_a_name_whatever_it_holds(
+        run in runs_of(vec(hostile_name(), 1..6)),
+        direct in any::<bool>(),
+        reports in prop::sample::select(vec![["tree", "calls"], ["lines", "data"]]),
+    ) {
         let model = Model::of(&run);
         let stored = Stored::of(std::slice::from_ref(&model));
         let used: BTreeSet<&str> = run.nodes.iter().map(|node| run.functions[node.function].name.as_str()).collect();
         let ask = |path: &Path, text: &str| {
-            for report in ["tree", "calls"] {
+            for report in reports {
                 let question = Question { report, metric: 0, shown: Shown::Cumulative, path: Some(path) };
                 check(&stored, 0, &model, &question, text);
             }
