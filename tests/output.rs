@@ -12,7 +12,7 @@ use profdb::import::{import, meta};
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
 use profdb::report::render::{Format, Layout, render};
-use profdb::report::{self, Argument, REPORTS, Request};
+use profdb::report::{self, Argument, Request};
 use profdb::store::Database;
 
 /// Functions with their inclusive times in milliseconds and their calls. The first one is the root: it cost what the
@@ -53,8 +53,7 @@ fn text(profile: Profile) -> String {
     text
 }
 
-fn database(profile: Profile) -> Database {
-    let text = text(profile);
+fn database(text: &str) -> Database {
     let format = importers::by_name("dyalog_csv").expect("a format");
     let options = Options::default();
     let input = Input::new(Box::new(text.as_bytes()), Limits::default(), Stop::default()).expect("an input");
@@ -63,10 +62,16 @@ fn database(profile: Profile) -> Database {
 }
 
 fn summary(profile: Profile, layout: &Layout) -> String {
-    let database = database(profile);
+    shown(&text(profile), "summary", layout)
+}
+
+/// What a report says of a CSV file.
+fn shown(text: &str, report: &str, layout: &Layout) -> String {
+    let database = database(text);
+    let report = report::by_name(report).expect("a report");
     let run = database.run(None).expect("a database").expect("a run");
     let request = Request { arguments: vec![("first".to_owned(), Argument::Count(10))], ..Request::default() };
-    let mut answer = report::ask(&database, &REPORTS[0], &run, &request).expect("an answer");
+    let mut answer = report::ask(&database, report, &run, &request).expect("an answer");
     let mut bytes = Vec::new();
     render(&mut answer, layout, &mut bytes).expect("a vector takes everything");
     String::from_utf8(bytes).expect("text")
@@ -119,4 +124,23 @@ fn a_table_is_as_wide_as_the_screen() {
     }
     let text = summary(SAMPLE, &Layout { width: Some(45), ..Layout::default() });
     assert!(text.contains("\n#.SharpPlo…awLineGraph    25.6    44.0      1\n"), "{text}");
+}
+
+#[test]
+fn a_chain_of_calls_is_as_wide_as_the_screen() {
+    let mut tree = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n".to_owned();
+    for (level, name) in (0_u8..).zip(["#.Main", "#.Shop.Open", "#.Shop.Load", "#.Files.Read"]) {
+        let _ = writeln!(tree, "{},\"{name}\",,1,1,{}", 2 * level, 4 - level);
+        let _ = writeln!(tree, "{},\"{name}\",7,1,0.5,{}", 2 * level + 1, 3.5 - f64::from(level));
+    }
+    let chain = |width| {
+        let text = shown(&tree, "paths", &Layout { width, ..Layout::default() });
+        let longest = text.lines().max_by_key(|line| line.chars().count()).expect("rows");
+        assert!(width.is_none_or(|width| width < 40 || longest.chars().count() <= width), "{text}");
+        longest.split_once("  #").expect("a path").1.to_owned()
+    };
+    assert_eq!(chain(None), ".Main[7] > #.Shop.Open[7] > #.Shop.Load[7] > #.Files.Read");
+    assert_eq!(chain(Some(100)), chain(None));
+    assert_eq!(chain(Some(60)), ".Main[7] > #.S…] > #.Files.Read");
+    assert_eq!(chain(Some(20)), ".Main[…les.Read");
 }

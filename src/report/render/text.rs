@@ -2,8 +2,8 @@
 //!
 //! The column of names is one wider than its longest name, columns with decimals are one wider than their longest
 //! figure, and two blanks stand between columns. (The one sample of `]PROFILE` also has a blank before its first line,
-//! which this has not.) Where the output goes to a terminal, names are shortened in their middle until a row fits;
-//! elsewhere they are whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
+//! which this has not.) Where the output goes to a terminal, source and paths, then names, are shortened in their middle until
+//! a row fits; elsewhere they are whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
 //! Names that stand for several functions in one table are followed by the module in parentheses, or by the file where
 //! the module does not tell them apart. What is unknown is `-`, and a column without any known value is left out.
@@ -23,13 +23,13 @@ use crate::store::StoreError;
 /// row.
 const WIDEST: usize = 120;
 
-/// Names are not shortened to less.
+/// Names and other text are not shortened to less.
 const NARROWEST: usize = 16;
 
 /// Between columns.
 const GAP: &str = "  ";
 
-/// What stands for the middle of a name.
+/// What stands for the middle of a name or another text.
 const ELLIPSIS: &str = "…";
 
 pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
@@ -42,7 +42,9 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
         Ok::<_, StoreError>(())
     })?;
     let mut widths: Vec<usize> = sizes.iter().map(Size::width).collect();
-    let limit = layout.width.and_then(|width| shorten_names(&mut widths, &sizes, width));
+    let mut shorten = |which| layout.width.and_then(|screen| shorten(&mut widths, &sizes, which, screen));
+    let longest_text = shorten(Size::is_text);
+    let longest_name = shorten(Size::is_name);
     if let Some(title) = &layout.title {
         writeln!(out, "{}", super::plain(title))?;
     }
@@ -53,7 +55,8 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
     let mut write = |out: &mut dyn Write, cells: &mut dyn Iterator<Item = String>| -> io::Result<()> {
         line.clear();
         for (column, ((mut cell, size), width)) in cells.zip(&sizes).zip(&widths).enumerate() {
-            if let (Some(limit), true) = (limit, size.is_name()) {
+            let limit = if size.is_name() { longest_name } else { longest_text.filter(|_| size.is_text()) };
+            if let Some(limit) = limit {
                 cell = shortened(cell, limit);
             }
             let gap = if column == 0 { "" } else { GAP };
@@ -98,32 +101,38 @@ impl Size {
         matches!(self.kind, Kind::Name | Kind::Node)
     }
 
+    fn is_text(&self) -> bool {
+        self.kind == Kind::Text
+    }
+
     fn is_left(&self) -> bool {
-        self.is_name() || self.kind == Kind::Text || (self.kind == Kind::Any && self.has_text)
+        self.is_name() || self.is_text() || (self.kind == Kind::Any && self.has_text)
+    }
+
+    /// Blanks within the column.
+    fn margin(&self) -> usize {
+        usize::from(self.is_name() || self.has_decimals)
     }
 
     fn width(&self) -> usize {
-        let longest = self.longest.min(WIDEST);
-        self.title.max(if self.is_name() || self.has_decimals { longest + 1 } else { longest })
+        self.title.max(self.longest.min(WIDEST) + self.margin())
     }
 }
 
-/// Makes the columns of names as narrow as the screen asks for. Gives back the longest name that fits, if names have to
-/// be shortened.
-fn shorten_names(widths: &mut [usize], sizes: &[Size], screen: usize) -> Option<usize> {
-    let names = sizes.iter().filter(|size| size.is_name()).count();
-    let others: usize =
-        sizes.iter().zip(widths.iter()).filter(|(size, _)| !size.is_name()).map(|(_, width)| width).sum();
+/// Makes some columns as narrow as the screen asks for. Gives back the longest cell that fits, if cells have to be
+/// shortened.
+fn shorten(widths: &mut [usize], sizes: &[Size], which: fn(&Size) -> bool, screen: usize) -> Option<usize> {
+    let chosen = || sizes.iter().filter(|size| which(size));
+    let others: usize = sizes.iter().zip(widths.iter()).filter(|(size, _)| !which(size)).map(|(_, width)| width).sum();
     let gaps = GAP.len() * sizes.len().saturating_sub(1);
-    let room = screen.saturating_sub(others + gaps).checked_div(names)?.max(NARROWEST);
-    let longest = sizes.iter().filter(|size| size.is_name()).map(|size| size.longest + 1).max()?;
-    if longest <= room {
+    let room = screen.saturating_sub(others + gaps).checked_div(chosen().count())?.max(NARROWEST);
+    if chosen().all(|size| size.longest + size.margin() <= room) {
         return None;
     }
-    for (width, size) in widths.iter_mut().zip(sizes).filter(|(_, size)| size.is_name()) {
-        *width = size.title.max((size.longest + 1).min(room));
+    for (width, size) in widths.iter_mut().zip(sizes).filter(|(_, size)| which(size)) {
+        *width = size.title.max((size.longest + size.margin()).min(room));
     }
-    Some(room - 1)
+    Some(room - chosen().map(Size::margin).max()?)
 }
 
 /// Takes the middle out of a name that is too long.
