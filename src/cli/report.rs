@@ -20,11 +20,14 @@ const CODE: &str = "code";
 /// The flag for where it is.
 const SOURCE: &str = "source";
 
+/// How flags may be written.
+const SHORTER: &str = "Flags may be cut short as long as they are clear, and may have one dash: -dec=3 is --decimal 3.";
+
 /// `profdb report` with a subcommand for each report.
 pub(super) fn command() -> Command {
     Command::new("report")
         .about("Answers a question about a run, or straight about a file")
-        .after_help("Without a name, the report is summary: `profdb report run.xml`.")
+        .after_help(format!("Without a name, the report is summary: `profdb report run.xml`.\n{SHORTER}"))
         .subcommand_required(true)
         .infer_long_args(true)
         .subcommands(REPORTS.iter().map(subcommand))
@@ -121,7 +124,7 @@ fn subcommand(report: &'static Report) -> Command {
                 .help("Shows the statements that give the answer, for the sqlite3 shell, instead of the answer"),
         );
     // The arguments bring a text of their own, which is not what the report is about.
-    let command = OutputArgs::augment_args(command).about(about.join("\n"));
+    let command = OutputArgs::augment_args(command).about(about.join("\n")).after_help(SHORTER);
     let rival =
         header.parameters.iter().find(|parameter| parameter.kind == Parameter::Percentage && parameter.name == "pct");
     let rival = rival.map(|parameter| parameter.name);
