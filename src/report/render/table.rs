@@ -17,6 +17,7 @@ pub(super) struct Table {
     pub(super) columns: Vec<Shown>,
     scale: Option<Scale>,
     decimals: usize,
+    total_decimals: usize,
     depth: Option<usize>,
     names: Names,
 }
@@ -35,7 +36,11 @@ impl Table {
         let columns = shown(answer, layout, |column| Some(column.text.as_deref()?.replace('@', &plain(label))))?;
         let depth = answer.columns.iter().position(|column| column.name == "depth");
         let names = Names::of(answer, &columns)?;
-        Ok(Self { columns, scale, decimals: layout.decimals.unwrap_or(DECIMALS), depth, names })
+        let decimals = layout.decimals.unwrap_or(DECIMALS);
+        // As in `]PROFILE`, the decimals that are asked for are those of the columns (case `manual/rain`). It knows no
+        // other unit than ms; in seconds, one decimal may be none.
+        let total_decimals = if layout.unit.is_some() { decimals } else { DECIMALS };
+        Ok(Self { columns, scale, decimals, total_decimals, depth, names })
     }
 
     pub(super) fn cell(&self, row: &[Value], column: &Shown) -> Cell {
@@ -65,12 +70,11 @@ impl Table {
         Cell { depth, text }
     }
 
-    /// `Total time: 58.2 msec; Selected time: 23.8 msec; Not shown: 1.2 msec (2.1 %)`. As in `]PROFILE`, the decimals that
-    /// are asked for are those of the columns (case `manual/rain`).
+    /// `Total time: 58.2 msec; Selected time: 23.8 msec; Not shown: 1.2 msec (2.1 %)`.
     pub(super) fn totals(&self, subject: &Subject) -> String {
         let metric = &subject.metric;
         let name = plain(&metric.name);
-        let figure = |value| self.scale.as_ref().map(|scale| scale.with_unit(value, DECIMALS)).unwrap_or_default();
+        let figure = |value| self.scale.as_ref().map(|scale| scale.with_unit(value, self.total_decimals)).unwrap_or_default();
         let mut line = format!("Total {name}: {}", figure(metric.total));
         if let Some(selected) = subject.selected {
             let _ = write!(line, "; Selected {name}: {}", figure(selected));
@@ -79,7 +83,7 @@ impl Table {
             let _ = write!(line, "; Exclusive {name}: what is left below callees");
         }
         if let Some(pruned) = subject.pruned.filter(|pruned| pruned.rows > 0) {
-            let share = pruned.percent.map(|percent| format!(" ({} %)", fixed(percent, DECIMALS)));
+            let share = pruned.percent.map(|percent| format!(" ({} %)", fixed(percent, self.total_decimals)));
             let _ = write!(line, "; Not shown: {}{}", figure(pruned.cost), share.unwrap_or_default());
         }
         line
