@@ -74,7 +74,8 @@ impl Table {
     pub(super) fn totals(&self, subject: &Subject) -> String {
         let metric = &subject.metric;
         let name = plain(&metric.name);
-        let figure = |value| self.scale.as_ref().map(|scale| scale.with_unit(value, self.total_decimals)).unwrap_or_default();
+        let figure =
+            |value| self.scale.as_ref().map(|scale| scale.with_unit(value, self.total_decimals)).unwrap_or_default();
         let mut line = format!("Total {name}: {}", figure(metric.total));
         if let Some(selected) = subject.selected {
             let _ = write!(line, "; Selected {name}: {}", figure(selected));
