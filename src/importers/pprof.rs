@@ -78,63 +78,64 @@ const RATIO: u64 = 64;
 /// Frames, or bytes of names, below which [`RATIO`] does not matter.
 const RATIO_FLOOR: u64 = 16 << 20;
 
-/// There is no magic number. A text does not hold the small numbers that messages are full of.
+/// There is no magic number. Two fields that look like nothing else will do, before the first that no profile has: damage
+/// behind them is reported with its place.
 fn sniff(head: &[u8]) -> Confidence {
     let mut rest = Bytes { bytes: head, at: Position { byte: 0, line: None } };
+    let mut telling = 0;
     let mut first = true;
-    let mut known = false;
-    loop {
-        match rest.field() {
-            // Cut at the end of the head, or worse: what came before decides.
-            Ok(None) | Err(_) => break,
-            Ok(Some(field)) => match plausible(&field) {
-                // Tables do not come first, and their tags are printable.
-                _ if first && matches!(field.number, 4 | 5) => return Confidence::No,
-                None if field.number <= 15 => return Confidence::No,
-                None => break,
-                Some(found) => known |= found,
-            },
+    while let Ok(Some(field)) = rest.field() {
+        // Tables do not come first, and their tags are printable.
+        if first && matches!(field.number, 4 | 5) {
+            return Confidence::No;
         }
         first = false;
+        match likeness(&field) {
+            None => break,
+            Some(tells) => telling += u32::from(tells),
+        }
+        if telling == 2 {
+            return Confidence::Maybe;
+        }
     }
-    if known { Confidence::Maybe } else { Confidence::No }
+    Confidence::No
 }
 
 /// Whether a field at the top could be one of a profile, and if so, whether it looks like nothing else.
-fn plausible(field: &Field<'_>) -> Option<bool> {
-    let number = |field: &Field<'_>| matches!(field.value, Value::Number(_)) && field.number <= 15;
-    let message = |field: &Field<'_>| match field.value {
-        Value::Bytes(bytes) => all_fields(bytes, number),
-        _ => false,
-    };
-    let numbers = |field: &Field<'_>| field.numbers_of("", &mut Vec::new()).is_ok();
+fn likeness(field: &Field<'_>) -> Option<bool> {
+    let number = |field: &Field<'_>| matches!(field.value, Value::Number(_));
+    let message = |field: &Field<'_>| matches!(field.value, Value::Bytes(_));
     match (field.number, field.value) {
-        (1 | 3 | 5 | 11, Value::Bytes(bytes)) => all_fields(bytes, number).then_some(!bytes.bytes.is_empty()),
-        (2, Value::Bytes(bytes)) => all_fields(bytes, |field| match field.number {
-            1 | 2 => numbers(field),
-            _ => message(field),
-        })
-        .then_some(!bytes.bytes.is_empty()),
-        (4, Value::Bytes(bytes)) => all_fields(bytes, |field| match field.number {
+        (1 | 11, Value::Bytes(bytes)) => holds(bytes, 0, |field| field.number <= 2 && number(field)),
+        (2, Value::Bytes(bytes)) => holds(bytes, 0, |field| match field.number {
+            1 | 2 => field.numbers_of("", &mut Vec::new()).is_ok(),
+            3 => message(field),
+            _ => true,
+        }),
+        (3, Value::Bytes(bytes)) => holds(bytes, 1, |field| field.number > 10 || number(field)),
+        (4, Value::Bytes(bytes)) => holds(bytes, 1, |field| match field.number {
             4 => message(field),
-            _ => number(field),
-        })
-        .then_some(!bytes.bytes.is_empty()),
+            other => other > 5 || number(field),
+        }),
+        (5, Value::Bytes(bytes)) => holds(bytes, 1, |field| field.number > 5 || number(field)),
         (6, Value::Bytes(bytes)) => Some(bytes.bytes.is_empty()),
-        (7..=10 | 12..=15, Value::Number(_)) => Some(false),
-        (13, Value::Bytes(_)) => numbers(field).then_some(false),
+        (7..=10 | 12..=15, Value::Number(_)) | (13, Value::Bytes(_)) => Some(false),
         _ => None,
     }
 }
 
-fn all_fields(mut message: Bytes<'_>, fits: impl Fn(&Field<'_>) -> bool) -> bool {
-    loop {
-        match message.field() {
-            Ok(None) => return true,
-            Ok(Some(field)) if fits(&field) => {}
-            Ok(Some(_)) | Err(_) => return false,
+/// Whether a message has fields that fit and nothing else, and the one with this number if there is one (the number is 0
+/// if none is needed). An empty one tells nothing.
+fn holds(mut message: Bytes<'_>, needed: u64, fits: impl Fn(&Field<'_>) -> bool) -> Option<bool> {
+    let mut found = needed == 0;
+    let empty = message.bytes.is_empty();
+    while let Some(field) = message.field().ok()? {
+        if !fits(&field) {
+            return None;
         }
+        found |= field.number == needed;
     }
+    found.then_some(!empty)
 }
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
@@ -323,11 +324,13 @@ impl<'s> Symbols<'s> {
             self.no_mapping.add_with(location.at, || location.mapping.to_string());
         }
         let lines = tables.lines.get(location.lines.clone()).unwrap_or_default();
+        let mut named = !lines.is_empty();
         for line in lines.iter().rev() {
             let function = if let Some((at, function)) = tables.functions.get(line.function) {
                 self.function(at, function, mapping, location)?
             } else {
                 self.no_function.add_with(location.at, || line.function.to_string());
+                named = false;
                 self.address(location, mapping)?
             };
             let (number, col) = (self.number(line.line, location.at), self.number(line.column, location.at));
@@ -338,7 +341,7 @@ impl<'s> Symbols<'s> {
         }
         if lines.is_empty() {
             frames.push(Frame::function(self.address(location, mapping)?));
-        } else if location.address != 0 {
+        } else if named && location.address != 0 {
             self.symbolized.add(location.at);
         }
         Ok(())
@@ -433,7 +436,7 @@ impl<'s> Symbols<'s> {
             "of a function that is not in the file, called by the address",
         );
         remark(&self.odd_lines, sink, warning, "line number", "below 0 or above 2^32-1, taken as unknown");
-        remark(&self.symbolized, sink, Severity::Info, "address", "of frames with a function left out");
+        remark(&self.symbolized, sink, Severity::Info, "location", "with a function, whose address is left out");
     }
 }
 
