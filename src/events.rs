@@ -141,6 +141,9 @@ pub struct FunctionDef<'a> {
     pub kind: Kind,
     /// Its name as reports show it.
     pub name: &'a str,
+    /// Its name before it was made readable, if that is another one; else empty. Tells no two functions apart: of several
+    /// that are equal in all else, the first one's is kept.
+    pub raw_name: &'a str,
     /// Module, package, program or library.
     pub module: &'a str,
     /// Source file.

@@ -1,11 +1,11 @@
 //! Bytes from anywhere, with their position: decompression, limits and the wish to stop. Knows no format.
 //!
 //! ```text
-//! reader -> Tap (counts, hashes) -> gzip | zstd | as it is -> Bounded (ratio) -> Input (position, limits, stop)
+//! file | Pipe (keeps) -> Tap (counts, hashes) -> gzip | zstd | as it is -> Bounded (ratio) -> Input (position, limits, stop)
 //! ```
 
-use std::cell::Cell;
-use std::io::{self, BufRead, Read};
+use std::cell::{Cell, RefCell};
+use std::io::{self, BufRead, Read, Seek};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -13,6 +13,7 @@ use std::thread::{self, JoinHandle};
 use sha2::{Digest, Sha256};
 
 use crate::error::{ImportError, Position, Stop};
+use crate::pipe::{Pipe, Source};
 
 /// How much of the beginning formats may look at to recognise a file, in bytes.
 pub const HEAD: usize = 16 * 1024;
@@ -54,9 +55,9 @@ pub struct Fingerprint {
     pub sha256: [u8; 32],
 }
 
-/// Counts and hashes what a reader delivers.
+/// Counts and hashes what a source delivers.
 struct Tap<'a> {
-    reader: Box<dyn Read + 'a>,
+    source: Rc<RefCell<dyn Source + 'a>>,
     passed: Rc<Passed>,
 }
 
@@ -65,9 +66,21 @@ struct Passed {
     hasher: Hasher,
 }
 
+impl Passed {
+    fn start() -> Rc<Self> {
+        Rc::new(Self { bytes: Cell::new(0), hasher: Hasher::start() })
+    }
+
+    /// What has passed. Nobody else may be left who reads.
+    fn fingerprint(passed: Rc<Self>) -> Fingerprint {
+        let passed = Rc::into_inner(passed).expect("nobody else is left who reads");
+        Fingerprint { bytes: passed.bytes.get(), sha256: passed.hasher.finish() }
+    }
+}
+
 impl Read for Tap<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buffer)?;
+        let read = self.source.borrow_mut().read(buffer)?;
         self.passed.bytes.set(self.passed.bytes.get() + read as u64);
         self.passed.hasher.update(buffer.get(..read).unwrap_or_default());
         Ok(read)
@@ -144,8 +157,11 @@ impl Read for Bounded<'_> {
 /// library calls [`Input::begin_record`] between records and turns the library's errors into ours with
 /// [`Input::failure`].
 pub struct Input<'a> {
-    source: Box<dyn Read + 'a>,
+    source: Rc<RefCell<dyn Source + 'a>>,
+    reader: Box<dyn Read + 'a>,
     passed: Rc<Passed>,
+    /// What had passed before a restart, if that was all.
+    before: Option<Fingerprint>,
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
@@ -160,36 +176,81 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Starts to read: peels gzip or zstd (by their magic numbers, whatever the name of the file) and a UTF-8 byte order
-    /// mark, and makes the [`head`](Self::head) available.
+    /// Starts to read what cannot be read twice, such as a pipe: peels gzip or zstd (by their magic numbers, whatever the
+    /// name of the file) and a UTF-8 byte order mark, and makes the [`head`](Self::head) available.
     ///
     /// # Errors
     /// When the first bytes cannot be read.
     pub fn new(reader: Box<dyn Read + 'a>, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
-        let passed = Rc::new(Passed { bytes: Cell::new(0), hasher: Hasher::start() });
-        let tap: Box<dyn Read + 'a> = Box::new(Tap { reader, passed: Rc::clone(&passed) });
-        let at_start = |source| ImportError::Read { position: Position { byte: 0, line: Some(1) }, source };
-        let source = peel(tap, &passed, limits).map_err(at_start)?;
+        Self::of(Rc::new(RefCell::new(Pipe::new(reader))), limits, stop)
+    }
+
+    /// The same for what can go back to its first byte, such as a file.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn seekable(reader: impl Read + Seek + 'a, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
+        Self::of(Rc::new(RefCell::new(reader)), limits, stop)
+    }
+
+    fn of(source: Rc<RefCell<dyn Source + 'a>>, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
+        let start = Position { byte: 0, line: Some(1) };
         let mut input = Self {
             source,
-            passed,
+            reader: Box::new(io::empty()),
+            passed: Passed::start(),
+            before: None,
             buffer: vec![0; BUFFER].into(),
             start: 0,
             end: 0,
             ended: false,
-            position: Position { byte: 0, line: Some(1) },
+            position: start,
             record: 0,
-            place: Rc::new(Cell::new(Position { byte: 0, line: Some(1) })),
+            place: Rc::new(Cell::new(start)),
             limits,
             stop,
             failure: None,
             hides: false,
         };
-        input.fill(HEAD)?;
-        if input.available().starts_with(BYTE_ORDER_MARK) {
-            input.consume(BYTE_ORDER_MARK.len());
-        }
+        input.begin()?;
         Ok(input)
+    }
+
+    /// Stands in front of the first byte of a source that does so, too.
+    fn begin(&mut self) -> Result<(), ImportError> {
+        let position = Position { byte: 0, line: self.position.line.map(|_| 1) };
+        (self.start, self.end, self.ended) = (0, 0, false);
+        (self.position, self.record) = (position, 0);
+        self.place.set(position);
+        let tap = Tap { source: Rc::clone(&self.source), passed: Rc::clone(&self.passed) };
+        let peeled = peel(Box::new(tap), &self.passed, self.limits);
+        self.reader = peeled.map_err(|source| ImportError::Read { position, source })?;
+        self.fill(HEAD)?;
+        if self.available().starts_with(BYTE_ORDER_MARK) {
+            self.consume(BYTE_ORDER_MARK.len());
+        }
+        Ok(())
+    }
+
+    /// Says that there may be a [`restart`](Self::restart): to be called before anything is read. What cannot go back by
+    /// itself is kept from here on, in memory while it is small, then in a temporary file.
+    pub fn keep(&mut self) {
+        self.source.borrow_mut().keep();
+    }
+
+    /// Goes back to the first byte, as if nothing had been read. Only after [`keep`](Self::keep).
+    ///
+    /// # Errors
+    /// When the first bytes cannot be read once more.
+    pub fn restart(&mut self) -> Result<(), ImportError> {
+        let position = self.position;
+        let restarted = self.source.borrow_mut().restart();
+        restarted.map_err(|source| ImportError::Read { position, source })?;
+        // With the reader goes the last one that counts.
+        self.reader = Box::new(io::empty());
+        let passed = std::mem::replace(&mut self.passed, Passed::start());
+        self.before = self.ended.then(|| Passed::fingerprint(passed));
+        self.begin()
     }
 
     /// The first bytes that have not been consumed: [`HEAD`] of them if the input is that long.
@@ -308,15 +369,33 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
+    /// The same without a copy, where all of them are in the buffer; else they are in `bytes`.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn next_bytes<'b>(&'b mut self, count: u64, bytes: &'b mut Vec<u8>) -> Result<&'b [u8], ImportError> {
+        let first = self.start;
+        match usize::try_from(count) {
+            Ok(count) if count <= self.at_hand().len() => {
+                self.consume(count);
+                Ok(self.buffer.get(first..first + count).unwrap_or_default())
+            }
+            _ => {
+                self.read_bytes(count, bytes)?;
+                Ok(bytes)
+            }
+        }
+    }
+
     /// The failure of this input, if it is what a library on top of it has just reported.
     pub fn failure(&mut self) -> Option<ImportError> {
         self.failure.take()
     }
 
-    /// Reads what is left and tells what has passed in all.
+    /// Reads what is left and tells what has passed in all, since the last restart.
     ///
     /// # Errors
-    /// When the rest cannot be read.
+    /// When the rest cannot be read, or is not what it was before the restart.
     pub fn finish(mut self) -> Result<Fingerprint, ImportError> {
         loop {
             self.consume(self.available().len());
@@ -325,9 +404,13 @@ impl<'a> Input<'a> {
                 break;
             }
         }
-        drop(self.source);
-        let passed = Rc::into_inner(self.passed).expect("nobody else is left who reads");
-        Ok(Fingerprint { bytes: passed.bytes.get(), sha256: passed.hasher.finish() })
+        self.reader = Box::new(io::empty());
+        let fingerprint = Passed::fingerprint(self.passed);
+        if self.before.is_some_and(|before| before != fingerprint) {
+            let source = io::Error::other("the file changed while it was read");
+            return Err(ImportError::Read { position: self.position, source });
+        }
+        Ok(fingerprint)
     }
 
     fn available(&self) -> &[u8] {
@@ -348,7 +431,7 @@ impl<'a> Input<'a> {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
-            match self.source.read(self.buffer.get_mut(self.end..).unwrap_or_default()) {
+            match self.reader.read(self.buffer.get_mut(self.end..).unwrap_or_default()) {
                 Ok(0) => self.ended = true,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -382,8 +465,10 @@ impl BufRead for Input<'_> {
     }
 
     fn consume(&mut self, count: usize) {
-        let gone = self.available().get(..count).unwrap_or_default();
-        let lines = memchr::memchr_iter(b'\n', gone).count() as u64;
+        let lines = self.position.line.map_or(0, |_| {
+            let gone = self.available().get(..count).unwrap_or_default();
+            memchr::memchr_iter(b'\n', gone).count() as u64
+        });
         self.consume_counted(count, lines);
     }
 }
@@ -410,6 +495,9 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    /// More bytes than a pipe keeps unasked.
+    const LARGE: usize = (1 << 20) + 300_000;
 
     fn open(bytes: &[u8]) -> Input<'_> {
         Input::new(Box::new(bytes), Limits::default(), Stop::default()).expect("the head is readable")
@@ -506,5 +594,102 @@ mod tests {
         let mut sink = Vec::new();
         input.read_to_end(&mut sink).expect_err("stopped");
         assert!(matches!(input.failure(), Some(ImportError::Stopped)));
+    }
+
+    /// Reads a number of bytes, or all that are left.
+    fn read(input: &mut Input<'_>, count: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while (bytes.len() as u64) < count {
+            input.begin_record();
+            let mut some = Vec::new();
+            input.read_bytes((count - bytes.len() as u64).min(1 << 20), &mut some).expect("readable");
+            if some.is_empty() {
+                break;
+            }
+            bytes.append(&mut some);
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_restarted_input_reads_like_a_new_one() {
+        // One that a pipe keeps in memory, and one that is too large for that.
+        for length in [100, LARGE] {
+            let plain: Vec<u8> = (0_u32..).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).take(length).collect();
+            let marked = [BYTE_ORDER_MARK, &plain].concat();
+            let zstd = zstd::encode_all(marked.as_slice(), 1).expect("a vector takes everything");
+            for stored in [marked.clone(), gzip(&marked), zstd] {
+                let bytes = stored.as_slice();
+                let expected = open(bytes).finish().expect("readable");
+                // Before the end, at the end, at once.
+                for first in [length as u64 / 2, u64::MAX, 0] {
+                    let file = Input::seekable(io::Cursor::new(bytes), Limits::default(), Stop::default());
+                    for mut input in [open(bytes), file.expect("the head is readable")] {
+                        input.keep();
+                        read(&mut input, first);
+                        input.restart().expect("it was kept");
+                        assert_eq!((input.position().byte, input.position().line), (3, Some(1)));
+                        assert_eq!(input.place().get().byte, 0);
+                        assert!(plain.starts_with(input.head()));
+                        assert!(read(&mut input, u64::MAX) == plain, "{length} bytes, {first} of them twice");
+                        assert_eq!(input.position().byte, marked.len() as u64);
+                        assert_eq!(input.finish().expect("nothing is left"), expected);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_restarted_input_of_records_has_no_lines_either() {
+        let mut input = open(b"\n\nx");
+        input.has_no_lines();
+        input.keep();
+        read(&mut input, 3);
+        input.restart().expect("it was kept");
+        assert_eq!(input.position(), Position { byte: 0, line: None });
+    }
+
+    #[test]
+    fn what_nobody_wanted_cannot_be_had_again() {
+        let long = vec![b'x'; LARGE];
+        let mut input = open(&long);
+        read(&mut input, u64::MAX);
+        let error = input.restart().expect_err("it was not kept");
+        assert!(error.to_string().contains("nobody said"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_changes_between_two_readings_is_refused() {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(b"before").expect("it can be written");
+        file.rewind().expect("it can be read");
+        let mut same = file.try_clone().expect("a second handle");
+        let mut input = Input::seekable(file, Limits::default(), Stop::default()).expect("readable");
+        input.keep();
+        read(&mut input, u64::MAX);
+        same.rewind().expect("it can be written");
+        same.write_all(b"behind").expect("it can be written");
+        input.restart().expect("the file is there");
+        let error = input.finish().expect_err("other bytes");
+        assert!(error.to_string().contains("changed"), "{error}");
+    }
+
+    #[test]
+    fn bytes_are_had_without_a_copy_where_they_are_at_hand() {
+        let long: Vec<u8> = (0_u32..).flat_map(u32::to_le_bytes).take(BUFFER + 100).collect();
+        let mut copy = Vec::new();
+        for hidden in [false, true] {
+            let mut input = open(&long);
+            if hidden {
+                input.hide_what_is_at_hand();
+            }
+            let mut found = Vec::new();
+            for count in [0, 1, BUFFER as u64 - 2, 50, 1000] {
+                found.extend_from_slice(input.next_bytes(count, &mut copy).expect("readable"));
+            }
+            assert!(found == long, "{} bytes", found.len());
+            assert_eq!(input.position().byte, long.len() as u64);
+        }
     }
 }

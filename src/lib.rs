@@ -13,6 +13,7 @@ pub mod events;
 pub mod import;
 pub mod importers;
 pub mod input;
+mod pipe;
 pub mod recorder;
 pub mod report;
 pub mod separators;

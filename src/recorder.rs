@@ -48,9 +48,9 @@ impl<T: FnMut(String)> Recorder<T> {
     }
 }
 
-/// The name, and whatever else is known of the function.
+/// The name, and whatever else tells the function from others.
 fn describe(def: &FunctionDef<'_>) -> String {
-    let FunctionDef { kind, name, module, file, first_line, first_col } = *def;
+    let FunctionDef { kind, name, raw_name: _, module, file, first_line, first_col } = *def;
     let mut text = name.to_owned();
     if kind != Kind::Function {
         let _ = write!(text, " ({})", kind.name());
@@ -109,7 +109,10 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
         if let Some(known) = self.known.get(&text) {
             return *known;
         }
-        self.say(format!("function {text}"));
+        match def.raw_name {
+            "" => self.say(format!("function {text}")),
+            raw => self.say(format!("function {text}, raw name {raw}")),
+        }
         self.known.insert(text.clone(), next);
         self.functions.push(text);
         next

@@ -226,3 +226,63 @@ fn a_stack_that_claims_more_frames_than_memory_has() {
     assert!(told.errors.contains("16777216 bytes in one record (limit: record size)"), "{}", told.errors);
     assert_eq!((told.code, saved), (Some(3), false));
 }
+
+/// A field of a pprof message: a message or text.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![number << 3 | 2];
+    bytes.append(&mut varint(content.len()));
+    bytes.extend_from_slice(content);
+    bytes
+}
+
+fn varint(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(u8::try_from(number & 0x7f).expect("7 bits") | 0x80);
+        number >>= 7;
+    }
+    bytes.push(u8::try_from(number).expect("7 bits"));
+    bytes
+}
+
+/// Sample type, empty text, a name and its length as a text.
+fn pprof_head(name: &str) -> Vec<u8> {
+    [field(1, &[8, 1, 16, 1]), field(6, b""), field(6, name.as_bytes())].concat()
+}
+
+/// An address where 60,000 functions were inlined costs 360 kB once, and 60,000 frames in each sample of 7 bytes.
+#[test]
+fn inlined_functions_without_end() {
+    let mut content = pprof_head("f");
+    content.extend(field(5, &[8, 1, 16, 1]));
+    let lines: Vec<u8> = (0..60_000).flat_map(|_| field(4, &[8, 1, 16, 1])).collect();
+    content.extend(field(4, &[&[8, 1], lines.as_slice()].concat()));
+    let at = content.len();
+    for _ in 0..1000 {
+        content.extend(field(2, &[8, 1, 16, 1]));
+    }
+    // The 280th sample passes what is always allowed.
+    let at = at + 279 * 6;
+    let error = format!(
+        "profdb: a.pb: byte {at}: expected at most 64 frames for each byte of the samples (limit: inlined functions), found \
+         more\n"
+    );
+    refuses("a.pb", &content, &error);
+}
+
+/// A name of 1 MB costs that once, and nothing in each of a thousand functions.
+#[test]
+fn names_without_end() {
+    let mut content = pprof_head(&x(1 << 20));
+    for function in 1..1000 {
+        let id = [&[8], varint(function).as_slice()].concat();
+        content.extend(field(5, &[id.as_slice(), &[16, 1, 40], &varint(function)].concat()));
+        content.extend(field(4, &[id.as_slice(), &field(4, &[id.as_slice(), &[16, 1]].concat())].concat()));
+    }
+    let error = format!(
+        "profdb: a.pb: byte {}: expected at most 64 bytes of names for each byte of the file (limit: repeated names), found \
+         more\n",
+        content.len()
+    );
+    refuses("a.pb", &content, &error);
+}

@@ -59,7 +59,9 @@ impl Shape {
             let name = format!("{}{at}", "n".repeat(self.names * usize::from(at % 7 == 3)));
             let kind = if at % 11 == 5 { Kind::Pseudo } else { Kind::Function };
             let first_line = u32::try_from(at % 3).expect("small");
-            functions.push(sink.function(FunctionDef { kind, module: "m", first_line, ..FunctionDef::named(&name) }));
+            let raw_name = if at % 5 == 1 { name.as_str() } else { "" };
+            let def = FunctionDef { kind, raw_name, module: "m", first_line, ..FunctionDef::named(&name) };
+            functions.push(sink.function(def));
         }
         let mut open: Vec<Option<usize>> = Vec::new();
         for _ in 0..self.nodes {

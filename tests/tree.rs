@@ -184,6 +184,7 @@ fn functions_come_first(stream: &Stream, batches: &[Batch]) -> BTreeMap<Function
             let sent = FunctionDef {
                 kind: function.kind,
                 name: &function.name,
+                raw_name: function.raw_name.as_deref().unwrap_or_default(),
                 module: &function.module,
                 file: &function.file,
                 first_line: function.first_line,
@@ -546,6 +547,21 @@ fn a_line_of_a_thread_is_no_caller() {
     assert_eq!((edge.callee, edge.caller, edge.caller_line), (FunctionId(F), None, None));
     assert_eq!((edge.exclusive, edge.cumulative), (Some(-5.0), Some(-5.0)));
     assert_eq!(totals.notes, []);
+}
+
+/// What a name was before it was made readable tells nobody apart; the first one is kept.
+#[test]
+fn equal_functions_with_other_raw_names_are_one() {
+    let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
+    let ids =
+        ["_Z1fi", "_Z1fl", ""].map(|raw_name| builder.function(FunctionDef { raw_name, ..FunctionDef::named("f") }));
+    assert_eq!(ids, [ids[0]; 3]);
+    builder.metric("time", Unit::Nanoseconds);
+    builder.enter(Frame::function(ids[0]), None);
+    builder.leave();
+    let (_, Batches(batches)) = builder.finish().expect("a sound run");
+    let raw: Vec<_> = batches.iter().flat_map(|batch| &batch.functions).map(|(_, f)| f.raw_name.as_deref()).collect();
+    assert_eq!(raw, [Some("_Z1fi")]);
 }
 
 /// One recursion with figures worked out by hand, so that builder and model do not err together: f calls g calls f calls

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -144,17 +144,19 @@ pub(super) fn format(input: &Input<'_>, named: Option<&'static Format>) -> Resul
 
 /// Opens a file, or standard input, with a progress bar if there is somebody to see it.
 pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, import::Failure> {
-    let (reader, length): (Box<dyn Read>, _) = if file == Path::new(STDIN) {
-        (Box::new(io::stdin().lock()), None)
-    } else {
-        let opened = File::open(file).map_err(unreadable)?;
-        let about = opened.metadata().map_err(unreadable)?;
-        if about.is_dir() {
-            return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
-        }
-        (Box::new(opened), about.is_file().then_some(about.len()))
-    };
-    Ok(Input::new(Box::new(Watched::new(reader, length)), Limits::default(), stop.clone())?)
+    let pipe = |reader| Input::new(Box::new(reader), Limits::default(), stop.clone());
+    if file == Path::new(STDIN) {
+        return Ok(pipe(Watched::new(Box::new(io::stdin().lock()) as Box<dyn Read>, None))?);
+    }
+    let opened = File::open(file).map_err(unreadable)?;
+    let about = opened.metadata().map_err(unreadable)?;
+    if about.is_dir() {
+        return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    if !about.is_file() {
+        return Ok(pipe(Watched::new(Box::new(opened), None))?);
+    }
+    Ok(Input::seekable(Watched::new(opened, Some(about.len())), Limits::default(), stop.clone())?)
 }
 
 /// A file that cannot even be opened.
@@ -180,14 +182,14 @@ pub(super) fn input_format(name: &str) -> Result<&'static Format, String> {
 }
 
 /// A reader whose progress can be seen on a terminal.
-struct Watched {
-    reader: Box<dyn Read>,
+struct Watched<R> {
+    reader: R,
     bar: ProgressBar,
     started: Instant,
 }
 
-impl Watched {
-    fn new(reader: Box<dyn Read>, length: Option<u64>) -> Self {
+impl<R> Watched<R> {
+    fn new(reader: R, length: Option<u64>) -> Self {
         let bar = match length {
             Some(length) => ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden()),
             None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
@@ -205,7 +207,7 @@ impl Watched {
     }
 }
 
-impl Read for Watched {
+impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.bar.inc(read as u64);
@@ -219,7 +221,16 @@ impl Read for Watched {
     }
 }
 
-impl Drop for Watched {
+impl<R: Seek> Seek for Watched<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = self.reader.seek(to)?;
+        self.bar.reset();
+        self.bar.set_position(at);
+        Ok(at)
+    }
+}
+
+impl<R> Drop for Watched<R> {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

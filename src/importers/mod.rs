@@ -21,6 +21,7 @@ pub mod ghc_json;
 pub mod ghc_prof;
 pub mod ghc_px;
 pub mod lispworks_tree;
+pub mod pprof;
 pub mod sampler;
 
 use std::collections::BTreeMap;
@@ -39,6 +40,7 @@ pub const FORMATS: &[&Format] = &[
     &ghc_px::FORMAT,
     &ghc_prof::FORMAT,
     &ghc_json::FORMAT,
+    &pprof::FORMAT,
 ];
 
 /// A file format that can be imported.

@@ -207,9 +207,13 @@ impl Bulk {
     fn functions(&mut self) -> io::Result<()> {
         let mut table = TableTree::new(&self.file);
         for (id, function) in (1_u64..).zip(&self.functions) {
-            let Function { kind, name, module, file, first_line, first_col } = function;
+            let Function { kind, name, raw_name, module, file, first_line, first_col } = function;
             let record = self.record.start().null().text(kind.name()).text(name).text(module).text(file);
-            record.integer(i64::from(*first_line)).integer(i64::from(*first_col)).null();
+            let record = record.integer(i64::from(*first_line)).integer(i64::from(*first_col));
+            let record = match raw_name {
+                Some(raw_name) => record.text(raw_name),
+                None => record.null(),
+            };
             table.push(&mut self.file, id, record)?;
         }
         table.finish(&mut self.file, self.roots.functions)?;
@@ -217,7 +221,7 @@ impl Bulk {
         sorted.sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
         let mut index = IndexTree::new(&self.file);
         for (id, function) in sorted {
-            let Function { kind, name, module, file, first_line, first_col } = function;
+            let Function { kind, name, module, file, first_line, first_col, .. } = function;
             let record = self.record.start().text(name).text(module).text(file).text(kind.name());
             record.integer(i64::from(*first_line)).integer(i64::from(*first_col)).integer(id);
             index.push(&mut self.file, record)?;
@@ -296,6 +300,6 @@ fn cost_record<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut
 
 /// The key of functions besides their number.
 fn text_key(function: &Function) -> (&str, &str, &str, &str, u32, u32) {
-    let Function { kind, name, module, file, first_line, first_col } = function;
+    let Function { kind, name, module, file, first_line, first_col, .. } = function;
     (name, module, file, kind.name(), *first_line, *first_col)
 }

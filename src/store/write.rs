@@ -261,16 +261,17 @@ impl RunWriter<'_> {
 
     /// The function's row, made if no run has mentioned it before.
     fn function(&self, function: &Function) -> rusqlite::Result<i64> {
-        let Function { kind, name, module, file, first_line, first_col } = function;
-        let insert = "INSERT INTO functions (kind, name, module, file, first_line, first_col)
-                      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        let Function { kind, name, raw_name, module, file, first_line, first_col } = function;
+        let insert = "INSERT INTO functions (kind, name, module, file, first_line, first_col, raw_name)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                       ON CONFLICT DO NOTHING";
-        let key = params![kind.name(), name, module, file, first_line, first_col];
-        if self.connection().prepare_cached(insert)?.execute(key)? == 1 {
+        let row = params![kind.name(), name, module, file, first_line, first_col, raw_name];
+        if self.connection().prepare_cached(insert)?.execute(row)? == 1 {
             return Ok(self.connection().last_insert_rowid());
         }
         let select = "SELECT function_id FROM functions
                       WHERE kind = ?1 AND name = ?2 AND module = ?3 AND file = ?4 AND first_line = ?5 AND first_col = ?6";
+        let key = params![kind.name(), name, module, file, first_line, first_col];
         self.connection().prepare_cached(select)?.query_row(key, |row| row.get(0))
     }
 

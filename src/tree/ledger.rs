@@ -195,8 +195,9 @@ impl Ledger {
 
     /// Finds or makes the entry of a function.
     pub(super) fn function(&mut self, def: FunctionDef<'_>) -> u32 {
-        let hash = self.hasher.hash_one(def);
-        let same = |&at: &u32| definition(&self.functions[at as usize]) == def;
+        let identity = FunctionDef { raw_name: "", ..def };
+        let hash = self.hasher.hash_one(identity);
+        let same = |&at: &u32| definition(&self.functions[at as usize]) == identity;
         if let Some(&at) = self.function_index.find(hash, same) {
             return at;
         }
@@ -204,6 +205,7 @@ impl Ledger {
         let function = Function {
             kind: def.kind,
             name: def.name.into(),
+            raw_name: (!def.raw_name.is_empty()).then(|| def.raw_name.into()),
             module: def.module.into(),
             file: def.file.into(),
             first_line: def.first_line,
@@ -490,10 +492,12 @@ fn found_or_made(index_of: &mut HashMap<Site, u32>, sites: &mut Vec<Site>, site:
     found
 }
 
+/// What tells the function from others.
 fn definition(function: &Function) -> FunctionDef<'_> {
     FunctionDef {
         kind: function.kind,
         name: &function.name,
+        raw_name: "",
         module: &function.module,
         file: &function.file,
         first_line: function.first_line,

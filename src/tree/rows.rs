@@ -12,6 +12,8 @@ pub struct Function {
     pub kind: Kind,
     /// Its name.
     pub name: Box<str>,
+    /// Its name before it was made readable, if that is another one.
+    pub raw_name: Option<Box<str>>,
     /// Module, package, program or library; empty if unknown.
     pub module: Box<str>,
     /// Source file; empty if unknown.

@@ -215,6 +215,7 @@ impl Function {
         FunctionDef {
             kind: self.kind,
             name: &self.name,
+            raw_name: "",
             module: &self.module,
             file: &self.file,
             first_line: self.first_line,

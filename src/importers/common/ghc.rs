@@ -92,7 +92,7 @@ impl Centres {
         let builtin = ghc && BUILTINS.contains(&name);
         let kind = if builtin || (ghc && name == PINNED) { Kind::Pseudo } else { Kind::Function };
         let (file, first_line, first_col) = place(&src);
-        let def = FunctionDef { kind, name: &label, module: &module, file, first_line, first_col };
+        let def = FunctionDef { kind, module: &module, file, first_line, first_col, ..FunctionDef::named(&label) };
         let mut function = sink.function(def);
         if !self.taken.insert(function) {
             // Spans that start at one place and end at two: the whole span stands in for the file.

@@ -10,3 +10,5 @@ pub(super) mod held;
 pub(super) mod long_lines;
 pub(super) mod loose_json;
 pub(super) mod names;
+pub(super) mod pprof_tables;
+pub(super) mod protobuf;
