@@ -7,7 +7,7 @@
 //! record* run* metric+ ( function* enter cost* ( enter ... leave )* leave )* info* edge* note*
 //! ```
 //!
-//! Records, notes, run facts and functions may come at any time.
+//! Records, notes, run facts and functions may come at any time, metrics also between samples.
 
 use std::fmt;
 
@@ -334,8 +334,8 @@ pub trait Sink {
     /// States a fact about the run.
     fn run(&mut self, fact: RunFact<'_>);
 
-    /// Announces a metric. Only before the first [`enter`](Self::enter), [`sample`](Self::sample),
-    /// [`edge`](Self::edge) or [`info`](Self::info). The order is that of the file.
+    /// Announces a metric. Only before the first [`enter`](Self::enter), [`edge`](Self::edge) or [`info`](Self::info); between
+    /// samples at any time, for formats that name their events as they come. The order is that of the file.
     fn metric(&mut self, name: &str, unit: Unit) -> MetricId;
 
     /// Names a function. Equal definitions get equal ids. A function that no other call mentions leaves no trace.

@@ -315,7 +315,7 @@ struct Rules {
     functions: u32,
     /// The nodes that are open: which function, and whether it is the function itself (not a line).
     open: Vec<(u32, bool)>,
-    /// A figure has come.
+    /// A figure has come that is not of a sample.
     begun: bool,
     broken: bool,
 }
@@ -346,7 +346,7 @@ impl Rules {
             Event::Leave => _ = self.open.pop(),
             _ => {}
         }
-        self.begun |= !matches!(event, Event::Metric | Event::Function | Event::Cost(..) | Event::Leave);
+        self.begun |= matches!(event, Event::Enter(_) | Event::Line(_) | Event::Edge(..) | Event::Info(..));
     }
 }
 

@@ -187,10 +187,16 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Says how many metrics there are; once, before anything is added up.
+    /// Says how many metrics there are, before anything is added up.
     pub(super) fn set_metrics(&mut self, metrics: usize) {
         self.metrics = metrics;
         self.function_sums.resize(self.functions.len() * metrics, Sums::default());
+        self.line_sums.resize(self.lines.len() * metrics, Sums::default());
+    }
+
+    /// Whether there is something besides functions and lines.
+    pub(super) fn has_figures(&self) -> bool {
+        !self.edges.is_empty() || !self.recorded.is_empty()
     }
 
     /// Finds or makes the entry of a function.

@@ -78,7 +78,7 @@ pub struct TreeBuilder<O> {
     facts: Facts,
     stated_totals: Vec<Option<f64>>,
     metrics: Vec<MetricRow>,
-    /// Metrics are fixed once the first figure has come.
+    /// The default metric is fixed once the first figure has come, all metrics once there is one that is no sample's.
     frozen: bool,
     default: usize,
     ledger: Ledger,
@@ -206,6 +206,14 @@ impl<O: Output> TreeBuilder<O> {
         }
         self.ledger.set_metrics(self.metrics.len());
         self.trie = Trie::new(self.metrics.len());
+    }
+
+    /// Makes room for a metric that comes between samples: nothing has been added up yet.
+    fn add_metric(&mut self) {
+        self.stated_totals.resize(self.metrics.len(), None);
+        self.facts.default_metric.get_or_insert(MetricId(0));
+        self.ledger.set_metrics(self.metrics.len());
+        self.trie.set_metrics(self.metrics.len());
     }
 
     /// Sends the row of a function with the current batch when it is mentioned for the first time.
@@ -476,10 +484,13 @@ impl<O: Output> Sink for TreeBuilder<O> {
     }
 
     fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
-        if self.frozen {
+        if self.next > 1 || self.ledger.has_figures() {
             self.refuse("the importer announced a metric after the first cost");
         } else {
             self.metrics.push(MetricRow { name: name.to_owned(), unit, total: 0.0 });
+            if self.frozen {
+                self.add_metric();
+            }
         }
         MetricId(index(self.metrics.len()).saturating_sub(1))
     }

@@ -56,6 +56,17 @@ impl Trie {
         trie
     }
 
+    /// Makes room for more metrics, of which nothing has been said yet.
+    pub(super) fn set_metrics(&mut self, metrics: usize) {
+        let old = std::mem::replace(&mut self.metrics, metrics);
+        let sets = if old == 0 { 0 } else { self.figures.len() / old };
+        let mut figures = vec![None; sets * metrics];
+        for (set, wider) in self.figures.chunks_exact(old.max(1)).zip(figures.chunks_exact_mut(metrics)) {
+            wider[..old].copy_from_slice(set);
+        }
+        self.figures = figures;
+    }
+
     /// The node of the last stack with so many nodes around it, if it stands for this function and a line that fits.
     pub(super) fn on_path(&self, depth: usize, function: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
         let at = *self.path.get(depth)?;

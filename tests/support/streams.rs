@@ -87,22 +87,33 @@ impl Stream {
         self.functions[function.0 as usize].kind.is_container()
     }
 
-    /// Says all of it. Functions are announced when they are first mentioned, and again each time.
+    /// Says all of it. Functions are announced when they are first mentioned, and again each time; metrics when a sample
+    /// first mentions them, unless one of them is the default.
     pub(crate) fn say(&self, sink: &mut dyn Sink) {
-        for metric in 0..self.metrics {
-            sink.metric(&metric_name(metric), Unit::Count);
-        }
+        let mut announced = 0;
+        let mut announce = |sink: &mut dyn Sink, count: u32| {
+            for metric in announced..count {
+                sink.metric(&metric_name(metric), Unit::Count);
+            }
+            announced = announced.max(count);
+        };
         if let Some(default) = self.default {
+            announce(sink, self.metrics);
             sink.run(RunFact::DefaultMetric(default));
         }
+        // Stacks merge whatever stands between them.
+        let (before, after) = self.samples.split_at(self.samples.len() / 2);
+        for (at, stack) in before.iter().enumerate() {
+            let last = stack.values.iter().map(|(metric, _)| metric.0 + 1).max();
+            announce(sink, last.unwrap_or(0));
+            self.say_samples(sink, &before[at..=at]);
+        }
+        announce(sink, self.metrics);
         for (metric, total) in (0..).zip(&self.stated) {
             if let &Some(total) = total {
                 sink.run(RunFact::Total(MetricId(metric), total));
             }
         }
-        // Stacks merge whatever stands between them.
-        let (before, after) = self.samples.split_at(self.samples.len() / 2);
-        self.say_samples(sink, before);
         self.say_forest(sink);
         self.say_samples(sink, after);
         for pair in &self.edges {
