@@ -4,9 +4,11 @@
 //! reader -> Tap (counts, hashes) -> gzip | zstd | as it is -> Bounded (ratio) -> Input (position, limits, stop)
 //! ```
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use sha2::{Digest, Sha256};
 
@@ -17,6 +19,9 @@ pub const HEAD: usize = 16 * 1024;
 
 /// Bytes read at a time: large enough that a read costs nothing against parsing, small enough to stay in the cache.
 const BUFFER: usize = 256 * 1024;
+
+/// Reads that may lie between reading and hashing.
+const HASH_QUEUE: usize = 4;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -52,24 +57,58 @@ pub struct Fingerprint {
 /// Counts and hashes what a reader delivers.
 struct Tap<'a> {
     reader: Box<dyn Read + 'a>,
-    passed: Rc<RefCell<Passed>>,
+    passed: Rc<Passed>,
 }
 
-#[derive(Default)]
 struct Passed {
-    bytes: u64,
-    hash: Sha256,
+    bytes: Cell<u64>,
+    hasher: Hasher,
 }
 
 impl Read for Tap<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
-        let mut passed = self.passed.borrow_mut();
-        passed.bytes += read as u64;
-        if let Some(new) = buffer.get(..read) {
-            passed.hash.update(new);
-        }
+        self.passed.bytes.set(self.passed.bytes.get() + read as u64);
+        self.passed.hasher.update(buffer.get(..read).unwrap_or_default());
         Ok(read)
+    }
+}
+
+/// Hashes in a thread of its own: copying the bytes for it is several times cheaper than hashing them here, where the
+/// importer waits.
+struct Hasher {
+    full: SyncSender<Vec<u8>>,
+    empty: Receiver<Vec<u8>>,
+    thread: JoinHandle<[u8; 32]>,
+}
+
+impl Hasher {
+    fn start() -> Self {
+        let (full, filled) = sync_channel::<Vec<u8>>(HASH_QUEUE);
+        let (emptied, empty) = channel();
+        let thread = thread::spawn(move || {
+            let mut hash = Sha256::new();
+            for bytes in filled {
+                hash.update(&bytes);
+                // Whoever reads no more needs no room.
+                let _ = emptied.send(bytes);
+            }
+            hash.finalize().into()
+        });
+        Self { full, empty, thread }
+    }
+
+    fn update(&self, new: &[u8]) {
+        let mut bytes = self.empty.try_recv().unwrap_or_default();
+        bytes.clear();
+        bytes.extend_from_slice(new);
+        // It listens until there is no sender: only a panic ends it before, which `finish` passes on.
+        let _ = self.full.send(bytes);
+    }
+
+    fn finish(self) -> [u8; 32] {
+        drop(self.full);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
@@ -77,7 +116,7 @@ impl Read for Tap<'_> {
 struct Bounded<'a> {
     reader: Box<dyn Read + 'a>,
     compression: &'static str,
-    passed: Rc<RefCell<Passed>>,
+    passed: Rc<Passed>,
     delivered: u64,
     limits: Limits,
 }
@@ -88,7 +127,7 @@ impl Read for Bounded<'_> {
             io::Error::new(error.kind(), format!("the {} data are damaged or cut ({error})", self.compression))
         })?;
         self.delivered += read as u64;
-        let compressed = self.passed.borrow().bytes;
+        let compressed = self.passed.bytes.get();
         if self.delivered > self.limits.ratio_floor && self.delivered / compressed.max(1) > self.limits.ratio {
             return Err(io::Error::other(format!(
                 "the data decompress to more than {} times their size (limit: decompression ratio)",
@@ -106,7 +145,7 @@ impl Read for Bounded<'_> {
 /// [`Input::failure`].
 pub struct Input<'a> {
     source: Box<dyn Read + 'a>,
-    passed: Rc<RefCell<Passed>>,
+    passed: Rc<Passed>,
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
@@ -127,7 +166,7 @@ impl<'a> Input<'a> {
     /// # Errors
     /// When the first bytes cannot be read.
     pub fn new(reader: Box<dyn Read + 'a>, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
-        let passed = Rc::new(RefCell::new(Passed::default()));
+        let passed = Rc::new(Passed { bytes: Cell::new(0), hasher: Hasher::start() });
         let tap: Box<dyn Read + 'a> = Box::new(Tap { reader, passed: Rc::clone(&passed) });
         let at_start = |source| ImportError::Read { position: Position { byte: 0, line: Some(1) }, source };
         let source = peel(tap, &passed, limits).map_err(at_start)?;
@@ -278,6 +317,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// When the rest cannot be read.
+    #[expect(clippy::missing_panics_doc, reason = "the reader has the other handle, and is dropped first")]
     pub fn finish(mut self) -> Result<Fingerprint, ImportError> {
         loop {
             self.consume(self.available().len());
@@ -287,8 +327,8 @@ impl<'a> Input<'a> {
             }
         }
         drop(self.source);
-        let passed = self.passed.take();
-        Ok(Fingerprint { bytes: passed.bytes, sha256: passed.hash.finalize().into() })
+        let passed = Rc::into_inner(self.passed).expect("the only handle that is left");
+        Ok(Fingerprint { bytes: passed.bytes.get(), sha256: passed.hasher.finish() })
     }
 
     fn available(&self) -> &[u8] {
@@ -350,11 +390,7 @@ impl BufRead for Input<'_> {
 }
 
 /// Looks at the magic number and decompresses if there is one.
-fn peel<'a>(
-    mut tap: Box<dyn Read + 'a>,
-    passed: &Rc<RefCell<Passed>>,
-    limits: Limits,
-) -> io::Result<Box<dyn Read + 'a>> {
+fn peel<'a>(mut tap: Box<dyn Read + 'a>, passed: &Rc<Passed>, limits: Limits) -> io::Result<Box<dyn Read + 'a>> {
     let mut magic = Vec::with_capacity(ZSTD.len());
     tap.by_ref().take(ZSTD.len() as u64).read_to_end(&mut magic)?;
     let gzip = magic.starts_with(GZIP);
