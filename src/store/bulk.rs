@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use super::Cause;
 use super::pages::{IndexTree, PageFile, Record, TableTree};
+use super::places::Places;
 use super::write::{EdgeKey, Ids, cumulative_other, edge_key, info_key, integer, line_key, other, sorted_by_key};
 use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, NodeRow, Totals};
 
@@ -44,8 +45,6 @@ pub(super) struct Bulk {
     roots: Roots,
     record: Record,
     functions: Vec<Function>,
-    /// The function nodes of each function.
-    places: Vec<Places>,
     nodes: TableTree,
     /// The number after that of the last node in the tree.
     next: u64,
@@ -73,13 +72,6 @@ struct Costs {
     tree: IndexTree,
 }
 
-/// Ascending numbers, as distances of seven bits a byte.
-#[derive(Default)]
-struct Places {
-    last: u64,
-    bytes: Vec<u8>,
-}
-
 impl Bulk {
     /// Begins to write behind the empty tables that SQLite has made in `file`.
     pub(super) fn new(connection: &Connection, file: File) -> Result<Self, Cause> {
@@ -103,7 +95,6 @@ impl Bulk {
             roots,
             record: Record::default(),
             functions: Vec::new(),
-            places: Vec::new(),
             next: 1,
             open: Vec::new(),
             costs: Vec::new(),
@@ -115,7 +106,6 @@ impl Bulk {
     pub(super) fn batch(&mut self, batch: &mut Batch, ids: &mut Ids) -> io::Result<()> {
         for (id, function) in batch.functions.drain(..) {
             self.functions.push(function);
-            self.places.push(Places::default());
             ids.learn(id, integer(self.functions.len() as u64));
         }
         self.open.clear();
@@ -147,9 +137,6 @@ impl Bulk {
         }
         self.next = node.node + 1;
         let function = ids.function(node.function);
-        if node.place.is_none() {
-            self.places[index(function)].push(node.node);
-        }
         let place = node.place.as_ref();
         let record = self.record.start().null();
         record.integer_or_null(node.up.map(integer)).integer(integer(node.size)).integer(i64::from(node.depth));
@@ -184,8 +171,8 @@ impl Bulk {
     }
 
     /// Writes what is known at the end.
-    pub(super) fn totals(&mut self, totals: &Totals, ids: &Ids) -> io::Result<()> {
-        self.function_nodes(ids)?;
+    pub(super) fn totals(&mut self, totals: &Totals, places: &Places, ids: &Ids) -> io::Result<()> {
+        self.function_nodes(places, ids)?;
         self.infos(&totals.functions, ids)?;
         self.lines(&totals.lines, ids)?;
         self.edges(&totals.edges, ids)
@@ -238,25 +225,11 @@ impl Bulk {
         index.finish(&mut self.file, self.roots.functions_key)
     }
 
-    fn function_nodes(&mut self, ids: &Ids) -> io::Result<()> {
-        // SQL inserts the rows themselves, but their places are known.
-        let late = self.rest.nodes.iter().filter(|node| node.place.is_none());
-        let mut late: Vec<(i64, u64)> = late.map(|node| (ids.function(node.function), node.node)).collect();
-        late.sort_unstable();
-        let mut late = late.as_slice();
+    fn function_nodes(&mut self, places: &Places, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        let mut nodes = Vec::new();
-        for (function, places) in (1..).zip(&self.places) {
-            nodes.clear();
-            nodes.extend(places.iter());
-            let here = late.partition_point(|(other, _)| *other == function);
-            if here > 0 {
-                nodes.extend(late[..here].iter().map(|(_, node)| *node));
-                nodes.sort_unstable();
-                late = &late[here..];
-            }
-            for node in &nodes {
-                let record = self.record.start().integer(FIRST_RUN).integer(function).integer(integer(*node));
+        for (function, nodes) in places.by_function(ids) {
+            for node in nodes {
+                let record = self.record.start().integer(FIRST_RUN).integer(function).integer(ids.node(node));
                 tree.push(&mut self.file, record)?;
             }
         }
@@ -265,8 +238,7 @@ impl Bulk {
 
     fn infos(&mut self, rows: &[InfoRow], ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for row in sorted_by_key(rows, |row| info_key(row, ids)) {
-            let (metric, function) = info_key(row, ids);
+        for ((metric, function), row) in sorted_by_key(rows, |row| info_key(row, ids)) {
             let figures = &row.figures;
             let record = self.record.start().integer(metric).integer(function);
             record.integer_or_null(figures.calls.map(integer)).integer_or_null(figures.primitive.map(integer));
@@ -279,8 +251,7 @@ impl Bulk {
 
     fn lines(&mut self, rows: &[InfoRow], ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for row in sorted_by_key(rows, |row| line_key(row, ids)) {
-            let (metric, function, file, line, col) = line_key(row, ids);
+        for ((metric, function, file, line, col), row) in sorted_by_key(rows, |row| line_key(row, ids)) {
             let figures = &row.figures;
             let record = self.record.start().integer(metric).integer(function).text(file);
             record.integer(i64::from(line)).integer(i64::from(col)).integer_or_null(figures.calls.map(integer));
@@ -293,8 +264,8 @@ impl Bulk {
 
     fn edges(&mut self, rows: &[EdgeRow], ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for row in sorted_by_key(rows, |row| edge_key(row, ids)) {
-            let EdgeKey { metric, callee, caller, line, col, back } = edge_key(row, ids);
+        for (key, row) in sorted_by_key(rows, |row| edge_key(row, ids)) {
+            let EdgeKey { metric, callee, caller, line, col, back } = key;
             let record = self.record.start().integer(metric).integer(callee).integer(caller).integer(line);
             record.integer(i64::from(col)).integer(i64::from(back)).integer_or_null(row.calls.map(integer));
             record.real_or_null(row.exclusive).real_or_null(row.cumulative);
@@ -306,9 +277,10 @@ impl Bulk {
             let EdgeKey { metric, callee, caller, line, col, back } = edge_key(row, ids);
             (metric, caller, callee, line, col, back)
         };
+        let mut sorted: Vec<_> = rows.iter().map(by_caller).collect();
+        sorted.sort_unstable();
         let mut tree = IndexTree::new(&self.file);
-        for row in sorted_by_key(rows, by_caller) {
-            let (metric, caller, callee, line, col, back) = by_caller(row);
+        for (metric, caller, callee, line, col, back) in sorted {
             let record = self.record.start().integer(metric).integer(caller).integer(callee).integer(line);
             record.integer(i64::from(col)).integer(i64::from(back));
             tree.push(&mut self.file, record)?;
@@ -322,45 +294,8 @@ fn cost_record<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut
     record.real(cost.figures.exclusive).real_or_null(cumulative_other(cost.figures))
 }
 
-impl Places {
-    fn push(&mut self, place: u64) {
-        let mut distance = place - self.last;
-        self.last = place;
-        loop {
-            let [.., low] = distance.to_be_bytes();
-            distance >>= 7;
-            if distance == 0 {
-                self.bytes.push(low);
-                return;
-            }
-            self.bytes.push(low | 0x80);
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = u64> {
-        let mut bytes = self.bytes.iter();
-        let mut place = 0;
-        std::iter::from_fn(move || {
-            let mut distance = 0;
-            for (group, byte) in bytes.by_ref().enumerate() {
-                distance |= u64::from(byte & 0x7f) << (7 * group);
-                if byte & 0x80 == 0 {
-                    place += distance;
-                    return Some(place);
-                }
-            }
-            None
-        })
-    }
-}
-
 /// The key of functions besides their number.
 fn text_key(function: &Function) -> (&str, &str, &str, &str, u32, u32) {
     let Function { kind, name, module, file, first_line, first_col } = function;
     (name, module, file, kind.name(), *first_line, *first_col)
-}
-
-/// Functions of a new database are numbered from 1.
-fn index(function: i64) -> usize {
-    usize::try_from(function - 1).expect("a number that was given to a function")
 }

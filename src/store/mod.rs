@@ -4,6 +4,7 @@
 mod bulk;
 mod claim;
 mod pages;
+mod places;
 mod read;
 mod sources;
 mod write;

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::bulk::{Bulk, PAGE_SIZE};
+use super::places::Places;
 use super::{Cause, Database, StoreError, migrate, sources};
 use crate::events::{EdgeKind, FunctionId, MetricId};
 use crate::input::Fingerprint;
@@ -88,7 +89,7 @@ impl Database {
     /// When the database cannot be written.
     pub fn begin_run(&mut self) -> Result<RunWriter<'_>, StoreError> {
         let Some(claim) = &self.claim else {
-            let mut writer = RunWriter { database: self, bulk: None, ids: Ids::default() };
+            let mut writer = RunWriter { database: self, bulk: None, ids: Ids::default(), places: Places::default() };
             writer.begin_sql()?;
             return Ok(writer);
         };
@@ -103,7 +104,7 @@ impl Database {
             Bulk::new(&self.connection, claim.file()?)
         })();
         let bulk = begun.map_err(|cause: Cause| self.failed(cause))?;
-        Ok(RunWriter { database: self, bulk: Some(Box::new(bulk)), ids: Ids::default() })
+        Ok(RunWriter { database: self, bulk: Some(Box::new(bulk)), ids: Ids::default(), places: Places::default() })
     }
 }
 
@@ -113,6 +114,7 @@ pub struct RunWriter<'d> {
     /// Writes the first run of a new database; else rows go through SQL, in a transaction.
     bulk: Option<Box<Bulk>>,
     ids: Ids,
+    places: Places,
 }
 
 /// Which numbers the database gives to what a run has numbered itself.
@@ -153,6 +155,7 @@ impl RunWriter<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn batch(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
+        self.places.learn(&batch.nodes);
         let Some(bulk) = &mut self.bulk else {
             return self.sql_batch(batch).map_err(|source| self.database.failed(source));
         };
@@ -171,7 +174,7 @@ impl RunWriter<'_> {
     pub fn finish(mut self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, StoreError> {
         let has_bulk = self.bulk.is_some();
         if let Some(bulk) = &mut self.bulk {
-            bulk.totals(totals, &self.ids).map_err(|source| self.database.failed(source))?;
+            bulk.totals(totals, &self.places, &self.ids).map_err(|source| self.database.failed(source))?;
             self.leave_bulk()?;
         }
         let finished = (|| {
@@ -189,7 +192,7 @@ impl RunWriter<'_> {
                 self.functions(&totals.functions)?;
                 self.lines(&totals.lines)?;
                 self.edges(&totals.edges)?;
-                self.function_nodes(run, totals.nodes)?;
+                self.function_nodes(run)?;
             }
             Ok(Outcome::Stored(run))
         })();
@@ -363,8 +366,7 @@ impl RunWriter<'_> {
         let sql = "INSERT INTO function_info (metric_id, function_id, calls, primitive, exclusive, cumulative, seen, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let mut insert = self.connection().prepare(sql)?;
-        for row in sorted_by_key(rows, |row| info_key(row, &self.ids)) {
-            let (metric, function) = info_key(row, &self.ids);
+        for ((metric, function), row) in sorted_by_key(rows, |row| info_key(row, &self.ids)) {
             let figures = &row.figures;
             insert.execute(params![
                 metric,
@@ -385,8 +387,7 @@ impl RunWriter<'_> {
             "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let mut insert = self.connection().prepare(sql)?;
-        for row in sorted_by_key(rows, |row| line_key(row, &self.ids)) {
-            let (metric, function, file, line, col) = line_key(row, &self.ids);
+        for ((metric, function, file, line, col), row) in sorted_by_key(rows, |row| line_key(row, &self.ids)) {
             let figures = &row.figures;
             insert.execute(params![
                 metric,
@@ -408,8 +409,8 @@ impl RunWriter<'_> {
                                       cumulative, outermost_other, seen_other)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         let mut insert = self.connection().prepare(sql)?;
-        for row in sorted_by_key(rows, |row| edge_key(row, &self.ids)) {
-            let EdgeKey { metric, callee, caller, line, col, back } = edge_key(row, &self.ids);
+        for (key, row) in sorted_by_key(rows, |row| edge_key(row, &self.ids)) {
+            let EdgeKey { metric, callee, caller, line, col, back } = key;
             insert.execute(params![
                 metric,
                 callee,
@@ -427,14 +428,14 @@ impl RunWriter<'_> {
         Ok(())
     }
 
-    /// By a sort inside SQLite, which goes to a temporary file when it is large: memory does not grow with the tree.
-    fn function_nodes(&self, run: i64, nodes: u64) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO function_nodes (run_id, function_id, node_id)
-                   SELECT ?1, function_id, node_id
-                   FROM nodes
-                   WHERE node_id > ?2 AND node_id <= ?3 AND line IS NULL
-                   ORDER BY function_id, node_id";
-        self.connection().execute(sql, params![run, self.ids.nodes_before, self.ids.node(nodes)])?;
+    fn function_nodes(&self, run: i64) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO function_nodes (run_id, function_id, node_id) VALUES (?1, ?2, ?3)";
+        let mut insert = self.connection().prepare(sql)?;
+        for (function, nodes) in self.places.by_function(&self.ids) {
+            for node in nodes {
+                insert.execute([run, function, self.ids.node(node)])?;
+            }
+        }
         Ok(())
     }
 
@@ -505,10 +506,10 @@ pub(super) fn other(figure: Option<f64>, usual: Option<f64>) -> Option<f64> {
     if figure == usual { None } else { figure.or(Some(f64::INFINITY)) }
 }
 
-/// Rows in the order of their keys: pages fill one after the other.
-pub(super) fn sorted_by_key<'r, T, K: Ord>(rows: &'r [T], key: impl Fn(&'r T) -> K) -> Vec<&'r T> {
-    let mut sorted: Vec<&T> = rows.iter().collect();
-    sorted.sort_by_cached_key(|row| key(row));
+/// Rows in the order of their keys, which no two of them share: pages fill one after the other.
+pub(super) fn sorted_by_key<'r, T, K: Ord>(rows: &'r [T], key: impl Fn(&'r T) -> K) -> Vec<(K, &'r T)> {
+    let mut sorted: Vec<(K, &T)> = rows.iter().map(|row| (key(row), row)).collect();
+    sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
     sorted
 }
 
