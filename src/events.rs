@@ -126,7 +126,7 @@ pub enum RunFact<'a> {
     /// Nanoseconds per tick that have been subtracted from the times given to the sink: 0 for raw times. Never said
     /// where it is unknown.
     BiasApplied(f64),
-    /// The metric that reports show when none is asked for; the first one if never said. Only before the first cost.
+    /// The metric that reports show when none is asked for; the first one if never said. As late as [`Sink::metric`].
     DefaultMetric(MetricId),
     /// What the file states as the run's total of a metric that has been announced.
     Total(MetricId, f64),

@@ -78,7 +78,7 @@ pub struct TreeBuilder<O> {
     facts: Facts,
     stated_totals: Vec<Option<f64>>,
     metrics: Vec<MetricRow>,
-    /// The default metric is fixed once the first figure has come, all metrics once there is one that is no sample's.
+    /// There is room for all metrics that have been announced.
     frozen: bool,
     default: usize,
     ledger: Ledger,
@@ -205,15 +205,12 @@ impl<O: Output> TreeBuilder<O> {
             self.default = 0;
         }
         self.ledger.set_metrics(self.metrics.len());
-        self.trie = Trie::new(self.metrics.len());
+        self.trie.set_metrics(self.metrics.len());
     }
 
-    /// Makes room for a metric that comes between samples: nothing has been added up yet.
-    fn add_metric(&mut self) {
-        self.stated_totals.resize(self.metrics.len(), None);
-        self.facts.default_metric.get_or_insert(MetricId(0));
-        self.ledger.set_metrics(self.metrics.len());
-        self.trie.set_metrics(self.metrics.len());
+    /// Whether there is more than samples, so that metrics stay as they are.
+    fn has_rows(&self) -> bool {
+        self.next > 1 || self.ledger.has_figures()
     }
 
     /// Sends the row of a function with the current batch when it is mentioned for the first time.
@@ -449,6 +446,7 @@ impl<O: Output> TreeBuilder<O> {
 
 impl<O: Output> Sink for TreeBuilder<O> {
     fn run(&mut self, fact: RunFact<'_>) {
+        let has_rows = self.has_rows();
         let facts = &mut self.facts;
         match fact {
             RunFact::Fidelity(fidelity) => facts.fidelity = fidelity,
@@ -463,12 +461,15 @@ impl<O: Output> Sink for TreeBuilder<O> {
             }
             RunFact::TimerBias(bias) => facts.timer_bias = Some(bias),
             RunFact::BiasApplied(bias) => facts.bias_applied = Some(bias),
-            RunFact::DefaultMetric(metric) if self.frozen => {
+            RunFact::DefaultMetric(metric) if has_rows => {
                 if metric.0 as usize != self.default {
                     self.refuse("the importer changed the default metric after the first cost");
                 }
             }
-            RunFact::DefaultMetric(metric) => facts.default_metric = Some(metric),
+            RunFact::DefaultMetric(metric) => {
+                facts.default_metric = Some(metric);
+                self.frozen = false;
+            }
             RunFact::Total(metric, total) => {
                 self.stated_totals.resize(self.metrics.len(), None);
                 match self.stated_totals.get_mut(metric.0 as usize) {
@@ -484,13 +485,11 @@ impl<O: Output> Sink for TreeBuilder<O> {
     }
 
     fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
-        if self.next > 1 || self.ledger.has_figures() {
+        if self.has_rows() {
             self.refuse("the importer announced a metric after the first cost");
         } else {
             self.metrics.push(MetricRow { name: name.to_owned(), unit, total: 0.0 });
-            if self.frozen {
-                self.add_metric();
-            }
+            self.frozen = false;
         }
         MetricId(index(self.metrics.len()).saturating_sub(1))
     }

@@ -43,25 +43,12 @@ pub(super) enum Step {
 }
 
 impl Trie {
-    pub(super) fn new(metrics: usize) -> Self {
-        let mut trie = Self {
-            nodes: Vec::new(),
-            index: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-            metrics,
-            figures: Vec::new(),
-            path: Vec::new(),
-        };
-        trie.nodes.push(TrieNode::new(NONE, NONE, NONE));
-        trie
-    }
-
     /// Makes room for more metrics, of which nothing has been said yet.
     pub(super) fn set_metrics(&mut self, metrics: usize) {
         let old = std::mem::replace(&mut self.metrics, metrics);
-        let sets = if old == 0 { 0 } else { self.figures.len() / old };
+        let sets = self.figures.len().checked_div(old).unwrap_or(0);
         let mut figures = vec![None; sets * metrics];
-        for (set, wider) in self.figures.chunks_exact(old.max(1)).zip(figures.chunks_exact_mut(metrics)) {
+        for (set, wider) in self.figures.chunks_exact(old.max(1)).zip(figures.chunks_exact_mut(metrics.max(1))) {
             wider[..old].copy_from_slice(set);
         }
         self.figures = figures;
@@ -164,6 +151,13 @@ impl TrieNode {
 
 impl Default for Trie {
     fn default() -> Self {
-        Self::new(0)
+        Self {
+            nodes: vec![TrieNode::new(NONE, NONE, NONE)],
+            index: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            metrics: 0,
+            figures: Vec::new(),
+            path: Vec::new(),
+        }
     }
 }

@@ -88,7 +88,7 @@ impl Stream {
     }
 
     /// Says all of it. Functions are announced when they are first mentioned, and again each time; metrics when a sample
-    /// first mentions them, unless one of them is the default.
+    /// first mentions them.
     pub(crate) fn say(&self, sink: &mut dyn Sink) {
         let mut announced = 0;
         let mut announce = |sink: &mut dyn Sink, count: u32| {
@@ -97,10 +97,6 @@ impl Stream {
             }
             announced = announced.max(count);
         };
-        if let Some(default) = self.default {
-            announce(sink, self.metrics);
-            sink.run(RunFact::DefaultMetric(default));
-        }
         // Stacks merge whatever stands between them.
         let (before, after) = self.samples.split_at(self.samples.len() / 2);
         for (at, stack) in before.iter().enumerate() {
@@ -109,6 +105,9 @@ impl Stream {
             self.say_samples(sink, &before[at..=at]);
         }
         announce(sink, self.metrics);
+        if let Some(default) = self.default {
+            sink.run(RunFact::DefaultMetric(default));
+        }
         for (metric, total) in (0..).zip(&self.stated) {
             if let &Some(total) = total {
                 sink.run(RunFact::Total(MetricId(metric), total));
