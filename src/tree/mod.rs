@@ -6,6 +6,7 @@
 //! path). Never per node of a tree format: a row leaves with its batch, also while nodes above it are still open; those
 //! few follow in the batch in which they close.
 
+mod components;
 mod ledger;
 mod rows;
 mod trie;
@@ -19,7 +20,7 @@ use std::fmt;
 
 use crate::error::{ImportError, Stop};
 use crate::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity,
+    Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity,
     Sink, Unit,
 };
 use ledger::{Caller, Ledger, Site};
@@ -156,6 +157,9 @@ impl<O: Output> TreeBuilder<O> {
         self.drain_trie();
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
+        }
+        if self.facts.fidelity == Fidelity::Edges {
+            self.ledger.derive();
         }
         if !self.ledger.is_finite() || !self.metrics.iter().all(|metric| metric.total.is_finite()) {
             self.refuse("the costs add up to more than a REAL can hold");
@@ -644,6 +648,11 @@ impl<O: Output> Sink for TreeBuilder<O> {
         let at = self.ledger.edge(callee, site, edge.kind);
         if !self.ledger.add_calls_to_edge(at, edge.calls) {
             self.refuse("the calls of an edge add up to more than 2^53");
+        }
+        let line = edge.caller.and_then(|frame| Some((frame.function.0, frame.line?)));
+        if let Some((function, line)) = line.filter(|_| self.facts.fidelity == Fidelity::Edges) {
+            let line = self.ledger.line(function, line);
+            self.ledger.add_calls_of_line(line, edge.costs);
         }
         for cost in edge.costs {
             let EdgeCost { metric, exclusive, cumulative, outermost, seen } = *cost;
