@@ -511,7 +511,10 @@ impl Ledger {
         let sums = self.function_sums.iter().chain(&self.line_sums);
         let edges = self.edge_sums.iter().flat_map(|edge| edge.sums);
         let derived = self.derived.iter().flat_map(|derived| [derived.called, derived.left]).flatten();
-        sums.flat_map(|sums| [sums.exclusive, sums.cumulative, sums.seen]).chain(edges).chain(derived).all(f64::is_finite)
+        sums.flat_map(|sums| [sums.exclusive, sums.cumulative, sums.seen])
+            .chain(edges)
+            .chain(derived)
+            .all(f64::is_finite)
     }
 
     /// One row per metric and function: all functions in the default metric, in others those that cost anything.

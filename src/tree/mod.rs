@@ -20,8 +20,8 @@ use std::fmt;
 
 use crate::error::{ImportError, Stop};
 use crate::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity,
-    Sink, Unit,
+    Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample,
+    Severity, Sink, Unit,
 };
 use ledger::{Caller, Ledger, Site};
 use trie::{Step, Trie};
