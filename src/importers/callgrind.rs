@@ -123,6 +123,14 @@ fn cost(word: &[u8]) -> Option<f64> {
     }
 }
 
+/// Who wrote the file, where it matters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Creator {
+    Callgrind,
+    Xdebug,
+    Other,
+}
+
 /// What an event measures.
 struct Metric {
     name: String,
@@ -135,7 +143,7 @@ struct Metric {
 
 impl Metric {
     /// The name of the event, without the unit if it ends in one.
-    fn of_event(event: &str, is_xdebug: bool) -> Self {
+    fn of_event(event: &str, creator: Creator) -> Self {
         const UNITS: [(&[&str], Unit, f64); 9] = [
             (&["ns", "nsec", "nanoseconds"], Unit::Nanoseconds, 1.0),
             (&["us", "µs", "μs", "usec", "microseconds"], Unit::Nanoseconds, 1e3),
@@ -148,7 +156,7 @@ impl Metric {
             (&["count", "samples"], Unit::Count, 1.0),
         ];
         let stated = Some(0.0);
-        if is_xdebug && event == "Time" {
+        if creator == Creator::Xdebug && event == "Time" {
             return Self { name: "time".to_owned(), unit: Unit::Nanoseconds, scale: 1e3, stated };
         }
         let parts = event.strip_suffix(')').and_then(|event| event.rsplit_once('('));
@@ -201,8 +209,7 @@ struct Profile<'s> {
     positions: Vec<u64>,
     /// Which of them is the line.
     line_column: Option<usize>,
-    is_callgrind: bool,
-    is_xdebug: bool,
+    creator: Creator,
 
     object: Name,
     file: Name,
@@ -243,8 +250,7 @@ impl<'s> Profile<'s> {
             columns: Vec::new(),
             positions: vec![0],
             line_column: Some(0),
-            is_callgrind: false,
-            is_xdebug: false,
+            creator: Creator::Other,
             object: unknown,
             file: unknown,
             current: None,
@@ -299,8 +305,11 @@ impl<'s> Profile<'s> {
             b"version" if text != b"1" => return Err(ImportError::malformed(at, "version 1", quote(text))),
             b"version" => {}
             b"creator" => {
-                self.is_callgrind = text.starts_with(b"callgrind");
-                self.is_xdebug = text.starts_with(b"xdebug");
+                self.creator = match text {
+                    _ if text.starts_with(b"callgrind") => Creator::Callgrind,
+                    _ if text.starts_with(b"xdebug") => Creator::Xdebug,
+                    _ => Creator::Other,
+                };
                 self.sink.run(RunFact::ToolVersion(shown));
             }
             b"cmd" | b"command" => self.sink.run(RunFact::Command(shown)),
@@ -315,7 +324,7 @@ impl<'s> Profile<'s> {
             b"event" => match shown.split_once(':') {
                 _ if shown.contains('=') => self.computed.add(at),
                 Some((name, meaning)) => {
-                    self.sink.run(RunFact::Other(&format!("event {}", name.trim()), meaning.trim()))
+                    self.sink.run(RunFact::Other(&format!("event {}", name.trim()), meaning.trim()));
                 }
                 None => {}
             },
@@ -335,7 +344,7 @@ impl<'s> Profile<'s> {
         let mut columns = Vec::new();
         for word in words(text) {
             let event = String::from_utf8_lossy(word);
-            let metric = Metric::of_event(&event, self.is_xdebug);
+            let metric = Metric::of_event(&event, self.creator);
             let found =
                 self.metrics.iter().position(|known| (&known.name, known.scale) == (&metric.name, metric.scale));
             let column = found.unwrap_or(self.metrics.len());
@@ -480,7 +489,7 @@ impl<'s> Profile<'s> {
         }
         let outer = text.rsplit_once('\'').filter(|(outer, level)| {
             let is_level = level.bytes().all(|digit| digit.is_ascii_digit()) && !level.starts_with('0');
-            self.is_callgrind && !outer.is_empty() && !level.is_empty() && *level != "1" && is_level
+            self.creator == Creator::Callgrind && !outer.is_empty() && !level.is_empty() && *level != "1" && is_level
         });
         let outer = outer.map(|(outer, _)| outer.to_owned());
         let deeper = outer.is_some();
@@ -512,7 +521,10 @@ impl<'s> Profile<'s> {
                 Some((b'-', by)) => number(by).and_then(|by| position.checked_sub(by)),
                 _ => number(word),
             };
-            *position = moved.ok_or_else(|| ImportError::malformed(at, "a position", quote(word)))?;
+            *position = moved.ok_or_else(|| {
+                let found = if word.is_empty() { "the end of the line".to_owned() } else { quote(word) };
+                ImportError::malformed(at, "a position", found)
+            })?;
         }
         let Some(current) = self.current else {
             return Err(ImportError::malformed(at, "fn= before any cost", quote(line)));
@@ -528,7 +540,6 @@ impl<'s> Profile<'s> {
         if let Some((_, callee, calls)) = self.call.take() {
             let (caller, shown) = (name(current), Shown(calls, &figures));
             self.sink.record(format_args!("{caller}[{line}] calls {} {shown}", name(callee)));
-            let calls = (calls > 0).then_some(calls);
             self.graph.call((current, place), callee, calls, &figures);
         } else if !figures.is_empty() {
             self.sink.record(format_args!("{}[{line}] costs {}", name(current), Shown(0, &figures)));
@@ -569,7 +580,7 @@ impl<'s> Profile<'s> {
         if self.metrics.is_empty() {
             return Err(ImportError::malformed(end, "a line `events:`", "the end of the file"));
         }
-        let is_cut = self.is_callgrind && !self.has_totals;
+        let is_cut = self.creator == Creator::Callgrind && !self.has_totals;
         self.end_part();
         let fidelity = if self.graph.has_calls() { Fidelity::Edges } else { Fidelity::Flat };
         self.sink.run(RunFact::Fidelity(fidelity));

@@ -459,7 +459,9 @@ impl Ledger {
         let calls: Vec<(u32, u32)> = pairs.filter(|(caller, _)| *caller != NONE).collect();
         let component = components(self.functions.len(), &calls);
         let mut sizes = vec![0_usize; self.functions.len()];
-        component.iter().for_each(|component| sizes[*component as usize] += 1);
+        for component in &component {
+            sizes[*component as usize] += 1;
+        }
         let alone = component.iter().map(|component| match sizes[*component as usize] {
             1 => Recursion::No,
             _ => Recursion::WithOthers,
@@ -479,7 +481,9 @@ impl Ledger {
             let sums = &mut self.edge_sums[at * self.metrics + metric];
             if leaves {
                 let known = sums.get(SEEN).or(sums.get(CUMULATIVE)).or(sums.get(OUTERMOST));
-                [CUMULATIVE, OUTERMOST, SEEN].into_iter().for_each(|part| sums.fill(part, known));
+                for part in [CUMULATIVE, OUTERMOST, SEEN] {
+                    sums.fill(part, known);
+                }
             } else if caller == edge.callee && edge.kind == EdgeKind::Call {
                 sums.fill(OUTERMOST, Some(0.0));
             }

@@ -42,8 +42,8 @@ pub(in crate::importers) struct CallGraph {
     lines: Sums<(usize, Place)>,
     /// Cost of the calls with what they called.
     edges: Sums<Pair>,
-    /// One per edge.
-    calls: Vec<Option<u64>>,
+    /// One per edge. A call that began in an earlier part of the file counts 0, so that only a sum of 0 is unknown.
+    calls: Vec<u64>,
 }
 
 impl CallGraph {
@@ -80,16 +80,16 @@ impl CallGraph {
         &mut self,
         (caller, place): (Level, Place),
         callee: Level,
-        calls: Option<u64>,
+        calls: u64,
         figures: &[Figure],
     ) {
         let edge = self.edges.at(Pair { caller, place, callee });
         self.edges.add(edge, figures);
         if edge == self.calls.len() {
-            self.calls.push(Some(0));
+            self.calls.push(0);
         }
         if let Some(sum) = self.calls.get_mut(edge) {
-            *sum = sum.zip(calls).map(|(sum, calls)| sum.saturating_add(calls));
+            *sum = sum.saturating_add(calls);
         }
         if place.1 != 0 {
             self.lines.at((caller.function, place));
@@ -145,8 +145,8 @@ impl CallGraph {
                 let (outermost, cumulative) = (levels.outermost(pair).map(part), levels.once(pair).map(part));
                 costs.push(EdgeCost { metric: *metric, exclusive: None, cumulative, outermost, seen: Some(seen) });
             }
-            let (callee, kind) = (*callee, EdgeKind::Call);
-            sink.edge(Edge { callee, caller: Some(caller), kind, calls: *calls, costs: &costs });
+            let (callee, kind, calls) = (*callee, EdgeKind::Call, (*calls > 0).then_some(*calls));
+            sink.edge(Edge { callee, caller: Some(caller), kind, calls, costs: &costs });
         }
     }
 
@@ -172,7 +172,7 @@ impl CallGraph {
             for (at, function) in functions.iter().enumerate() {
                 let outermost = self.outermost.index.get(&at).filter(|_| levels.knows(at));
                 sink.info(Info {
-                    primitive: primitive.get(&at).copied().flatten(),
+                    primitive: primitive.get(&at).copied().filter(|calls| *calls > 0),
                     cumulative: outermost.map(|outermost| self.outermost.value(index, *outermost)),
                     ..info(Frame::function(*function), self.functions.value(index, at))
                 });
@@ -270,7 +270,8 @@ impl Levels {
         }
         for Pair { caller, callee, .. } in &edges.keys {
             let by_itself = caller.function == callee.function;
-            if caller.deeper && callee.deeper && !(by_itself && !levels.through_others.contains(&callee.function)) {
+            let around = by_itself && !levels.through_others.contains(&callee.function);
+            if caller.deeper && callee.deeper && !around {
                 levels.uncertain.insert((caller.function, callee.function));
             }
         }
@@ -297,12 +298,12 @@ impl Levels {
     }
 
     /// How often each function was called from outside.
-    fn primitive(&self, edges: &Sums<Pair>, calls: &[Option<u64>]) -> HashMap<usize, Option<u64>> {
+    fn primitive(&self, edges: &Sums<Pair>, calls: &[u64]) -> HashMap<usize, u64> {
         let mut primitive = HashMap::new();
         for (Pair { callee, .. }, calls) in edges.keys.iter().zip(calls) {
             if self.knows(callee.function) && !callee.deeper {
-                let sum = primitive.entry(callee.function).or_insert(Some(0_u64));
-                *sum = sum.zip(*calls).map(|(sum, calls)| sum.saturating_add(calls));
+                let sum = primitive.entry(callee.function).or_insert(0_u64);
+                *sum = sum.saturating_add(*calls);
             }
         }
         primitive
