@@ -9,7 +9,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use super::components::components;
 use super::rows::{EdgeRow, Figures, Function, InfoFigures, InfoRow, Place};
 use super::{NONE, index};
-use crate::events::{EdgeCost, EdgeKind, FunctionDef, FunctionId, Line, MetricId};
+use crate::events::{EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Line, MetricId};
 
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT: u64 = 1 << 53;
@@ -135,6 +135,15 @@ pub(super) struct Site {
 
 impl Site {
     pub(super) const ROOT: Self = Self { function: NONE, line: -1, col: 0 };
+
+    /// The site of an edge that the file itself tells.
+    pub(super) fn of(caller: Option<Frame<'_>>) -> Self {
+        caller.map_or(Self::ROOT, |frame| Self {
+            function: frame.function.0,
+            line: frame.line.map_or(-1, |line| i64::from(line.line)),
+            col: frame.line.map_or(0, |line| line.col),
+        })
+    }
 }
 
 struct KnownEdge {
@@ -437,7 +446,9 @@ impl Ledger {
     }
 
     /// Adds what a line called, in a run that knows no paths.
-    pub(super) fn add_calls_of_line(&mut self, line: u32, costs: &[EdgeCost]) {
+    pub(super) fn add_calls_of_line(&mut self, caller: Option<Frame<'_>>, costs: &[EdgeCost]) {
+        let Some((function, line)) = caller.and_then(|frame| Some((frame.function.0, frame.line?))) else { return };
+        let line = self.line(function, line);
         let first = line as usize * self.metrics;
         for (metric, sums) in self.line_sums[first..first + self.metrics].iter_mut().enumerate() {
             let mut of_metric = costs.iter().filter(|cost| cost.metric.0 as usize == metric).peekable();
@@ -453,7 +464,10 @@ impl Ledger {
     /// Works out what a file that knows no paths leaves open. A call from one component of the call graph to another has
     /// no call of the callee around it, so that its three costs are one; a call of a function by itself is never outermost.
     /// Everything else within a component stays unknown.
-    pub(super) fn derive(&mut self) {
+    pub(super) fn derive(&mut self, fidelity: Fidelity) {
+        if fidelity != Fidelity::Edges {
+            return;
+        }
         let caller_of = |edge: &KnownEdge, sites: &[Site]| sites[edge.site as usize].function;
         let pairs = self.edges.iter().map(|edge| (caller_of(edge, &self.sites), edge.callee));
         let calls: Vec<(u32, u32)> = pairs.filter(|(caller, _)| *caller != NONE).collect();

@@ -20,8 +20,8 @@ use std::fmt;
 
 use crate::error::{ImportError, Stop};
 use crate::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample,
-    Severity, Sink, Unit,
+    Cost, Edge, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity,
+    Sink, Unit,
 };
 use ledger::{Caller, Ledger, Site};
 use trie::{Step, Trie};
@@ -158,9 +158,7 @@ impl<O: Output> TreeBuilder<O> {
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
         }
-        if self.facts.fidelity == Fidelity::Edges {
-            self.ledger.derive();
-        }
+        self.ledger.derive(self.facts.fidelity);
         if !self.ledger.is_finite() || !self.metrics.iter().all(|metric| metric.total.is_finite()) {
             self.refuse("the costs add up to more than a REAL can hold");
         }
@@ -635,11 +633,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
         }
         self.freeze();
         let callee = edge.callee.0;
-        let caller = edge.caller.map_or(Site::ROOT, |frame| Site {
-            function: frame.function.0,
-            line: frame.line.map_or(-1, |line| i64::from(line.line)),
-            col: frame.line.map_or(0, |line| line.col),
-        });
+        let caller = Site::of(edge.caller);
         self.mention(callee);
         if caller.function != NONE {
             self.mention(caller.function);
@@ -649,14 +643,11 @@ impl<O: Output> Sink for TreeBuilder<O> {
         if !self.ledger.add_calls_to_edge(at, edge.calls) {
             self.refuse("the calls of an edge add up to more than 2^53");
         }
-        let line = edge.caller.and_then(|frame| Some((frame.function.0, frame.line?)));
-        if let Some((function, line)) = line.filter(|_| self.facts.fidelity == Fidelity::Edges) {
-            let line = self.ledger.line(function, line);
-            self.ledger.add_calls_of_line(line, edge.costs);
+        if self.facts.fidelity == Fidelity::Edges {
+            self.ledger.add_calls_of_line(edge.caller, edge.costs);
         }
         for cost in edge.costs {
-            let EdgeCost { metric, exclusive, cumulative, outermost, seen } = *cost;
-            let parts = [exclusive, cumulative, outermost, seen];
+            let (metric, parts) = (cost.metric, [cost.exclusive, cost.cumulative, cost.outermost, cost.seen]);
             if !self.accept(metric, &parts.map(|figure| figure.unwrap_or(0.0)), callee) {
                 return;
             }
