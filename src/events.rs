@@ -111,7 +111,7 @@ impl Fidelity {
 /// One fact about the run as a whole. A later fact of the same sort replaces the earlier one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunFact<'a> {
-    /// How much the file knows; [`Fidelity::Tree`] if never said.
+    /// How much the file knows; [`Fidelity::Tree`] if never said. [`Fidelity::Edges`] is said before the first edge.
     Fidelity(Fidelity),
     /// What the file calls itself.
     Title(&'a str),

@@ -50,7 +50,6 @@ keyed AS (
     f.module,
     CASE c.line_file WHEN '' THEN f.file ELSE c.line_file END AS file,
     c.function_id,
-    c.line_file,
     c.line,
     c.col,
     c.calls,
@@ -77,7 +76,6 @@ sorted AS (
     k.module,
     k.file,
     k.function_id,
-    k.line_file,
     k.line,
     k.col,
     k.calls,
@@ -88,7 +86,7 @@ sorted AS (
     k.shown_pct,
     k.sort_key
   FROM keyed AS k
-  ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.line_file, k.function_id
+  ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.file, k.function_id
   LIMIT COALESCE(:first, -1)
 ),
 ranked AS (
@@ -108,7 +106,7 @@ ranked AS (
     ROW_NUMBER() OVER ranking AS rank,
     SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
   FROM sorted AS k
-  WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.line_file, k.function_id)
+  WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.file, k.function_id)
 )
 SELECT
   r.name || '[' || r.line || CASE r.col WHEN 0 THEN '' ELSE ':' || r.col END || ']' AS element,

@@ -22,5 +22,5 @@ FROM temp.picked AS p
 CROSS JOIN temp.asked_edges AS e
 WHERE e.caller_id = p.function_id;
 CREATE TEMP VIEW selected (cost) AS
-SELECT COALESCE(SUM(cumulative), 0.0)
+SELECT CASE COUNT(*) WHEN COUNT(cumulative) THEN COALESCE(SUM(cumulative), 0.0) END
 FROM temp.figures;

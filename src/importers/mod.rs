@@ -14,6 +14,7 @@
 )]
 
 pub mod business_rules;
+pub mod callgrind;
 mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
@@ -41,6 +42,7 @@ pub const FORMATS: &[&Format] = &[
     &ghc_prof::FORMAT,
     &ghc_json::FORMAT,
     &pprof::FORMAT,
+    &callgrind::FORMAT,
 ];
 
 /// A file format that can be imported.

@@ -248,14 +248,23 @@ pub struct Subject {
     pub run: RunInfo,
     /// The metric with its total.
     pub metric: MetricInfo,
-    /// Cost of what was selected; `None` if the whole run was.
+    /// Cost of what was selected; `None` if the whole run was, or if nobody knows.
     pub selected: Option<f64>,
     /// What has been subtracted from the times, in ns per tick; `None` if unknown.
     pub bias: Option<f64>,
     /// Own costs are what the callees leave of the nodes shown, not what the file gives for each function.
     pub exclusive_left: bool,
+    /// What the callers add up to, where they do not add up to what is selected; only of reports about them.
+    pub callers: Option<Callers>,
     /// What is not shown because it lies too deep or costs too little; `None` if nothing was to be left out.
     pub pruned: Option<Pruned>,
+}
+
+/// Callers that do not account for what a function cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Callers {
+    /// What they paid; `None` where that is not known of all.
+    pub sum: Option<f64>,
 }
 
 /// What is not shown of a tree.
@@ -396,7 +405,9 @@ pub fn ask<'d>(
     let Sums { selected, bias, .. } = sums;
     let shows_own_cost = header.columns.iter().any(|column| column.name == "exclusive");
     let exclusive_left = sums.exclusive_left && shows_own_cost;
-    let subject = Subject { report: report.name, run: run.clone(), metric, selected, bias, exclusive_left, pruned };
+    let callers = sums.callers.filter(|_| header.columns.iter().any(|column| column.name == "caller"));
+    let run = run.clone();
+    let subject = Subject { report: report.name, run, metric, selected, bias, exclusive_left, callers, pruned };
     let mut answer = Answer {
         subject: Some(subject),
         columns: header.columns,

@@ -5,7 +5,7 @@
 use super::header::{Header, Needs, Parameter};
 use super::script::Script;
 use super::selection::{self, Names, Target};
-use super::{Base, Groups, ReportError, Request, failure};
+use super::{Base, Callers, Groups, ReportError, Request, failure};
 use crate::store::{MetricInfo, RunInfo, StoreError};
 
 const TABLES: &str = include_str!("../../queries/selection/tables.sql");
@@ -60,12 +60,14 @@ const NANOSECONDS: f64 = 1e6;
 pub(super) struct Sums {
     /// The whole run.
     pub(super) total: f64,
-    /// What is selected; `None` if the whole run is.
+    /// What is selected; `None` if the whole run is, or if nobody knows.
     pub(super) selected: Option<f64>,
     /// What has been subtracted from the times, in ns per tick; `None` if unknown.
     pub(super) bias: Option<f64>,
     /// Own costs are what callees leave of nodes, where the file gives other ones for each function.
     pub(super) exclusive_left: bool,
+    /// What the callers add up to, where they do not add up to what is selected.
+    pub(super) callers: Option<Callers>,
 }
 
 /// Sets up the views for a question.
@@ -133,7 +135,7 @@ pub(super) fn set_up(
     }
     let selected = match (target, filtered) {
         (Target::Run, false) => None,
-        _ => Some(number(script, "SELECT cost FROM temp.selected")?),
+        _ => known(script, "SELECT cost FROM temp.selected")?,
     };
     if request.base == Base::Selection && selected.is_some() {
         script.batch(PERCENT_OF_SELECTION)?;
@@ -149,7 +151,23 @@ pub(super) fn set_up(
         Target::Nodes { .. } => true,
     };
     let exclusive_left = from_nodes && number(script, RECORDED)? > 0.0;
-    Ok(Sums { total, selected, bias, exclusive_left })
+    let callers = match target {
+        Target::Functions if !is_tree => callers(script, selected)?,
+        _ => None,
+    };
+    Ok(Sums { total, selected, bias, exclusive_left, callers })
+}
+
+/// Whether what the callers of a function paid is what it cost. A function that nobody called has none.
+fn callers(script: &Script<'_>, selected: Option<f64>) -> Result<Option<Callers>, ReportError> {
+    if number(script, "SELECT COUNT(*) FROM temp.arrivals")? == 0.0 {
+        return Ok(None);
+    }
+    let sum = "SELECT CASE COUNT(*) WHEN COUNT(cumulative) THEN SUM(cumulative) END FROM temp.arrivals";
+    Ok(match (known(script, sum)?, selected) {
+        (Some(sum), Some(cost)) if (sum - cost).abs() <= 1e-9 * cost.abs() => None,
+        (sum, _) => Some(Callers { sum }),
+    })
 }
 
 /// Puts nodes and what is below them in view.
@@ -241,9 +259,13 @@ fn shift(
     }
 }
 
-/// One number.
+/// One number; nothing is 0.
 fn number(script: &Script<'_>, sql: &str) -> Result<f64, StoreError> {
+    known(script, sql).map(Option::unwrap_or_default)
+}
+
+/// One number, if it is known.
+fn known(script: &Script<'_>, sql: &str) -> Result<Option<f64>, StoreError> {
     let database = script.database();
-    let number = database.connection().query_row(sql, [], |row| row.get::<_, Option<f64>>(0));
-    number.map(Option::unwrap_or_default).map_err(|source| failure(database, source))
+    database.connection().query_row(sql, [], |row| row.get(0)).map_err(|source| failure(database, source))
 }

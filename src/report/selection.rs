@@ -67,12 +67,13 @@ pub(super) fn select(
             Path { first, rest }
         }
     };
-    let single = names.pick(1, &path.first)? == 1 && path.rest.is_empty();
-    if single && totals_do {
+    let picked = names.pick(1, &path.first)?;
+    if picked == 1 && path.rest.is_empty() && totals_do {
         return Ok(Target::Functions);
     }
     if !names.has_tree() {
-        return Err(names.no_paths("--fn takes the name of one function there"));
+        let several = if picked > 1 { format!(", and this is the name of {picked}") } else { String::new() };
+        return Err(names.no_paths(&format!("--fn takes the name of one function there{several}")));
     }
     let follow = |sql: &str, step: i64| script.run(sql, &[("run", &names.run.run_id), ("step", &step)]);
     let mut found = follow(FIRST, 1)?;

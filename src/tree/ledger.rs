@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
+use super::components::components;
 use super::rows::{EdgeRow, Figures, Function, InfoFigures, InfoRow, Place};
 use super::{NONE, index};
-use crate::events::{EdgeKind, FunctionDef, FunctionId, Line, MetricId};
+use crate::events::{EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Line, MetricId};
 
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT: u64 = 1 << 53;
@@ -134,6 +135,15 @@ pub(super) struct Site {
 
 impl Site {
     pub(super) const ROOT: Self = Self { function: NONE, line: -1, col: 0 };
+
+    /// The site of an edge that the file itself tells.
+    pub(super) fn of(caller: Option<Frame<'_>>) -> Self {
+        caller.map_or(Self::ROOT, |frame| Self {
+            function: frame.function.0,
+            line: frame.line.map_or(-1, |line| i64::from(line.line)),
+            col: frame.line.map_or(0, |line| line.col),
+        })
+    }
 }
 
 struct KnownEdge {
@@ -157,6 +167,38 @@ impl EdgeSums {
     fn get(&self, at: usize) -> Option<f64> {
         self.known[at].then_some(self.sums[at])
     }
+
+    /// Takes this for what nobody said.
+    fn fill(&mut self, at: usize, figure: Option<f64>) {
+        if let (false, Some(figure)) = (self.known[at], figure) {
+            (self.known[at], self.sums[at]) = (true, figure);
+        }
+    }
+}
+
+const CUMULATIVE: usize = 1;
+const OUTERMOST: usize = 2;
+const SEEN: usize = 3;
+
+/// Whether a function can be called while a call of it is under way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recursion {
+    No,
+    /// It calls itself, and through no other function.
+    Alone,
+    WithOthers,
+}
+
+/// What edges say of a function in one metric.
+#[derive(Clone, Copy)]
+struct Derived {
+    calls: Option<Tally>,
+    /// Calls from functions with which it does not recur.
+    primitive: Option<Tally>,
+    /// Cost of everything it called.
+    called: Option<f64>,
+    /// The part of it that went to functions with which it does not recur.
+    left: Option<f64>,
 }
 
 /// The dictionaries. Functions, lines and edges are named by their index; sums lie metric by metric behind each other.
@@ -184,6 +226,10 @@ pub(super) struct Ledger {
     /// How many nodes of each pair are open.
     open_pairs: Vec<u32>,
     recorded: HashMap<(u32, u32, u32), InfoFigures>,
+    /// For runs that know no paths: one per function.
+    recursions: Vec<Recursion>,
+    /// The same, and one per metric.
+    derived: Vec<Derived>,
 }
 
 impl Ledger {
@@ -399,6 +445,80 @@ impl Ledger {
         self.edges[edge as usize].calls.add(calls)
     }
 
+    /// Adds what a line called, in a run that knows no paths.
+    pub(super) fn add_calls_of_line(&mut self, caller: Option<Frame<'_>>, costs: &[EdgeCost]) {
+        let Some((function, line)) = caller.and_then(|frame| Some((frame.function.0, frame.line?))) else { return };
+        let line = self.line(function, line);
+        let first = line as usize * self.metrics;
+        for (metric, sums) in self.line_sums[first..first + self.metrics].iter_mut().enumerate() {
+            let mut of_metric = costs.iter().filter(|cost| cost.metric.0 as usize == metric).peekable();
+            sums.cumulative_unknown |= of_metric.peek().is_none();
+            for cost in of_metric {
+                let known = cost.seen.or(cost.cumulative).or(cost.outermost);
+                sums.cumulative_unknown |= known.is_none();
+                sums.seen += known.unwrap_or(0.0);
+            }
+        }
+    }
+
+    /// Works out what a file that knows no paths leaves open. A call from one component of the call graph to another has
+    /// no call of the callee around it, so that its three costs are one; a call of a function by itself is never outermost.
+    /// Everything else within a component stays unknown.
+    pub(super) fn derive(&mut self, fidelity: Fidelity) {
+        if fidelity != Fidelity::Edges {
+            return;
+        }
+        let caller_of = |edge: &KnownEdge, sites: &[Site]| sites[edge.site as usize].function;
+        let pairs = self.edges.iter().map(|edge| (caller_of(edge, &self.sites), edge.callee));
+        let calls: Vec<(u32, u32)> = pairs.filter(|(caller, _)| *caller != NONE).collect();
+        let component = components(self.functions.len(), &calls);
+        let mut sizes = vec![0_usize; self.functions.len()];
+        for component in &component {
+            sizes[*component as usize] += 1;
+        }
+        let alone = component.iter().map(|component| match sizes[*component as usize] {
+            1 => Recursion::No,
+            _ => Recursion::WithOthers,
+        });
+        self.recursions = alone.collect();
+        for (caller, callee) in calls {
+            if caller == callee && self.recursions[callee as usize] == Recursion::No {
+                self.recursions[callee as usize] = Recursion::Alone;
+            }
+        }
+        let nothing = Derived { calls: None, primitive: None, called: Some(0.0), left: Some(0.0) };
+        self.derived = vec![nothing; self.functions.len() * self.metrics];
+        for (metric, at) in product(self.metrics, self.edges.len()) {
+            let edge = &self.edges[at];
+            let caller = caller_of(edge, &self.sites);
+            let leaves = caller == NONE || component[caller as usize] != component[edge.callee as usize];
+            let sums = &mut self.edge_sums[at * self.metrics + metric];
+            if leaves {
+                let known = sums.get(SEEN).or(sums.get(CUMULATIVE)).or(sums.get(OUTERMOST));
+                for part in [CUMULATIVE, OUTERMOST, SEEN] {
+                    sums.fill(part, known);
+                }
+            } else if caller == edge.callee && edge.kind == EdgeKind::Call {
+                sums.fill(OUTERMOST, Some(0.0));
+            }
+            if edge.kind == EdgeKind::Back {
+                continue;
+            }
+            let seen = sums.get(SEEN);
+            let callee = &mut self.derived[edge.callee as usize * self.metrics + metric];
+            callee.calls.get_or_insert_default().add(edge.calls.0);
+            if leaves {
+                callee.primitive.get_or_insert_default().add(edge.calls.0);
+            }
+            if caller != NONE {
+                let caller = &mut self.derived[caller as usize * self.metrics + metric];
+                let add = |sum: Option<f64>| sum.zip(seen).map(|(sum, part)| sum + part);
+                caller.called = add(caller.called);
+                caller.left = if leaves { add(caller.left) } else { caller.left };
+            }
+        }
+    }
+
     /// Keeps what the file itself says of a function or line ([`NONE`] for functions).
     pub(super) fn record(&mut self, metric: MetricId, function: u32, line: u32, figures: InfoFigures) {
         self.recorded.insert((metric.0, function, line), figures);
@@ -408,7 +528,11 @@ impl Ledger {
     pub(super) fn is_finite(&self) -> bool {
         let sums = self.function_sums.iter().chain(&self.line_sums);
         let edges = self.edge_sums.iter().flat_map(|edge| edge.sums);
-        sums.flat_map(|sums| [sums.exclusive, sums.cumulative, sums.seen]).chain(edges).all(f64::is_finite)
+        let derived = self.derived.iter().flat_map(|derived| [derived.called, derived.left]).flatten();
+        sums.flat_map(|sums| [sums.exclusive, sums.cumulative, sums.seen])
+            .chain(edges)
+            .chain(derived)
+            .all(f64::is_finite)
     }
 
     /// One row per metric and function: all functions in the default metric, in others those that cost anything.
@@ -418,7 +542,10 @@ impl Ledger {
             let known = &self.function_states[function];
             let sums = &self.function_sums[function * self.metrics + metric];
             let key = (index(metric), index(function), NONE);
-            let figures = self.figures(&known.count, sums, key);
+            let mut figures = self.figures(&known.count, sums, key);
+            if let Some(derived) = self.derived.get(function * self.metrics + metric) {
+                fill_function(&mut figures, derived, self.recursions[function]);
+            }
             if known.mentioned && (metric == default || figures.has_cost()) {
                 rows.push(InfoRow { metric: MetricId(key.0), function: FunctionId(key.1), place: None, figures });
             }
@@ -432,7 +559,12 @@ impl Ledger {
         for (metric, line) in product(self.metrics, self.lines.len()) {
             let known = &self.lines[line];
             let sums = &self.line_sums[line * self.metrics + metric];
-            let figures = self.figures(&known.count, sums, (index(metric), known.function, index(line)));
+            let mut figures = self.figures(&known.count, sums, (index(metric), known.function, index(line)));
+            // Where the function recurs, its other lines may be around this one.
+            let recursion = self.recursions.get(known.function as usize);
+            if recursion == Some(&Recursion::No) && !sums.cumulative_unknown {
+                figures.cumulative = figures.cumulative.or(figures.exclusive.map(|exclusive| exclusive + sums.seen));
+            }
             if metric == default || figures.has_cost() {
                 let place = Some(known.place.clone());
                 let (metric, function) = (MetricId(index(metric)), FunctionId(known.function));
@@ -486,6 +618,21 @@ impl Ledger {
             });
         }
         rows
+    }
+}
+
+/// Fills what the file does not say of a function, from the edges. If it recurs alone, what it called elsewhere is in its
+/// outermost calls, whichever level called.
+fn fill_function(figures: &mut InfoFigures, derived: &Derived, recursion: Recursion) {
+    let with = |called: Option<f64>| figures.exclusive.zip(called).map(|(exclusive, called)| exclusive + called);
+    let (seen, cumulative) = (with(derived.called), with(derived.left));
+    let recurs_with_others = recursion == Recursion::WithOthers;
+    figures.seen = figures.seen.or(seen);
+    figures.cumulative = figures.cumulative.or(cumulative.filter(|_| !recurs_with_others));
+    if figures.calls.is_none() {
+        figures.calls = derived.calls.and_then(|calls| calls.0);
+        let primitive = derived.primitive.and_then(|calls| calls.0).filter(|_| !recurs_with_others);
+        figures.primitive = figures.primitive.or(primitive);
     }
 }
 

@@ -6,6 +6,7 @@
 //! path). Never per node of a tree format: a row leaves with its batch, also while nodes above it are still open; those
 //! few follow in the batch in which they close.
 
+mod components;
 mod ledger;
 mod rows;
 mod trie;
@@ -19,7 +20,7 @@ use std::fmt;
 
 use crate::error::{ImportError, Stop};
 use crate::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity,
+    Cost, Edge, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity,
     Sink, Unit,
 };
 use ledger::{Caller, Ledger, Site};
@@ -157,6 +158,7 @@ impl<O: Output> TreeBuilder<O> {
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
         }
+        self.ledger.derive(self.facts.fidelity);
         if !self.ledger.is_finite() || !self.metrics.iter().all(|metric| metric.total.is_finite()) {
             self.refuse("the costs add up to more than a REAL can hold");
         }
@@ -630,11 +632,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
         }
         self.freeze();
         let callee = edge.callee.0;
-        let caller = edge.caller.map_or(Site::ROOT, |frame| Site {
-            function: frame.function.0,
-            line: frame.line.map_or(-1, |line| i64::from(line.line)),
-            col: frame.line.map_or(0, |line| line.col),
-        });
+        let caller = Site::of(edge.caller);
         self.mention(callee);
         if caller.function != NONE {
             self.mention(caller.function);
@@ -644,9 +642,11 @@ impl<O: Output> Sink for TreeBuilder<O> {
         if !self.ledger.add_calls_to_edge(at, edge.calls) {
             self.refuse("the calls of an edge add up to more than 2^53");
         }
+        if self.facts.fidelity == Fidelity::Edges {
+            self.ledger.add_calls_of_line(edge.caller, edge.costs);
+        }
         for cost in edge.costs {
-            let EdgeCost { metric, exclusive, cumulative, outermost, seen } = *cost;
-            let parts = [exclusive, cumulative, outermost, seen];
+            let (metric, parts) = (cost.metric, [cost.exclusive, cost.cumulative, cost.outermost, cost.seen]);
             if !self.accept(metric, &parts.map(|figure| figure.unwrap_or(0.0)), callee) {
                 return;
             }

@@ -1,6 +1,7 @@
 //! What several formats share.
 
 pub(super) mod apl_numbers;
+pub(super) mod call_graph;
 pub(super) mod counted;
 pub(super) mod dyalog_entry;
 pub(super) mod dyalog_rows;

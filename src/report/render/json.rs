@@ -3,21 +3,22 @@
 //! One object holds what the answer is about, the `rows`, and what they come to: `shown.rows` is their number,
 //! `shown.exclusive` the sum of their exclusive costs, null where one is unknown or no row has one. Where rows of lines
 //! stand among rows of their functions, only the latter are added. `exclusive_left` is there where own costs
-//! are what callees leave of nodes although the file gives other ones for each function, `pruned` where `--depth` or `--min-pct` leave
+//! are what callees leave of nodes although the file gives other ones for each function, `callers` where what callers paid
+//! does not add up to what the function cost: their sum, null where one is unknown. `pruned` is there where `--depth` or `--min-pct` leave
 //! rows out, and says how many and what they cost themselves. As lines of JSON the rows stand alone.
 
 use std::io::Write;
 
 use super::number::shortest;
 use super::{Layout, RenderError};
-use crate::report::{Answer, Pruned, Subject, Value};
+use crate::report::{Answer, Callers, Pruned, Subject, Value};
 
 /// Version of the object: raised when a name or a meaning changes.
 const SCHEMA: u32 = 1;
 
 pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
     write!(out, "{{\"schema_version\":{SCHEMA}")?;
-    if let Some(Subject { report, run, metric, selected, exclusive_left, pruned, .. }) = &answer.subject {
+    if let Some(Subject { report, run, metric, selected, exclusive_left, callers, pruned, .. }) = &answer.subject {
         write!(out, ",\"report\":\"{report}\"")?;
         write!(out, ",\"title\":{}", layout.title.as_deref().or(run.title.as_deref()).map_or("null".to_owned(), text))?;
         let (name, fidelity) = (text(&run.name), text(&run.fidelity));
@@ -27,6 +28,9 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
         write!(out, ",\"selected\":{}", selected.map_or_else(|| "null".to_owned(), shortest))?;
         if *exclusive_left {
             write!(out, ",\"exclusive_left\":true")?;
+        }
+        if let Some(Callers { sum }) = callers {
+            write!(out, ",\"callers\":{}", sum.map_or_else(|| "null".to_owned(), shortest))?;
         }
         if let Some(Pruned { rows, cost, percent }) = pruned {
             let (cost, percent) = (shortest(*cost), percent.map_or_else(|| "null".to_owned(), shortest));

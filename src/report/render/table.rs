@@ -83,6 +83,10 @@ impl Table {
         if subject.exclusive_left {
             let _ = write!(line, "; Exclusive {name}: what is left below callees");
         }
+        if let Some(callers) = subject.callers {
+            let sum = callers.sum.map_or_else(|| "not known of all".to_owned(), figure);
+            let _ = write!(line, "; Callers {name}: {sum}");
+        }
         if let Some(pruned) = subject.pruned.filter(|pruned| pruned.rows > 0) {
             let share = pruned.percent.map(|percent| format!(" ({} %)", fixed(percent, self.total_decimals)));
             let _ = write!(line, "; Not shown: {}{}", figure(pruned.cost), share.unwrap_or_default());

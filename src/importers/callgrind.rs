@@ -1,0 +1,650 @@
+//! Callgrind profiles: valgrind, Xdebug, pprof and others
+//!
+//! # What it is
+//! The format of `callgrind.out` files, which KCachegrind shows. Callgrind and cachegrind of valgrind write it, Xdebug
+//! (`cachegrind.out`), Go's pprof and that of gperftools (`-callgrind`), NYTProf of Perl (`nytprofcg`), stackprof of Ruby and
+//! others. It tells what each line of each function cost itself, and what each of its calls cost in all. Default
+//! metric: the first event.
+//!
+//! # How to record one
+//! ```text
+//! valgrind --tool=callgrind ./program
+//! php -d xdebug.mode=profile -d xdebug.use_compression=0 script.php
+//! go tool pprof -callgrind cpu.pprof > cpu.callgrind
+//! ```
+//!
+//! # What we read
+//! - Who called whom (fidelity `edges`); files in which nobody calls anybody know totals only (`flat`). The cumulative cost of
+//!   a function is its own and that of its calls. Where functions call each other in a circle only callgrind itself tells
+//!   recursion apart, as `fib'2` (`--separate-recs`): all levels are one function, and its cumulative cost is that of the
+//!   first level. Elsewhere such figures are unknown, unless the function calls only itself.
+//! - Every event as a metric. A unit in its name (`Time_(10ns)`, `cpu(ms)`) is taken off, times are nanoseconds and sizes
+//!   bytes; a bare `Time` of Xdebug is microseconds.
+//! - Functions by object (the module), file and name, with short and full names. `???` is unknown. Lines with their file, where
+//!   it is not that of the function; line 0 is unknown. Calls of which the file counts 0 are of an unknown number.
+//! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else.
+//! - Several parts in one file (dumps, threads, requests) are added up, with a note.
+//! - Text that is no UTF-8 as Windows-1252.
+//!
+//! # What we leave out
+//! - The tree that the order of Xdebug's records suggests: its runs are read as edges, too.
+//! - Addresses of instructions (their costs are added up line by line), jumps, and events that are computed from others.
+//! - Names of `--separate-callers` are not taken apart: every context is a function of its own.
+//!
+//! # References
+//! - "Callgrind Format Specification", Valgrind documentation.
+//! - "Profiling", Xdebug documentation.
+
+use hashbrown::HashMap;
+
+use super::common::call_graph::{CallGraph, Figure, Key, Level};
+use super::common::counted::{Counted, many};
+use super::common::names::{Name, Names};
+use super::{Confidence, Format, Options};
+use crate::error::{ImportError, Position, quote};
+use crate::events::{Fidelity, MetricId, Note, RunFact, Severity, Sink, Unit};
+use crate::input::Input;
+
+/// See the module's page.
+pub const FORMAT: Format = Format {
+    name: "callgrind",
+    summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
+    revision: 1,
+    sniff,
+    options: &[],
+    import,
+};
+
+const MAGIC: &[u8] = b"# callgrind format";
+
+/// What Xdebug writes between two requests in one file.
+const NEXT_FILE: &[u8] = b"==== NEW PROFILING FILE";
+
+/// Events and positions of one part, which all its lines have to hold.
+const MOST_COLUMNS: usize = 1000;
+
+fn sniff(head: &[u8]) -> Confidence {
+    const FIRST: [&[u8]; 9] =
+        [b"version", b"creator", b"cmd", b"pid", b"part", b"desc", b"positions", b"events", b"event"];
+    if head.starts_with(MAGIC) {
+        return Confidence::Yes;
+    }
+    let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !is_blank(line));
+    let first = lines.next().and_then(header);
+    if !first.is_some_and(|(key, _)| FIRST.contains(&key)) {
+        return Confidence::No;
+    }
+    let is_events = |line: &[u8]| header(line).is_some_and(|(key, _)| key == b"events");
+    let mut all = head.split(|byte| *byte == b'\n');
+    if all.any(is_events) { Confidence::Yes } else { Confidence::No }
+}
+
+fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let mut profile = Profile::new(sink);
+    let mut line = Vec::new();
+    while let Some((at, line)) = input.next_line(&mut line)? {
+        profile.line(at, line)?;
+    }
+    profile.finish(input.position())
+}
+
+/// Nothing, or a comment.
+fn is_blank(line: &[u8]) -> bool {
+    line.starts_with(b"#") || line.trim_ascii().is_empty()
+}
+
+/// The word before a colon at the start of a line, and what is behind it.
+fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = line.iter().position(|byte| !byte.is_ascii_alphabetic())?;
+    let rest = line.get(colon..)?.strip_prefix(b":")?;
+    Some((line.get(..colon)?, rest.trim_ascii()))
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
+}
+
+/// A whole number, decimal or hexadecimal.
+fn number(word: &[u8]) -> Option<u64> {
+    let (digits, radix) = match word.strip_prefix(b"0x") {
+        Some(digits) => (digits, 16),
+        None => (word, 10),
+    };
+    let plain = digits.first().is_some_and(u8::is_ascii_hexdigit);
+    u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok().filter(|_| plain)
+}
+
+/// A cost: memory may shrink.
+#[expect(clippy::cast_precision_loss, reason = "costs are REAL; the builder counts what is rounded")]
+fn cost(word: &[u8]) -> Option<f64> {
+    match word.strip_prefix(b"-") {
+        Some(digits) => number(digits).map(|number| -(number as f64)),
+        None => number(word).map(|number| number as f64),
+    }
+}
+
+/// Who wrote the file, where it matters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Creator {
+    Callgrind,
+    Xdebug,
+    Other,
+}
+
+/// What an event measures.
+struct Metric {
+    name: String,
+    unit: Unit,
+    /// What a figure of the file is to be multiplied by.
+    scale: f64,
+    /// What parts state as their totals, in the file's figures; `None` as soon as one does not.
+    stated: Option<f64>,
+}
+
+impl Metric {
+    /// The name of the event, without the unit if it ends in one.
+    fn of_event(event: &str, creator: Creator) -> Self {
+        const UNITS: [(&[&str], Unit, f64); 9] = [
+            (&["ns", "nsec", "nanoseconds"], Unit::Nanoseconds, 1.0),
+            (&["us", "µs", "μs", "usec", "microseconds"], Unit::Nanoseconds, 1e3),
+            (&["ms", "msec", "milliseconds"], Unit::Nanoseconds, 1e6),
+            (&["s", "sec", "seconds"], Unit::Nanoseconds, 1e9),
+            (&["bytes", "B"], Unit::Bytes, 1.0),
+            (&["kB", "KB"], Unit::Bytes, 1024.0),
+            (&["MB"], Unit::Bytes, 1024.0 * 1024.0),
+            (&["GB"], Unit::Bytes, 1024.0 * 1024.0 * 1024.0),
+            (&["count", "samples"], Unit::Count, 1.0),
+        ];
+        let stated = Some(0.0);
+        if creator == Creator::Xdebug && event == "Time" {
+            return Self { name: "time".to_owned(), unit: Unit::Nanoseconds, scale: 1e3, stated };
+        }
+        let parts = event.strip_suffix(')').and_then(|event| event.rsplit_once('('));
+        if let Some((name, unit)) = parts {
+            let name = name.trim_end_matches('_').to_lowercase();
+            let digits = unit.len() - unit.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
+            let (times, unit) = unit.split_at(digits);
+            let times =
+                if times.is_empty() { Some(1.0) } else { times.parse::<f64>().ok().filter(|times| *times > 0.0) };
+            let known = UNITS.into_iter().find(|(names, _, _)| names.contains(&unit));
+            if let (false, Some(times), Some((_, unit, scale))) = (name.is_empty(), times, known) {
+                return Self { name, unit, scale: times * scale, stated };
+            }
+        }
+        Self { name: event.to_owned(), unit: Unit::Count, scale: 1.0, stated }
+    }
+}
+
+/// Names that stand for themselves, or for a number that was given to them.
+#[derive(Default)]
+struct Numbered(HashMap<u64, Name>);
+
+/// What the numbers of names are counted by.
+#[derive(Clone, Copy)]
+enum Sort {
+    Object,
+    File,
+    Function,
+}
+
+/// Where the called function is, as far as it differs from the calling one.
+#[derive(Default)]
+struct Called {
+    object: Option<Name>,
+    file: Option<Name>,
+    function: Option<Name>,
+}
+
+/// The file as far as it has been read.
+struct Profile<'s> {
+    sink: &'s mut dyn Sink,
+    names: Names,
+    numbered: [Numbered; 3],
+    unknown: Name,
+
+    metrics: Vec<Metric>,
+    /// The metric of each column of costs.
+    columns: Vec<usize>,
+    /// Where each column of positions stands.
+    positions: Vec<u64>,
+    /// Which of them is the line.
+    line_column: Option<usize>,
+    creator: Creator,
+
+    object: Name,
+    file: Name,
+    current: Option<Level>,
+    called: Called,
+    /// A call whose cost is on the next line, with the number of calls.
+    call: Option<(Position, Level, u64)>,
+
+    graph: CallGraph,
+
+    parts: u64,
+    /// Costs have come in this part.
+    in_body: bool,
+    /// The end of the part has come.
+    has_totals: bool,
+    summary: Option<Vec<Figure>>,
+    totals: Option<Vec<Figure>>,
+
+    unknown_headers: Counted,
+    not_utf8: Counted,
+    jumps: Counted,
+    computed: Counted,
+    addresses: Counted,
+    later_parts: Counted,
+    figures: Vec<Figure>,
+}
+
+impl<'s> Profile<'s> {
+    fn new(sink: &'s mut dyn Sink) -> Self {
+        let mut names = Names::default();
+        let unknown = names.of_text(String::new());
+        Self {
+            sink,
+            names,
+            numbered: Default::default(),
+            unknown,
+            metrics: Vec::new(),
+            columns: Vec::new(),
+            positions: vec![0],
+            line_column: Some(0),
+            creator: Creator::Other,
+            object: unknown,
+            file: unknown,
+            current: None,
+            called: Called::default(),
+            call: None,
+            graph: CallGraph::default(),
+            parts: 1,
+            in_body: false,
+            has_totals: false,
+            summary: None,
+            totals: None,
+            unknown_headers: Counted::default(),
+            not_utf8: Counted::default(),
+            jumps: Counted::default(),
+            computed: Counted::default(),
+            addresses: Counted::default(),
+            later_parts: Counted::default(),
+            figures: Vec::new(),
+        }
+    }
+
+    fn line(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
+        match line.first() {
+            _ if is_blank(line) => Ok(()),
+            Some(b'0'..=b'9' | b'+' | b'-' | b'*') => self.costs(at, line),
+            _ if self.call.is_some() => {
+                Err(ImportError::malformed(at, "the cost of the call in the line before", quote(line)))
+            }
+            _ if line.starts_with(NEXT_FILE) => {
+                self.next_part(at);
+                self.numbered = Default::default();
+                Ok(())
+            }
+            _ => match header(line) {
+                Some((key, text)) => self.header(at, key, text),
+                None => self.specification(at, line),
+            },
+        }
+    }
+
+    fn header(&mut self, at: Position, key: &[u8], text: &[u8]) -> Result<(), ImportError> {
+        let begins_a_part = matches!(key, b"version" | b"creator" | b"cmd" | b"command" | b"pid" | b"part" | b"events");
+        if begins_a_part && (self.in_body || self.has_totals) {
+            self.next_part(at);
+        }
+        let (name, is_new) = self.names.of_bytes(text);
+        if is_new {
+            self.not_utf8.add(at);
+        }
+        let shown = self.names.text(name);
+        match key {
+            b"version" if text != b"1" => return Err(ImportError::malformed(at, "version 1", quote(text))),
+            b"version" => {}
+            b"creator" => {
+                self.creator = match text {
+                    _ if text.starts_with(b"callgrind") => Creator::Callgrind,
+                    _ if text.starts_with(b"xdebug") => Creator::Xdebug,
+                    _ => Creator::Other,
+                };
+                self.sink.run(RunFact::ToolVersion(shown));
+            }
+            b"cmd" | b"command" => self.sink.run(RunFact::Command(shown)),
+            b"pid" | b"thread" | b"part" => {
+                self.sink.run(RunFact::Other(&String::from_utf8_lossy(key), shown));
+            }
+            b"desc" => {
+                if let Some((name, value)) = shown.split_once(':').filter(|(_, value)| !value.trim().is_empty()) {
+                    self.sink.run(RunFact::Other(name.trim(), value.trim()));
+                }
+            }
+            b"event" => match shown.split_once(':') {
+                _ if shown.contains('=') => self.computed.add(at),
+                Some((name, meaning)) => {
+                    self.sink.run(RunFact::Other(&format!("event {}", name.trim()), meaning.trim()));
+                }
+                None => {}
+            },
+            b"events" => self.events(at, text)?,
+            b"positions" => self.positions(at, text)?,
+            b"summary" => self.summary = Some(self.stated(at, text)?),
+            b"totals" => {
+                self.totals = Some(self.stated(at, text)?);
+                self.has_totals = true;
+            }
+            _ => self.unknown_headers.add_with(at, || quote(key)),
+        }
+        Ok(())
+    }
+
+    fn events(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
+        let mut columns = Vec::new();
+        for word in words(text) {
+            let event = String::from_utf8_lossy(word);
+            let metric = Metric::of_event(&event, self.creator);
+            let found =
+                self.metrics.iter().position(|known| (&known.name, known.scale) == (&metric.name, metric.scale));
+            let column = found.unwrap_or(self.metrics.len());
+            if columns.contains(&column) {
+                return Err(ImportError::malformed(at, format!("one event {}", quote(word)), "a second one"));
+            }
+            if columns.len() >= MOST_COLUMNS {
+                let limit = format!("{MOST_COLUMNS} events (limit: columns)");
+                return Err(ImportError::Limit { position: at, limit });
+            }
+            if found.is_none() {
+                if self.metrics.iter().any(|known| known.name == metric.name) {
+                    let expected = format!("the unit that the event {} had before", quote(word));
+                    return Err(ImportError::malformed(at, expected, "another one"));
+                }
+                self.metrics.push(metric);
+                self.graph.add_metric();
+            }
+            columns.push(column);
+        }
+        if columns.is_empty() {
+            return Err(ImportError::malformed(at, "the name of an event", "the end of the line"));
+        }
+        self.columns = columns;
+        Ok(())
+    }
+
+    fn positions(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
+        let names: Vec<&[u8]> = words(text).collect();
+        if names.is_empty() {
+            return Err(ImportError::malformed(at, "line or instr", "the end of the line"));
+        }
+        for (column, name) in names.iter().enumerate() {
+            if !matches!(*name, b"instr" | b"addr" | b"bb" | b"line")
+                || names.iter().position(|known| known == name) != Some(column)
+            {
+                return Err(ImportError::malformed(at, "instr, bb and line, each at most once", quote(text)));
+            }
+        }
+        self.line_column = names.iter().position(|name| *name == b"line");
+        self.positions = vec![0; names.len()];
+        if names.len() > usize::from(self.line_column.is_some()) {
+            self.addresses.add(at);
+        }
+        Ok(())
+    }
+
+    /// What a part states as its totals.
+    fn stated(&mut self, at: Position, text: &[u8]) -> Result<Vec<Figure>, ImportError> {
+        self.figures.clear();
+        self.read_costs(at, words(text))?;
+        Ok(self.figures.clone())
+    }
+
+    /// Reads costs into `figures`. Those that are not there are 0.
+    fn read_costs<'w>(&mut self, at: Position, words: impl Iterator<Item = &'w [u8]>) -> Result<(), ImportError> {
+        let mut columns = self.columns.iter();
+        for word in words {
+            let Some(metric) = columns.next() else {
+                let expected = match self.columns.len() {
+                    0 => "a line `events:` before any cost".to_owned(),
+                    count => format!("costs of {}", many(count as u64, "event")),
+                };
+                return Err(ImportError::malformed(at, expected, quote(word)));
+            };
+            let cost = cost(word).ok_or_else(|| ImportError::malformed(at, "a cost", quote(word)))?;
+            let scale = self.metrics.get(*metric).map_or(1.0, |metric| metric.scale);
+            self.figures.push((*metric, cost * scale));
+        }
+        Ok(())
+    }
+
+    /// `fn=(1) main` and the like.
+    fn specification(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
+        let expected = "a cost, a position such as fn=, or a header such as events:";
+        let wrong = || ImportError::malformed(at, expected, quote(line));
+        let equals = line.iter().position(|byte| *byte == b'=').ok_or_else(wrong)?;
+        let key = line.get(..equals).unwrap_or_default();
+        let text = line.get(equals + 1..).unwrap_or_default().trim_ascii();
+        match key {
+            b"ob" => self.object = self.named(at, Sort::Object, text)?,
+            b"fl" => self.file = self.named(at, Sort::File, text)?,
+            b"fi" | b"fe" => {
+                if self.current.is_none() {
+                    return Err(ImportError::malformed(at, "fn= before another file of the function", quote(line)));
+                }
+                self.file = self.named(at, Sort::File, text)?;
+            }
+            b"fn" => {
+                let name = self.named(at, Sort::Function, text)?;
+                self.current = Some(self.level(at, (self.object, self.file, name))?);
+                self.called = Called::default();
+            }
+            b"cob" => self.called.object = Some(self.named(at, Sort::Object, text)?),
+            b"cfi" | b"cfl" => self.called.file = Some(self.named(at, Sort::File, text)?),
+            b"cfn" => self.called.function = Some(self.named(at, Sort::Function, text)?),
+            b"calls" => self.calls(at, text)?,
+            // They may give names to numbers.
+            b"jfi" => _ = self.named(at, Sort::File, text)?,
+            b"jfn" => _ = self.named(at, Sort::Function, text)?,
+            b"jump" | b"jcnd" => self.jumps.add(at),
+            _ => return Err(wrong()),
+        }
+        Ok(())
+    }
+
+    /// A name, or what its number stands for.
+    fn named(&mut self, at: Position, sort: Sort, text: &[u8]) -> Result<Name, ImportError> {
+        let compressed = text.strip_prefix(b"(").and_then(|rest| {
+            let end = rest.iter().position(|byte| *byte == b')')?;
+            Some((number(rest.get(..end)?)?, rest.get(end + 1..)?.trim_ascii()))
+        });
+        let (id, text) = match compressed {
+            Some((id, text)) => (Some(id), text),
+            None => (None, text),
+        };
+        let Some(numbered) = self.numbered.get_mut(sort as usize) else { return Ok(self.unknown) };
+        if let (Some(id), true) = (id, text.is_empty()) {
+            let missing = || ImportError::malformed(at, format!("a name for the number {id}"), "nothing");
+            return numbered.0.get(&id).copied().ok_or_else(missing);
+        }
+        let name = if text == b"???" && !matches!(sort, Sort::Function) {
+            self.unknown
+        } else {
+            let (name, is_new) = self.names.of_bytes(text);
+            if is_new {
+                self.not_utf8.add(at);
+            }
+            name
+        };
+        if let Some(id) = id {
+            numbered.0.insert(id, name);
+        }
+        Ok(name)
+    }
+
+    /// The function and its level: `fib'2` is `fib` within `fib`.
+    fn level(&mut self, at: Position, (object, file, name): Key) -> Result<Level, ImportError> {
+        let text = self.names.text(name);
+        if text.is_empty() {
+            return Err(ImportError::malformed(at, "the name of a function", "nothing"));
+        }
+        let outer = text.rsplit_once('\'').filter(|(outer, level)| {
+            let is_level = level.bytes().all(|digit| digit.is_ascii_digit()) && !level.starts_with('0');
+            self.creator == Creator::Callgrind && !outer.is_empty() && !level.is_empty() && *level != "1" && is_level
+        });
+        let outer = outer.map(|(outer, _)| outer.to_owned());
+        let deeper = outer.is_some();
+        let name = outer.map_or(name, |outer| self.names.of_text(outer));
+        Ok(Level { function: self.graph.function((object, file, name)), deeper })
+    }
+
+    fn calls(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
+        let Some(function) = self.called.function.take() else {
+            return Err(ImportError::malformed(at, "cfn= before calls=", "nothing"));
+        };
+        let word = words(text).next().unwrap_or_default();
+        let calls = number(word).ok_or_else(|| ImportError::malformed(at, "a number of calls", quote(word)))?;
+        let object = self.called.object.take().unwrap_or(self.object);
+        let file = self.called.file.take().unwrap_or(self.file);
+        let callee = self.level(at, (object, file, function))?;
+        self.call = Some((at, callee, calls));
+        Ok(())
+    }
+
+    /// A line of costs: of the function itself, or of the call before it.
+    fn costs(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
+        let mut words = words(line);
+        for position in &mut self.positions {
+            let word = words.next().unwrap_or_default();
+            let moved = match word.split_first() {
+                Some((b'*', [])) => Some(*position),
+                Some((b'+', by)) => number(by).and_then(|by| position.checked_add(by)),
+                Some((b'-', by)) => number(by).and_then(|by| position.checked_sub(by)),
+                _ => number(word),
+            };
+            *position = moved.ok_or_else(|| {
+                let found = if word.is_empty() { "the end of the line".to_owned() } else { quote(word) };
+                ImportError::malformed(at, "a position", found)
+            })?;
+        }
+        let Some(current) = self.current else {
+            return Err(ImportError::malformed(at, "fn= before any cost", quote(line)));
+        };
+        self.figures.clear();
+        self.read_costs(at, words)?;
+        self.in_body = true;
+        let line = self.line_column.and_then(|column| self.positions.get(column)).copied().unwrap_or(0);
+        let wrong = || ImportError::malformed(at, "a line that is less than 2^32", line.to_string());
+        let place = (self.file, u32::try_from(line).map_err(|_| wrong())?);
+        let figures = std::mem::take(&mut self.figures);
+        let name = |level| self.graph.name(level).map_or("", |name| self.names.text(name));
+        if let Some((_, callee, calls)) = self.call.take() {
+            let (caller, shown) = (name(current), Shown(calls, &figures));
+            self.sink.record(format_args!("{caller}[{line}] calls {} {shown}", name(callee)));
+            self.graph.call((current, place), callee, calls, &figures);
+        } else if !figures.is_empty() {
+            self.sink.record(format_args!("{}[{line}] costs {}", name(current), Shown(0, &figures)));
+            self.graph.cost(current, place, &figures);
+        }
+        self.figures = figures;
+        Ok(())
+    }
+
+    /// A part of the file is over, and another one begins.
+    fn next_part(&mut self, at: Position) {
+        self.end_part();
+        self.parts += 1;
+        self.later_parts.add(at);
+        self.current = None;
+        self.called = Called::default();
+        self.object = self.unknown;
+        self.file = self.unknown;
+    }
+
+    fn end_part(&mut self) {
+        let is_known = |stated: &Vec<Figure>| stated.iter().any(|(_, figure)| *figure != 0.0);
+        let (summary, totals) = (self.summary.take(), self.totals.take());
+        let stated = summary.filter(is_known).or(totals);
+        for (at, metric) in self.metrics.iter_mut().enumerate() {
+            let figure = stated.as_ref().map(|stated| stated.iter().find(|(of, _)| *of == at).map_or(0.0, |of| of.1));
+            metric.stated = metric.stated.zip(figure).map(|(sum, figure)| sum + figure);
+        }
+        self.in_body = false;
+        self.has_totals = false;
+    }
+
+    /// Says what has been added up.
+    fn finish(mut self, end: Position) -> Result<(), ImportError> {
+        if let Some((_, _, _)) = self.call {
+            return Err(ImportError::malformed(end, "the cost of a call", "the end of the file"));
+        }
+        if self.metrics.is_empty() {
+            return Err(ImportError::malformed(end, "a line `events:`", "the end of the file"));
+        }
+        let is_cut = self.creator == Creator::Callgrind && !self.has_totals;
+        self.end_part();
+        let fidelity = if self.graph.has_calls() { Fidelity::Edges } else { Fidelity::Flat };
+        self.sink.run(RunFact::Fidelity(fidelity));
+        let metrics: Vec<MetricId> =
+            self.metrics.iter().map(|metric| self.sink.metric(&metric.name, metric.unit.clone())).collect();
+        self.totals(&metrics);
+        self.graph.say(self.sink, &self.names, &metrics);
+        if is_cut {
+            let message = "there is no line `totals:` at the end: the file may have been cut";
+            self.sink.note(Note { severity: Severity::Warning, position: Some(end), message });
+        }
+        self.remarks();
+        Ok(())
+    }
+
+    fn totals(&mut self, metrics: &[MetricId]) {
+        for (at, (id, metric)) in metrics.iter().zip(&self.metrics).enumerate() {
+            let Some(stated) = metric.stated else { continue };
+            self.sink.run(RunFact::Total(*id, stated));
+            let sum = self.graph.total(at);
+            if (sum - stated).abs() > 1e-9 * stated.abs() {
+                let name = &metric.name;
+                let message = format!("the file states a total of {stated} for {name}; its functions add up to {sum}");
+                self.sink.note(Note { severity: Severity::Info, position: None, message: &message });
+            }
+        }
+    }
+
+    fn remarks(&mut self) {
+        let sink = &mut *self.sink;
+        let (info, warning) = (Severity::Info, Severity::Warning);
+        self.unknown_headers.note_with(sink, warning, |count, first| {
+            format!("{} of an unknown sort were not read (first: {first})", many(count, "header line"))
+        });
+        self.not_utf8.note(sink, warning, |count| {
+            format!(
+                "{} no UTF-8, read as Windows-1252",
+                if count == 1 { "1 name is".to_owned() } else { format!("{count} names are") }
+            )
+        });
+        let parts = self.parts;
+        self.later_parts.note(sink, info, |_| format!("the file has {parts} parts; they are added up"));
+        self.addresses.note(sink, info, |_| "costs of instructions are added up line by line".to_owned());
+        self.jumps.note(sink, info, |count| format!("{} were not read", many(count, "jump")));
+        self.computed.note(sink, info, |count| {
+            format!(
+                "{} computed from others: not read",
+                if count == 1 { "1 event is".to_owned() } else { format!("{count} events are") }
+            )
+        });
+    }
+}
+
+/// Costs of a record in words.
+struct Shown<'f>(u64, &'f [Figure]);
+
+impl std::fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 > 0 {
+            write!(f, "{} times ", self.0)?;
+        }
+        for (at, (_, figure)) in self.1.iter().enumerate() {
+            write!(f, "{}{figure}", if at == 0 { "" } else { " " })?;
+        }
+        Ok(())
+    }
+}

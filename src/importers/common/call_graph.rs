@@ -1,0 +1,311 @@
+//! A graph of functions that call each other, added up line by line before it is told: for formats that know no paths and
+//! whose last line may add to the first function.
+
+use std::hash::Hash;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::names::{Name, Names};
+use crate::events::{Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Sink};
+
+/// A function as the file names it: object, file and name.
+pub(in crate::importers) type Key = (Name, Name, Name);
+
+/// A function, and whether a call of it was under way already.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::importers) struct Level {
+    pub(in crate::importers) function: usize,
+    pub(in crate::importers) deeper: bool,
+}
+
+/// A line and its file.
+pub(in crate::importers) type Place = (Name, u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Pair {
+    caller: Level,
+    place: Place,
+    callee: Level,
+}
+
+/// A figure and the number of its metric.
+pub(in crate::importers) type Figure = (usize, f64);
+
+/// The graph.
+#[derive(Default)]
+pub(in crate::importers) struct CallGraph {
+    /// Own cost.
+    functions: Sums<Key>,
+    /// Cost of the outermost level of a function with what it called.
+    outermost: Sums<usize>,
+    /// Own cost.
+    lines: Sums<(usize, Place)>,
+    /// Cost of the calls with what they called.
+    edges: Sums<Pair>,
+    /// One per edge. A call that began in an earlier part of the file counts 0, so that only a sum of 0 is unknown.
+    calls: Vec<u64>,
+}
+
+impl CallGraph {
+    /// Another metric, the next number.
+    pub(in crate::importers) fn add_metric(&mut self) {
+        self.functions.add_metric();
+        self.outermost.add_metric();
+        self.lines.add_metric();
+        self.edges.add_metric();
+    }
+
+    /// The number of a function.
+    pub(in crate::importers) fn function(&mut self, key: Key) -> usize {
+        self.functions.at(key)
+    }
+
+    /// The name of a function.
+    pub(in crate::importers) fn name(&self, level: Level) -> Option<Name> {
+        self.functions.keys.get(level.function).map(|(_, _, name)| *name)
+    }
+
+    /// Adds own cost of a line. Line 0 is unknown.
+    pub(in crate::importers) fn cost(&mut self, level: Level, place: Place, figures: &[Figure]) {
+        self.functions.add(level.function, figures);
+        if place.1 != 0 {
+            let line = self.lines.at((level.function, place));
+            self.lines.add(line, figures);
+        }
+        self.cost_outermost(level, figures);
+    }
+
+    /// Adds calls from a line, with all that they cost.
+    pub(in crate::importers) fn call(
+        &mut self,
+        (caller, place): (Level, Place),
+        callee: Level,
+        calls: u64,
+        figures: &[Figure],
+    ) {
+        let edge = self.edges.at(Pair { caller, place, callee });
+        self.edges.add(edge, figures);
+        if edge == self.calls.len() {
+            self.calls.push(0);
+        }
+        if let Some(sum) = self.calls.get_mut(edge) {
+            *sum = sum.saturating_add(calls);
+        }
+        if place.1 != 0 {
+            self.lines.at((caller.function, place));
+        }
+        self.cost_outermost(caller, figures);
+    }
+
+    fn cost_outermost(&mut self, level: Level, figures: &[Figure]) {
+        if !level.deeper {
+            let at = self.outermost.at(level.function);
+            self.outermost.add(at, figures);
+        }
+    }
+
+    /// Whether anybody calls anybody.
+    pub(in crate::importers) fn has_calls(&self) -> bool {
+        !self.edges.keys.is_empty()
+    }
+
+    /// What all functions cost themselves.
+    pub(in crate::importers) fn total(&self, metric: usize) -> f64 {
+        self.functions.values.get(metric).into_iter().flatten().sum()
+    }
+
+    /// Tells all of it.
+    pub(in crate::importers) fn say(&self, sink: &mut dyn Sink, names: &Names, metrics: &[MetricId]) {
+        let mut functions = Vec::with_capacity(self.functions.keys.len());
+        for (object, file, name) in &self.functions.keys {
+            let (module, file) = (names.text(*object), names.text(*file));
+            functions.push(sink.function(FunctionDef { module, file, ..FunctionDef::named(names.text(*name)) }));
+        }
+        let levels = Levels::of(&self.edges);
+        self.say_edges(sink, names, metrics, &functions, &levels);
+        self.say_infos(sink, names, metrics, &functions, &levels);
+    }
+
+    fn say_edges(
+        &self,
+        sink: &mut dyn Sink,
+        names: &Names,
+        metrics: &[MetricId],
+        functions: &[FunctionId],
+        levels: &Levels,
+    ) {
+        let mut costs = Vec::new();
+        for ((at, pair), calls) in self.edges.keys.iter().enumerate().zip(&self.calls) {
+            let frame = self.frame(pair.caller.function, pair.place, names, functions);
+            let (Some(caller), Some(callee)) = (frame, functions.get(pair.callee.function)) else { continue };
+            costs.clear();
+            for (index, metric) in metrics.iter().enumerate() {
+                let seen = self.edges.value(index, at);
+                let part = |counts: bool| if counts { seen } else { 0.0 };
+                let (outermost, cumulative) = (levels.outermost(pair).map(part), levels.once(pair).map(part));
+                costs.push(EdgeCost { metric: *metric, exclusive: None, cumulative, outermost, seen: Some(seen) });
+            }
+            let (callee, kind, calls) = (*callee, EdgeKind::Call, (*calls > 0).then_some(*calls));
+            sink.edge(Edge { callee, caller: Some(caller), kind, calls, costs: &costs });
+        }
+    }
+
+    fn say_infos(
+        &self,
+        sink: &mut dyn Sink,
+        names: &Names,
+        metrics: &[MetricId],
+        functions: &[FunctionId],
+        levels: &Levels,
+    ) {
+        let primitive = levels.primitive(&self.edges, &self.calls);
+        for (index, metric) in metrics.iter().enumerate() {
+            let info = |frame, exclusive| Info {
+                frame,
+                metric: *metric,
+                calls: None,
+                primitive: None,
+                exclusive: Some(exclusive),
+                cumulative: None,
+                seen: None,
+            };
+            for (at, function) in functions.iter().enumerate() {
+                let outermost = self.outermost.index.get(&at).filter(|_| levels.knows(at));
+                sink.info(Info {
+                    primitive: primitive.get(&at).copied().filter(|calls| *calls > 0),
+                    cumulative: outermost.map(|outermost| self.outermost.value(index, *outermost)),
+                    ..info(Frame::function(*function), self.functions.value(index, at))
+                });
+            }
+            for (at, (function, place)) in self.lines.keys.iter().enumerate() {
+                if let Some(frame) = self.frame(*function, *place, names, functions) {
+                    sink.info(info(frame, self.lines.value(index, at)));
+                }
+            }
+        }
+    }
+
+    /// The frame of a line, or of the function where the line is unknown.
+    fn frame<'n>(
+        &self,
+        function: usize,
+        (file, line): Place,
+        names: &'n Names,
+        functions: &[FunctionId],
+    ) -> Option<Frame<'n>> {
+        let (_, own_file, _) = *self.functions.keys.get(function)?;
+        let file = if file == own_file { "" } else { names.text(file) };
+        let line = (line != 0).then_some(Line { file, line, col: 0 });
+        Some(Frame { function: *functions.get(function)?, line })
+    }
+}
+
+/// Things with a sum per metric, in the order in which they came.
+struct Sums<K> {
+    index: HashMap<K, usize>,
+    keys: Vec<K>,
+    /// By metric.
+    values: Vec<Vec<f64>>,
+}
+
+impl<K> Default for Sums<K> {
+    fn default() -> Self {
+        Self { index: HashMap::new(), keys: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Sums<K> {
+    fn at(&mut self, key: K) -> usize {
+        let next = self.keys.len();
+        let at = *self.index.entry(key).or_insert(next);
+        if at == next {
+            self.keys.push(key);
+            self.values.iter_mut().for_each(|values| values.push(0.0));
+        }
+        at
+    }
+
+    /// Adds figures to metrics.
+    fn add(&mut self, at: usize, figures: &[(usize, f64)]) {
+        for (metric, figure) in figures {
+            if let Some(value) = self.values.get_mut(*metric).and_then(|values| values.get_mut(at)) {
+                *value += figure;
+            }
+        }
+    }
+
+    fn add_metric(&mut self) {
+        self.values.push(vec![0.0; self.keys.len()]);
+    }
+
+    fn value(&self, metric: usize, at: usize) -> f64 {
+        self.values.get(metric).and_then(|values| values.get(at)).copied().unwrap_or(0.0)
+    }
+}
+
+/// What levels of recursion tell. They tell it of all functions or, where no function has them, of none.
+struct Levels {
+    known: bool,
+    /// Functions that call themselves on their first level: they were left out of the levels.
+    mixed: HashSet<usize>,
+    /// Functions of which a deeper level was called by another one.
+    through_others: HashSet<usize>,
+    /// Caller and callee, both on a deeper level: whether the same pair is further out cannot be told.
+    uncertain: HashSet<(usize, usize)>,
+}
+
+impl Levels {
+    fn of(edges: &Sums<Pair>) -> Self {
+        let known = edges.keys.iter().any(|pair| pair.callee.deeper);
+        let mut levels =
+            Self { known, mixed: HashSet::new(), through_others: HashSet::new(), uncertain: HashSet::new() };
+        for Pair { caller, callee, .. } in &edges.keys {
+            let by_itself = caller.function == callee.function;
+            if by_itself && !callee.deeper {
+                levels.mixed.insert(callee.function);
+            }
+            if callee.deeper && !by_itself {
+                levels.through_others.insert(callee.function);
+            }
+        }
+        for Pair { caller, callee, .. } in &edges.keys {
+            let by_itself = caller.function == callee.function;
+            let around = by_itself && !levels.through_others.contains(&callee.function);
+            if caller.deeper && callee.deeper && !around {
+                levels.uncertain.insert((caller.function, callee.function));
+            }
+        }
+        levels
+    }
+
+    fn knows(&self, function: usize) -> bool {
+        self.known && !self.mixed.contains(&function)
+    }
+
+    /// Whether the callee is outermost; `None` if unknown.
+    fn outermost(&self, pair: &Pair) -> Option<bool> {
+        self.knows(pair.callee.function).then_some(!pair.callee.deeper)
+    }
+
+    /// Whether no call of the same pair is around this one; `None` if unknown. If the caller or the callee is outermost there
+    /// is none; where only the function itself calls its deeper levels, there is one around all but the first of them.
+    fn once(&self, pair: &Pair) -> Option<bool> {
+        let (caller, callee) = (pair.caller, pair.callee);
+        let known = self.knows(caller.function)
+            && self.knows(callee.function)
+            && !self.uncertain.contains(&(caller.function, callee.function));
+        known.then_some(!(caller.deeper && callee.deeper))
+    }
+
+    /// How often each function was called from outside.
+    fn primitive(&self, edges: &Sums<Pair>, calls: &[u64]) -> HashMap<usize, u64> {
+        let mut primitive = HashMap::new();
+        for (Pair { callee, .. }, calls) in edges.keys.iter().zip(calls) {
+            if self.knows(callee.function) && !callee.deeper {
+                let sum = primitive.entry(callee.function).or_insert(0_u64);
+                *sum = sum.saturating_add(*calls);
+            }
+        }
+        primitive
+    }
+}
