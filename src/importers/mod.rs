@@ -13,6 +13,7 @@
     clippy::cast_possible_wrap
 )]
 
+pub mod austin;
 pub mod business_rules;
 mod common;
 pub mod dyalog_csv;
@@ -41,6 +42,7 @@ pub const FORMATS: &[&Format] = &[
     &ghc_prof::FORMAT,
     &ghc_json::FORMAT,
     &pprof::FORMAT,
+    &austin::FORMAT,
 ];
 
 /// A file format that can be imported.

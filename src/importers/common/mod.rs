@@ -12,3 +12,4 @@ pub(super) mod loose_json;
 pub(super) mod names;
 pub(super) mod pprof_tables;
 pub(super) mod protobuf;
+pub(super) mod stack_lines;
