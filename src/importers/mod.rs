@@ -18,6 +18,7 @@ pub mod business_rules;
 mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod folded;
 pub mod ghc_json;
 pub mod ghc_prof;
 pub mod ghc_px;
@@ -42,6 +43,7 @@ pub const FORMATS: &[&Format] = &[
     &ghc_prof::FORMAT,
     &ghc_json::FORMAT,
     &pprof::FORMAT,
+    &folded::FORMAT,
     &austin::FORMAT,
 ];
 
