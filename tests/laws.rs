@@ -51,7 +51,7 @@ const VIEWS: [(&str, &[&str]); 10] = [
 const NODE_COLUMNS: [&str; 4] = ["node_id", "parent_id", "last_id", "outer_id"];
 
 /// Formats whose signature may stand anywhere in the first line.
-const BEGINS_WITH_ANYTHING: [&str; 2] = ["dyalog_csv", "lispworks_tree"];
+const BEGINS_WITH_ANYTHING: [&str; 3] = ["dyalog_csv", "lispworks_tree", "perf_script"];
 
 /// Formats without a signature: any line of theirs may be the first one.
 const HAS_NO_SIGNATURE: [&str; 1] = ["folded"];

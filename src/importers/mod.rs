@@ -24,6 +24,7 @@ pub mod ghc_prof;
 pub mod ghc_px;
 pub mod lispworks_tree;
 pub mod pprof;
+pub mod perf_script;
 pub mod sampler;
 
 use std::collections::BTreeMap;
@@ -45,6 +46,7 @@ pub const FORMATS: &[&Format] = &[
     &pprof::FORMAT,
     &folded::FORMAT,
     &austin::FORMAT,
+    &perf_script::FORMAT,
 ];
 
 /// A file format that can be imported.

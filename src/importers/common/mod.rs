@@ -12,4 +12,5 @@ pub(super) mod loose_json;
 pub(super) mod names;
 pub(super) mod pprof_tables;
 pub(super) mod protobuf;
+pub(super) mod perf_lines;
 pub(super) mod stack_lines;
