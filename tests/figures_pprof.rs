@@ -26,7 +26,7 @@ fn file(name: &str) -> PathBuf {
 fn text(name: &str) -> String {
     let bytes = fs::read(file(name)).expect(name);
     let mut text = String::new();
-    if name.ends_with(".gz") {
+    if Path::new(name).extension().is_some_and(|ending| ending == "gz") {
         flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).expect(name);
         return text;
     }
@@ -278,10 +278,13 @@ fn every_stack() {
     assert_eq!(stacks(&imported("cpu.pb.gz"), "cpu"), expected);
 }
 
+/// Keys and values.
+type Labels = Vec<(String, String)>;
+
 /// What `-raw` prints: samples, each with its values and the functions of its stack, innermost first, as name and line.
 struct Raw {
     metrics: Vec<String>,
-    samples: Vec<(Vec<f64>, Vec<(String, String)>)>,
+    samples: Vec<(Vec<f64>, Labels)>,
     labelled: usize,
 }
 
@@ -414,7 +417,7 @@ fn told(database: &Database) -> Vec<String> {
         let width = statement.column_count();
         let mut rows = statement.query([]).expect(sql);
         while let Some(row) = rows.next().expect(sql) {
-            all.push((0..width).map(|at| format!("{:?}|", row.get_ref(at).expect(sql))).collect());
+            all.push((0..width).map(|at| format!("{:?}", row.get_ref(at).expect(sql))).collect::<Vec<_>>().join("|"));
         }
     }
     all

@@ -13,15 +13,18 @@
     clippy::cast_possible_wrap
 )]
 
+pub mod austin;
 pub mod business_rules;
 pub mod callgrind;
 mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod folded;
 pub mod ghc_json;
 pub mod ghc_prof;
 pub mod ghc_px;
 pub mod lispworks_tree;
+pub mod perf_script;
 pub mod pprof;
 pub mod sampler;
 
@@ -43,6 +46,9 @@ pub const FORMATS: &[&Format] = &[
     &ghc_json::FORMAT,
     &pprof::FORMAT,
     &callgrind::FORMAT,
+    &folded::FORMAT,
+    &austin::FORMAT,
+    &perf_script::FORMAT,
 ];
 
 /// A file format that can be imported.

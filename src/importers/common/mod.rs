@@ -11,5 +11,7 @@ pub(super) mod held;
 pub(super) mod long_lines;
 pub(super) mod loose_json;
 pub(super) mod names;
+pub(super) mod perf_lines;
 pub(super) mod pprof_tables;
 pub(super) mod protobuf;
+pub(super) mod stack_lines;
