@@ -8,10 +8,13 @@
 #   DIR        where the generated files are kept, and reused if there (delete them when the generator changes);
 #              default: a temporary folder, removed at the end
 #
-# Builds profdb and the generator, and generates one tree as XML, as CSV and as CSV rows of the table `nodes`. Jobs:
+# Builds profdb and the generator, and generates one tree as XML, as CSV, as CSV rows of the table `nodes` and for
+# LispWorks. Jobs:
 #
 #   csv      import of the CSV tree into a new database; sqlite3 .import of the rows; DuckDB from CSV to Parquet
-#   xml      import of the XML tree into a new database; lxml with Python's sqlite3
+#   xml      import of the XML tree into a new database; lxml with Python's sqlite3; the bare loop over the events of
+#            quick-xml, which keeps nothing
+#   lisp     import of the LispWorks tree into a new database; sqlite3 .import of the rows that come of it
 #   again    import of the CSV tree into a database that has it already
 #   summary  the ten first rows of `report summary`; DuckDB adds up the Parquet file, Python's start included
 #   calls    `report calls` of a function
@@ -66,6 +69,9 @@ peers=benches/compare/peers.py
 
 cargo build --release --quiet
 profdb=${CARGO_TARGET_DIR:-target}/release/profdb
+bare=$(cargo bench --quiet --bench bare --no-run --message-format json |
+    sed -n 's/.*"executable":"\([^"]*\/bare-[^"]*\)".*/\1/p')
+[ -x "$bare" ] || exit 1
 
 # generate KIND FILE: writes FILE unless it is there; an interrupted run leaves no half file under its name.
 generate() {
@@ -80,9 +86,12 @@ generate() {
 xml=$inputs/tree-$rows.xml
 csv=$inputs/tree-$rows.csv
 nodes=$inputs/tree-$rows.nodes.csv
+lisp=$inputs/tree-$rows.lisp
+lisp_nodes=$work/lisp.nodes.csv
 generate xml "$xml"
 generate csv "$csv"
 generate rows "$nodes"
+generate lispworks "$lisp"
 
 figures=$work/figures
 : >"$figures"
@@ -137,13 +146,14 @@ can_use() {
 }
 
 # The columns are those of profdb's table; not STRICT, as `.import` makes text of the fields that mean NULL.
+# import_rows JOB ROWS
 import_rows() {
-    create csv 'sqlite3 .import' "$work/rows.db" sqlite3 -batch "$work/rows.db" \
+    create "$1" 'sqlite3 .import' "$work/rows.db" sqlite3 -batch "$work/rows.db" \
         'PRAGMA journal_mode = OFF' \
         'PRAGMA synchronous = OFF' \
         'CREATE TABLE nodes (node_id INTEGER PRIMARY KEY, up INTEGER, size INTEGER, outer_up INTEGER, depth INTEGER,
             function_id INTEGER, file TEXT, line INTEGER, col INTEGER, calls INTEGER, exclusive REAL, cumulative REAL)' \
-        ".import --csv --skip 1 '$nodes' nodes"
+        ".import --csv --skip 1 '$2' nodes"
 }
 
 database=$work/compare.db
@@ -152,7 +162,7 @@ round=0
 while [ "$round" -lt "$rounds" ]; do
     round=$((round + 1))
     create csv profdb "$database" "$profdb" import --db "$database" "$csv"
-    import_rows
+    import_rows csv "$nodes"
     if can_use duckdb; then
         create csv DuckDB "$parquet" "$python" "$peers" duckdb "$csv" "$parquet"
     fi
@@ -160,6 +170,12 @@ while [ "$round" -lt "$rounds" ]; do
     if can_use lxml; then
         create xml lxml "$work/lxml.db" "$python" "$peers" lxml "$xml" "$work/lxml.db"
     fi
+    measure xml 'bare quick-xml' - "$bare" "$xml"
+    create lisp profdb "$work/lisp.db" "$profdb" import --db "$work/lisp.db" "$lisp"
+    [ -s "$lisp_nodes" ] || sqlite3 -batch -csv -header "$work/lisp.db" "
+        SELECT node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive, cumulative
+        FROM nodes" >"$lisp_nodes"
+    import_rows lisp "$lisp_nodes"
 done
 
 pair=$(sqlite3 -batch -separator , "$database" "
@@ -228,7 +244,8 @@ SELECT
 FROM medians AS m
 JOIN medians AS us ON us.job = m.job AND us.tool = 'profdb'
 ORDER BY
-  CASE m.job WHEN 'csv' THEN 1 WHEN 'again' THEN 2 WHEN 'xml' THEN 3 WHEN 'summary' THEN 4 WHEN 'calls' THEN 5 ELSE 6 END,
+  CASE m.job WHEN 'csv' THEN 1 WHEN 'again' THEN 2 WHEN 'xml' THEN 3
+    WHEN 'lisp' THEN 4 WHEN 'summary' THEN 5 WHEN 'calls' THEN 6 ELSE 7 END,
   m.tool <> 'profdb',
   m.tool;
 SQL
