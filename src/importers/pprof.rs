@@ -37,7 +37,7 @@
 //! - Text that older versions of gperftools and Go write.
 //!
 //! # References
-//! - `proto/profile.proto` and README of its documentation of <https://github.com/google/pprof>.
+//! - `proto/profile.proto`, and the README of its documentation, of <https://github.com/google/pprof>.
 //! - "Encoding", Protocol Buffers documentation: tags, numbers, packed fields.
 
 use std::borrow::Cow;
