@@ -63,6 +63,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Function, Self::Pseudo, Self::Root, Self::Process, Self::Thread, Self::Part];
+
+    /// Finds a kind by the name that the database uses.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The name that the database uses.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -47,8 +47,10 @@ fn are_complete() {
     let mut cases = 0;
     for format in folders(Path::new("tests/cases")) {
         let name = format.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        // Cases of the command line as a whole are in `cli`, those of reports in `reports`, and `manual` is a tour.
-        if !["cli", "manual", "reports"].contains(&name) && !FORMATS.iter().any(|format| format.name == name) {
+        // Cases of the command line as a whole are in `cli`, those of writers in `export`, of reports in `reports`, and
+        // `manual` is a tour.
+        if !["cli", "export", "manual", "reports"].contains(&name) && !FORMATS.iter().any(|format| format.name == name)
+        {
             wrong.push(format!("{}: there is no such format", format.display()));
         }
         for case in folders(&format) {

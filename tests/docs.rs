@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 
 use profdb::cli;
 use profdb::error::Stop;
+use profdb::export::EXPORTS;
 use profdb::import::{import, meta};
 use profdb::importers::{self, FORMATS};
 use profdb::input::{HEAD, Input, Limits};
@@ -277,14 +278,14 @@ fn formats_are_current() {
         let _ = writeln!(text, "- [{0}](#{0}): {1}", format.name, format.summary);
     }
     for format in FORMATS {
-        let _ = write!(text, "\n{}", page(format.name));
+        let _ = write!(text, "\n{}", page(format.name, "src/importers"));
     }
     compare("docs/formats.md", &text);
 }
 
-/// The section of a format: the `//!` page of its importer under the format's name.
-fn page(name: &str) -> String {
-    let path = root().join(format!("src/importers/{name}.rs"));
+/// The section of a format: the `//!` page of its importer or writer under the format's name.
+fn page(name: &str, folder: &str) -> String {
+    let path = root().join(format!("{folder}/{name}.rs"));
     let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut text = format!("## {name}\n\n");
     let mut fenced = false;
@@ -298,6 +299,33 @@ fn page(name: &str) -> String {
     }
     assert!(text.matches('\n').count() > 2, "{name}: has no page");
     text
+}
+
+#[test]
+fn exports_are_current() {
+    let mut text = format!(
+        "{MADE}# Formats to write\n\n\
+         `profdb export --format NAME RUN` writes a run of the database for another program, `profdb convert --to NAME FILE`\n\
+         a profile without a database. Both write the costs of one metric, the run's default one unless `--metric`\n\
+         names another. With `-o FILE` the output goes to a file, completely or not at all.\n\n\
+         What a format cannot hold is told on standard error, a line for each sort of loss with how much of it there was;\n\
+         `--loss-report FILE` writes the same as JSON, with the names below. Nothing is said of what a run does not have.\n\
+         A run that knows no paths cannot be written in these formats, which all hold a tree of calls.\n\n"
+    );
+    for export in EXPORTS {
+        let _ = writeln!(text, "- [{0}](#{0}): {1}", export.name, export.summary);
+    }
+    for export in EXPORTS {
+        let page = page(export.name, "src/export");
+        let _ = write!(
+            text,
+            "\n{page}\n### What gets lost\n\n| name | what gets lost | counted are |\n| --- | --- | --- |\n"
+        );
+        for loss in export.losses {
+            let _ = writeln!(text, "| `{}` | {} | {} |", loss.name, cell(loss.what), loss.of);
+        }
+    }
+    compare("docs/export.md", &text);
 }
 
 #[test]

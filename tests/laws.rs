@@ -25,6 +25,8 @@ use profdb::source::Folder;
 use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
 use rusqlite::types::ValueRef;
 
+#[path = "laws/export.rs"]
+mod export;
 #[path = "laws/output.rs"]
 mod output;
 
@@ -71,11 +73,12 @@ const OF_FILES: [(&str, Law); 5] = [
 ];
 
 /// Laws for every file that can be imported.
-const OF_PROFILES: [(&str, Law); 10] = [
+const OF_PROFILES: [(&str, Law); 11] = [
     ("broken_signature_is_nobodys", broken_signature_is_nobodys),
     ("calls_are_balanced", calls_are_balanced),
     ("deletes_without_trace", deletes_without_trace),
     ("detected_by_its_own_format_only", detected_by_its_own_format_only),
+    ("exports_hold_the_profile", export::exports_hold_the_profile),
     ("outputs_hold_the_same_rows", output::outputs_hold_the_same_rows),
     ("passes_all_checks", passes_all_checks),
     ("reports_equal_plain_sql", reports_equal_plain_sql),
@@ -120,6 +123,7 @@ fn main() -> ExitCode {
     }
     assert!(!trials.is_empty(), "no case has an input");
     trials.push(Trial::test("hostile names::outputs_hold_the_same_rows", output::hostile_names));
+    trials.push(Trial::test("hostile names::exports_hold_the_profile", export::hostile_names));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

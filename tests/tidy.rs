@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use profdb::export::EXPORTS;
 use profdb::importers::FORMATS;
 use profdb::store::CHECKS;
 
@@ -26,10 +27,13 @@ const LONG_FILES: &[(&str, &str)] = &[];
 const CASE_BYTES: u64 = 64 * 1024;
 
 /// Folders in `tests/cases` that are not about a format.
-const OTHER_CASES: &[&str] = &["cli", "manual", "reports"];
+const OTHER_CASES: &[&str] = &["cli", "export", "manual", "reports"];
 
 /// Headings of an importer's page, in their order.
 const PAGE: &[&str] = &["What it is", "How to record one", "What we read", "What we leave out", "References"];
+
+/// Headings of a writer's page, in their order.
+const EXPORT_PAGE: &[&str] = &["What it is", "What is written", "References"];
 
 /// What shows something on a screen.
 const PRINTING: &[&str] = &[
@@ -63,6 +67,18 @@ fn importers_know_input_and_sink_only() {
     wall(
         "An importer knows Input and Sink and nothing else: no SQL, no files, no screen, no threads.",
         |path| path.starts_with("src/importers/"),
+        &forbidden,
+    );
+}
+
+#[test]
+fn writers_know_profile_and_output_only() {
+    let mut forbidden = vec!["std::fs", "std::net", "std::process", "std::thread"];
+    forbidden.extend(["crate::cli", "crate::import", "crate::importers", "crate::tree"]);
+    forbidden.extend(PRINTING);
+    wall(
+        "A writer sees a profile and somewhere to write to: no files, no screen, no importers.",
+        |path| path.starts_with("src/export/"),
         &forbidden,
     );
 }
@@ -213,6 +229,51 @@ fn every_importer_reads_top_down() {
         }
     }
     nothing("An importer starts with its page (it becomes docs/formats.md), FORMAT, sniff and import.", &found);
+}
+
+#[test]
+fn every_writer_is_a_format_of_its_name() {
+    let registered: BTreeSet<String> = EXPORTS.iter().map(|export| export.name.to_owned()).collect();
+    let mut files = entries("src/export", ".rs");
+    files.remove("mod");
+    agree("src/export/*.rs", &files, "EXPORTS (src/export/mod.rs)", &registered);
+    agree("src/export/*.rs", &files, "tests/cases/export/*/", &entries("tests/cases/export", ""));
+    assert_eq!(EXPORTS.len(), registered.len(), "two formats in EXPORTS have the same name");
+    let mut found = Vec::new();
+    for name in files {
+        let path = format!("src/export/{name}.rs");
+        let text = read(&path);
+        let headings = headings(&text);
+        if headings != EXPORT_PAGE {
+            found.push(format!("{path}: the page's headings are {headings:?}, not {EXPORT_PAGE:?}"));
+        }
+        let place = |start: &str| text.lines().position(|line| line.starts_with(start));
+        let places = ["//! ", "pub const EXPORT", "fn write("].map(place);
+        if places.contains(&None) || !places.is_sorted() {
+            found.push(format!("{path}: page, `pub const EXPORT` and `fn write` do not follow each other"));
+        }
+        if !text.contains(&format!("    name: \"{name}\",\n")) {
+            found.push(format!("{path}: EXPORT.name is not {name}"));
+        }
+    }
+    nothing("A writer starts with its page (it becomes docs/export.md), EXPORT of the file's name, and write.", &found);
+}
+
+/// Names are promised to whoever reads loss reports.
+#[test]
+fn losses_of_one_name_are_one() {
+    let mut known = BTreeMap::new();
+    let mut found = Vec::new();
+    for export in EXPORTS {
+        let mut own = BTreeSet::new();
+        for loss in export.losses {
+            let (first, same) = *known.entry(loss.name).or_insert((export.name, loss));
+            if same != loss || !own.insert(loss.name) {
+                found.push(format!("{}: {first} and {} differ", loss.name, export.name));
+            }
+        }
+    }
+    nothing("A loss has one name, and a name one meaning: share the constant.", &found);
 }
 
 #[test]

@@ -3,8 +3,10 @@
 //! Data go to standard output, everything else to standard error. Every function here reports what went wrong itself and
 //! hands up only which [`Failure`] it was.
 
+mod convert;
 mod delete;
 mod dump;
+mod export;
 mod folder;
 mod formats;
 mod import;
@@ -72,6 +74,10 @@ enum Command {
     Show(show::Show),
     /// Deletes a run with everything that belongs to it
     Delete(delete::Delete),
+    /// Writes a run in a format of another program
+    Export(export::Export),
+    /// Writes a profile in a format of another program, without a database
+    Convert(convert::Convert),
     /// Runs one SQL statement, read-only
     Sql(sql::Sql),
     /// Shows what an importer understands of a file, event by event
@@ -130,6 +136,8 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Runs(runs) => runs::run(&runs, stop),
         Command::Show(show) => show::run(&show, stop),
         Command::Delete(delete) => delete::run(&delete, stop),
+        Command::Export(export) => export::run(&export, stop),
+        Command::Convert(convert) => convert::run(&convert, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),
         Command::Schema => schema::run(),

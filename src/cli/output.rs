@@ -63,21 +63,7 @@ impl OutputArgs {
     /// # Errors
     /// When there can be no such file; before anything is done.
     pub(super) fn target(&self) -> Result<Target, Failure> {
-        let Some(file) = &self.outfile else { return Ok(Target::Screen) };
-        let name = file.display();
-        let fault = if file == Path::new("-") || file.as_os_str().is_empty() {
-            Some("expected the name of a file: without --outfile the output goes to the screen".to_owned())
-        } else if file.is_dir() {
-            Some(format!("{name} is a folder: expected the name of a file"))
-        } else if !folder(file).is_dir() {
-            Some(format!("{name}: there is no folder {}", folder(file).display()))
-        } else {
-            None
-        };
-        match fault {
-            Some(fault) => Err(complain(format!("--outfile: {fault}"), Failure::Usage)),
-            None => Ok(Target::File(file.clone())),
-        }
+        Target::named("--outfile", self.outfile.as_deref())
     }
 }
 
@@ -93,29 +79,78 @@ pub(super) enum Target {
     File(PathBuf),
 }
 
+impl Target {
+    /// The file that a flag names; the screen without one.
+    ///
+    /// # Errors
+    /// When there can be no such file; before anything is done.
+    pub(super) fn named(flag: &str, file: Option<&Path>) -> Result<Self, Failure> {
+        let Some(file) = file else { return Ok(Self::Screen) };
+        let name = file.display();
+        let fault = if file == Path::new("-") || file.as_os_str().is_empty() {
+            Some(format!("expected the name of a file: without {flag} the output goes to the screen"))
+        } else if file.is_dir() {
+            Some(format!("{name} is a folder: expected the name of a file"))
+        } else if !folder(file).is_dir() {
+            Some(format!("{name}: there is no folder {}", folder(file).display()))
+        } else {
+            None
+        };
+        match fault {
+            Some(fault) => Err(complain(format!("{flag}: {fault}"), Failure::Usage)),
+            None => Ok(Self::File(file.to_owned())),
+        }
+    }
+
+    /// Writes there what a function writes: to the screen as it comes, to a file completely or not at all.
+    pub(super) fn write(&self, content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>) -> Result<(), Failure> {
+        let Self::File(file) = self else {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            return content(&mut out).and_then(|()| Ok(out.flush()?)).map_err(|error| error.failure(output));
+        };
+        let name = file.display();
+        let unwritten = |error| complain(format!("{name}: cannot write it: {error}"), Failure::Output);
+        let mut draft = Draft::of(file).map_err(unwritten)?;
+        let mut out = io::BufWriter::new(&mut draft.file);
+        content(&mut out).and_then(|()| Ok(out.flush()?)).map_err(|error| error.failure(unwritten))?;
+        drop(out);
+        draft.finish().map_err(unwritten)?;
+        let _ = writeln!(io::stderr(), "Data written to: {}", plain(&name.to_string()));
+        Ok(())
+    }
+}
+
+/// Why something was not written.
+pub(super) enum Unwritten {
+    /// The output is closed or full.
+    Output(io::Error),
+    /// There was nothing to write, or no more; it has been reported.
+    Failed(Failure),
+}
+
+impl From<io::Error> for Unwritten {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl Unwritten {
+    fn failure(self, report: impl FnOnce(io::Error) -> Failure) -> Failure {
+        match self {
+            Self::Output(error) => report(error),
+            Self::Failed(failure) => failure,
+        }
+    }
+}
+
 /// Writes an answer where it shall go.
 pub(super) fn print(answer: &mut Answer<'_>, layout: &Layout, target: &Target, stop: &Stop) -> Result<(), Failure> {
-    let failed = |error| match error {
-        RenderError::Usage(message) => complain(message, Failure::Usage),
-        RenderError::Output(error) => output(error),
-        RenderError::Store(error) => database(error, stop),
+    let unwritten = |error| match error {
+        RenderError::Usage(message) => Unwritten::Failed(complain(message, Failure::Usage)),
+        RenderError::Output(error) => Unwritten::Output(error),
+        RenderError::Store(error) => Unwritten::Failed(database(error, stop)),
     };
-    let Target::File(file) = target else {
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        return render(answer, layout, &mut out).and_then(|()| Ok(out.flush()?)).map_err(failed);
-    };
-    let name = file.display();
-    let unwritten = |error| complain(format!("{name}: cannot write it: {error}"), Failure::Output);
-    let mut draft = Draft::of(file).map_err(unwritten)?;
-    let mut out = io::BufWriter::new(&mut draft.file);
-    match render(answer, layout, &mut out).and_then(|()| Ok(out.flush()?)) {
-        Err(RenderError::Output(error)) => return Err(unwritten(error)),
-        rendered => rendered.map_err(failed)?,
-    }
-    drop(out);
-    draft.finish().map_err(unwritten)?;
-    let _ = writeln!(io::stderr(), "Data written to: {}", plain(&name.to_string()));
-    Ok(())
+    target.write(|out| render(answer, layout, out).map_err(unwritten))
 }
 
 /// A file that gets its name when it is complete; until then, and if it never is, what has the name stays as it is.

@@ -104,7 +104,13 @@ pub(super) fn find_run(source: &Database, name: Option<&str>, stop: &Stop) -> Re
     })
 }
 
-fn in_memory(file: &Path, from: Option<&'static Format>, options: &Options, stop: &Stop) -> Result<Database, Failure> {
+/// Imports a file into a database that no file holds.
+pub(super) fn in_memory(
+    file: &Path,
+    from: Option<&'static Format>,
+    options: &Options,
+    stop: &Stop,
+) -> Result<Database, Failure> {
     let name = file.display().to_string();
     let opened = open(file, stop).and_then(|input| {
         let format = format(&input, from)?;

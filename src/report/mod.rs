@@ -387,7 +387,7 @@ pub fn ask<'d>(
     let header = report.header();
     header.needs.check(report.name, run)?;
     let metrics = database.metrics(run.run_id)?;
-    let metric = choose_metric(&metrics, run, request)?;
+    let metric = choose_metric(&metrics, run, request.metric.as_deref())?;
     let script = Script::new(database);
     let sums = scope::set_up(&script, &header, run, (&metric, &metrics), request)?;
     let values = values(&header, request);
@@ -472,8 +472,13 @@ fn variant(report: &'static Report, request: &Request) -> &'static Report {
     }
 }
 
-fn choose_metric(metrics: &[MetricInfo], run: &RunInfo, request: &Request) -> Result<MetricInfo, ReportError> {
-    let Some(wanted) = request.metric.as_ref().or(run.default_metric.as_ref()) else {
+/// The metric of this name among those of the run; its default one without a name.
+pub(crate) fn choose_metric(
+    metrics: &[MetricInfo],
+    run: &RunInfo,
+    name: Option<&str>,
+) -> Result<MetricInfo, ReportError> {
+    let Some(wanted) = name.or(run.default_metric.as_deref()) else {
         return Err(ReportError::NothingSelected(format!("run {} measured nothing", run.run_id)));
     };
     let found = metrics.iter().find(|metric| metric.name == *wanted).cloned();

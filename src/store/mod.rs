@@ -7,6 +7,7 @@ mod pages;
 mod places;
 mod read;
 mod sources;
+mod walk;
 mod write;
 
 use std::io;
@@ -17,6 +18,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
+pub use walk::{FunctionRow, NodeRow};
 pub use write::{Outcome, RunMeta, RunWriter};
 
 use crate::error::Stop;

@@ -350,8 +350,9 @@ fn text_table(answer: &Answer<'_>, found: &[Vec<Value>], text: &str, time: bool)
 
 // Names that want to be something else
 
-const HOSTILE: [&str; 24] = [
+const HOSTILE: [&str; 25] = [
     "a,b",
+    "a;b\\;\\x3b",
     "a\"b\"",
     "it's",
     "<script>alert(1)</script>",
@@ -414,12 +415,16 @@ fn hostile_run(sink: &mut dyn Sink) {
     }
 }
 
-pub(super) fn hostile_names() -> Result<(), Failed> {
+pub(super) fn hostile_database() -> Result<Database, Failed> {
     let options = Options::default();
     let describe = |fingerprint| meta(&HOSTILE_RUN, &options, "<in|put>", fingerprint);
-    let imported = import(open(b"any")?, &HOSTILE_RUN, &options, &Stop::default(), describe, Database::in_memory)?;
-    every_report(&imported.database)?;
-    let names = rows(&imported.database, "SELECT DISTINCT function FROM summary", &[])?;
+    Ok(import(open(b"any")?, &HOSTILE_RUN, &options, &Stop::default(), describe, Database::in_memory)?.database)
+}
+
+pub(super) fn hostile_names() -> Result<(), Failed> {
+    let database = hostile_database()?;
+    every_report(&database)?;
+    let names = rows(&database, "SELECT DISTINCT function FROM summary", &[])?;
     ensure(names.len() == HOSTILE.len(), || format!("{} names", names.len()))
 }
 

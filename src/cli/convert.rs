@@ -1,0 +1,37 @@
+//! `profdb convert FILE --to FORMAT`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Failure;
+use super::export::{WrittenArgs, export_format};
+use super::options::FormatOptions;
+use super::source::{find_run, in_memory, input_format};
+use crate::error::Stop;
+use crate::export::Export;
+use crate::importers::Format;
+
+#[derive(Debug, Args)]
+pub(super) struct Convert {
+    /// The profile; - is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Format of FILE, whatever its first bytes look like
+    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
+    from: Option<&'static Format>,
+    /// Format of the output; docs/export.md explains them
+    #[arg(long, value_name = "FORMAT", value_parser = export_format())]
+    to: &'static Export,
+    #[command(flatten)]
+    written: WrittenArgs,
+    #[command(flatten)]
+    options: FormatOptions,
+}
+
+pub(super) fn run(convert: &Convert, stop: &Stop) -> Result<(), Failure> {
+    let targets = convert.written.targets()?;
+    let source = in_memory(&convert.file, convert.from, &convert.options.0, stop)?;
+    let run = find_run(&source, None, stop)?;
+    convert.written.write(convert.to, &source, &run, &targets, stop)
+}

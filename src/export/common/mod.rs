@@ -1,0 +1,80 @@
+//! What formats share.
+
+pub(super) mod stacks;
+
+use hashbrown::HashSet;
+
+use super::{Call, Loss, Losses, Profile};
+use crate::events::Kind;
+
+pub(super) const LINES: Loss =
+    Loss { name: "lines", what: "lines of functions; their cost is in that of the function", of: "nodes" };
+
+pub(super) const CALLS: Loss =
+    Loss { name: "calls", what: "how often functions were called at each place", of: "nodes" };
+
+pub(super) const METRICS: Loss = Loss { name: "metrics", what: "metrics other than the one asked for", of: "metrics" };
+
+pub(super) const METRIC: Loss = Loss { name: "metric", what: "name and unit of the metric", of: "metrics" };
+
+pub(super) const TITLE: Loss = Loss { name: "title", what: "title of the run, or blanks around it", of: "runs" };
+
+pub(super) const FACTS: Loss = Loss { name: "facts", what: "what is known of the run as a whole", of: "facts" };
+
+pub(super) const BACK_EDGES: Loss =
+    Loss { name: "back_edges", what: "calls that are known to exist, without cost of their own", of: "edges" };
+
+pub(super) const KINDS: Loss =
+    Loss { name: "kinds", what: "what sort of thing threads, roots and the like are", of: "functions" };
+
+pub(super) const PLACES: Loss =
+    Loss { name: "places", what: "module, file or line of definition of functions", of: "functions" };
+
+pub(super) const SAME_NAME: Loss =
+    Loss { name: "same_name", what: "the difference between functions of one name", of: "functions" };
+
+pub(super) const FRACTIONS: Loss =
+    Loss { name: "fractions", what: "fractions of the unit, which are rounded", of: "figures" };
+
+pub(super) const NEGATIVE: Loss = Loss { name: "negative", what: "costs below 0, which become 0", of: "figures" };
+
+/// Counts what formats that know nothing but names and figures lose of the run as a whole.
+pub(super) fn lose_facts(profile: &Profile<'_>, losses: &mut Losses) {
+    losses.add(METRICS, profile.other_metrics);
+    losses.add(FACTS, profile.facts);
+    losses.add(BACK_EDGES, profile.back_edges);
+}
+
+/// Counts what is lost of functions of which a format holds the name alone.
+pub(super) fn lose_places(profile: &Profile<'_>, losses: &mut Losses) {
+    let mut names = HashSet::new();
+    for function in &profile.functions {
+        let has_place = !function.module.is_empty() || !function.file.is_empty() || function.place.0 != 0;
+        losses.add(PLACES, has_place.into());
+        losses.add(SAME_NAME, (!names.insert(function.name.as_str())).into());
+    }
+}
+
+/// Counts functions that are none.
+pub(super) fn lose_kinds(profile: &Profile<'_>, losses: &mut Losses) {
+    let others = profile.functions.iter().filter(|function| function.kind != Kind::Function);
+    losses.add(KINDS, others.count() as u64);
+}
+
+/// Counts a call count that is known.
+pub(super) fn lose_calls(call: &Call, losses: &mut Losses) {
+    losses.add(CALLS, call.calls.is_some().into());
+}
+
+/// A cost as a whole number.
+pub(super) fn whole(cost: f64, losses: &mut Losses) -> u64 {
+    if cost < 0.0 {
+        losses.add(NEGATIVE, 1);
+        return 0;
+    }
+    let whole = cost.round();
+    losses.add(FRACTIONS, (whole.to_bits() != cost.to_bits()).into());
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and saturating")]
+    let whole = whole as u64;
+    whole
+}
