@@ -9,7 +9,7 @@ use super::output::{Target, Unwritten};
 use super::source::{find_run, open_to_read};
 use super::{DatabaseArgs, Failure, asked, say};
 use crate::error::Stop;
-use crate::export::{self, EXPORTS, ExportError, Loss};
+use crate::export::{self, EXPORTS, ExportError, Loss, Request};
 use crate::store::{Database, RunInfo};
 
 #[derive(Debug, Args)]
@@ -35,6 +35,9 @@ pub(super) struct WrittenArgs {
     /// What was measured: time, ticks, samples, alloc [default: what the run's reports show]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
+    /// Layout of the output, for formats that have several: sampler has published and 2008 [default: the first]
+    #[arg(long, value_name = "NAME")]
+    layout: Option<String>,
     /// Write what the format cannot hold, which is told on standard error, to a file as JSON, too
     #[arg(long, value_name = "FILE")]
     loss_report: Option<PathBuf>,
@@ -73,9 +76,10 @@ impl WrittenArgs {
         [target, report]: &[Target; 2],
         stop: &Stop,
     ) -> Result<(), Failure> {
+        let request = Request { metric: self.metric.clone(), layout: self.layout.clone() };
         let mut losses = None;
         target.write(|out| {
-            let written = format.write(source, run, self.metric.as_deref(), out);
+            let written = format.write(source, run, &request, out);
             losses = Some(written.map_err(|error| match error {
                 ExportError::Output(error) => Unwritten::Output(error),
                 ExportError::Report(error) => Unwritten::Failed(asked(error, stop)),

@@ -19,25 +19,24 @@ use std::io::Write;
 
 use hashbrown::HashMap;
 
-use super::common::stacks::{CUMULATIVE, SIBLINGS, Stacks};
+use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
     BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LINES, METRIC, METRICS, NEGATIVE, PLACES, SAME_NAME, TITLE, lose_calls,
     lose_facts, lose_kinds, lose_places, whole,
 };
-use super::{Export, ExportError, Loss, Losses, Profile};
+use super::{Export, ExportError, Losses, Profile};
 
 /// See the module's page.
 pub const EXPORT: Export = Export {
     name: "folded",
     summary: "Collapsed stacks, for flame graphs and speedscope",
+    layouts: &[],
     losses: &[
         LINES, CALLS, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, KINDS, PLACES, SAME_NAME, SIBLINGS, CUMULATIVE, FREE,
         FRACTIONS, NEGATIVE,
     ],
     write,
 };
-
-const FREE: Loss = Loss { name: "free", what: "places that cost nothing, nor did what was called there", of: "nodes" };
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
     losses.add(METRIC, 1);

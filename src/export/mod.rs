@@ -5,6 +5,8 @@
 
 mod common;
 pub mod folded;
+pub mod lispworks_tree;
+pub mod sampler;
 
 use std::io::{self, Write};
 
@@ -12,7 +14,7 @@ use crate::report::{self, ReportError};
 use crate::store::{Database, FunctionRow, MetricInfo, RunInfo, StoreError};
 
 /// All formats, in the order in which they are listed.
-pub const EXPORTS: &[&Export] = &[&folded::EXPORT];
+pub const EXPORTS: &[&Export] = &[&folded::EXPORT, &lispworks_tree::EXPORT, &sampler::EXPORT];
 
 /// A file format that runs can be written in. All of them hold a tree of calls.
 #[derive(Debug)]
@@ -21,10 +23,30 @@ pub struct Export {
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
+    /// The layouts that it has, the usual one first; none where there is one only.
+    pub layouts: &'static [Layout],
     /// Everything that it cannot hold.
     pub losses: &'static [Loss],
     /// Writes a run.
     write: fn(&Profile<'_>, &mut Losses, &mut dyn Write) -> Result<(), ExportError>,
+}
+
+/// One of several ways to write a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What is particular about it.
+    pub about: &'static str,
+}
+
+/// What is asked of a writer.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The metric; the run's default one if `None`.
+    pub metric: Option<String>,
+    /// The layout; the format's usual one if `None`.
+    pub layout: Option<String>,
 }
 
 /// Something that a format cannot hold.
@@ -62,17 +84,19 @@ pub fn by_name(name: &str) -> Option<&'static Export> {
 }
 
 impl Export {
-    /// Writes a run with its costs in one metric, the default one unless another is named; says what got lost.
+    /// Writes a run with its costs in one metric; says what got lost.
     ///
     /// # Errors
-    /// When the run does not know paths or has no such metric, when the database fails, or the output.
+    /// When the run does not know paths or has no such metric, or the format no such layout; when the database fails, or the
+    /// output.
     pub fn write(
         &'static self,
         database: &Database,
         run: &RunInfo,
-        metric: Option<&str>,
+        request: &Request,
         out: &mut dyn Write,
     ) -> Result<Losses, ExportError> {
+        let layout = self.layout(request.layout.as_deref())?;
         if run.fidelity != "tree" {
             let known = if run.fidelity == "flat" { "totals only" } else { "who called whom, but no paths" };
             return Err(ReportError::NothingSelected(format!(
@@ -81,10 +105,25 @@ impl Export {
             ))
             .into());
         }
-        let profile = Profile::open(database, run, metric)?;
+        let profile = Profile { layout, ..Profile::open(database, run, request.metric.as_deref())? };
         let mut losses = Losses::new(self);
         (self.write)(&profile, &mut losses, out)?;
         Ok(losses)
+    }
+
+    /// The layout of this name; the usual one without a name, if there are several.
+    fn layout(&self, name: Option<&str>) -> Result<Option<Layout>, ReportError> {
+        let Some(name) = name else { return Ok(self.layouts.first().copied()) };
+        let found = self.layouts.iter().find(|layout| layout.name == name).copied();
+        found.map(Some).ok_or_else(|| {
+            let names: Vec<_> = self.layouts.iter().map(|layout| layout.name).collect();
+            let known = if names.is_empty() {
+                "one layout only".to_owned()
+            } else {
+                format!("the layouts {}", names.join(", "))
+            };
+            ReportError::Usage(format!("{} has {known}, not {name}", self.name))
+        })
     }
 }
 
@@ -128,6 +167,8 @@ struct Profile<'d> {
     database: &'d Database,
     run: RunInfo,
     metric: MetricInfo,
+    /// The layout that is asked for, of a format that has several.
+    layout: Option<Layout>,
     /// In the order of their numbers.
     functions: Vec<FunctionRow>,
     /// Metrics that are not asked for.
@@ -162,7 +203,8 @@ impl<'d> Profile<'d> {
         let functions = database.functions(run.run_id, metric.metric_id)?;
         let back_edges = database.back_edges(run.run_id)?;
         let other_metrics = metrics.len() as u64 - 1;
-        Ok(Self { database, run: run.clone(), metric, functions, other_metrics, facts: facts as u64, back_edges })
+        let run = run.clone();
+        Ok(Self { database, run, metric, layout: None, functions, other_metrics, facts: facts as u64, back_edges })
     }
 
     /// Calls a function for every place in the tree, callers first. Lines are passed over and counted: what they cost is in

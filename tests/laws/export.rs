@@ -1,19 +1,48 @@
 //! What is written for other programs can be read, and is the profile in everything that the format can hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use libtest_mimic::Failed;
-use profdb::export::{self, Export};
+use profdb::export::{self, Export, Request};
+use profdb::importers::{self, Format};
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
 
-use super::{Sample, ensure, output, rows, saved};
+use super::{Sample, ensure, equal, output, rows, save, saved};
+
+/// Samples that are not worth their time.
+const LARGE: f64 = 100_000.0;
+
+/// All tables of a run, with names for numbers: those of functions depend on where each came first.
+const TABLES: [&str; 5] = [
+    "SELECT name, unit, position, total FROM metrics ORDER BY metric_id",
+    "SELECT kind, name, module, file, first_line, first_col, raw_name FROM functions ORDER BY name, file, kind, module",
+    "SELECT n.up, n.size, n.outer_up, n.depth, f.kind, f.name, f.file, n.file, n.line, n.col, n.calls, n.exclusive, n.cumulative
+     FROM nodes AS n JOIN functions AS f ON f.function_id = n.function_id ORDER BY n.node_id",
+    "SELECT m.name, f.kind, f.name, f.file, i.calls, i.primitive, i.exclusive, i.cumulative, i.seen, i.recorded
+     FROM function_info AS i
+     JOIN metrics AS m ON m.metric_id = i.metric_id
+     JOIN functions AS f ON f.function_id = i.function_id
+     ORDER BY m.metric_id, f.name, f.file, f.kind",
+    "SELECT m.name, f.name, f.file, f.kind, c.name, c.file, c.kind, e.caller_line, e.caller_col, e.back, e.calls,
+       e.exclusive, e.cumulative, e.outermost, e.seen
+     FROM edges AS e
+     JOIN metrics AS m ON m.metric_id = e.metric_id
+     JOIN functions AS f ON f.function_id = e.callee_id
+     LEFT JOIN functions AS c ON c.function_id = e.caller_id
+     ORDER BY m.metric_id, f.name, f.file, f.kind, c.name, c.file, c.kind, e.caller_line, e.caller_col, e.back",
+];
 
 /// Figures of the tree, by path of names.
 type Stacks = BTreeMap<Vec<String>, f64>;
 
 pub(super) fn exports_hold_the_profile(sample: &Sample) -> Result<(), Failed> {
-    every_export(&saved(sample, 1)?)
+    let database = saved(sample, 1)?;
+    every_export(&database)?;
+    match export::by_name(sample.format.name) {
+        Some(export) => comes_back(export, sample.format, &database),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn hostile_names() -> Result<(), Failed> {
@@ -24,7 +53,7 @@ fn every_export(database: &Database) -> Result<(), Failed> {
     let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
     if run.fidelity != "tree" {
         for export in export::EXPORTS {
-            let refused = export.write(database, &run, None, &mut Vec::new());
+            let refused = export.write(database, &run, &Request::default(), &mut Vec::new());
             let told = refused.err().map(|error| error.to_string()).unwrap_or_default();
             ensure(told.contains("knows totals only") && told.contains("profdb report data"), || told)?;
         }
@@ -32,6 +61,9 @@ fn every_export(database: &Database) -> Result<(), Failed> {
     }
     for metric in database.metrics(run.run_id)? {
         folded(database, &run, &metric.name).map_err(|fault| format!("folded {}: {fault:?}", metric.name))?;
+        lispworks_tree(database, &run, &metric.name)
+            .map_err(|fault| format!("lispworks_tree {}: {fault:?}", metric.name))?;
+        sampler(database, &run, &metric.name).map_err(|fault| format!("sampler {}: {fault:?}", metric.name))?;
     }
     Ok(())
 }
@@ -42,15 +74,133 @@ fn written(
     database: &Database,
     run: &RunInfo,
     metric: &str,
+    layout: Option<&str>,
 ) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
     let mut bytes = Vec::new();
-    let losses = export.write(database, run, Some(metric), &mut bytes)?;
+    let request = Request { metric: Some(metric.to_owned()), layout: layout.map(str::to_owned) };
+    let losses = export.write(database, run, &request, &mut bytes)?;
     let lost = losses.each().map(|(loss, count)| (loss.name, count)).collect();
     Ok((bytes, lost))
 }
 
 fn by_name(name: &str) -> &'static Export {
     export::by_name(name).expect("a format")
+}
+
+/// What a format reads itself is the same profile, table by table.
+fn comes_back(export: &'static Export, format: &'static Format, database: &Database) -> Result<(), Failed> {
+    let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
+    let Some(metric) = &run.default_metric else { return Ok(()) };
+    let layouts = export.layouts.iter().map(|layout| Some(layout.name));
+    let mut files = Vec::new();
+    for layout in layouts.chain([None]) {
+        let (bytes, lost) = written(export, database, &run, metric, layout)?;
+        ensure(lost.is_empty(), || format!("{lost:?} of what the format can hold"))?;
+        let again = read(format, bytes.clone())?;
+        for table in TABLES {
+            equal(table, &rows(database, table, &[])?, &rows(&again, table, &[])?)?;
+        }
+        let title = "SELECT title FROM runs";
+        equal(title, &rows(database, title, &[])?, &rows(&again, title, &[])?)?;
+        files.push(bytes);
+    }
+    // The last one is the usual one, which is the first; no two others are the same.
+    let usual = files.pop();
+    ensure(files.is_empty() || files.first() == usual.as_ref(), || "the usual layout is not the first".to_owned())?;
+    let different: BTreeSet<&Vec<u8>> = files.iter().collect();
+    ensure(different.len() == files.len(), || "two layouts are the same".to_owned())
+}
+
+/// A file as its importer sees it.
+fn read(format: &'static Format, bytes: Vec<u8>) -> Result<Database, Failed> {
+    Ok(save(Database::in_memory(), &Sample { format, bytes })?.database)
+}
+
+/// Names as formats hold them whose names stand on a line.
+fn on_a_line(name: &str) -> String {
+    name.replace('\n', "␊")
+}
+
+/// What becomes of a cost in a format that holds whole numbers.
+fn rounded(cost: f64) -> f64 {
+    cost.round().max(0.0)
+}
+
+/// The tree without its lines: depth, name, cost with everything called.
+fn calls(database: &Database, metric: &str) -> Result<Vec<(usize, String, f64)>, Failed> {
+    let sql = "SELECT t.depth, t.function, f.kind, t.line IS NOT NULL, t.cumulative
+               FROM tree AS t
+               JOIN nodes AS n ON n.node_id = t.node_id
+               JOIN functions AS f ON f.function_id = n.function_id
+               WHERE t.run_id = 1 AND t.metric = ?1 ORDER BY t.node_id";
+    let mut open: Vec<(i64, bool)> = Vec::new();
+    let mut calls = Vec::new();
+    for row in rows(database, sql, &[&metric])? {
+        let [Value::Integer(depth), Value::Text(name), Value::Text(kind), Value::Integer(line), cost] = row.as_slice()
+        else {
+            return Err(format!("a row of the tree: {row:?}").into());
+        };
+        open.retain(|(above, _)| above < depth);
+        let above = open.iter().filter(|(_, line)| !line).count();
+        open.push((*depth, *line == 1));
+        if let (0, Value::Real(cost)) = (line, cost) {
+            let is_string = name.len() > 1 && name.starts_with('"') && name.ends_with('"');
+            let name = if kind != "function" && !is_string { format!("\"{name}\"") } else { name.clone() };
+            calls.push((above, on_a_line(&name), rounded(*cost)));
+        }
+    }
+    Ok(calls)
+}
+
+/// The lines are the calls in their order, and the file is written again as it is.
+fn lispworks_tree(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
+    let export = by_name("lispworks_tree");
+    let (bytes, lost) = written(export, database, run, metric, None)?;
+    let again = read(importers::by_name(export.name).expect("a format"), bytes.clone())?;
+    equal("calls", &calls(database, metric)?, &calls(&again, "samples")?)?;
+    let Some(second) = again.run(None)? else { return Err("there is no run".into()) };
+    let (twice, lost_again) = written(export, &again, &second, "samples", None)?;
+    ensure(twice == bytes, || "written twice, it is another file".to_owned())?;
+    ensure(lost_again.is_empty(), || format!("{lost_again:?} is lost of what was read"))?;
+    let lines = rows(database, "SELECT 1 FROM tree WHERE run_id = 1 AND metric = ?1 AND line IS NOT NULL", &[&metric])?;
+    ensure(lost.get("lines").copied().unwrap_or(0) == lines.len() as u64, || format!("{lost:?}"))
+}
+
+/// The stacks are the places with their own cost; what stands in no thread has got one.
+fn sampler(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
+    let export = by_name("sampler");
+    let unit = rows(
+        database,
+        "SELECT unit = 'count', total > 1e9, total > ?2 FROM metrics WHERE name = ?1",
+        &[&metric, &LARGE],
+    )?;
+    match unit.first().map(Vec::as_slice) {
+        Some([Value::Integer(1), Value::Integer(0), Value::Integer(0)]) => {}
+        // Would be written, and take its time.
+        Some([Value::Integer(1), Value::Integer(0), _]) => return Ok(()),
+        _ => {
+            let request = Request { metric: Some(metric.to_owned()), layout: None };
+            let refused = export.write(database, run, &request, &mut Vec::new());
+            let told = refused.err().map(|error| error.to_string()).unwrap_or_default();
+            return ensure(told.contains("(MOST_SAMPLES)") || told.contains("a stack for each sample"), || told);
+        }
+    }
+    let (bytes, lost) = written(export, database, run, metric, None)?;
+    let again = read(importers::by_name(export.name).expect("a format"), bytes)?;
+    let threads = rows(database, "SELECT name FROM functions WHERE kind = 'thread'", &[])?;
+    let is_thread = |name: &String| threads.contains(&vec![Value::Text(name.clone())]);
+    let mut expected = Stacks::new();
+    for (path, cost) in own_costs(database, metric)? {
+        let path: Vec<String> = path.iter().map(|name| on_a_line(name)).collect();
+        let outside = path.first().is_none_or(|name| !is_thread(name));
+        ensure(!outside || lost.contains_key("no_thread"), || format!("{lost:?} does not tell of {path:?}"))?;
+        *expected.entry(path[usize::from(!outside)..].to_vec()).or_default() += cost;
+    }
+    let mut found = Stacks::new();
+    for (path, cost) in own_costs(&again, "samples")? {
+        *found.entry(path[1..].to_vec()).or_default() += cost;
+    }
+    ensure(found == expected, || format!("{found:?} instead of {expected:?}"))
 }
 
 /// Own cost by path, from the public view; lines apart.
@@ -75,7 +225,7 @@ fn own_costs(database: &Database, metric: &str) -> Result<Stacks, Failed> {
 
 /// The lines are the places with their own cost, under their names.
 fn folded(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
-    let (bytes, lost) = written(by_name("folded"), database, run, metric)?;
+    let (bytes, lost) = written(by_name("folded"), database, run, metric, None)?;
     let text = String::from_utf8(bytes)?;
     let mut found = Stacks::new();
     for line in text.split_terminator('\n') {

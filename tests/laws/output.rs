@@ -395,6 +395,7 @@ fn hostile_run(sink: &mut dyn Sink) {
     sink.run(RunFact::Title("<title> | \"x\" & ]]>"));
     let time = sink.metric("time", Unit::Nanoseconds);
     let odd = sink.metric("<odd> \"metric\"|", Unit::Bytes);
+    let hits = sink.metric("hits;1", Unit::Count);
     for (at, name) in (1_u32..).zip(HOSTILE) {
         let places = if at % 2 == 0 { ["<a|b>", "\"c\",\td"] } else { ["", ""] };
         let module = places.iter().find(|_| at % 4 == 0).copied().unwrap_or_default();
@@ -403,6 +404,7 @@ fn hostile_run(sink: &mut dyn Sink) {
         sink.enter(Frame::function(function), Some(u64::from(at)));
         sink.cost(time, Cost::Exclusive(f64::from(at) * 1_234_567.891));
         sink.cost(odd, Cost::Exclusive(f64::from(at) * 512.0));
+        sink.cost(hits, Cost::Exclusive(f64::from(at)));
         sink.enter(Frame::line(function, at), None);
         sink.cost(time, Cost::Exclusive(f64::from(at) * 1e6));
         sink.enter(Frame::function(twin), None);

@@ -2,6 +2,8 @@
 
 pub(super) mod stacks;
 
+use std::borrow::Cow;
+
 use hashbrown::HashSet;
 
 use super::{Call, Loss, Losses, Profile};
@@ -32,6 +34,11 @@ pub(super) const PLACES: Loss =
 
 pub(super) const SAME_NAME: Loss =
     Loss { name: "same_name", what: "the difference between functions of one name", of: "functions" };
+
+pub(super) const NAMES: Loss = Loss { name: "names", what: "names as they are", of: "functions" };
+
+pub(super) const ABSENT: Loss =
+    Loss { name: "absent", what: "functions that have figures and no place", of: "functions" };
 
 pub(super) const FRACTIONS: Loss =
     Loss { name: "fractions", what: "fractions of the unit, which are rounded", of: "figures" };
@@ -64,6 +71,11 @@ pub(super) fn lose_kinds(profile: &Profile<'_>, losses: &mut Losses) {
 /// Counts a call count that is known.
 pub(super) fn lose_calls(call: &Call, losses: &mut Losses) {
     losses.add(CALLS, call.calls.is_some().into());
+}
+
+/// Text that stays on its line.
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    if text.contains('\n') { text.replace('\n', "␊").into() } else { text.into() }
 }
 
 /// A cost as a whole number.

@@ -10,6 +10,9 @@ pub(in crate::export) const SIBLINGS: Loss =
 pub(in crate::export) const CUMULATIVE: Loss =
     Loss { name: "cumulative", what: "cost with what was called, where it is not the sum", of: "nodes" };
 
+pub(in crate::export) const FREE: Loss =
+    Loss { name: "free", what: "places that cost nothing, nor did what was called there", of: "nodes" };
+
 /// What rounding may make of a sum, as a part of it.
 const ROUNDING: f64 = 1e-9;
 

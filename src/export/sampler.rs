@@ -1,0 +1,252 @@
+//! Apple Sampler traces
+//!
+//! # What it is
+//! A file of Apple's Sampler: a table of symbols and then, thread by thread, one stack per sample. profdb reads it, too.
+//!
+//! # What is written
+//! - A symbol for each thread and function, with its file as both paths, `NIL` where it is unknown. Threads that are called
+//!   `Thread_` and four hexadecimal digits keep them as their id.
+//! - A stack for each sample: a place in the tree that 7 samples fell on comes 7 times. So the metric must be a count:
+//!   samples, or ticks. The three numbers in front of each stack are 1, 0, 1.
+//! - What stands in no thread goes into a thread of its own. Lines of functions are no frames: the frame is the function.
+//! - In names and files, a line feed becomes `␊`; in files, a tab becomes `␉`.
+//!
+//! # References
+//! - "Apple's Sampler file format, and SBCL SB-SPROF report generation", kpreid, 2008: grammar and a writer.
+
+use std::io::Write;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
+use super::common::{
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES, SAME_NAME,
+    TITLE, lose_calls, lose_facts, one_line, whole,
+};
+use super::{Export, ExportError, Layout, Loss, Losses, Profile};
+use crate::events::Kind;
+use crate::report::ReportError;
+use crate::store::FunctionRow;
+
+/// See the module's page.
+pub const EXPORT: Export = Export {
+    name: "sampler",
+    summary: "Apple Sampler traces",
+    layouts: &[PUBLISHED, OF_2008],
+    losses: &[
+        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, NO_THREAD, KINDS, PLACES, NAMES, SAME_NAME, ABSENT,
+        SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE,
+    ],
+    write,
+};
+
+const PUBLISHED: Layout = Layout {
+    name: "published",
+    about: "the published grammar: `@end` behind the table, behind each thread and at the end",
+};
+
+const OF_2008: Layout = Layout { name: "2008", about: "as the published writer wrote: `@end` at the end only" };
+
+const NO_THREAD: Loss =
+    Loss { name: "no_thread", what: "that stacks belong to no thread; they get one", of: "roots of the tree" };
+
+/// The first id that is given away, as the writer of 2008 does.
+const FIRST_ID: u32 = 0x2122;
+
+/// Samples that a file may have: each is a record of its own.
+const MOST_SAMPLES: f64 = 1e9;
+
+fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+    refuse(profile)?;
+    lose_facts(profile, losses);
+    losses.add(METRIC, (profile.metric.name != "samples").into());
+    losses.add(TITLE, profile.run.title.is_some().into());
+    let end = if profile.layout == Some(OF_2008) { "" } else { "@end\n" };
+    let symbols = Symbols::new(profile, losses);
+    symbols.write(profile, out)?;
+    out.write_all(end.as_bytes())?;
+    // A frame with the number of a thread is one of unknown code only where the thread has begun.
+    if symbols.borrowed {
+        for (function, id) in profile.functions.iter().zip(&symbols.ids) {
+            if function.kind == Kind::Thread {
+                write!(out, "@threadV1.0\t{id:04X}\n{end}")?;
+            }
+        }
+    }
+    let mut stacks = Stacks::new();
+    // The thread whose samples are being written, and the frames below it.
+    let mut thread = None;
+    let mut frames: Vec<u32> = Vec::new();
+    let mut placed = vec![false; profile.functions.len()];
+    profile.each_call(losses, |call, losses| {
+        let id = symbols.ids[call.function];
+        let function = &profile.functions[call.function];
+        let is_thread = function.kind == Kind::Thread && call.depth == 0;
+        stacks.enter(&call, id as usize, losses);
+        lose_calls(&call, losses);
+        if !placed[call.function] {
+            let is_kept = is_thread || symbols.kind(function, id) == function.kind;
+            losses.add(KINDS, (!is_kept).into());
+            placed[call.function] = true;
+        }
+        if call.depth == 0 {
+            let next = if is_thread { id } else { symbols.own_thread };
+            losses.add(NO_THREAD, (!is_thread).into());
+            if thread != Some(next) {
+                let before = if thread.is_some() { end } else { "" };
+                writeln!(out, "{before}@threadV1.0\t{next:04X}")?;
+                thread = Some(next);
+            }
+        }
+        let above = call.depth - usize::from(thread != Some(symbols.own_thread) && call.depth > 0);
+        frames.truncate(above);
+        if !is_thread {
+            frames.push(id);
+        }
+        let samples = whole(call.exclusive, losses);
+        losses.add(FREE, (samples == 0 && call.cumulative == 0.0 && !is_thread).into());
+        let record = record(&frames);
+        for _ in 0..samples {
+            out.write_all(&record)?;
+        }
+        Ok(())
+    })?;
+    stacks.leave(0, losses);
+    losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
+    let end = if thread.is_some() { end } else { "" };
+    Ok(writeln!(out, "{end}@end")?)
+}
+
+/// Refuses what has no samples.
+fn refuse(profile: &Profile<'_>) -> Result<(), ExportError> {
+    let Profile { metric, run, .. } = profile;
+    let fault = if metric.unit != "count" {
+        format!(
+            "a sampler file has a stack for each sample, and `{}` of run {} is in {}: name a metric that is counted with \
+             --metric, or write lispworks_tree or folded",
+            metric.name, run.run_id, metric.unit
+        )
+    } else if metric.total > MOST_SAMPLES {
+        format!("expected at most {MOST_SAMPLES} samples (MOST_SAMPLES), found {} in run {}", metric.total, run.run_id)
+    } else {
+        return Ok(());
+    };
+    Err(ReportError::NothingSelected(fault).into())
+}
+
+/// A stack, innermost frame first.
+fn record(frames: &[u32]) -> Vec<u8> {
+    let count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
+    let mut record = vec![b'\t'];
+    for number in [1, 0, 1, count].iter().chain(frames.iter().rev()) {
+        record.extend(number.to_be_bytes());
+    }
+    record.push(b'\n');
+    record
+}
+
+/// The numbers that stand for threads and functions.
+struct Symbols {
+    /// By the place in [`Profile::functions`].
+    ids: Vec<u32>,
+    threads: HashSet<u32>,
+    /// Threads without a symbol, because unknown code has their number.
+    unlisted: HashSet<u32>,
+    /// Some frame has the number of a thread.
+    borrowed: bool,
+    /// The thread of what stands in none.
+    own_thread: u32,
+}
+
+impl Symbols {
+    fn new(profile: &Profile<'_>, losses: &mut Losses) -> Self {
+        let functions = &profile.functions;
+        let mut taken: HashSet<u32> = HashSet::new();
+        let mut ids: Vec<Option<u32>> = functions.iter().map(number_of_thread).collect();
+        for id in &mut ids {
+            *id = id.filter(|id| taken.insert(*id));
+        }
+        let mut next = FIRST_ID;
+        let mut fresh = || {
+            while !taken.insert(next) {
+                next += 1;
+            }
+            next
+        };
+        let mut threads = HashMap::new();
+        for (function, id) in functions.iter().zip(&mut ids).filter(|(function, _)| function.kind == Kind::Thread) {
+            let id = *id.get_or_insert_with(&mut fresh);
+            let known = threads.insert(function.name.as_str(), id).is_some();
+            losses.add(NAMES, (known || function.name.is_empty() || *one_line(&function.name) != function.name).into());
+            losses.add(PLACES, (!function.module.is_empty() || !function.file.is_empty()).into());
+        }
+        let by_number: HashMap<String, u32> = threads.values().map(|id| (format!("0x{id:08X}"), *id)).collect();
+        let mut unlisted = HashSet::new();
+        let mut borrowed = HashSet::new();
+        let mut pairs = HashSet::new();
+        for (function, id) in functions.iter().zip(&mut ids).filter(|(function, _)| function.kind != Kind::Thread) {
+            if function.kind == Kind::Pseudo {
+                let name = function.name.as_str();
+                let number = by_number.get(name).filter(|_| function.file.is_empty());
+                let of_thread = number.or_else(|| threads.get(name)).filter(|id| !borrowed.contains(*id));
+                if let Some(thread) = of_thread {
+                    if number.is_some() {
+                        unlisted.insert(*thread);
+                    }
+                    borrowed.insert(*thread);
+                    *id = Some(*thread);
+                }
+            }
+            id.get_or_insert_with(&mut fresh);
+            let (name, file) = (one_line(&function.name), path(&function.file));
+            let is_read = *name == function.name && (file == function.file || function.file.is_empty());
+            losses.add(NAMES, (!is_read || function.file == "NIL").into());
+            losses.add(PLACES, (!function.module.is_empty() || function.place != (0, 0)).into());
+            losses.add(SAME_NAME, (!pairs.insert((name, file))).into());
+        }
+        let own_thread = fresh();
+        let ids: Vec<u32> = ids.into_iter().flatten().collect();
+        let threads = threads.into_values().collect();
+        Self { ids, threads, unlisted, borrowed: !borrowed.is_empty(), own_thread }
+    }
+
+    /// What a reader takes a frame for.
+    fn kind(&self, function: &FunctionRow, id: u32) -> Kind {
+        if function.kind != Kind::Thread && self.threads.contains(&id) { Kind::Pseudo } else { Kind::Function }
+    }
+
+    fn write(&self, profile: &Profile<'_>, out: &mut dyn Write) -> Result<(), ExportError> {
+        out.write_all(b"@supersamplerV1.0\n@symboltableV1.1\n")?;
+        let files: HashMap<u32, &str> = self.files(profile);
+        for (function, id) in profile.functions.iter().zip(&self.ids) {
+            let is_frame_of_thread = function.kind != Kind::Thread && self.threads.contains(id);
+            if is_frame_of_thread || self.unlisted.contains(id) {
+                continue;
+            }
+            let file = path(files.get(id).copied().unwrap_or_default());
+            out.write_all(b"\t")?;
+            out.write_all(&id.to_be_bytes())?;
+            out.write_all(b"\t\0\0\0\0\t")?;
+            writeln!(out, "{}\t{file}\t{file}", one_line(&function.name))?;
+        }
+        Ok(())
+    }
+
+    /// The file of each symbol; that of a thread is that of the unknown code with its number.
+    fn files<'p>(&self, profile: &'p Profile<'_>) -> HashMap<u32, &'p str> {
+        let frames = profile.functions.iter().zip(&self.ids).filter(|(function, _)| function.kind != Kind::Thread);
+        frames.map(|(function, id)| (*id, function.file.as_str())).collect()
+    }
+}
+
+/// The number that a thread's name holds.
+fn number_of_thread(function: &FunctionRow) -> Option<u32> {
+    let digits = function.name.strip_prefix("Thread_").filter(|_| function.kind == Kind::Thread)?;
+    let is_upper = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
+    if digits.len() == 4 && is_upper { u32::from_str_radix(digits, 16).ok() } else { None }
+}
+
+/// A file between tabs.
+fn path(file: &str) -> String {
+    if file.is_empty() { "NIL".to_owned() } else { one_line(file).replace('\t', "␉") }
+}
