@@ -12,6 +12,7 @@
 //! csv       the tree as CSV
 //! lispworks the tree as LispWorks saves it, two rows more
 //! sampler   one stack per row, for Apple's Sampler
+//! folded    one stack per row, folded
 //! rows      the same nodes as rows of profdb's table `nodes`, for bulk loaders
 //! expected  calls and times of each function, as tab-separated values
 //! check     asserts the rules and prints the shape of the tree
@@ -31,7 +32,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
 use profiles::dyalog::{write_csv, write_xml};
-use profiles::lisp::{write_lispworks, write_sampler};
+use profiles::lisp::{write_folded, write_lispworks, write_sampler};
 use profiles::{Cost, MIN_FUNCTIONS, Path, Profile, Row, Version, names, raw};
 
 fn main() -> ExitCode {
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
 
 // The command line
 
-const USAGE: &str = "usage: generate [xml|csv|lispworks|sampler|rows|expected|check ROWS] \
+const USAGE: &str = "usage: generate [xml|csv|lispworks|sampler|folded|rows|expected|check ROWS] \
     [--functions N] [--seed N] [--version 0.9.0|1.37] [-o FILE]";
 
 #[derive(Clone, Copy)]
@@ -63,6 +64,7 @@ enum Kind {
     Csv,
     LispWorks,
     Sampler,
+    Folded,
     Rows,
     Expected,
     Check,
@@ -119,6 +121,7 @@ impl Request {
             Kind::Csv => write_csv(&self.profile, &mut out),
             Kind::LispWorks => write_lispworks(&self.profile, &mut out),
             Kind::Sampler => write_sampler(&self.profile, &mut out),
+            Kind::Folded => write_folded(&self.profile, &mut out),
             Kind::Rows => write_nodes(&self.profile, &mut out),
             Kind::Expected => write_expected(&self.profile, &mut out),
             Kind::Check => write_shape(&self.profile, &mut out),
@@ -135,6 +138,7 @@ impl Kind {
             "csv" => Self::Csv,
             "lispworks" => Self::LispWorks,
             "sampler" => Self::Sampler,
+            "folded" => Self::Folded,
             "rows" => Self::Rows,
             "expected" => Self::Expected,
             "check" => Self::Check,

@@ -37,16 +37,18 @@ struct File {
 }
 
 /// Names of the formats; a bench for each.
-const FORMATS: [&str; 4] = ["dyalog_csv", "dyalog_xml", "lispworks_tree", "sampler"];
+const FORMATS: [&str; 5] = ["dyalog_csv", "dyalog_xml", "lispworks_tree", "sampler", "folded"];
 
 fn file(name: &str) -> &'static File {
     type Writer = fn(&Profile, &mut Vec<u8>) -> io::Result<()>;
-    const WRITERS: [Writer; 4] = [dyalog::write_csv, dyalog::write_xml, lisp::write_lispworks, lisp::write_sampler];
-    static FILES: [LazyLock<File>; 4] = [
+    const WRITERS: [Writer; 5] =
+        [dyalog::write_csv, dyalog::write_xml, lisp::write_lispworks, lisp::write_sampler, lisp::write_folded];
+    static FILES: [LazyLock<File>; 5] = [
         LazyLock::new(|| generate(0)),
         LazyLock::new(|| generate(1)),
         LazyLock::new(|| generate(2)),
         LazyLock::new(|| generate(3)),
+        LazyLock::new(|| generate(4)),
     ];
     fn generate(at: usize) -> File {
         let profile = Profile::new(ROWS, ROWS / 100, 1, Version::V0_9_0).expect("sound arguments");

@@ -261,8 +261,8 @@ fn inlined_functions_without_end() {
     for _ in 0..1000 {
         content.extend(field(2, &[8, 1, 16, 1]));
     }
-    // The 280th sample passes what is always allowed.
-    let at = at + 279 * 6;
+    // The 18th sample passes what is always allowed.
+    let at = at + 17 * 6;
     let error = format!(
         "profdb: a.pb: byte {at}: expected at most 64 frames for each byte of the samples (limit: inlined functions), found \
          more\n"

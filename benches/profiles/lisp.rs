@@ -1,5 +1,5 @@
-//! The same trees as sampling profilers of Lisp save them: each row is a function of its own, those of lines are called
-//! as LispWorks calls local functions.
+//! The same trees as sampling profilers save them: each row is a function of its own, those of lines are called as
+//! LispWorks calls local functions.
 
 use std::io::{self, Write};
 
@@ -121,6 +121,19 @@ pub(crate) fn write_sampler(profile: &Profile, out: &mut impl Write) -> io::Resu
         out.write_all(b"\n")
     })?;
     out.write_all(b"@end\n")
+}
+
+/// One stack per row, outermost frame first, with the samples that nothing below it has.
+pub(crate) fn write_folded(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
+    let names = names(profile.functions);
+    let mut path = Path::default();
+    profile.each_row(|row| {
+        path.enter(row);
+        for (depth, (_, row)) in path.open.iter().enumerate() {
+            write!(out, "{}{}", if depth == 0 { "" } else { ";" }, name(&names, row))?;
+        }
+        writeln!(out, " {}", samples(row.exclusive))
+    })
 }
 
 fn id(number: usize) -> u32 {

@@ -33,11 +33,11 @@
 //! - `drop_frames` and `keep_frames` are properties of the run; no frame is left out on their account. A note says so, because
 //!   `pprof` leaves them out.
 //! - Fields that the format did not have when this was written; a note counts those at the top.
-//! - Files of one profile behind another: they are refused.
-//! - Text that older versions of gperftools and Go write.
+//! - Several profiles, one behind the other: they are refused.
+//! - The older formats, most of them text, that `pprof` also reads.
 //!
 //! # References
-//! - `proto/profile.proto`, and the README of its documentation, of <https://github.com/google/pprof>.
+//! - The schema, profile.proto, and the documentation of `pprof`: <https://github.com/google/pprof>.
 //! - "Encoding", Protocol Buffers documentation: tags, numbers, packed fields.
 
 use std::borrow::Cow;
@@ -76,7 +76,7 @@ const KEYS: usize = 8;
 const RATIO: u64 = 64;
 
 /// Frames, or bytes of names, below which [`RATIO`] does not matter.
-const RATIO_FLOOR: u64 = 16 << 20;
+const RATIO_FLOOR: u64 = 1 << 20;
 
 /// There is no magic number. Two fields that look like nothing else will do, before the first that no profile has: damage
 /// behind them is reported with its place.
