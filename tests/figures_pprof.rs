@@ -26,11 +26,7 @@ fn file(name: &str) -> PathBuf {
 fn text(name: &str) -> String {
     let bytes = fs::read(file(name)).expect(name);
     let mut text = String::new();
-<<<<<<< HEAD
     if Path::new(name).extension().is_some_and(|ending| ending == "gz") {
-=======
-    if bytes.starts_with(&[0x1f, 0x8b]) {
->>>>>>> f9dcc40 (tests: the figures of pprof without clippy's warnings)
         flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).expect(name);
         return text;
     }
@@ -282,22 +278,13 @@ fn every_stack() {
     assert_eq!(stacks(&imported("cpu.pb.gz"), "cpu"), expected);
 }
 
-<<<<<<< HEAD
 /// Keys and values.
 type Labels = Vec<(String, String)>;
-=======
-/// The name of a function, and with the place in its source.
-type NameAndLine = (String, String);
->>>>>>> f9dcc40 (tests: the figures of pprof without clippy's warnings)
 
 /// What `-raw` prints: samples, each with its values and the functions of its stack, innermost first, as name and line.
 struct Raw {
     metrics: Vec<String>,
-<<<<<<< HEAD
     samples: Vec<(Vec<f64>, Labels)>,
-=======
-    samples: Vec<(Vec<f64>, Vec<NameAndLine>)>,
->>>>>>> f9dcc40 (tests: the figures of pprof without clippy's warnings)
     labelled: usize,
 }
 
@@ -305,7 +292,7 @@ impl Raw {
     fn of(report: &str) -> Self {
         let (samples, tables) = report.split_once("\nLocations\n").expect("locations");
         let (locations, _) = tables.split_once("\nMappings\n").expect("mappings");
-        let mut frames: BTreeMap<u64, Vec<NameAndLine>> = BTreeMap::new();
+        let mut frames: BTreeMap<u64, Vec<(String, String)>> = BTreeMap::new();
         let mut id = 0;
         for line in locations.lines() {
             let mut rest = line.trim();
@@ -336,7 +323,7 @@ impl Raw {
     }
 
     /// Adds up one metric: key and cost of the innermost frame, and of each frame once per sample.
-    fn sums(&self, metric: usize, key: fn(&NameAndLine) -> &String) -> BTreeMap<String, [f64; 2]> {
+    fn sums(&self, metric: usize, key: fn(&(String, String)) -> &String) -> BTreeMap<String, [f64; 2]> {
         let mut sums: BTreeMap<String, [f64; 2]> = BTreeMap::new();
         for (values, frames) in &self.samples {
             sums.entry(key(&frames[0]).clone()).or_default()[0] += values[metric];
@@ -430,12 +417,7 @@ fn told(database: &Database) -> Vec<String> {
         let width = statement.column_count();
         let mut rows = statement.query([]).expect(sql);
         while let Some(row) = rows.next().expect(sql) {
-<<<<<<< HEAD
             all.push((0..width).map(|at| format!("{:?}", row.get_ref(at).expect(sql))).collect::<Vec<_>>().join("|"));
-=======
-            let values: Vec<_> = (0..width).map(|at| row.get_ref(at).expect(sql)).collect();
-            all.push(format!("{values:?}"));
->>>>>>> f9dcc40 (tests: the figures of pprof without clippy's warnings)
         }
     }
     all
