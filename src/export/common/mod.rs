@@ -45,6 +45,14 @@ pub(super) const FRACTIONS: Loss =
 
 pub(super) const NEGATIVE: Loss = Loss { name: "negative", what: "costs below 0, which become 0", of: "figures" };
 
+pub(super) const LARGE: Loss =
+    Loss { name: "large", what: "figures too large for it, which become the largest", of: "figures" };
+
+/// Counts a metric that is not the one that readers take it for.
+pub(super) fn lose_metric(profile: &Profile<'_>, losses: &mut Losses) {
+    losses.add(METRIC, (profile.metric.name != "samples" || profile.metric.unit != "count").into());
+}
+
 /// Counts what formats that know nothing but names and figures lose of the run as a whole.
 pub(super) fn lose_facts(profile: &Profile<'_>, losses: &mut Losses) {
     losses.add(METRICS, profile.other_metrics);
@@ -78,7 +86,10 @@ pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains('\n') { text.replace('\n', "␊").into() } else { text.into() }
 }
 
-/// A cost as a whole number.
+/// What costs of 64 bits stay below.
+const LIMIT: f64 = 18_446_744_073_709_551_616.0;
+
+/// A cost as a whole number of 64 bits.
 pub(super) fn whole(cost: f64, losses: &mut Losses) -> u64 {
     if cost < 0.0 {
         losses.add(NEGATIVE, 1);
@@ -86,6 +97,8 @@ pub(super) fn whole(cost: f64, losses: &mut Losses) -> u64 {
     }
     let whole = cost.round();
     losses.add(FRACTIONS, (whole.to_bits() != cost.to_bits()).into());
+    // A REAL cannot tell the largest number from the one behind it.
+    losses.add(LARGE, (whole > LIMIT).into());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and saturating")]
     let whole = whole as u64;
     whole
