@@ -14,6 +14,7 @@ pub mod export;
 pub mod import;
 pub mod importers;
 pub mod input;
+pub mod options;
 mod pipe;
 pub mod recorder;
 pub mod report;

@@ -16,6 +16,7 @@ use profdb::export::EXPORTS;
 use profdb::import::{import, meta};
 use profdb::importers::{self, FORMATS};
 use profdb::input::{HEAD, Input, Limits};
+use profdb::options::Takes;
 use profdb::report::header::{Column, Kind, Needs, Parameter, ParameterDef};
 use profdb::report::{REPORTS, Report};
 use profdb::store::Database;
@@ -306,21 +307,32 @@ fn exports_are_current() {
     let mut text = format!(
         "{MADE}# Formats to write\n\n\
          `profdb export --format NAME RUN` writes a run of the database for another program, `profdb convert --to NAME FILE`\n\
-         a profile without a database. Both write the costs of one metric, the run's default one unless `--metric`\n\
-         names another. With `-o FILE` the output goes to a file, completely or not at all.\n\n\
+         a profile without a database. Formats that hold several metrics get all of them, others the run's default one, unless\n\
+         `--metric` names one. With `-o FILE` the output goes to a file, completely or not at all.\n\n\
          What a format cannot hold is told on standard error, a line for each sort of loss with how much of it there was;\n\
          `--loss-report FILE` writes the same as JSON, with the names below. Nothing is said of what a run does not have.\n\
-         A run that knows no paths cannot be written in these formats, which all hold a tree of calls.\n\n"
+         A run that knows no paths cannot be written in formats that hold a tree of calls; the others say what they need.\n\n"
     );
     for export in EXPORTS {
         let _ = writeln!(text, "- [{0}](#{0}): {1}", export.name, export.summary);
     }
     for export in EXPORTS {
         let page = page(export.name, "src/export");
-        let _ = write!(
-            text,
-            "\n{page}\n### What gets lost\n\n| name | what gets lost | counted are |\n| --- | --- | --- |\n"
-        );
+        let _ = write!(text, "\n{page}");
+        if !export.options.is_empty() {
+            let _ = write!(text, "\n### Options\n\n| option | meaning |\n| --- | --- |\n");
+        }
+        for option in export.options {
+            let value = match option.takes {
+                Takes::Nothing => String::new(),
+                Takes::Word(words) => format!(" {}", words.join("\\|")),
+                Takes::Separators => " XY".to_owned(),
+                Takes::Percentage => " N".to_owned(),
+                Takes::Text => " NAME".to_owned(),
+            };
+            let _ = writeln!(text, "| `--{}{value}` | {} |", option.name, cell(option.meaning));
+        }
+        let _ = write!(text, "\n### What gets lost\n\n| name | what gets lost | counted are |\n| --- | --- | --- |\n");
         for loss in export.losses {
             let _ = writeln!(text, "| `{}` | {} | {} |", loss.name, cell(loss.what), loss.of);
         }

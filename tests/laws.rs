@@ -29,6 +29,8 @@ use rusqlite::types::ValueRef;
 mod export;
 #[path = "laws/output.rs"]
 mod output;
+#[path = "laws/viewers.rs"]
+mod viewers;
 
 /// Files up to this size are cut after every byte, larger ones in [`CUTS`] places.
 const CUT_EVERYWHERE: usize = 1024;

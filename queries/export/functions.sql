@@ -15,4 +15,4 @@ CROSS JOIN function_info AS d ON d.metric_id = r.default_metric_id
 CROSS JOIN functions AS f ON f.function_id = d.function_id
 LEFT JOIN function_info AS i ON i.metric_id = :metric AND i.function_id = d.function_id
 WHERE r.run_id = :run
-ORDER BY f.function_id
+ORDER BY d.function_id

@@ -2,7 +2,9 @@
 SELECT
   n.depth,
   n.function_id,
-  n.line IS NOT NULL AS is_line,
+  n.line,
+  n.file,
+  n.col,
   n.calls,
   CASE WHEN r.default_metric_id = :metric THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END AS exclusive,
   CASE

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use super::options::ExportOptions;
 use super::output::{Target, Unwritten};
 use super::source::{find_run, open_to_read};
 use super::{DatabaseArgs, Failure, asked, say};
@@ -32,7 +33,7 @@ pub(super) struct WrittenArgs {
     /// Write to a file instead of the screen, completely or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What was measured: time, ticks, samples, alloc [default: what the run's reports show]
+    /// What was measured: time, ticks, samples, alloc [default: what the run's reports show; in formats that hold several: all]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     /// Layout of the output, for formats that have several: sampler has published and 2008 [default: the first]
@@ -41,6 +42,8 @@ pub(super) struct WrittenArgs {
     /// Write what the format cannot hold, which is told on standard error, to a file as JSON, too
     #[arg(long, value_name = "FILE")]
     loss_report: Option<PathBuf>,
+    #[command(flatten)]
+    options: ExportOptions,
 }
 
 /// Reads the name of a format.
@@ -76,7 +79,8 @@ impl WrittenArgs {
         [target, report]: &[Target; 2],
         stop: &Stop,
     ) -> Result<(), Failure> {
-        let request = Request { metric: self.metric.clone(), layout: self.layout.clone() };
+        let request =
+            Request { metric: self.metric.clone(), layout: self.layout.clone(), options: self.options.0.clone() };
         let mut losses = None;
         target.write(|out| {
             let written = format.write(source, run, &request, out);

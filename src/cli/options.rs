@@ -2,18 +2,35 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
+use super::report::percentage;
 use super::sentence;
-use crate::importers::{FORMATS, OptionDef, Options, Takes};
+use crate::export::EXPORTS;
+use crate::importers::FORMATS;
+use crate::options::{OptionDef, Options, Takes};
 use crate::separators::Separators;
 
 /// Whatever the user says about a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormatOptions(pub(super) Options);
 
-/// The options of all formats, each name once.
-fn all() -> Vec<&'static OptionDef> {
+/// Whatever the user wants of a file that is written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ExportOptions(pub(super) Options);
+
+/// The options that files to read have.
+fn of_formats() -> Vec<&'static OptionDef> {
+    once(FORMATS.iter().map(|format| format.options))
+}
+
+/// The options that files to write have.
+fn of_exports() -> Vec<&'static OptionDef> {
+    once(EXPORTS.iter().map(|export| export.options))
+}
+
+/// Options of several formats, each name once.
+fn once(all: impl Iterator<Item = &'static [OptionDef]>) -> Vec<&'static OptionDef> {
     let mut options: Vec<&OptionDef> = Vec::new();
-    for option in FORMATS.iter().flat_map(|format| format.options) {
+    for option in all.flatten() {
         if !options.iter().any(|known| known.name == option.name) {
             options.push(option);
         }
@@ -26,20 +43,46 @@ fn separators(text: &str) -> Result<String, String> {
     text.parse::<Separators>().map(|_| text.to_owned())
 }
 
+/// The text, if it is a percentage.
+fn share(text: &str) -> Result<String, String> {
+    percentage(text).map(|_| text.to_owned())
+}
+
+/// Adds a flag for each option.
+fn augment(command: Command, options: &[&'static OptionDef], heading: &'static str) -> Command {
+    let flag = |option: &&'static OptionDef| {
+        let flag = Arg::new(option.name).long(option.name).help(sentence(option.meaning)).help_heading(heading);
+        match option.takes {
+            Takes::Nothing => flag.action(ArgAction::SetTrue),
+            Takes::Word(words) => flag.value_name("VALUE").value_parser(words.to_vec()),
+            Takes::Separators => flag.value_name("XY").value_parser(separators),
+            Takes::Percentage => flag.value_name("N").value_parser(share),
+            Takes::Text => flag.value_name("NAME"),
+        }
+    };
+    options.iter().map(flag).fold(command, Command::arg)
+}
+
+/// The options that are given.
+fn given(matches: &ArgMatches, known: &[&'static OptionDef]) -> Options {
+    let mut options = Options::default();
+    for option in known {
+        match option.takes {
+            Takes::Nothing if matches.get_flag(option.name) => options.set(option.name, ""),
+            Takes::Nothing => {}
+            Takes::Word(_) | Takes::Separators | Takes::Percentage | Takes::Text => {
+                if let Some(value) = matches.get_one::<String>(option.name) {
+                    options.set(option.name, value);
+                }
+            }
+        }
+    }
+    options
+}
+
 impl Args for FormatOptions {
     fn augment_args(command: Command) -> Command {
-        let flag = |option: &&'static OptionDef| {
-            let flag = Arg::new(option.name)
-                .long(option.name)
-                .help(sentence(option.meaning))
-                .help_heading("Options of formats");
-            match option.takes {
-                Takes::Nothing => flag.action(ArgAction::SetTrue),
-                Takes::Word(words) => flag.value_name("VALUE").value_parser(words.to_vec()),
-                Takes::Separators => flag.value_name("XY").value_parser(separators),
-            }
-        };
-        all().iter().map(flag).fold(command, Command::arg)
+        augment(command, &of_formats(), "Options of formats")
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -49,19 +92,28 @@ impl Args for FormatOptions {
 
 impl FromArgMatches for FormatOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut options = Options::default();
-        for option in all() {
-            match option.takes {
-                Takes::Nothing if matches.get_flag(option.name) => options.set(option.name, ""),
-                Takes::Nothing => {}
-                Takes::Word(_) | Takes::Separators => {
-                    if let Some(value) = matches.get_one::<String>(option.name) {
-                        options.set(option.name, value);
-                    }
-                }
-            }
-        }
-        Ok(Self(options))
+        Ok(Self(given(matches, &of_formats())))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for ExportOptions {
+    fn augment_args(command: Command) -> Command {
+        augment(command, &of_exports(), "Options of formats that are written")
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ExportOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(matches, &of_exports())))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

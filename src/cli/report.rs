@@ -193,7 +193,7 @@ fn count(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "expected a whole number, such as 10".to_owned())
 }
 
-fn percentage(text: &str) -> Result<f64, String> {
+pub(super) fn percentage(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| "expected a percentage, such as 65 or 0.5".to_owned())
 }

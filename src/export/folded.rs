@@ -26,13 +26,16 @@ use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
     SAME_NAME, TITLE, lose_calls, lose_facts, lose_kinds, lose_metric, lose_places, whole,
 };
-use super::{Export, ExportError, Losses, Profile};
+use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
 
 /// See the module's page.
 pub const EXPORT: Export = Export {
     name: "folded",
     summary: "Collapsed stacks, for flame graphs and speedscope",
+    needs: Needs::Tree,
+    metrics: Metrics::One,
     layouts: &[],
+    options: &[],
     losses: &[
         LINES, CALLS, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, KINDS, PLACES, NAMES, SAME_NAME, ABSENT, SIBLINGS,
         CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,

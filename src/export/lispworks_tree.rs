@@ -22,16 +22,19 @@ use hashbrown::HashMap;
 
 use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
-    SAME_NAME, TITLE, lose_calls, lose_facts, lose_metric, one_line, whole,
+    SAME_NAME, TITLE, UNKNOWN, lose_calls, lose_facts, lose_metric, one_line, whole,
 };
-use super::{Call, Export, ExportError, Loss, Losses, Profile};
+use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {
     name: "lispworks_tree",
     summary: "LispWorks profiler trees (save-current-profiler-tree)",
+    needs: Needs::Tree,
+    metrics: Metrics::One,
     layouts: &[],
+    options: &[],
     losses: &[
         LINES,
         CALLS,
@@ -63,8 +66,6 @@ const CALL_COUNTS: Loss = Loss {
 
 const EXCLUSIVE: Loss =
     Loss { name: "exclusive", what: "own cost of places, where it is not what was called leaves", of: "nodes" };
-
-const UNKNOWN: Loss = Loss { name: "unknown", what: "figures that are unknown, which become 0", of: "figures" };
 
 /// The largest number that the file may hold.
 const LARGEST: u64 = (1 << 63) - 1;

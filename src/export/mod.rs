@@ -3,6 +3,7 @@
 //! A writer sees a [`Profile`] and somewhere to write to: no SQL, no files, no screen. Nodes come to it one by one, so
 //! that memory grows with functions and depth, not with the run. What its format cannot hold it counts in [`Losses`].
 
+pub mod callgrind;
 mod common;
 pub mod folded;
 pub mod lispworks_tree;
@@ -10,25 +11,52 @@ pub mod sampler;
 
 use std::io::{self, Write};
 
+use crate::options::{OptionDef, Options};
 use crate::report::{self, ReportError};
-use crate::store::{Database, FunctionRow, MetricInfo, RunInfo, StoreError};
+use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, NodeRow, RunInfo, StoreError};
 
 /// All formats, in the order in which they are listed.
-pub const EXPORTS: &[&Export] = &[&folded::EXPORT, &lispworks_tree::EXPORT, &sampler::EXPORT];
+pub const EXPORTS: &[&Export] = &[&folded::EXPORT, &lispworks_tree::EXPORT, &sampler::EXPORT, &callgrind::EXPORT];
 
-/// A file format that runs can be written in. All of them hold a tree of calls.
+/// A file format that runs can be written in.
 #[derive(Debug)]
 pub struct Export {
     /// Its name on the command line, and that of its file. Where it is an input format as well, the same name.
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
+    /// What a run must know for it.
+    needs: Needs,
+    /// How many metrics a file of it holds.
+    metrics: Metrics,
     /// The layouts that it has, the usual one first; none where there is one only.
     pub layouts: &'static [Layout],
+    /// What the user may want of a file.
+    pub options: &'static [OptionDef],
     /// Everything that it cannot hold.
     pub losses: &'static [Loss],
     /// Writes a run.
     write: fn(&Profile<'_>, &mut Losses, &mut dyn Write) -> Result<(), ExportError>,
+}
+
+/// What a run must know to be written in a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    /// Totals are enough.
+    Totals,
+    /// Who called whom.
+    Edges,
+    /// Paths.
+    Tree,
+}
+
+/// How many metrics a format holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Metrics {
+    /// The one that is asked for, or the run's default one.
+    One,
+    /// All of them, unless one is asked for.
+    All,
 }
 
 /// One of several ways to write a format.
@@ -47,6 +75,8 @@ pub struct Request {
     pub metric: Option<String>,
     /// The layout; the format's usual one if `None`.
     pub layout: Option<String>,
+    /// Options of the format.
+    pub options: Options,
 }
 
 /// Something that a format cannot hold.
@@ -84,11 +114,11 @@ pub fn by_name(name: &str) -> Option<&'static Export> {
 }
 
 impl Export {
-    /// Writes a run with its costs in one metric; says what got lost.
+    /// Writes a run; says what got lost.
     ///
     /// # Errors
-    /// When the run does not know paths or has no such metric, or the format no such layout; when the database fails, or the
-    /// output.
+    /// When the run does not know enough or has no such metric, or the format no such layout or option; when the database
+    /// fails, or the output.
     pub fn write(
         &'static self,
         database: &Database,
@@ -97,18 +127,38 @@ impl Export {
         out: &mut dyn Write,
     ) -> Result<Losses, ExportError> {
         let layout = self.layout(request.layout.as_deref())?;
-        if run.fidelity != "tree" {
-            let known = if run.fidelity == "flat" { "totals only" } else { "who called whom, but no paths" };
-            return Err(ReportError::NothingSelected(format!(
-                "{} holds paths, and run {} knows {known}: `profdb report data --format csv` writes what there is",
-                self.name, run.run_id
-            ))
-            .into());
+        if let Some(name) = request.options.foreign(self.options) {
+            return Err(ReportError::Usage(format!("--{name} is no option of the format {}", self.name)).into());
         }
-        let profile = Profile { layout, ..Profile::open(database, run, request.metric.as_deref())? };
+        self.refuse(run)?;
+        let profile = Profile::open(self, database, run, request)?;
+        let profile = Profile { layout, ..profile };
         let mut losses = Losses::new(self);
         (self.write)(&profile, &mut losses, out)?;
         Ok(losses)
+    }
+
+    /// Whether runs of such a fidelity can be written.
+    #[must_use]
+    pub fn holds(&self, fidelity: &str) -> bool {
+        match self.needs {
+            Needs::Totals => true,
+            Needs::Edges => fidelity != "flat",
+            Needs::Tree => fidelity == "tree",
+        }
+    }
+
+    /// Refuses a run that does not know enough.
+    fn refuse(&self, run: &RunInfo) -> Result<(), ReportError> {
+        if self.holds(&run.fidelity) {
+            return Ok(());
+        }
+        let known = if run.fidelity == "flat" { "totals only" } else { "who called whom, but no paths" };
+        let wanted = if self.needs == Needs::Edges { "who called whom" } else { "paths" };
+        Err(ReportError::NothingSelected(format!(
+            "{} holds {wanted}, and run {} knows {known}: `profdb report data --format csv` writes what there is",
+            self.name, run.run_id
+        )))
     }
 
     /// The layout of this name; the usual one without a name, if there are several.
@@ -166,17 +216,25 @@ impl Losses {
 struct Profile<'d> {
     database: &'d Database,
     run: RunInfo,
+    /// What is written, of formats that hold one metric; of others, what matters most.
     metric: MetricInfo,
+    /// What is written, of formats that hold several metrics.
+    metrics: Vec<MetricInfo>,
     /// The layout that is asked for, of a format that has several.
     layout: Option<Layout>,
-    /// In the order of their numbers.
+    options: Options,
+    /// In the order of their numbers, with their figures in `metric`.
     functions: Vec<FunctionRow>,
-    /// Metrics that are not asked for.
+    /// Metrics that are not written.
     other_metrics: u64,
-    /// What the file said of the run as a whole, besides its title.
+    /// What the file said of the run as a whole, besides its title: names and texts.
+    told: Vec<(String, String)>,
+    /// How many of these there are.
     facts: u64,
     /// Calls that are known to exist, without cost of their own.
     back_edges: u64,
+    /// Places in the tree of calls, lines of functions among them.
+    nodes: u64,
 }
 
 /// A place in the tree of calls, with its cost in the metric.
@@ -192,19 +250,69 @@ struct Call {
 }
 
 impl<'d> Profile<'d> {
-    fn open(database: &'d Database, run: &RunInfo, metric: Option<&str>) -> Result<Self, ExportError> {
-        let metrics = database.metrics(run.run_id)?;
-        let metric = report::choose_metric(&metrics, run, metric)?;
-        let state = database.state(run.run_id)?;
-        let told = |column: &&(String, Option<String>)| {
-            ["tool_version", "command", "recorded_at", "timer_bias"].contains(&column.0.as_str()) && column.1.is_some()
+    fn open(export: &Export, database: &'d Database, run: &RunInfo, request: &Request) -> Result<Self, ExportError> {
+        let all = database.metrics(run.run_id)?;
+        let asked = request.metric.as_deref();
+        let metric = report::choose_metric(&all, run, asked)?;
+        let count = all.len();
+        let metrics = match export.metrics {
+            Metrics::All if asked.is_none() => all,
+            Metrics::All | Metrics::One => vec![metric.clone()],
         };
-        let facts = state.columns.iter().filter(told).count() + state.properties.len();
-        let functions = database.functions(run.run_id, metric.metric_id)?;
-        let back_edges = database.back_edges(run.run_id)?;
-        let other_metrics = metrics.len() as u64 - 1;
-        let run = run.clone();
-        Ok(Self { database, run, metric, layout: None, functions, other_metrics, facts: facts as u64, back_edges })
+        let state = database.state(run.run_id)?;
+        let number = |wanted: &str| {
+            let text = state.columns.iter().find(|(name, _)| name == wanted)?.1.as_deref()?;
+            text.parse::<u64>().ok()
+        };
+        let nodes = number("first_node").zip(number("last_node")).map_or(0, |(first, last)| last + 1 - first);
+        let of_run = ["tool_version", "command", "recorded_at", "timer_bias"];
+        let columns = state.columns.into_iter().filter(|(name, _)| of_run.contains(&name.as_str()));
+        let told: Vec<_> = columns.filter_map(|(name, text)| Some((name, text?))).chain(state.properties).collect();
+        Ok(Self {
+            database,
+            run: run.clone(),
+            functions: database.functions(run.run_id, metric.metric_id)?,
+            metric,
+            other_metrics: (count - metrics.len()) as u64,
+            metrics,
+            layout: None,
+            options: request.options.clone(),
+            facts: told.len() as u64,
+            told,
+            back_edges: database.back_edges(run.run_id)?,
+            nodes,
+        })
+    }
+
+    /// The place of a function in [`functions`](Self::functions).
+    fn function(&self, function_id: i64) -> usize {
+        let found = self.functions.binary_search_by_key(&function_id, |known| known.function_id);
+        found.expect("every function of a run has figures in its default metric")
+    }
+
+    /// The numbers of the metrics that are written.
+    fn metric_ids(&self) -> Vec<i64> {
+        self.metrics.iter().map(|metric| metric.metric_id).collect()
+    }
+
+    /// Calls a function for every node, parents first: a row for each metric.
+    fn each_node(&self, each: impl FnMut(&[NodeRow]) -> Result<(), ExportError>) -> Result<(), ExportError> {
+        self.database.each_node_in(self.run.run_id, &self.metric_ids(), each)
+    }
+
+    /// Calls a function for every function of the run, in the order of [`functions`](Self::functions): a row for each metric.
+    fn each_function(&self, each: impl FnMut(&[FunctionRow]) -> Result<(), ExportError>) -> Result<(), ExportError> {
+        self.database.each_function(self.run.run_id, &self.metric_ids(), each)
+    }
+
+    /// Calls a function for every line of a function, by function: a row for each metric.
+    fn each_line(&self, each: impl FnMut(&[LineRow]) -> Result<(), ExportError>) -> Result<(), ExportError> {
+        self.database.each_line(self.run.run_id, &self.metric_ids(), each)
+    }
+
+    /// Calls a function for every pair of caller and callee, by caller: a row for each metric.
+    fn each_edge(&self, each: impl FnMut(&[EdgeRow]) -> Result<(), ExportError>) -> Result<(), ExportError> {
+        self.database.each_edge(self.run.run_id, &self.metric_ids(), each)
     }
 
     /// Calls a function for every place in the tree, callers first. Lines are passed over and counted: what they cost is in
@@ -219,14 +327,13 @@ impl<'d> Profile<'d> {
         self.database.each_node(self.run.run_id, self.metric.metric_id, |node| {
             levels.truncate(node.depth);
             let above = levels.last().copied().unwrap_or(0);
-            if node.is_line {
+            if node.line.is_some() {
                 levels.push(above);
                 losses.add(common::LINES, 1);
                 return Ok(());
             }
             levels.push(above + 1);
-            let function = self.functions.binary_search_by_key(&node.function_id, |known| known.function_id);
-            let function = function.expect("every function of a run has figures in its default metric");
+            let function = self.function(node.function_id);
             let cumulative = node.cumulative.unwrap_or(node.exclusive);
             let call = Call { depth: above, function, calls: node.calls, exclusive: node.exclusive, cumulative };
             each(call, losses)

@@ -23,7 +23,7 @@ use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
     SAME_NAME, TITLE, lose_calls, lose_facts, lose_metric, one_line, whole,
 };
-use super::{Export, ExportError, Layout, Loss, Losses, Profile};
+use super::{Export, ExportError, Layout, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
 use crate::report::ReportError;
 use crate::store::FunctionRow;
@@ -32,7 +32,10 @@ use crate::store::FunctionRow;
 pub const EXPORT: Export = Export {
     name: "sampler",
     summary: "Apple Sampler traces",
+    needs: Needs::Tree,
+    metrics: Metrics::One,
     layouts: &[PUBLISHED, OF_2008],
+    options: &[],
     losses: &[
         LINES, CALLS, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, NO_THREAD, KINDS, PLACES, NAMES, SAME_NAME, ABSENT,
         SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,

@@ -28,11 +28,10 @@ pub mod perf_script;
 pub mod pprof;
 pub mod sampler;
 
-use std::collections::BTreeMap;
-
 use crate::error::{ImportError, quote};
 use crate::events::Sink;
 use crate::input::Input;
+pub use crate::options::{OptionDef, Options, Takes};
 
 /// All formats, in the order in which they are listed. The order does not matter for recognising a file.
 pub const FORMATS: &[&Format] = &[
@@ -74,68 +73,11 @@ impl Format {
     /// # Errors
     /// The importer's, and an option that the format does not have.
     pub fn read(&self, input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
-        let foreign = options.0.keys().find(|name| !self.options.iter().any(|known| known.name == **name));
+        let foreign = options.foreign(self.options);
         if let Some(name) = foreign {
             return Err(ImportError::Refused(format!("--{name} is no option of the format {}", self.name)));
         }
         (self.import)(input, options, sink)
-    }
-}
-
-/// An option of a format; a flag of the command line.
-#[derive(Debug, PartialEq, Eq)]
-pub struct OptionDef {
-    /// Its name, without dashes. Several formats may have the same option.
-    pub name: &'static str,
-    /// What stands behind it.
-    pub takes: Takes,
-    /// What it means, with the default.
-    pub meaning: &'static str,
-}
-
-/// What an option takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// Nothing: it is a flag.
-    Nothing,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// [`Separators`](crate::separators::Separators), as text.
-    Separators,
-}
-
-/// The options that are given for a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options(BTreeMap<&'static str, String>);
-
-impl Options {
-    /// Gives an option; the value of a flag does not matter.
-    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
-        self.0.insert(name, value.into());
-    }
-
-    /// Takes an option away and gives its value back, if it was given.
-    pub fn take(&mut self, name: &str) -> Option<String> {
-        self.0.remove(name)
-    }
-
-    /// Whether a flag is given.
-    #[must_use]
-    pub fn flag(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// The value of an option, if it is given.
-    #[must_use]
-    pub fn value(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-
-    /// All of them as text, always in the same order: part of what makes a run the same run.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        let parts: Vec<_> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        parts.join("\n")
     }
 }
 

@@ -7,23 +7,36 @@ use crate::events::Kind;
 
 const NODES: &str = include_str!("../../queries/export/nodes.sql");
 const FUNCTIONS: &str = include_str!("../../queries/export/functions.sql");
+const LINES: &str = include_str!("../../queries/export/lines.sql");
+const EDGES: &str = include_str!("../../queries/export/edges.sql");
 const BACK_EDGES: &str = include_str!("../../queries/export/back_edges.sql");
 
 /// A node, with its cost in one metric.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NodeRow {
     /// How many nodes are above.
     pub depth: usize,
     /// Its function.
     pub function_id: i64,
-    /// It is a line of the function node above.
-    pub is_line: bool,
+    /// What it is a line of the function node above for; `None` if it is a function node.
+    pub line: Option<LinePlace>,
     /// How often it was called; `None` if unknown.
     pub calls: Option<u64>,
     /// Cost of the node itself.
     pub exclusive: f64,
     /// Cost with everything called; `None` for lines if unknown.
     pub cumulative: Option<f64>,
+}
+
+/// A line of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LinePlace {
+    /// Its file where it is not the function's own; else empty.
+    pub file: String,
+    /// Its number.
+    pub line: i64,
+    /// Column or clause; 0 if unknown.
+    pub col: i64,
 }
 
 /// A function, with its figures in one metric; `None` where they are unknown.
@@ -49,6 +62,44 @@ pub struct FunctionRow {
     pub seen: Option<f64>,
 }
 
+/// What a run says of a line of a function in one metric; `None` where it is unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineRow {
+    /// The function.
+    pub function_id: i64,
+    /// The line.
+    pub place: LinePlace,
+    /// How often it was executed.
+    pub calls: Option<u64>,
+    /// Cost of the line itself.
+    pub exclusive: Option<f64>,
+    /// Cost with what it called.
+    pub cumulative: Option<f64>,
+}
+
+/// A pair of caller and callee, with its cost in one metric; `None` where it is unknown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EdgeRow {
+    /// Who called; `None` at the root.
+    pub caller_id: Option<i64>,
+    /// Who was called.
+    pub callee_id: i64,
+    /// From which line.
+    pub line: Option<i64>,
+    /// From which column or clause of it; 0 if unknown.
+    pub col: i64,
+    /// It is a call known to exist, without cost of its own.
+    pub is_back: bool,
+    /// How often.
+    pub calls: Option<u64>,
+    /// The callee's own cost when called here.
+    pub exclusive: Option<f64>,
+    /// Cost with what the callee called, counted once per path.
+    pub cumulative: Option<f64>,
+    /// The same, every level of recursion counted.
+    pub seen: Option<f64>,
+}
+
 impl Database {
     /// Calls a function for every node of a run, parents first, until it fails.
     ///
@@ -67,6 +118,88 @@ impl Database {
             each(node(row).map_err(failed)?)?;
         }
         Ok(())
+    }
+
+    /// The same with a row for each metric, all of the same node.
+    ///
+    /// # Errors
+    /// The function's own, or the database's.
+    pub fn each_node_in<E: From<StoreError>>(
+        &self,
+        run_id: i64,
+        metrics: &[i64],
+        each: impl FnMut(&[NodeRow]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.side_by_side(NODES, run_id, metrics, node, each)
+    }
+
+    /// Calls a function for every function of a run, in the order of their numbers, until it fails: a row for each metric.
+    ///
+    /// # Errors
+    /// The function's own, or the database's.
+    pub fn each_function<E: From<StoreError>>(
+        &self,
+        run_id: i64,
+        metrics: &[i64],
+        each: impl FnMut(&[FunctionRow]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.side_by_side(FUNCTIONS, run_id, metrics, function, each)
+    }
+
+    /// Calls a function for every line that a run knows of a function, by function, until it fails: a row for each metric.
+    ///
+    /// # Errors
+    /// The function's own, or the database's.
+    pub fn each_line<E: From<StoreError>>(
+        &self,
+        run_id: i64,
+        metrics: &[i64],
+        each: impl FnMut(&[LineRow]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.side_by_side(LINES, run_id, metrics, line, each)
+    }
+
+    /// Calls a function for every pair of caller and callee of a run, by caller, until it fails: a row for each metric.
+    ///
+    /// # Errors
+    /// The function's own, or the database's.
+    pub fn each_edge<E: From<StoreError>>(
+        &self,
+        run_id: i64,
+        metrics: &[i64],
+        each: impl FnMut(&[EdgeRow]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.side_by_side(EDGES, run_id, metrics, edge, each)
+    }
+
+    /// Asks the same for several metrics at once. The answers have their rows in common, apart from the costs.
+    fn side_by_side<T, E: From<StoreError>>(
+        &self,
+        sql: &str,
+        run_id: i64,
+        metrics: &[i64],
+        read: fn(&Row<'_>) -> rusqlite::Result<T>,
+        mut each: impl FnMut(&[T]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let failed = |source: rusqlite::Error| E::from(self.failed(source));
+        let statements: rusqlite::Result<Vec<_>> = metrics.iter().map(|_| self.connection.prepare(sql)).collect();
+        let mut statements = statements.map_err(failed)?;
+        let mut answers = Vec::new();
+        for (statement, metric) in statements.iter_mut().zip(metrics) {
+            answers.push(statement.query(named_params! {":run": run_id, ":metric": metric}).map_err(failed)?);
+        }
+        let mut rows = Vec::with_capacity(metrics.len());
+        loop {
+            rows.clear();
+            for answer in &mut answers {
+                let Some(row) = answer.next().map_err(failed)? else { return Ok(()) };
+                rows.push(read(row).map_err(failed)?);
+            }
+            if rows.is_empty() {
+                return Ok(());
+            }
+            each(&rows)?;
+        }
     }
 
     /// The functions of a run, in the order of their numbers.
@@ -95,10 +228,41 @@ fn node(row: &Row<'_>) -> rusqlite::Result<NodeRow> {
     Ok(NodeRow {
         depth: count(row, 0)?.and_then(|depth| usize::try_from(depth).ok()).unwrap_or(0),
         function_id: row.get(1)?,
-        is_line: row.get(2)?,
-        calls: count(row, 3)?,
-        exclusive: row.get(4)?,
-        cumulative: row.get(5)?,
+        line: match row.get(2)? {
+            None => None,
+            Some(line) => Some(LinePlace {
+                file: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
+                line,
+                col: row.get::<_, Option<i64>>(4)?.unwrap_or(0),
+            }),
+        },
+        calls: count(row, 5)?,
+        exclusive: row.get(6)?,
+        cumulative: row.get(7)?,
+    })
+}
+
+fn line(row: &Row<'_>) -> rusqlite::Result<LineRow> {
+    Ok(LineRow {
+        function_id: row.get(0)?,
+        place: LinePlace { file: row.get(1)?, line: row.get(2)?, col: row.get(3)? },
+        calls: count(row, 4)?,
+        exclusive: row.get(5)?,
+        cumulative: row.get(6)?,
+    })
+}
+
+fn edge(row: &Row<'_>) -> rusqlite::Result<EdgeRow> {
+    Ok(EdgeRow {
+        caller_id: row.get(0)?,
+        callee_id: row.get(1)?,
+        line: row.get(2)?,
+        col: row.get(3)?,
+        is_back: row.get(4)?,
+        calls: count(row, 5)?,
+        exclusive: row.get(6)?,
+        cumulative: row.get(7)?,
+        seen: row.get(8)?,
     })
 }
 

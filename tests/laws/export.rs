@@ -11,13 +11,13 @@ use profdb::importers::{self, Format, Options};
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
 
-use super::{Sample, ensure, equal, open, output, rows, saved};
+use super::{Sample, ensure, equal, open, output, rows, saved, viewers};
 
 /// Samples that are not worth their time.
 const LARGE: f64 = 100_000.0;
 
 /// All tables of a run, with names for numbers: those of functions depend on where each came first.
-const TABLES: [&str; 5] = [
+pub(super) const TABLES: [&str; 5] = [
     "SELECT name, unit, position, total FROM metrics ORDER BY metric_id",
     "SELECT kind, name, module, file, first_line, first_col, raw_name FROM functions ORDER BY name, file, kind, module",
     "SELECT n.up, n.size, n.outer_up, n.depth, f.kind, f.name, f.file, n.file, n.line, n.col, n.calls, n.exclusive, n.cumulative
@@ -43,6 +43,7 @@ pub(super) fn exports_hold_the_profile(sample: &Sample) -> Result<(), Failed> {
     let database = saved(sample, 1)?;
     every_export(&database)?;
     match export::by_name(sample.format.name) {
+        Some(export) if export.name == "callgrind" => viewers::callgrind_comes_back(&database),
         Some(export) => comes_back(export, sample.format, &database),
         None => Ok(()),
     }
@@ -54,12 +55,12 @@ pub(super) fn hostile_names() -> Result<(), Failed> {
 
 fn every_export(database: &Database) -> Result<(), Failed> {
     let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
+    viewers::every(database, &run)?;
     if run.fidelity != "tree" {
-        let known = if run.fidelity == "flat" { "knows totals only" } else { "who called whom, but no paths" };
-        for export in export::EXPORTS {
+        for export in export::EXPORTS.iter().filter(|export| !export.holds(&run.fidelity)) {
             let refused = export.write(database, &run, &Request::default(), &mut Vec::new());
             let told = refused.err().map(|error| error.to_string()).unwrap_or_default();
-            ensure(told.contains(known) && told.contains("profdb report data"), || told)?;
+            ensure(told.contains("knows ") && told.contains("profdb report data"), || told)?;
         }
         return Ok(());
     }
@@ -73,7 +74,7 @@ fn every_export(database: &Database) -> Result<(), Failed> {
 }
 
 /// What a format makes of the run, and how much of what it says to have lost, by name.
-fn written(
+pub(super) fn written(
     export: &'static Export,
     database: &Database,
     run: &RunInfo,
@@ -81,13 +82,13 @@ fn written(
     layout: Option<&str>,
 ) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
     let mut bytes = Vec::new();
-    let request = Request { metric: Some(metric.to_owned()), layout: layout.map(str::to_owned) };
+    let request = Request { metric: Some(metric.to_owned()), layout: layout.map(str::to_owned), ..Request::default() };
     let losses = export.write(database, run, &request, &mut bytes)?;
     let lost = losses.each().map(|(loss, count)| (loss.name, count)).collect();
     Ok((bytes, lost))
 }
 
-fn by_name(name: &str) -> &'static Export {
+pub(super) fn by_name(name: &str) -> &'static Export {
     export::by_name(name).expect("a format")
 }
 
@@ -123,7 +124,7 @@ fn comes_back(export: &'static Export, format: &'static Format, database: &Datab
 }
 
 /// A file as its importer sees it.
-fn read(format: &'static Format, bytes: &[u8]) -> Result<Database, Failed> {
+pub(super) fn read(format: &'static Format, bytes: &[u8]) -> Result<Database, Failed> {
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, "input", fingerprint);
     Ok(import(open(bytes)?, format, &options, &Stop::default(), describe, Database::in_memory)?.database)
@@ -192,7 +193,7 @@ fn sampler(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Faile
         // Would be written, and take its time.
         Some([Value::Integer(1), Value::Integer(0), _]) => return Ok(()),
         _ => {
-            let request = Request { metric: Some(metric.to_owned()), layout: None };
+            let request = Request { metric: Some(metric.to_owned()), ..Request::default() };
             let refused = export.write(database, run, &request, &mut Vec::new());
             let told = refused.err().map(|error| error.to_string()).unwrap_or_default();
             return ensure(told.contains("(MOST_SAMPLES)") || told.contains("a stack for each sample"), || told);

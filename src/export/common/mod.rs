@@ -45,8 +45,13 @@ pub(super) const FRACTIONS: Loss =
 
 pub(super) const NEGATIVE: Loss = Loss { name: "negative", what: "costs below 0, which become 0", of: "figures" };
 
+pub(super) const UNKNOWN: Loss =
+    Loss { name: "unknown", what: "figures that are unknown, which become 0", of: "figures" };
+
 pub(super) const LARGE: Loss =
-    Loss { name: "large", what: "figures too large for it, which become the largest", of: "figures" };
+    Loss { name: "large", what: "what figures have above the largest whole number of the format", of: "figures" };
+
+pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
 
 /// Counts a metric that is not the one that readers take it for.
 pub(super) fn lose_metric(profile: &Profile<'_>, losses: &mut Losses) {
@@ -102,4 +107,40 @@ pub(super) fn whole(cost: f64, losses: &mut Losses) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and saturating")]
     let whole = whole as u64;
     whole
+}
+
+/// A cost as a whole number, below 0 too.
+pub(super) fn signed(cost: f64, losses: &mut Losses) -> i64 {
+    losses.add(FRACTIONS, (cost.fract() != 0.0).into());
+    saturated(cost.round(), losses)
+}
+
+fn saturated(whole: f64, losses: &mut Losses) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "saturating")]
+    let saturated = whole as i64;
+    losses.add(LARGE, (saturated == i64::MAX || saturated == i64::MIN).into());
+    saturated
+}
+
+/// Rounds parts of a whole so that they add up to the rounded whole, and none is below 0 unless it was.
+#[derive(Default)]
+pub(super) struct Parts {
+    sum: f64,
+    written: i64,
+}
+
+impl Parts {
+    /// The next part.
+    pub(super) fn part(&mut self, cost: f64, losses: &mut Losses) -> i64 {
+        losses.add(FRACTIONS, (cost.fract() != 0.0).into());
+        self.sum += cost;
+        self.left_of(saturated(self.sum.round(), losses))
+    }
+
+    /// What is left of the whole, if all parts have come.
+    pub(super) fn left_of(&mut self, whole: i64) -> i64 {
+        let part = whole.saturating_sub(self.written);
+        self.written = whole;
+        part
+    }
 }

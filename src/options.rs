@@ -1,0 +1,70 @@
+//! Options of formats: what the user may say besides the file.
+
+use std::collections::BTreeMap;
+
+/// An option of a format; a flag of the command line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OptionDef {
+    /// Its name, without dashes. Several formats may have the same option.
+    pub name: &'static str,
+    /// What stands behind it.
+    pub takes: Takes,
+    /// What it means, with the default.
+    pub meaning: &'static str,
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing: it is a flag.
+    Nothing,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// [`Separators`](crate::separators::Separators), as text.
+    Separators,
+    /// A share of the whole in percent, as text.
+    Percentage,
+    /// Any text.
+    Text,
+}
+
+/// The options that are given for a file to read or to write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options(BTreeMap<&'static str, String>);
+
+impl Options {
+    /// Gives an option; the value of a flag does not matter.
+    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.0.insert(name, value.into());
+    }
+
+    /// Takes an option away and gives its value back, if it was given.
+    pub fn take(&mut self, name: &str) -> Option<String> {
+        self.0.remove(name)
+    }
+
+    /// Whether a flag is given.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// The value of an option, if it is given.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The name of one that is not among these.
+    #[must_use]
+    pub fn foreign(&self, known: &[OptionDef]) -> Option<&'static str> {
+        self.0.keys().copied().find(|name| !known.iter().any(|option| option.name == *name))
+    }
+
+    /// All of them as text, always in the same order: part of what makes a run the same run.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let parts: Vec<_> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        parts.join("\n")
+    }
+}

@@ -1,0 +1,108 @@
+//! What is written for other programs is read by these programs, and they come to the same totals. They are Debian packages:
+//! valgrind (`callgrind_annotate`).
+
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use profdb::error::Stop;
+use profdb::export::{self, Request};
+use profdb::import::{import, meta};
+use profdb::importers::{self, Options};
+use profdb::input::{Input, Limits};
+use profdb::store::{Database, RunInfo};
+
+/// Profiles with paths, of several metrics, with and without lines, threads, modules; under `tests/`.
+const TREES: [&str; 7] = [
+    "samples/ghc_px/calc.ghc6.px.prof",
+    "samples/pprof/cpu.pb.gz",
+    "samples/pprof/heap.pb.gz",
+    "cases/dyalog_xml/shop-tree/case.in/run.xml",
+    "cases/lispworks_tree/hostile-names/case.in/run.tree",
+    "cases/perf_script/process-and-thread/case.in/run.perf",
+    "cases/austin/work/case.in/work.cpu.austin",
+];
+
+/// Profiles without paths.
+const GRAPHS: [&str; 2] = ["samples/callgrind/plain.out.gz", "samples/callgrind/xdebug.out.gz"];
+
+/// A sample in a database in memory.
+fn imported(name: &str) -> (Database, RunInfo) {
+    let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)).expect(name);
+    let input = Input::new(Box::new(bytes.as_slice()), Limits::default(), Stop::default()).expect(name);
+    let format = importers::detect(input.head()).expect(name);
+    let options = Options::default();
+    let describe = |fingerprint| meta(format, &options, name, fingerprint);
+    let read = import(input, format, &options, &Stop::default(), describe, Database::in_memory).expect(name);
+    let run = read.database.run(None).expect(name).expect(name);
+    (read.database, run)
+}
+
+/// A run in a file of a format.
+fn written(folder: &Path, format: &str, database: &Database, run: &RunInfo) -> PathBuf {
+    let mut bytes = Vec::new();
+    let export = export::by_name(format).expect(format);
+    export.write(database, run, &Request::default(), &mut bytes).expect(format);
+    let path = folder.join(format!("run.{format}"));
+    fs::write(&path, bytes).expect(format);
+    path
+}
+
+/// Runs a program that these tests need.
+fn answer(package: &str, program: &str, arguments: &[&str]) -> String {
+    let Output { status, stdout, stderr } = Command::new(program)
+        .args(arguments)
+        .env("HOME", "/nonexistent")
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run {program}: {error}; the tests need it (Debian: {package})"));
+    let told = String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{program} {arguments:?}: {told}");
+    assert!(!told.contains("ignoring") && !told.contains("malformed"), "{program} {arguments:?}: {told}");
+    String::from_utf8(stdout).expect("UTF-8")
+}
+
+/// The metrics of the only run, the default one first: number, name, and what functions cost themselves, each rounded.
+fn metrics(database: &Database) -> Vec<(i64, String, f64)> {
+    let sql = "SELECT m.metric_id, m.name, SUM(ROUND(i.exclusive))
+               FROM metrics AS m
+               JOIN runs AS r USING (run_id)
+               JOIN function_info AS i USING (metric_id)
+               GROUP BY m.metric_id ORDER BY m.metric_id <> r.default_metric_id, m.position";
+    let mut statement = database.connection().prepare(sql).expect("SQL");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("SQL");
+    rows.collect::<Result<_, _>>().expect("rows")
+}
+
+/// Its totals are the sums over all functions, and functions cost what they did.
+#[test]
+fn callgrind_annotate_adds_up_callgrind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in TREES.iter().chain(&GRAPHS) {
+        let (database, run) = imported(name);
+        let file = written(folder.path(), "callgrind", &database, &run);
+        let told =
+            answer("valgrind", "callgrind_annotate", &["--threshold=100", "--auto=no", &file.display().to_string()]);
+        let mut tables = told.split("file:function\n");
+        let _ = tables.next();
+        let table = tables.next().unwrap_or_else(|| panic!("{name}: {told}"));
+        let metrics = metrics(&database);
+        let mut sums = vec![0.0; metrics.len()];
+        for line in table.lines().skip(1).take_while(|line| !line.trim().is_empty()) {
+            // `12 ( 3.4%)` or `.` for each metric.
+            let mut rest = line.trim_start();
+            for sum in &mut sums {
+                let end = rest.find(' ').unwrap_or(rest.len());
+                *sum += rest[..end].replace(',', "").parse().unwrap_or(0.0);
+                rest = rest[end..].trim_start();
+                if let Some(behind) = rest.strip_prefix('(') {
+                    rest = behind.split_once(')').map_or("", |(_, behind)| behind).trim_start();
+                }
+            }
+        }
+        for ((_, metric, total), sum) in metrics.iter().zip(&sums) {
+            assert!((total - sum).abs() < 0.5, "{name}: {metric}: {total} became {sum}\n{told}");
+        }
+    }
+}

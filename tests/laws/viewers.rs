@@ -1,0 +1,142 @@
+//! What is written for viewers is the profile in everything that the viewers' formats hold.
+
+use std::collections::BTreeMap;
+
+use libtest_mimic::Failed;
+use profdb::importers;
+use profdb::report::Value;
+use profdb::store::{Database, RunInfo};
+use rusqlite::ToSql;
+
+use super::export::{TABLES, by_name, read};
+use super::{ensure, equal, rows};
+
+/// The largest whole number that costs become, as a REAL.
+const LARGEST: f64 = 9_223_372_036_854_775_808.0;
+
+/// Costs, and how many figures they are the sum of, by what they are the cost of.
+type Costs = BTreeMap<Vec<String>, (f64, u32)>;
+
+/// Writes a run in every format for viewers, and looks at it.
+pub(super) fn every(database: &Database, run: &RunInfo) -> Result<(), Failed> {
+    callgrind(database, run).map_err(|fault| format!("callgrind: {fault:?}").into())
+}
+
+/// What a format makes of all metrics of a run, and how much it says to have lost, by name.
+fn written_all(
+    name: &str,
+    database: &Database,
+    run: &RunInfo,
+) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
+    let mut bytes = Vec::new();
+    let losses = by_name(name).write(database, run, &profdb::export::Request::default(), &mut bytes)?;
+    Ok((bytes, losses.each().map(|(loss, count)| (loss.name, count)).collect()))
+}
+
+/// The numbers of the metrics of the only run, the default one first.
+fn metrics(database: &Database) -> Result<Vec<i64>, Failed> {
+    let sql = "SELECT m.metric_id FROM metrics AS m JOIN runs AS r USING (run_id)
+               ORDER BY m.metric_id <> r.default_metric_id, m.position";
+    let numbers = rows(database, sql, &[])?.into_iter().map(|row| match row.as_slice() {
+        [Value::Integer(number)] => Ok(*number),
+        other => Err(format!("{other:?}").into()),
+    });
+    numbers.collect()
+}
+
+/// Sums the last column of a query by the texts of the others, each figure rounded.
+fn sums(database: &Database, sql: &str, parameters: &[&dyn ToSql]) -> Result<Costs, Failed> {
+    let mut costs = Costs::new();
+    for row in rows(database, sql, parameters)? {
+        let (cost, key) = row.split_last().ok_or("a row without columns")?;
+        let cost = match cost {
+            Value::Real(cost) => *cost,
+            #[expect(clippy::cast_precision_loss, reason = "counts of cases are small")]
+            Value::Integer(count) => *count as f64,
+            _ => 0.0,
+        };
+        let text = |value: &Value| match value {
+            // As names stand on a line, with nothing around them.
+            Value::Text(text) => text.replace('\n', "␊").trim_matches(|c: char| c.is_ascii_whitespace()).to_owned(),
+            other => format!("{other:?}"),
+        };
+        let sum = costs.entry(key.iter().map(text).collect()).or_default();
+        sum.0 += cost.round().clamp(-LARGEST, LARGEST);
+        sum.1 += 1;
+    }
+    Ok(costs)
+}
+
+/// Compares two lists of costs; each figure may be off by some.
+fn alike(what: &str, expected: &Costs, found: &Costs, by: f64) -> Result<(), Failed> {
+    for (key, (cost, figures)) in expected {
+        let other = found.get(key).ok_or_else(|| format!("{what}: there is no {key:?}"))?.0;
+        ensure((cost - other).abs() <= by * f64::from(*figures), || format!("{what}: {key:?}: {cost} became {other}"))?;
+    }
+    let more = found.keys().find(|key| !expected.contains_key(*key));
+    ensure(more.is_none(), || format!("{what}: nobody expected {more:?}"))
+}
+
+/// Own costs of functions and lines, calls and their costs come back. A file or object called `???` is an unknown one.
+fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
+    let (bytes, lost) = written_all("callgrind", database, run)?;
+    let again = read(importers::by_name("callgrind").expect("a format"), &bytes)?;
+    let (ours, theirs) = (metrics(database)?, metrics(&again)?);
+    ensure(ours.len() == theirs.len(), || "metrics get lost".to_owned())?;
+    for (our, their) in ours.iter().zip(&theirs) {
+        let pair = |sql: &str| -> Result<(Costs, Costs), Failed> {
+            Ok((sums(database, sql, &[our])?, sums(&again, sql, &[their])?))
+        };
+        // Roots and the like are left out if they cost nothing, and have no row in other metrics than the default one.
+        let own = "SELECT IIF(f.name = '', '???', f.name), REPLACE(f.module, '???', ''), REPLACE(f.file, '???', ''),
+                     i.exclusive
+                   FROM function_info AS i JOIN functions AS f USING (function_id)
+                   WHERE i.metric_id = ?1 AND ROUND(i.exclusive) <> 0";
+        let (expected, found) = pair(own)?;
+        alike("own costs", &expected, &found, 0.0)?;
+        let calls = "SELECT IIF(c.name = '', '???', c.name), REPLACE(c.module, '???', ''), REPLACE(c.file, '???', ''),
+                       IIF(f.name = '', '???', f.name), REPLACE(f.module, '???', ''), REPLACE(f.file, '???', ''),
+                       CASE WHEN e.caller_line > 0 THEN e.caller_line END, e.seen
+                     FROM edges AS e
+                     JOIN functions AS f ON f.function_id = e.callee_id
+                     JOIN functions AS c ON c.function_id = e.caller_id
+                     WHERE e.metric_id = ?1 AND e.back = 0";
+        let (expected, found) = pair(calls)?;
+        alike("calls", &expected, &found, 0.0)?;
+        let (expected, found) = pair(&calls.replace("e.seen", "MAX(COALESCE(e.calls, 0), 1)"))?;
+        alike("numbers of calls", &expected, &found, 0.0)?;
+        let lines = "SELECT f.name, l.file, l.line, l.exclusive
+                     FROM line_info AS l JOIN functions AS f USING (function_id)
+                     WHERE l.metric_id = ?1 AND l.line > 0 AND ABS(l.exclusive) > 1 AND f.name <> ''";
+        let (expected, mut found) = pair(lines)?;
+        found.retain(|key, _| expected.contains_key(key));
+        alike("lines", &expected, &found, 1.0)?;
+        let total = "SELECT 'total', total FROM metrics WHERE metric_id = ?1";
+        let (expected, found) = pair(total)?;
+        alike("totals", &expected, &found, 0.0)?;
+    }
+    let lines = rows(
+        database,
+        "SELECT 1 FROM line_info AS l JOIN runs AS r ON r.default_metric_id = l.metric_id
+                                WHERE l.calls IS NOT NULL",
+        &[],
+    )?;
+    ensure(lost.get("line_calls").copied().unwrap_or(0) == lines.len() as u64, || format!("{lost:?}"))
+}
+
+/// What was read from such a file is the same run, unless it told more: levels of recursion, fractions of a unit, that a number is unknown.
+pub(super) fn callgrind_comes_back(database: &Database) -> Result<(), Failed> {
+    let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
+    let (bytes, lost) = written_all("callgrind", database, &run)?;
+    let told = ["facts", "fractions", "recursion", "unknown_calls"];
+    let more: Vec<_> = lost.keys().filter(|name| !told.contains(*name)).collect();
+    ensure(more.is_empty(), || format!("{more:?} of what the format can hold"))?;
+    if told[1..].iter().any(|name| lost.contains_key(name)) {
+        return Ok(());
+    }
+    let again = read(importers::by_name("callgrind").expect("a format"), &bytes)?;
+    for table in TABLES {
+        equal(table, &rows(database, table, &[])?, &rows(&again, table, &[])?)?;
+    }
+    Ok(())
+}
