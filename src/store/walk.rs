@@ -60,6 +60,8 @@ pub struct FunctionRow {
     pub exclusive: Option<f64>,
     /// Cost with what it called, every level of recursion counted.
     pub seen: Option<f64>,
+    /// Cost with what it called, recursion counted once.
+    pub cumulative: Option<f64>,
 }
 
 /// What a run says of a line of a function in one metric; `None` where it is unknown.
@@ -278,6 +280,7 @@ fn function(row: &Row<'_>) -> rusqlite::Result<FunctionRow> {
         calls: count(row, 7)?,
         exclusive: row.get(8)?,
         seen: row.get(9)?,
+        cumulative: row.get(10)?,
     })
 }
 

@@ -11,7 +11,7 @@ use profdb::importers::{self, Format, Options};
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
 
-use super::{Sample, ensure, equal, open, output, rows, saved, viewers};
+use super::{Sample, dyalog, ensure, equal, open, output, rows, saved, viewers};
 
 /// Samples that are not worth their time.
 const LARGE: f64 = 100_000.0;
@@ -56,6 +56,7 @@ pub(super) fn hostile_names() -> Result<(), Failed> {
 fn every_export(database: &Database) -> Result<(), Failed> {
     let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
     viewers::every(database, &run)?;
+    dyalog::every(database, &run)?;
     if run.fidelity != "tree" {
         for export in export::EXPORTS.iter().filter(|export| !export.holds(&run.fidelity)) {
             let refused = export.write(database, &run, &Request::default(), &mut Vec::new());
@@ -92,35 +93,56 @@ pub(super) fn by_name(name: &str) -> &'static Export {
     export::by_name(name).expect("a format")
 }
 
+/// The same with all that a format holds, of several metrics too, and in the format's own layout if none is named.
+pub(super) fn written_whole(
+    export: &'static Export,
+    database: &Database,
+    run: &RunInfo,
+    layout: Option<&str>,
+) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
+    let mut bytes = Vec::new();
+    let request = Request { layout: layout.map(str::to_owned), ..Request::default() };
+    let losses = export.write(database, run, &request, &mut bytes)?;
+    Ok((bytes, losses.each().map(|(loss, count)| (loss.name, count)).collect()))
+}
+
 /// What files of a format may hold that is not written in it again.
-const NOT_WRITTEN: [(&str, &[&str]); 1] = [("folded", &["metrics", "names", "free", "fractions", "negative"])];
+const NOT_WRITTEN: [(&str, &[&str]); 2] =
+    [("folded", &["metrics", "names", "free", "fractions", "negative"]), ("dyalog_xml", &["names"])];
 
 /// What a format reads itself is the same profile, table by table, unless something is said to be lost.
 fn comes_back(export: &'static Export, format: &'static Format, database: &Database) -> Result<(), Failed> {
     let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
-    let Some(metric) = &run.default_metric else { return Ok(()) };
-    let layouts = export.layouts.iter().map(|layout| Some(layout.name));
-    let mut files = Vec::new();
-    for layout in layouts.chain([None]) {
-        let (bytes, lost) = written(export, database, &run, metric, layout)?;
-        let may_be_lost = NOT_WRITTEN.iter().find(|(name, _)| *name == export.name).map_or(&[][..], |(_, lost)| lost);
-        ensure(lost.keys().all(|loss| may_be_lost.contains(loss)), || format!("{lost:?} of what the format can hold"))?;
-        if !lost.is_empty() {
-            return Ok(());
-        }
-        let again = read(format, &bytes)?;
-        for table in TABLES {
-            equal(table, &rows(database, table, &[])?, &rows(&again, table, &[])?)?;
-        }
-        let title = "SELECT title FROM runs";
-        equal(title, &rows(database, title, &[])?, &rows(&again, title, &[])?)?;
-        files.push(bytes);
+    if run.default_metric.is_none() || !export.holds(&run.fidelity) {
+        return Ok(());
     }
-    // The last one is the usual one, which is the first; no two others are the same.
-    let usual = files.pop();
-    ensure(files.is_empty() || files.first() == usual.as_ref(), || "the usual layout is not the first".to_owned())?;
-    let different: BTreeSet<&Vec<u8>> = files.iter().collect();
-    ensure(different.len() == files.len(), || "two layouts are the same".to_owned())
+    let (usual, lost) = written_whole(export, database, &run, None)?;
+    let may_be_lost = NOT_WRITTEN.iter().find(|(name, _)| *name == export.name).map_or(&[][..], |(_, lost)| lost);
+    ensure(lost.keys().all(|loss| may_be_lost.contains(loss)), || format!("{lost:?} of what the format can hold"))?;
+    let mut files = BTreeSet::new();
+    for layout in export.layouts {
+        let (bytes, lost) = written_whole(export, database, &run, Some(layout.name))?;
+        if lost.is_empty() {
+            is_read_as(format, &bytes, database)?;
+        }
+        ensure(files.insert(bytes), || "two layouts are the same".to_owned())?;
+    }
+    ensure(files.is_empty() || files.contains(&usual), || "the usual layout is none of them".to_owned())?;
+    if lost.is_empty() { is_read_as(format, &usual, database) } else { Ok(()) }
+}
+
+/// Whether a file is the run of a database, table by table.
+fn is_read_as(format: &'static Format, bytes: &[u8], database: &Database) -> Result<(), Failed> {
+    let again = read(format, bytes)?;
+    for table in TABLES {
+        equal(table, &rows(database, table, &[])?, &rows(&again, table, &[])?)?;
+    }
+    let facts = "SELECT fidelity, title, tool_version, recorded_at, timer_bias, bias_applied FROM runs";
+    equal(facts, &rows(database, facts, &[])?, &rows(&again, facts, &[])?)?;
+    let properties = "SELECT key, value FROM run_properties ORDER BY key";
+    let found = rows(&again, properties, &[])?;
+    let missing = rows(database, properties, &[])?.into_iter().find(|property| !found.contains(property));
+    ensure(missing.is_none(), || format!("{missing:?} is not among {found:?}"))
 }
 
 /// A file as its importer sees it.

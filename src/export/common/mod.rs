@@ -1,5 +1,6 @@
 //! What formats share.
 
+pub(super) mod dyalog;
 pub(super) mod stacks;
 
 use std::borrow::Cow;
