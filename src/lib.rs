@@ -8,6 +8,7 @@
 //! ARCHITECTURE.md tells where everything is and what holds.
 
 pub mod cli;
+mod cost_centres;
 pub mod error;
 pub mod events;
 pub mod export;

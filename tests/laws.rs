@@ -29,6 +29,8 @@ use rusqlite::types::ValueRef;
 mod dyalog;
 #[path = "laws/export.rs"]
 mod export;
+#[path = "laws/ghc.rs"]
+mod ghc;
 #[path = "laws/output.rs"]
 mod output;
 #[path = "laws/viewers.rs"]

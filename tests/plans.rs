@@ -87,12 +87,14 @@ const FLAGS: &[&[(&str, &str)]] = &[
 ];
 
 /// What is asked to write a run.
-const EXPORT: [&str; 5] = [
+const EXPORT: [&str; 7] = [
     include_str!("../queries/export/back_edges.sql"),
     include_str!("../queries/export/edges.sql"),
     include_str!("../queries/export/functions.sql"),
     include_str!("../queries/export/lines.sql"),
+    include_str!("../queries/export/node.sql"),
     include_str!("../queries/export/nodes.sql"),
+    include_str!("../queries/export/range.sql"),
 ];
 
 /// What is asked besides, to find names.

@@ -59,7 +59,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         names.push((number, name));
     }
     let mut placed = vec![false; names.len()];
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::default();
     let mut stack = String::new();
     // Where each frame of the stack ends.
     let mut ends: Vec<usize> = Vec::new();
@@ -81,7 +81,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         }
         Ok(())
     })?;
-    stacks.leave(0, losses);
+    stacks.finish(losses);
     losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
     Ok(())
 }

@@ -8,6 +8,7 @@ mod common;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
 pub mod folded;
+pub mod ghc_px;
 pub mod lispworks_tree;
 pub mod sampler;
 
@@ -21,6 +22,7 @@ use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, NodeRow,
 pub const EXPORTS: &[&Export] = &[
     &dyalog_xml::EXPORT,
     &dyalog_csv::EXPORT,
+    &ghc_px::EXPORT,
     &lispworks_tree::EXPORT,
     &sampler::EXPORT,
     &folded::EXPORT,

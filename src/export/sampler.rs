@@ -77,7 +77,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
             }
         }
     }
-    let mut stacks = Stacks::new();
+    let mut stacks = Stacks::default();
     // The thread whose samples are being written, and the frames below it.
     let mut thread = None;
     let mut frames: Vec<u32> = Vec::new();
@@ -120,7 +120,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         }
         Ok(())
     })?;
-    stacks.leave(0, losses);
+    stacks.finish(losses);
     losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
     let end = if thread.is_some() { end } else { "" };
     Ok(writeln!(out, "{end}@end")?)

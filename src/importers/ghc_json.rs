@@ -37,9 +37,10 @@
 use std::collections::HashMap;
 
 use super::common::counted::Counted;
-use super::common::ghc::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS, made_up};
+use super::common::ghc::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS};
 use super::common::loose_json::{Ends, Reader};
 use super::{Confidence, Format, Options};
+use crate::cost_centres::made_up;
 use crate::error::{ImportError, Position, quote};
 use crate::events::{RunFact, Severity, Sink};
 use crate::input::Input;

@@ -18,7 +18,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
-pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, NodeRow};
+pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, NodeRow, StackRow};
 pub use write::{Outcome, RunMeta, RunWriter};
 
 use crate::error::Stop;

@@ -1,10 +1,12 @@
 //! Reading a run from end to end, for those who write it down again.
 
-use rusqlite::{Row, named_params};
+use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::{Database, StoreError};
 use crate::events::Kind;
 
+const NODE: &str = include_str!("../../queries/export/node.sql");
+const RANGE: &str = include_str!("../../queries/export/range.sql");
 const NODES: &str = include_str!("../../queries/export/nodes.sql");
 const FUNCTIONS: &str = include_str!("../../queries/export/functions.sql");
 const LINES: &str = include_str!("../../queries/export/lines.sql");
@@ -102,7 +104,79 @@ pub struct EdgeRow {
     pub seen: Option<f64>,
 }
 
+/// Where a node stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackRow {
+    /// Its place among the run's nodes, parents first, from 1.
+    pub number: u64,
+    /// That of the function node above it; `None` at a root.
+    pub parent: Option<u64>,
+    /// How many function nodes are above it.
+    pub depth: usize,
+    /// Its function.
+    pub function_id: i64,
+    /// It is a line of the function node above it.
+    pub is_line: bool,
+}
+
 impl Database {
+    /// Calls a function for every node of a run, parents first, and of what a node called the last first, until it fails.
+    ///
+    /// # Errors
+    /// The function's own, or the database's.
+    pub fn each_node_backwards<E: From<StoreError>>(
+        &self,
+        run_id: i64,
+        mut each: impl FnMut(StackRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let failed = |source: rusqlite::Error| E::from(self.failed(source));
+        let range = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let found = self.connection.query_row(RANGE, named_params! {":run": run_id}, range).optional();
+        let Some((first, last)): Option<(i64, i64)> = found.map_err(failed)? else { return Ok(()) };
+        let number = |node: i64| node.abs_diff(first) + 1;
+        let mut statement = self.connection.prepare(NODE).map_err(failed)?;
+        let mut node = |at: i64| {
+            statement.query_row(named_params! {":node": at}, |row| {
+                Ok((at, row.get::<_, Option<i64>>(0)?.map(|up| at - up), row.get(1)?, row.get(2)?))
+            })
+        };
+        // Open nodes: each with the function node that it is or is a line of, and how many such there are above.
+        let mut open: Vec<(i64, i64, usize)> = Vec::new();
+        let mut chain: Vec<(i64, Option<i64>, i64, bool)> = Vec::new();
+        let mut leaf = last;
+        loop {
+            // From the last node below what is open up to the one that was called there: each is the last of what its
+            // parent called.
+            let mut next = Some(leaf);
+            while next != open.last().map(|(above, ..)| *above) {
+                let Some(at) = next else { break };
+                let found = node(at).map_err(failed)?;
+                next = found.1;
+                chain.push(found);
+            }
+            while let Some((at, _, function_id, is_line)) = chain.pop() {
+                let above = open.last().map(|(_, function, depth)| (*function, *depth));
+                let depth = above.map_or(0, |(_, depth)| depth + 1);
+                let own = if is_line { above } else { None };
+                let (function, level) = own.unwrap_or((at, depth));
+                open.push((at, function, level));
+                let parent = above.map(|(function, _)| number(function));
+                each(StackRow { number: number(at), parent, depth, function_id, is_line })?;
+            }
+            // What comes before the first of what a node called is the node itself.
+            loop {
+                let Some((at, ..)) = open.pop() else { return Ok(()) };
+                if at == first {
+                    return Ok(());
+                }
+                if open.last().is_none_or(|(above, ..)| *above != at - 1) {
+                    leaf = at - 1;
+                    break;
+                }
+            }
+        }
+    }
+
     /// Calls a function for every node of a run, parents first, until it fails.
     ///
     /// # Errors

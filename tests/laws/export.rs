@@ -11,7 +11,7 @@ use profdb::importers::{self, Format, Options};
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
 
-use super::{Sample, dyalog, ensure, equal, open, output, rows, saved, viewers};
+use super::{Sample, dyalog, ensure, equal, ghc, open, output, rows, saved, viewers};
 
 /// Samples that are not worth their time.
 const LARGE: f64 = 100_000.0;
@@ -57,6 +57,7 @@ fn every_export(database: &Database) -> Result<(), Failed> {
     let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
     viewers::every(database, &run)?;
     dyalog::every(database, &run)?;
+    ghc::every(database, &run)?;
     if run.fidelity != "tree" {
         for export in export::EXPORTS.iter().filter(|export| !export.holds(&run.fidelity)) {
             let refused = export.write(database, &run, &Request::default(), &mut Vec::new());

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 
 use super::{
-    ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LARGE, METRIC, METRICS, NAMES, NEGATIVE, PLACES, SAME_NAME, TITLE,
-    UNKNOWN, whole,
+    ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LARGE, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME, PLACES, SAME_NAME,
+    TITLE, UNKNOWN, whole,
 };
 use crate::events::Kind;
 use crate::export::{ExportError, Layout, Loss, Losses, Profile};
@@ -74,9 +74,6 @@ const LARGEST: u64 = 1 << 53;
 
 /// What rounding may make of times, in ns: they are printed to 0.001 ms at the coarsest.
 const NOISE: f64 = 2000.0;
-
-/// A name for what has none: readers expect one.
-const NO_NAME: &str = "(no name)";
 
 /// What the names of versions begin with that correct their trees.
 pub(in crate::export) const CORRECTING: &str = "0.";
@@ -151,7 +148,10 @@ impl<'p, 'd> Table<'p, 'd> {
         // A tree says what it is in front of its rows; totals, which are few, are corrected only if none is negative.
         let mut negative = false;
         if !table.is_tree() {
-            profile.each_edge(|_| Ok(losses.add(CALLERS, 1)))?;
+            profile.each_edge(|_| {
+                losses.add(CALLERS, 1);
+                Ok(())
+            })?;
             table.figures(&mut Losses::new(losses.export), |figures, _| {
                 negative |= figures.time.iter().flatten().any(|time| *time < 0.0);
                 Ok(())
@@ -297,7 +297,10 @@ impl<'p, 'd> Table<'p, 'd> {
             });
         }
         let mut lines: Vec<Vec<LineRow>> = Vec::new();
-        database.each_line(run.run_id, &metrics, |rows| Ok::<_, ExportError>(lines.push(rows.to_vec())))?;
+        database.each_line(run.run_id, &metrics, |rows| {
+            lines.push(rows.to_vec());
+            Ok::<_, ExportError>(())
+        })?;
         let mut lines = lines.iter().peekable();
         database.each_function(run.run_id, &metrics, |rows| {
             let [row, ..] = rows else { return Ok(()) };

@@ -54,6 +54,9 @@ pub(super) const LARGE: Loss =
 
 pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
 
+/// A name for what has none, where readers expect one.
+pub(super) const NO_NAME: &str = "(no name)";
+
 /// Counts a metric that is not the one that readers take it for.
 pub(super) fn lose_metric(profile: &Profile<'_>, losses: &mut Losses) {
     losses.add(METRIC, (profile.metric.name != "samples" || profile.metric.unit != "count").into());

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::counted::Counted;
+use crate::cost_centres::ROOT;
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit};
 use crate::importers::{OptionDef, Options, Takes};
@@ -125,11 +126,6 @@ impl Centres {
             )
         });
     }
-}
-
-/// The name of a centre of which only the number is known.
-pub(in crate::importers) fn made_up(number: u64) -> String {
-    format!("<cc {number}>")
 }
 
 /// File, line and column where a span starts: `file:l:c`, `file:l:c-c`, `file:(l,c)-(l,c)`. What stands between angle
@@ -341,7 +337,7 @@ impl Stacks {
     fn builtin_root(&self, sink: &mut dyn Sink, from: &mut impl FnMut(Position)) {
         let Some(first) = self.waiting.first() else { return };
         from(first.position);
-        let root = sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") });
+        let root = sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named(ROOT) });
         sink.enter(Frame::function(root), None);
         let mut open = 0;
         for stack in &self.waiting {

@@ -3,23 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::counted::Counted;
-use super::ghc::{made_up, real};
+use super::ghc::real;
+use crate::cost_centres::{BUILT_IN, ROOT, made_up};
 use crate::error::Position;
 use crate::events::{
     Cost, Edge, EdgeKind, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
 };
 use crate::input::Input;
-
-/// Centres that stand for the RTS, by label and module. `MAIN` and `SUBSUMED` are not among them: what the program does
-/// outside of all other centres is its own cost.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("SYSTEM", "MAIN"),
-    ("SYSTEM", "SYSTEM"),
-    ("GC", "GC"),
-    ("OVERHEAD_of", "PROFILING"),
-    ("DONT_CARE", "MAIN"),
-    ("IDLE", "IDLE"),
-];
 
 /// How many centres the RTS of late 2011 registers behind `MAIN`, all undeclared.
 const UNDECLARED_BUILT_IN: u64 = 4;
@@ -253,7 +243,7 @@ impl<'a> Teller<'a, '_> {
         let apart = self.stack(self.forest.apart).map(|(stack, _)| stack.declared);
         if apart.is_some() {
             self.from(apart);
-            let root = self.sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named("(built-in)") });
+            let root = self.sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named(ROOT) });
             self.sink.enter(Frame::function(root), None);
             self.nodes(self.forest.apart);
             self.sink.leave();
