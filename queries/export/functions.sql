@@ -7,6 +7,7 @@ SELECT
   f.file,
   f.first_line,
   f.first_col,
+  f.raw_name,
   d.calls,
   CASE WHEN i.metric_id IS NULL THEN 0.0 ELSE i.exclusive END AS exclusive,
   CASE WHEN i.metric_id IS NULL THEN 0.0 ELSE i.seen END AS seen

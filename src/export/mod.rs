@@ -7,6 +7,7 @@ pub mod callgrind;
 mod common;
 pub mod folded;
 pub mod lispworks_tree;
+pub mod pprof;
 pub mod sampler;
 
 use std::io::{self, Write};
@@ -16,7 +17,8 @@ use crate::report::{self, ReportError};
 use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, NodeRow, RunInfo, StoreError};
 
 /// All formats, in the order in which they are listed.
-pub const EXPORTS: &[&Export] = &[&folded::EXPORT, &lispworks_tree::EXPORT, &sampler::EXPORT, &callgrind::EXPORT];
+pub const EXPORTS: &[&Export] =
+    &[&folded::EXPORT, &lispworks_tree::EXPORT, &sampler::EXPORT, &callgrind::EXPORT, &pprof::EXPORT];
 
 /// A file format that runs can be written in.
 #[derive(Debug)]

@@ -54,6 +54,8 @@ pub struct FunctionRow {
     pub file: String,
     /// Line and column of its definition; 0 if unknown.
     pub place: (i64, i64),
+    /// Its name before it was made readable, if that is another one.
+    pub raw_name: Option<String>,
     /// How often it was called.
     pub calls: Option<u64>,
     /// Cost of the function itself.
@@ -275,9 +277,10 @@ fn function(row: &Row<'_>) -> rusqlite::Result<FunctionRow> {
         module: row.get(3)?,
         file: row.get(4)?,
         place: (row.get(5)?, row.get(6)?),
-        calls: count(row, 7)?,
-        exclusive: row.get(8)?,
-        seen: row.get(9)?,
+        raw_name: row.get(7)?,
+        calls: count(row, 8)?,
+        exclusive: row.get(9)?,
+        seen: row.get(10)?,
     })
 }
 

@@ -1,5 +1,6 @@
 //! What formats share.
 
+pub(super) mod protobuf;
 pub(super) mod stacks;
 
 use std::borrow::Cow;
@@ -50,6 +51,11 @@ pub(super) const UNKNOWN: Loss =
 
 pub(super) const LARGE: Loss =
     Loss { name: "large", what: "what figures have above the largest whole number of the format", of: "figures" };
+
+pub(super) const COLUMNS: Loss = Loss { name: "columns", what: "columns of lines", of: "lines and calls" };
+
+pub(super) const LINE_ZERO: Loss =
+    Loss { name: "line_zero", what: "that a line has the number 0", of: "lines and calls" };
 
 pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
 

@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 
 use crate::export::{Call, Loss, Losses};
+use crate::store::NodeRow;
 
 pub(in crate::export) const SIBLINGS: Loss =
     Loss { name: "siblings", what: "the difference between places with the same callers", of: "nodes" };
@@ -16,7 +17,7 @@ pub(in crate::export) const FREE: Loss =
 /// What rounding may make of a sum, as a part of it.
 const ROUNDING: f64 = 1e-9;
 
-/// The open calls of a tree, to find what a reader of stacks would not find again.
+/// The open nodes of a tree, to find what a reader of stacks would not find again.
 pub(in crate::export) struct Stacks {
     open: Vec<Level>,
     /// What stands at the top.
@@ -26,9 +27,9 @@ pub(in crate::export) struct Stacks {
 struct Level {
     /// The names that it has called so far.
     called: HashSet<usize>,
-    /// What the file says of its cost, and what the stacks add up to.
-    cumulative: f64,
-    sum: f64,
+    /// By metric: what the file says of its cost (`None` for lines, which are a part of their function's), and what the stacks
+    /// add up to.
+    costs: Vec<(Option<f64>, f64)>,
 }
 
 impl Stacks {
@@ -38,20 +39,38 @@ impl Stacks {
 
     /// Opens a call of what `name` stands for: equal for functions that the format cannot tell apart.
     pub(in crate::export) fn enter(&mut self, call: &Call, name: usize, losses: &mut Losses) {
-        self.leave(call.depth, losses);
+        let cost = (Some(call.cumulative), call.exclusive);
+        self.open(call.depth, name, vec![cost], losses);
+    }
+
+    /// Opens a node, or a line, of formats that hold several metrics, and lines.
+    pub(in crate::export) fn enter_node(&mut self, rows: &[NodeRow], name: usize, losses: &mut Losses) {
+        let costs = rows.iter().map(|row| match row.line {
+            None => (Some(row.cumulative.unwrap_or(row.exclusive)), row.exclusive),
+            Some(_) => (None, 0.0),
+        });
+        self.open(rows[0].depth, name, costs.collect(), losses);
+    }
+
+    fn open(&mut self, depth: usize, name: usize, costs: Vec<(Option<f64>, f64)>, losses: &mut Losses) {
+        self.leave(depth, losses);
         let siblings = self.open.last_mut().map_or(&mut self.roots, |above| &mut above.called);
         losses.add(SIBLINGS, (!siblings.insert(name)).into());
-        self.open.push(Level { called: HashSet::new(), cumulative: call.cumulative, sum: call.exclusive });
+        self.open.push(Level { called: HashSet::new(), costs });
     }
 
     /// Closes calls until so many are open.
     pub(in crate::export) fn leave(&mut self, depth: usize, losses: &mut Losses) {
         while self.open.len() > depth {
-            let Some(Level { cumulative, sum, .. }) = self.open.pop() else { return };
-            let differs = (cumulative - sum).abs() > ROUNDING * cumulative.abs().max(sum.abs());
-            losses.add(CUMULATIVE, differs.into());
+            let Some(Level { costs, .. }) = self.open.pop() else { return };
+            let differs = |(cumulative, sum): &(Option<f64>, f64)| {
+                cumulative.is_some_and(|cost| (cost - sum).abs() > ROUNDING * cost.abs().max(sum.abs()))
+            };
+            losses.add(CUMULATIVE, costs.iter().any(differs).into());
             if let Some(above) = self.open.last_mut() {
-                above.sum += sum;
+                for (above, (_, sum)) in above.costs.iter_mut().zip(costs) {
+                    above.1 += sum;
+                }
             }
         }
     }
