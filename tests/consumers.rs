@@ -1,5 +1,5 @@
 //! What is written for other programs is read by these programs, and they come to the same totals. They are Debian packages:
-//! valgrind (`callgrind_annotate`), golang-go (`go tool pprof`).
+//! valgrind (`callgrind_annotate`), golang-go (`go tool pprof`), graphviz (`dot`).
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
@@ -13,6 +13,8 @@ use profdb::import::{import, meta};
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
 use profdb::store::{Database, RunInfo};
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::Event;
 
 /// Profiles with paths, of several metrics, with and without lines, threads, modules; under `tests/`.
 const TREES: [&str; 7] = [
@@ -186,5 +188,60 @@ fn unit(database: &Database, metric: i64) -> &'static str {
         "ns" => "ns",
         "bytes" => "B",
         _ => "count",
+    }
+}
+
+/// Text of what a tag holds, in an SVG.
+fn texts(svg: &str, tag: &str) -> Vec<String> {
+    let mut reader = quick_xml::Reader::from_str(svg);
+    let (mut texts, mut open) = (Vec::new(), false);
+    loop {
+        match reader.read_event().unwrap_or_else(|error| panic!("{error} at {}: {svg}", reader.error_position())) {
+            Event::Start(start) if start.name().as_ref() == tag => {
+                texts.push(String::new());
+                open = true;
+            }
+            Event::End(end) if end.name().as_ref() == tag => open = false,
+            Event::Text(text) if open => texts.iter_mut().last().expect("open").push_str(&text),
+            Event::GeneralRef(reference) if open => {
+                let character = match reference.resolve_char_ref().expect("a character") {
+                    Some(character) => character.to_string(),
+                    None => resolve_xml_entity(&reference).expect("an entity").to_owned(),
+                };
+                texts.iter_mut().last().expect("open").push_str(&character);
+            }
+            Event::Eof => return texts,
+            _ => {}
+        }
+    }
+}
+
+/// Graphviz draws a box for each function that is shown, and an arrow for each pair, under the names that they have.
+#[test]
+fn graphviz_draws_dot() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in TREES.iter().chain(&GRAPHS) {
+        let (database, run) = imported(name);
+        let file = written(folder.path(), "dot", &database, &run);
+        let graph = fs::read_to_string(&file).expect("the graph");
+        let svg = answer("graphviz", "dot", &["-Tsvg", &file.display().to_string()]);
+        let titles = texts(&svg, "title");
+        let boxes = graph
+            .lines()
+            .filter(|line| !line.contains(" -> ") && line.starts_with('f') && line.contains(" [label="))
+            .count();
+        let arrows = graph.lines().filter(|line| line.contains(" -> ")).count();
+        let drawn = titles.iter().skip(1).filter(|title| title.contains("->")).count();
+        assert_eq!((titles.len() - 1 - drawn, drawn), (boxes, arrows), "{name}");
+        let texts = texts(&svg, "text");
+        let functions = "SELECT name FROM functions WHERE kind = 'function' AND function_id IN
+                           (SELECT function_id FROM function_info AS i JOIN metrics AS m USING (metric_id)
+                            JOIN runs AS r ON r.default_metric_id = m.metric_id WHERE i.exclusive > 0.01 * m.total)";
+        let mut statement = database.connection().prepare(functions).expect("SQL");
+        let names = statement.query_map([], |row| row.get::<_, String>(0)).expect("SQL");
+        for function in names.map(|name| name.expect("a name")).filter(|name| !name.chars().any(char::is_control)) {
+            let is_there = texts.iter().any(|text| text.trim() == function.trim());
+            assert!(is_there || function.trim().is_empty(), "{name}: {function:?} is not in {texts:?}");
+        }
     }
 }

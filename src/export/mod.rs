@@ -5,6 +5,7 @@
 
 pub mod callgrind;
 mod common;
+pub mod dot;
 pub mod folded;
 pub mod lispworks_tree;
 pub mod pprof;
@@ -18,7 +19,7 @@ use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, NodeRow,
 
 /// All formats, in the order in which they are listed.
 pub const EXPORTS: &[&Export] =
-    &[&folded::EXPORT, &lispworks_tree::EXPORT, &sampler::EXPORT, &callgrind::EXPORT, &pprof::EXPORT];
+    &[&folded::EXPORT, &lispworks_tree::EXPORT, &sampler::EXPORT, &callgrind::EXPORT, &pprof::EXPORT, &dot::EXPORT];
 
 /// A file format that runs can be written in.
 #[derive(Debug)]

@@ -60,6 +60,8 @@ pub struct FunctionRow {
     pub calls: Option<u64>,
     /// Cost of the function itself.
     pub exclusive: Option<f64>,
+    /// Cost with what it called, recursion counted once.
+    pub cumulative: Option<f64>,
     /// Cost with what it called, every level of recursion counted.
     pub seen: Option<f64>,
 }
@@ -280,7 +282,8 @@ fn function(row: &Row<'_>) -> rusqlite::Result<FunctionRow> {
         raw_name: row.get(7)?,
         calls: count(row, 8)?,
         exclusive: row.get(9)?,
-        seen: row.get(10)?,
+        cumulative: row.get(10)?,
+        seen: row.get(11)?,
     })
 }
 

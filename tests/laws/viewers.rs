@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use libtest_mimic::Failed;
+use profdb::export::Request;
 use profdb::importers;
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
@@ -20,6 +21,9 @@ type Costs = BTreeMap<Vec<String>, (f64, u32)>;
 /// Writes a run in every format for viewers, and looks at it.
 pub(super) fn every(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     callgrind(database, run).map_err(|fault| format!("callgrind: {fault:?}"))?;
+    if run.fidelity != "flat" {
+        dot(database, run).map_err(|fault| format!("dot: {fault:?}"))?;
+    }
     if run.fidelity != "tree" {
         return Ok(());
     }
@@ -32,8 +36,20 @@ fn written_all(
     database: &Database,
     run: &RunInfo,
 ) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
+    written_with(name, &[], database, run)
+}
+
+/// The same with options of the format.
+fn written_with(
+    name: &str,
+    options: &[(&'static str, &str)],
+    database: &Database,
+    run: &RunInfo,
+) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
+    let mut request = Request::default();
+    options.iter().for_each(|(option, value)| request.options.set(option, *value));
     let mut bytes = Vec::new();
-    let losses = by_name(name).write(database, run, &profdb::export::Request::default(), &mut bytes)?;
+    let losses = by_name(name).write(database, run, &request, &mut bytes)?;
     Ok((bytes, losses.each().map(|(loss, count)| (loss.name, count)).collect()))
 }
 
@@ -223,4 +239,45 @@ fn pprof(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     equal("metrics", &rows(database, names, &[])?, &rows(&again, names, &[])?)?;
     let default = "SELECT m.name FROM runs AS r JOIN metrics AS m ON m.metric_id = r.default_metric_id";
     equal("default metric", &rows(database, default, &[])?, &rows(&again, default, &[])?)
+}
+
+/// All functions and all pairs of caller and callee are there, if nothing is left out, and the digits of the tooltips are
+/// those of the database.
+fn dot(database: &Database, run: &RunInfo) -> Result<(), Failed> {
+    let options = [("min-pct", "0"), ("keep-empty", ""), ("edge-labels", ""), ("clusters", ""), ("all-metrics", "")];
+    let (bytes, _) = written_with("dot", &options, database, run)?;
+    let text = String::from_utf8(bytes)?;
+    ensure(text.ends_with("}\n") && !text.contains(|c: char| c.is_control() && c != '\n'), || text.clone())?;
+    let own_of = |line: &str| -> Option<String> {
+        let (_, figures) = line.rsplit_once(": own ")?;
+        Some(figures.split(' ').next()?.to_owned())
+    };
+    let (mut boxes, mut arrows) = (Vec::new(), 0);
+    for line in text.lines().filter(|line| line.starts_with('f')) {
+        let word = line.split(' ').nth(1).unwrap_or_default();
+        arrows += i64::from(word == "->");
+        if word.starts_with("[label=") {
+            boxes.push(own_of(line).ok_or_else(|| format!("no own cost in {line}"))?.parse::<f64>()?);
+        }
+    }
+    let last = "SELECT metric_id FROM metrics ORDER BY position DESC LIMIT 1";
+    let own = format!(
+        "SELECT COALESCE(i.exclusive, 0.0)
+         FROM runs AS r
+         JOIN function_info AS d ON d.metric_id = r.default_metric_id
+         JOIN functions AS f ON f.function_id = d.function_id
+         LEFT JOIN function_info AS i ON i.metric_id = ({last}) AND i.function_id = d.function_id
+         WHERE f.kind IN ('function', 'pseudo') OR EXISTS
+           (SELECT 1 FROM function_info AS o WHERE o.function_id = f.function_id AND o.exclusive <> 0)
+         ORDER BY f.function_id"
+    );
+    let expected: Vec<f64> = rows(database, &own, &[])?
+        .into_iter()
+        .map(|row| if let Some(Value::Real(cost)) = row.first() { *cost } else { 0.0 })
+        .collect();
+    equal("own costs", &expected, &boxes)?;
+    let pairs = "SELECT DISTINCT e.caller_id, e.callee_id, e.back
+                 FROM edges AS e JOIN runs AS r ON r.default_metric_id = e.metric_id WHERE e.caller_id <> 0";
+    let pairs = i64::try_from(rows(database, pairs, &[])?.len())?;
+    ensure(arrows == pairs, || format!("{arrows} arrows for {pairs} pairs"))
 }

@@ -87,6 +87,16 @@ pub(super) fn lose_calls(call: &Call, losses: &mut Losses) {
     losses.add(CALLS, call.calls.is_some().into());
 }
 
+/// Text without characters that XML cannot hold, nor breaks of lines: pictures stand for them.
+pub(super) fn printable(text: &str) -> String {
+    let picture = |character: char| match character {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        other => other,
+    };
+    text.chars().map(picture).collect()
+}
+
 /// Text that stays on its line.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains('\n') { text.replace('\n', "␊").into() } else { text.into() }

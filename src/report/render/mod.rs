@@ -3,7 +3,7 @@
 mod csv;
 mod json;
 mod markdown;
-mod number;
+pub(crate) mod number;
 mod table;
 mod text;
 mod xml;
