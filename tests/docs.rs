@@ -319,6 +319,12 @@ fn exports_are_current() {
     for export in EXPORTS {
         let page = page(export.name, "src/export");
         let _ = write!(text, "\n{page}");
+        if !export.layouts.is_empty() {
+            let _ = write!(text, "\n### Layouts\n\n| layout | what is particular about it |\n| --- | --- |\n");
+        }
+        for layout in export.layouts {
+            let _ = writeln!(text, "| `--layout {}` | {} |", layout.name, cell(layout.about));
+        }
         if !export.options.is_empty() {
             let _ = write!(text, "\n### Options\n\n| option | meaning |\n| --- | --- |\n");
         }

@@ -25,6 +25,8 @@ use profdb::source::Folder;
 use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
 use rusqlite::types::ValueRef;
 
+#[path = "laws/dyalog.rs"]
+mod dyalog;
 #[path = "laws/export.rs"]
 mod export;
 #[path = "laws/output.rs"]

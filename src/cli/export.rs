@@ -13,6 +13,7 @@ use super::source::{find_run, open_to_read};
 use super::{DatabaseArgs, Failure, asked, complain, say};
 use crate::error::Stop;
 use crate::export::{self, EXPORTS, ExportError, Loss, Request, dot};
+use crate::options::Options;
 use crate::store::{Database, RunInfo};
 
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ pub(super) struct WrittenArgs {
     /// What was measured: time, ticks, samples, alloc [default: what the run's reports show; in formats that hold several: all]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// Layout of the output, for formats that have several: sampler has published and 2008 [default: the first]
+    /// Layout of the output, for formats that have several; docs/export.md explains them
     #[arg(long, value_name = "NAME")]
     layout: Option<String>,
     /// Write what the format cannot hold, which is told on standard error, to a file as JSON, too
@@ -70,6 +71,17 @@ impl WrittenArgs {
     pub(super) fn targets(&self) -> Result<[Target; 2], Failure> {
         let report = Target::named("--loss-report", self.loss_report.as_deref())?;
         Ok([Target::named("--output", self.output.as_deref())?, report])
+    }
+
+    /// Leaves an option that files to read and files to write may have to one of them: to the output, if its format has it.
+    pub(super) fn divide(&mut self, format: &export::Export, of_input: &mut Options) {
+        for option in EXPORTS.iter().flat_map(|export| export.options) {
+            if format.options.contains(option) {
+                of_input.take(option.name);
+            } else if of_input.value(option.name).is_some() {
+                self.options.0.take(option.name);
+            }
+        }
     }
 
     /// Writes the run, and says what got lost.

@@ -48,7 +48,7 @@ fn share(text: &str) -> Result<String, String> {
     percentage(text).map(|_| text.to_owned())
 }
 
-/// Adds a flag for each option.
+/// Adds a flag for each option. Files that are read and files that are written may have the same one.
 fn augment(command: Command, options: &[&'static OptionDef], heading: &'static str) -> Command {
     let flag = |option: &&'static OptionDef| {
         let flag = Arg::new(option.name).long(option.name).help(sentence(option.meaning)).help_heading(heading);
@@ -60,7 +60,13 @@ fn augment(command: Command, options: &[&'static OptionDef], heading: &'static s
             Takes::Text => flag.value_name("NAME"),
         }
     };
-    options.iter().map(flag).fold(command, Command::arg)
+    let is_known = |command: &Command, name| command.get_arguments().any(|flag| flag.get_id() == name);
+    options.iter().fold(
+        command,
+        |command, option| {
+            if is_known(&command, option.name) { command } else { command.arg(flag(option)) }
+        },
+    )
 }
 
 /// The options that are given.

@@ -2,18 +2,20 @@
 //!
 //! # What it is
 //! A line per stack: names from the outermost to the innermost with semicolons between them, a blank, and a number. Flame
-//! graph programs and speedscope read it.
+//! graph programs and speedscope read it, and so does profdb.
 //!
 //! # What is written
 //! - A line for each place in the tree of calls that cost something itself, with that cost as a whole number: ns, bytes or a
 //!   count. The lines add up to the run's total, as far as nothing gets lost.
 //! - Threads, roots and the like are frames like others. Lines of functions are none: the frame is the function.
-//! - In names, a backslash is written `\\`, a semicolon `\x3b`, a line feed `\n`, a carriage return `\r`, any other control
-//!   character `\x` and its two hexadecimal digits. No other character is touched, so that every name can be had back.
+//! - In names, a semicolon is written `\x3b`, and so is every control character, by its two hexadecimal digits. So are a
+//!   blank at the end of a name, one in front of a number there, which readers would take for a second cost, and the `#` of a
+//!   name that would begin a comment. No other character is touched.
 //!
 //! # References
 //! - `stackcollapse.pl` and `flamegraph.pl` by Brendan Gregg, which defined the format.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -21,8 +23,8 @@ use hashbrown::HashMap;
 
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
-    BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LINES, METRIC, METRICS, NEGATIVE, PLACES, SAME_NAME, TITLE, lose_calls,
-    lose_facts, lose_kinds, lose_places, whole,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
+    SAME_NAME, TITLE, lose_calls, lose_facts, lose_kinds, lose_metric, lose_places, whole,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
 
@@ -35,27 +37,28 @@ pub const EXPORT: Export = Export {
     layouts: &[],
     options: &[],
     losses: &[
-        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, KINDS, PLACES, SAME_NAME, SIBLINGS, CUMULATIVE, FREE,
-        FRACTIONS, NEGATIVE,
+        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, KINDS, PLACES, NAMES, SAME_NAME, ABSENT, SIBLINGS,
+        CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
     ],
     write,
 };
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
-    losses.add(METRIC, 1);
+    lose_metric(profile, losses);
     losses.add(TITLE, profile.run.title.is_some().into());
     lose_facts(profile, losses);
     lose_kinds(profile, losses);
     lose_places(profile, losses);
     let mut numbers = HashMap::new();
-    let names: Vec<(usize, String)> = profile
-        .functions
-        .iter()
-        .map(|function| {
-            let next = numbers.len();
-            (*numbers.entry(function.name.as_str()).or_insert(next), escaped(&function.name))
-        })
-        .collect();
+    let mut names: Vec<(usize, Cow<'_, str>)> = Vec::new();
+    for function in &profile.functions {
+        let next = numbers.len();
+        let number = *numbers.entry(function.name.as_str()).or_insert(next);
+        let name = frame(&function.name);
+        losses.add(NAMES, matches!(name, Cow::Owned(_)).into());
+        names.push((number, name));
+    }
+    let mut placed = vec![false; names.len()];
     let mut stacks = Stacks::new();
     let mut stack = String::new();
     // Where each frame of the stack ends.
@@ -64,6 +67,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         let (number, name) = &names[call.function];
         stacks.enter(&call, *number, losses);
         lose_calls(&call, losses);
+        placed[call.function] = true;
         ends.truncate(call.depth);
         stack.truncate(ends.last().copied().unwrap_or(0));
         if call.depth > 0 {
@@ -78,43 +82,59 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         Ok(())
     })?;
     stacks.leave(0, losses);
+    losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
     Ok(())
 }
 
-/// A name without what has a meaning between names.
-fn escaped(name: &str) -> String {
+/// A name between semicolons, which readers take neither for a comment nor for a number.
+fn frame(name: &str) -> Cow<'_, str> {
+    let is_special = |at: usize, character: char| match character {
+        ';' | '\u{feff}' => true,
+        '#' => at == 0 && (name.len() == 1 || name.starts_with("# ")),
+        ' ' => is_number(&name[at + 1..]),
+        _ => character.is_control(),
+    };
+    if !name.char_indices().any(|(at, character)| is_special(at, character)) {
+        return name.into();
+    }
     let mut text = String::with_capacity(name.len());
-    for character in name.chars() {
-        match character {
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            ';' => text.push_str("\\x3b"),
-            _ if character.is_control() => {
-                let _ = write!(text, "\\x{:02x}", u32::from(character));
-            }
-            _ => text.push(character),
+    for (at, character) in name.char_indices() {
+        if is_special(at, character) {
+            let _ = write!(text, "\\x{:02x}", u32::from(character));
+        } else {
+            text.push(character);
         }
     }
-    text
+    text.into()
+}
+
+/// Whether readers may take the end of a name for a number; nothing is one, as they pass over blanks.
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b' '))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::frame;
 
     #[test]
     fn names_keep_to_their_line_and_frame() {
         let table = [
             ("plain name", "plain name"),
             ("a;b", "a\\x3bb"),
-            ("\\x3b", "\\\\x3b"),
-            ("a\nb\r\t\0\u{7f}\u{85}", "a\\nb\\r\\x09\\x00\\x7f\\x85"),
+            ("C:\\x3b", "C:\\x3b"),
+            ("a\nb\r\t\0\u{7f}\u{85}", "a\\x0ab\\x0d\\x09\\x00\\x7f\\x85"),
+            ("worker 12", "worker\\x2012"),
+            ("12 monkeys", "12 monkeys"),
+            ("blanks  ", "blanks\\x20\\x20"),
+            ("# f", "\\x23 f"),
+            ("#", "\\x23"),
+            ("#.f # g", "#.f # g"),
             ("∆ ⍙ <b> \"q\" \u{2028}", "∆ ⍙ <b> \"q\" \u{2028}"),
             ("", ""),
         ];
         for (name, expected) in table {
-            assert_eq!(escaped(name), expected, "{name:?}");
+            assert_eq!(frame(name), expected, "{name:?}");
         }
     }
 }

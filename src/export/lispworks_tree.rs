@@ -21,8 +21,8 @@ use std::io::Write;
 use hashbrown::HashMap;
 
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES, SAME_NAME,
-    TITLE, UNKNOWN, lose_calls, lose_facts, one_line, whole,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
+    SAME_NAME, TITLE, UNKNOWN, lose_calls, lose_facts, lose_metric, one_line, whole,
 };
 use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -53,6 +53,7 @@ pub const EXPORT: Export = Export {
         UNKNOWN,
         FRACTIONS,
         NEGATIVE,
+        LARGE,
     ],
     write,
 };
@@ -74,7 +75,7 @@ const ROUNDING: f64 = 1e-9;
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
     lose_facts(profile, losses);
-    losses.add(METRIC, (profile.metric.name != "samples" || profile.metric.unit != "count").into());
+    lose_metric(profile, losses);
     let title = one_line(profile.run.title.as_deref().unwrap_or_default());
     let read_back = profile.run.title.is_none() || (!title.is_empty() && title.trim_matches(' ') == title);
     losses.add(TITLE, (!read_back || profile.run.title.as_deref().is_some_and(|given| given != title)).into());
@@ -90,13 +91,20 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         open.push(Open { call, called: 0.0 });
         lose_calls(&call, losses);
         let name = names.place(profile, &call, losses);
-        let count = whole(call.cumulative, losses).min(LARGEST);
+        let count = held(whole(call.cumulative, losses), losses);
         let [calls, seen, top] = name.figures;
         line(out, &format!("{}|{count}|{calls}|{seen}|{top}|{}", call.depth, name.text))
     })?;
     close(&mut open, 0, losses);
     losses.add(ABSENT, names.absent());
     Ok(())
+}
+
+/// A number as far as the file may hold it.
+fn held(number: u64, losses: &mut Losses) -> u64 {
+    // A REAL cannot tell the largest number from the one behind it.
+    losses.add(LARGE, (number > LARGEST + 1).into());
+    number.min(LARGEST)
 }
 
 /// Writes a line. A reader takes the carriage return in front of a line feed for a part of it.
@@ -162,7 +170,7 @@ impl Names {
             };
             let own = [function.calls.unwrap_or(0), figure(function.seen), figure(function.exclusive)];
             for (sum, own) in names[at].figures.iter_mut().zip(own) {
-                *sum = sum.saturating_add(own).min(LARGEST);
+                *sum = held(sum.saturating_add(own), losses);
             }
             functions.push((at, false));
         }

@@ -6,6 +6,8 @@
 pub mod callgrind;
 mod common;
 pub mod dot;
+pub mod dyalog_csv;
+pub mod dyalog_xml;
 pub mod folded;
 pub mod lispworks_tree;
 pub mod pprof;
@@ -18,8 +20,16 @@ use crate::report::{self, ReportError};
 use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, NodeRow, RunInfo, StoreError};
 
 /// All formats, in the order in which they are listed.
-pub const EXPORTS: &[&Export] =
-    &[&folded::EXPORT, &lispworks_tree::EXPORT, &sampler::EXPORT, &callgrind::EXPORT, &pprof::EXPORT, &dot::EXPORT];
+pub const EXPORTS: &[&Export] = &[
+    &dyalog_xml::EXPORT,
+    &dyalog_csv::EXPORT,
+    &lispworks_tree::EXPORT,
+    &sampler::EXPORT,
+    &folded::EXPORT,
+    &callgrind::EXPORT,
+    &pprof::EXPORT,
+    &dot::EXPORT,
+];
 
 /// A file format that runs can be written in.
 #[derive(Debug)]
@@ -32,7 +42,7 @@ pub struct Export {
     needs: Needs,
     /// How many metrics a file of it holds.
     metrics: Metrics,
-    /// The layouts that it has, the usual one first; none where there is one only.
+    /// The layouts that it has; none where there is one only.
     pub layouts: &'static [Layout],
     /// What the user may want of a file.
     pub options: &'static [OptionDef],
@@ -164,9 +174,9 @@ impl Export {
         )))
     }
 
-    /// The layout of this name; the usual one without a name, if there are several.
+    /// The layout of this name; without a name, it is left to the format.
     fn layout(&self, name: Option<&str>) -> Result<Option<Layout>, ReportError> {
-        let Some(name) = name else { return Ok(self.layouts.first().copied()) };
+        let Some(name) = name else { return Ok(None) };
         let found = self.layouts.iter().find(|layout| layout.name == name).copied();
         found.map(Some).ok_or_else(|| {
             let names: Vec<_> = self.layouts.iter().map(|layout| layout.name).collect();

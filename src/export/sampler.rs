@@ -9,6 +9,7 @@
 //! - A stack for each sample: a place in the tree that 7 samples fell on comes 7 times. So the metric must be a count:
 //!   samples, or ticks. The three numbers in front of each stack are 1, 0, 1.
 //! - What stands in no thread goes into a thread of its own. Lines of functions are no frames: the frame is the function.
+//! - The layout `published` unless `2008` is asked for.
 //! - In names and files, a line feed becomes `␊`; in files, a tab becomes `␉`.
 //!
 //! # References
@@ -20,8 +21,8 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES, SAME_NAME,
-    TITLE, lose_calls, lose_facts, one_line, whole,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
+    SAME_NAME, TITLE, lose_calls, lose_facts, lose_metric, one_line, whole,
 };
 use super::{Export, ExportError, Layout, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -38,7 +39,7 @@ pub const EXPORT: Export = Export {
     options: &[],
     losses: &[
         LINES, CALLS, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, NO_THREAD, KINDS, PLACES, NAMES, SAME_NAME, ABSENT,
-        SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE,
+        SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
     ],
     write,
 };
@@ -57,12 +58,12 @@ const NO_THREAD: Loss =
 const FIRST_ID: u32 = 0x2122;
 
 /// Samples that a file may have: each is a record of its own.
-const MOST_SAMPLES: f64 = 1e9;
+const MOST_SAMPLES: u64 = 1_000_000_000;
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
     refuse(profile)?;
     lose_facts(profile, losses);
-    losses.add(METRIC, (profile.metric.name != "samples").into());
+    lose_metric(profile, losses);
     losses.add(TITLE, profile.run.title.is_some().into());
     let end = if profile.layout == Some(OF_2008) { "" } else { "@end\n" };
     let symbols = Symbols::new(profile, losses);
@@ -81,6 +82,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     let mut thread = None;
     let mut frames: Vec<u32> = Vec::new();
     let mut placed = vec![false; profile.functions.len()];
+    let mut written = 0_u64;
     profile.each_call(losses, |call, losses| {
         let id = symbols.ids[call.function];
         let function = &profile.functions[call.function];
@@ -107,6 +109,10 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
             frames.push(id);
         }
         let samples = whole(call.exclusive, losses);
+        written = samples.saturating_add(written);
+        if written > MOST_SAMPLES {
+            return Err(too_many(profile));
+        }
         losses.add(FREE, (samples == 0 && call.cumulative == 0.0 && !is_thread).into());
         let record = record(&frames);
         for _ in 0..samples {
@@ -123,18 +129,24 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
 /// Refuses what has no samples.
 fn refuse(profile: &Profile<'_>) -> Result<(), ExportError> {
     let Profile { metric, run, .. } = profile;
-    let fault = if metric.unit != "count" {
-        format!(
+    if metric.unit != "count" {
+        let fault = format!(
             "a sampler file has a stack for each sample, and `{}` of run {} is in {}: name a metric that is counted with \
              --metric, or write lispworks_tree or folded",
             metric.name, run.run_id, metric.unit
-        )
-    } else if metric.total > MOST_SAMPLES {
-        format!("expected at most {MOST_SAMPLES} samples (MOST_SAMPLES), found {} in run {}", metric.total, run.run_id)
-    } else {
-        return Ok(());
-    };
-    Err(ReportError::NothingSelected(fault).into())
+        );
+        return Err(ReportError::NothingSelected(fault).into());
+    }
+    // Before anything is written, though costs below 0 may hide more of them.
+    #[expect(clippy::cast_precision_loss, reason = "the limit is exact")]
+    let most = MOST_SAMPLES as f64;
+    if metric.total.round() > most { Err(too_many(profile)) } else { Ok(()) }
+}
+
+fn too_many(profile: &Profile<'_>) -> ExportError {
+    let Profile { metric, run, .. } = profile;
+    let expected = format!("expected at most {MOST_SAMPLES} samples (MOST_SAMPLES)");
+    ReportError::NothingSelected(format!("{expected}, found {} in run {}", metric.total, run.run_id)).into()
 }
 
 /// A stack, innermost frame first.

@@ -201,7 +201,7 @@ fn xml_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
 }
 
 /// What XML cannot hold has other characters in its place.
-fn held_by_xml(text: &str) -> String {
+pub(super) fn held_by_xml(text: &str) -> String {
     let held = |character: char| match character {
         '\t' | '\n' | '\r' => character,
         '\0'..='\u{1f}' => char::from_u32(u32::from(character) + 0x2400).unwrap_or(character),

@@ -1,5 +1,6 @@
 //! What formats share.
 
+pub(super) mod dyalog;
 pub(super) mod protobuf;
 pub(super) mod stacks;
 
@@ -59,6 +60,11 @@ pub(super) const LINE_ZERO: Loss =
 
 pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
 
+/// Counts a metric that is not the one that readers take it for.
+pub(super) fn lose_metric(profile: &Profile<'_>, losses: &mut Losses) {
+    losses.add(METRIC, (profile.metric.name != "samples" || profile.metric.unit != "count").into());
+}
+
 /// Counts what formats that know nothing but names and figures lose of the run as a whole.
 pub(super) fn lose_facts(profile: &Profile<'_>, losses: &mut Losses) {
     losses.add(METRICS, profile.other_metrics);
@@ -102,7 +108,10 @@ pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains('\n') { text.replace('\n', "␊").into() } else { text.into() }
 }
 
-/// A cost as a whole number.
+/// What costs of 64 bits stay below.
+const LIMIT: f64 = 18_446_744_073_709_551_616.0;
+
+/// A cost as a whole number of 64 bits.
 pub(super) fn whole(cost: f64, losses: &mut Losses) -> u64 {
     if cost < 0.0 {
         losses.add(NEGATIVE, 1);
@@ -110,6 +119,8 @@ pub(super) fn whole(cost: f64, losses: &mut Losses) -> u64 {
     }
     let whole = cost.round();
     losses.add(FRACTIONS, (whole.to_bits() != cost.to_bits()).into());
+    // A REAL cannot tell the largest number from the one behind it.
+    losses.add(LARGE, (whole > LIMIT).into());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and saturating")]
     let whole = whole as u64;
     whole

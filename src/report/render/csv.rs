@@ -5,7 +5,7 @@
 //! version of `]PROFILE` the profile is from, minus is `-`, and what is unknown is empty. Names are as they are, also
 //! those that a spreadsheet takes for formulas.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::number::{Scale, fixed, shortest, significant};
 use super::{Layout, RenderError, Shown, shown};
@@ -24,23 +24,24 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
             _ => title.to_owned(),
         })
     })?;
-    let separator = char::from(layout.separators.field);
-    let mut line = String::new();
-    let mut write = |out: &mut dyn Write, cells: &mut dyn Iterator<Item = String>| {
-        line.clear();
-        for (column, cell) in cells.enumerate() {
-            if column > 0 {
-                line.push(separator);
-            }
-            line.push_str(&cell);
-        }
-        writeln!(out, "{line}")
-    };
-    write(out, &mut columns.iter().map(|column| quoted(&column.title)))?;
+    line(columns.iter().map(|column| quoted(&column.title)), layout.separators, out)?;
     answer.each(|row| {
-        let mut cells = columns.iter().map(|column| cell(&row[column.at], column, scale.as_ref(), layout));
-        write(out, &mut cells).map_err(RenderError::from)
+        let cells = columns.iter().map(|column| cell(&row[column.at], column, scale.as_ref(), layout));
+        line(cells, layout.separators, out).map_err(RenderError::from)
     })
+}
+
+/// Writes a line of fields.
+pub(crate) fn line(cells: impl Iterator<Item = String>, separators: Separators, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = String::new();
+    for (column, cell) in cells.enumerate() {
+        if column > 0 {
+            line.push(char::from(separators.field));
+        }
+        line.push_str(&cell);
+    }
+    line.push('\n');
+    out.write_all(line.as_bytes())
 }
 
 /// What stands for `Time` in titles.
@@ -66,13 +67,18 @@ fn cell(value: &Value, column: &Shown, scale: Option<&Scale>, layout: &Layout) -
         (Value::Real(value), Kind::Percent, _, None) => significant(*value, 0),
         (Value::Real(value), ..) => shortest(*value),
     };
-    let Separators { decimal, field } = layout.separators;
+    number(figure, layout.separators)
+}
+
+/// A field of a number.
+pub(crate) fn number(figure: String, separators: Separators) -> String {
+    let Separators { decimal, field } = separators;
     let figure = if decimal == '.' { figure } else { figure.replace('.', &decimal.to_string()) };
     // An unusual separator may occur in a number: `1E300`, `-5`.
     if figure.contains(char::from(field)) { quoted(&figure) } else { figure }
 }
 
 /// A field of text.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }

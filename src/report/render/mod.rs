@@ -1,12 +1,12 @@
 //! From answers to text.
 
-mod csv;
+pub(crate) mod csv;
 mod json;
 mod markdown;
 pub(crate) mod number;
 mod table;
 mod text;
-mod xml;
+pub(crate) mod xml;
 
 use std::io::{self, Write};
 

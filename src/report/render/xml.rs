@@ -11,7 +11,7 @@
 //! that XML cannot hold are written as their pictures (U+2400 and up: `␀` for NUL), the two other characters that it
 //! cannot hold as U+FFFD.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::number::{Scale, milliseconds, shortest, significant};
 use super::{Layout, RenderError, Shown, shown};
@@ -40,24 +40,45 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
         for column in &mut columns {
             column.title = as_with_ticks(&column.title);
         }
-    } else {
-        writeln!(out, "<?xml version=\"1.0\"?>")?;
     }
-    writeln!(out, "<ProfileData>")?;
-    settings(subject, layout, &scale, Rows { ticks, depth }, out)?;
+    begin(!ticks, &settings(subject, layout, &scale, Rows { ticks, depth }), out)?;
     let no_line = if depth && !ticks { "¯1" } else { "" };
     answer.each(|row| {
-        writeln!(out, "    <ProfileEntry>")?;
-        for column in &columns {
-            let text = match &row[column.at] {
-                Value::Null if column.title == "Line" => no_line.to_owned(),
-                value => cell(value, column, &scale),
-            };
-            writeln!(out, "        <{0}>{text}</{0}>", column.title)?;
-        }
-        Ok::<_, RenderError>(writeln!(out, "    </ProfileEntry>")?)
+        let cells = columns.iter().map(|column| match &row[column.at] {
+            Value::Null if column.title == "Line" => (column.title.as_str(), no_line.to_owned()),
+            value => (column.title.as_str(), cell(value, column, &scale)),
+        });
+        Ok::<_, RenderError>(entry(cells, out)?)
     })?;
-    Ok(writeln!(out, "</ProfileData>")?)
+    Ok(end(out)?)
+}
+
+/// Begins a file with those of its settings that are known. 0.9.0 has no declaration.
+pub(crate) fn begin(declares: bool, settings: &[(&str, Option<String>)], out: &mut dyn Write) -> io::Result<()> {
+    if declares {
+        writeln!(out, "<?xml version=\"1.0\"?>")?;
+    }
+    writeln!(out, "<ProfileData>\n    <ProfileSettings>")?;
+    for (name, text) in settings {
+        if let Some(text) = text {
+            writeln!(out, "        <{name}>{text}</{name}>")?;
+        }
+    }
+    writeln!(out, "    </ProfileSettings>")
+}
+
+/// Writes an entry of elements and their texts.
+pub(crate) fn entry<'t>(cells: impl Iterator<Item = (&'t str, String)>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "    <ProfileEntry>")?;
+    for (name, text) in cells {
+        writeln!(out, "        <{name}>{text}</{name}>")?;
+    }
+    writeln!(out, "    </ProfileEntry>")
+}
+
+/// Ends a file.
+pub(crate) fn end(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "</ProfileData>")
 }
 
 /// Whether the costs are what `]PROFILE` measures.
@@ -82,13 +103,8 @@ struct Rows {
     depth: bool,
 }
 
-fn settings(
-    subject: &Subject,
-    layout: &Layout,
-    scale: &Scale,
-    rows: Rows,
-    out: &mut dyn Write,
-) -> Result<(), RenderError> {
+/// Names and texts of the settings, in their order.
+fn settings(subject: &Subject, layout: &Layout, scale: &Scale, rows: Rows) -> [(&'static str, Option<String>); 8] {
     let Subject { report, run, metric, selected, .. } = subject;
     let bias = match (rows, subject.bias) {
         // Readers take it for what a tree with ticks has been corrected by.
@@ -108,23 +124,16 @@ fn settings(
     let unit = if scale.is_time() { scale.unit() } else { &metric.unit };
     let unusual = !is_usual(subject);
     let figure = |cost: f64| apl(&scale.significant(cost));
-    let settings = [
+    [
         ("Version", version.map(escaped)),
         ("Title", Some(escaped(title))),
-        ("TimerBias", bias.map(|bias| apl(&milliseconds(bias)))),
+        ("TimerBias", bias.map(time)),
         ("Command", Some((*report).to_owned())),
         ("TotalTime", Some(figure(metric.total))),
         ("SelectedTime", Some(figure(selected.unwrap_or(metric.total)))),
         ("Metric", unusual.then(|| escaped(&metric.name))),
         ("Unit", unusual.then(|| escaped(unit))),
-    ];
-    writeln!(out, "    <ProfileSettings>")?;
-    for (name, text) in settings {
-        if let Some(text) = text {
-            writeln!(out, "        <{name}>{text}</{name}>")?;
-        }
-    }
-    Ok(writeln!(out, "    </ProfileSettings>")?)
+    ]
 }
 
 fn cell(value: &Value, column: &Shown, scale: &Scale) -> String {
@@ -138,13 +147,18 @@ fn cell(value: &Value, column: &Shown, scale: &Scale) -> String {
     }
 }
 
+/// A time in milliseconds with all its digits, as APL writes it.
+pub(crate) fn time(nanoseconds: f64) -> String {
+    apl(&milliseconds(nanoseconds))
+}
+
 /// A number as APL writes it.
 fn apl(number: &str) -> String {
     number.replace('-', "¯")
 }
 
 /// Text of an element. Blanks other than the common one are written as references, or readers would turn them into one.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -160,6 +174,11 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// Whether XML can hold a character.
+pub(crate) fn is_held(character: char) -> bool {
+    !matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]

@@ -1,0 +1,69 @@
+//! Dyalog APL `]PROFILE` reports, CSV
+//!
+//! # What it is
+//! What the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE -format=csv`. profdb reads it, too; of the two
+//! formats, `dyalog_xml` says more.
+//!
+//! # What is written
+//! - Runs with paths as `tree`, all others as `data`: a row for every function and every line of it, with calls and times in
+//!   ms with all their digits, minus as `¯`.
+//! - In the layout 0.9.0 ticks (the metric `ticks`), no line as nothing, and the labels of inclusive and exclusive swapped, as
+//!   that version writes them. In the layout 1.37 no ticks, right labels, and `¯1` for no line in trees. Without `--layout`,
+//!   0.9.0 where ticks are known, else 1.37.
+//! - Times as each version has them: those of 0.9.0's trees are corrected for the timer's cost, all others are made raw
+//!   where it is known how.
+//! - Another decimal mark and field separator with `--separators`.
+//! - What has no name is called `(no name)`; in names, NUL becomes `␀`. Everything else stays as it is.
+//!
+//! # References
+//! - "Tuning Applications Using the ]PROFILE User Command", Dyalog Limited, version 14.0, appendix B (tool version 0.9.0).
+//! - Dyalog's application tuning guide, "Data storage: CSV" (tool version 1.37).
+
+use std::io::Write;
+
+use super::common::dyalog::{Holds, LAYOUTS, LOSSES, Table};
+use super::common::{FACTS, TITLE};
+use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
+use crate::options::{OptionDef, Takes};
+use crate::report::render::csv::{line, number, quoted};
+use crate::separators::Separators;
+
+/// See the module's page.
+pub const EXPORT: Export = Export {
+    name: "dyalog_csv",
+    summary: "Dyalog APL ]PROFILE tree and data reports, CSV",
+    needs: Needs::Totals,
+    metrics: Metrics::All,
+    layouts: LAYOUTS,
+    options: &[OptionDef {
+        name: SEPARATORS,
+        takes: Takes::Separators,
+        meaning: "Decimal mark and field separator, such as \",;\", of a CSV file that is written [default: \".,\"]",
+    }],
+    losses: &LOSSES,
+    write,
+};
+
+const SEPARATORS: &str = "separators";
+
+const HOLDS: Holds = Holds { settings: false, character: |character| character != '\0', old_name: "Element" };
+
+fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+    let table = Table::of(profile, HOLDS, losses)?;
+    losses.add(TITLE, profile.run.title.is_some().into());
+    // The cost of the timer is a loss of its own.
+    let facts = profile.told.iter().filter(|(name, _)| name != "timer_bias");
+    losses.add(FACTS, facts.count() as u64);
+    let separators = profile.options.value(SEPARATORS).and_then(|text| text.parse().ok());
+    let separators: Separators = separators.unwrap_or_default();
+    let titles = table.titles();
+    line(titles.iter().map(|title| quoted(title)), separators, out)?;
+    table.each(losses, |row| {
+        let cells = table.cells(row, str::to_owned);
+        let cells = titles.iter().zip(cells).map(|(title, cell)| match *title {
+            "Element" => quoted(&cell),
+            _ => number(cell, separators),
+        });
+        Ok(line(cells, separators, out)?)
+    })
+}

@@ -1,0 +1,94 @@
+//! Dyalog APL `]PROFILE` reports, XML
+//!
+//! # What it is
+//! What the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE` and reads with `-infile=FILE`. profdb reads it,
+//! too.
+//!
+//! # What is written
+//! - Runs with paths as `tree`, all others as `data`: an entry for every function and every line of it, with calls and times
+//!   in ms with all their digits, minus as `¯`.
+//! - In the layout 0.9.0 ticks (the metric `ticks`), names in `Function`, an empty `Line` for whole functions, and the labels
+//!   of inclusive and exclusive swapped, as that version writes them. In the layout 1.37 no ticks, names in `Element`, right
+//!   labels, and `¯1` for no line in trees. Without `--layout`, 0.9.0 where ticks are known, else 1.37.
+//! - Times as each version has them: those of 0.9.0's trees are corrected for the timer's cost, all others are made raw
+//!   where it is known how. `TimerBias` is left out where readers would make a wrong correction of it.
+//! - Title, version, command and the file's own totals, where the run has them. `TotalTime` is otherwise the run's total.
+//! - What has no name is called `(no name)`. Control characters that XML cannot hold become their pictures (`␀` and the
+//!   like), the two others that it cannot hold become U+FFFD. Everything else stays as it is.
+//!
+//! # References
+//! - "Tuning Applications Using the ]PROFILE User Command", Dyalog Limited, version 14.0, appendix A (tool version 0.9.0).
+//! - Dyalog's application tuning guide, "Data storage: XML" (tool version 1.37).
+
+use std::io::Write;
+
+use super::common::dyalog::{CORRECTING, Holds, LAYOUTS, LOSSES, Table};
+use super::common::{FACTS, TITLE};
+use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
+use crate::report::render::xml::{begin, end, entry, escaped, is_held, time};
+
+/// See the module's page.
+pub const EXPORT: Export = Export {
+    name: "dyalog_xml",
+    summary: "Dyalog APL ]PROFILE tree and data reports, XML",
+    needs: Needs::Totals,
+    metrics: Metrics::All,
+    layouts: LAYOUTS,
+    options: &[],
+    losses: &LOSSES,
+    write,
+};
+
+const HOLDS: Holds = Holds { settings: true, character: is_held, old_name: "Function" };
+
+fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+    let table = Table::of(profile, HOLDS, losses)?;
+    begin(!table.is_old(), &settings(profile, &table, losses), out)?;
+    let titles = table.titles();
+    table.each(losses, |row| {
+        let cells = table.cells(row, escaped);
+        Ok(entry(titles.iter().copied().zip(cells), out)?)
+    })?;
+    Ok(end(out)?)
+}
+
+/// The settings; counts what they cannot hold.
+fn settings(profile: &Profile<'_>, table: &Table<'_, '_>, losses: &mut Losses) -> [(&'static str, Option<String>); 6] {
+    let told = |name: &str| profile.told.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str());
+    let report = if table.is_tree() { "tree" } else { "data" };
+    let command = told("command").filter(|command| command.split_whitespace().next() == Some(report));
+    let corrects = table.is_said_to_be_corrected();
+    let version = told("tool_version").filter(|version| !corrects || version.starts_with(CORRECTING));
+    let version = version.or(corrects.then_some("0.9.0"));
+    let title = profile.run.title.as_deref();
+    losses.add(TITLE, title.is_some_and(|title| title.trim().is_empty() || !title.chars().all(is_held)).into());
+    let total = time(table.time().total);
+    let total_time = told("TotalTime").unwrap_or(&total);
+    let settings = [
+        ("Version", version),
+        ("Title", Some(title.unwrap_or_default())),
+        ("TimerBias", None),
+        ("Command", Some(command.unwrap_or(report))),
+        ("TotalTime", Some(total_time)),
+        ("SelectedTime", Some(told("SelectedTime").unwrap_or(total_time))),
+    ];
+    // The cost of the timer is a loss of its own; the time of the recording may be the title.
+    let is_written = |name: &str, text: &str| match name {
+        "timer_bias" => true,
+        "recorded_at" => title == Some(text),
+        _ => {
+            let setting = match name {
+                "tool_version" => "Version",
+                "command" => "Command",
+                name => name,
+            };
+            text.chars().all(is_held) && settings.contains(&(setting, Some(text)))
+        }
+    };
+    let facts = profile.told.iter().filter(|(name, text)| !is_written(name, text));
+    losses.add(FACTS, facts.count() as u64);
+    settings.map(|(name, text)| match name {
+        "TimerBias" => (name, table.timer_bias().map(time)),
+        _ => (name, text.map(escaped)),
+    })
+}
