@@ -1,5 +1,5 @@
 //! What is written for other programs is read by these programs, and they come to the same totals. They are Debian packages:
-//! valgrind (`callgrind_annotate`).
+//! valgrind (`callgrind_annotate`), golang-go (`go tool pprof`), graphviz (`dot`).
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
@@ -13,6 +13,8 @@ use profdb::import::{import, meta};
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
 use profdb::store::{Database, RunInfo};
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::Event;
 
 /// Profiles with paths, of several metrics, with and without lines, threads, modules; under `tests/`.
 const TREES: [&str; 7] = [
@@ -55,6 +57,7 @@ fn answer(package: &str, program: &str, arguments: &[&str]) -> String {
     let Output { status, stdout, stderr } = Command::new(program)
         .args(arguments)
         .env("HOME", "/nonexistent")
+        .env("PPROF_TMPDIR", env!("CARGO_TARGET_TMPDIR"))
         .output()
         .unwrap_or_else(|error| panic!("cannot run {program}: {error}; the tests need it (Debian: {package})"));
     let told = String::from_utf8_lossy(&stderr);
@@ -63,14 +66,24 @@ fn answer(package: &str, program: &str, arguments: &[&str]) -> String {
     String::from_utf8(stdout).expect("UTF-8")
 }
 
-/// The metrics of the only run, the default one first: number, name, and what functions cost themselves, each rounded.
-fn metrics(database: &Database) -> Vec<(i64, String, f64)> {
-    let sql = "SELECT m.metric_id, m.name, SUM(ROUND(i.exclusive))
-               FROM metrics AS m
-               JOIN runs AS r USING (run_id)
-               JOIN function_info AS i USING (metric_id)
-               GROUP BY m.metric_id ORDER BY m.metric_id <> r.default_metric_id, m.position";
-    let mut statement = database.connection().prepare(sql).expect("SQL");
+/// What functions cost themselves in each metric, each rounded.
+const FUNCTIONS: &str = "SELECT metric_id, ROUND(exclusive) AS cost FROM function_info";
+
+/// What places in the tree cost themselves in each metric, each rounded.
+const PLACES: &str = "SELECT r.default_metric_id AS metric_id, ROUND(n.exclusive) AS cost
+                      FROM runs AS r JOIN nodes AS n WHERE n.line IS NULL
+                      UNION ALL
+                      SELECT c.metric_id, ROUND(c.exclusive)
+                      FROM node_costs AS c JOIN nodes AS n USING (node_id) WHERE n.line IS NULL";
+
+/// The metrics of the only run, the default one first: number, name, and the sum of some costs.
+fn metrics(database: &Database, costs: &str) -> Vec<(i64, String, f64)> {
+    let sql = format!(
+        "SELECT m.metric_id, m.name, COALESCE((SELECT SUM(cost) FROM ({costs}) AS c WHERE c.metric_id = m.metric_id), 0.0)
+         FROM metrics AS m JOIN runs AS r USING (run_id)
+         ORDER BY m.metric_id <> r.default_metric_id, m.position"
+    );
+    let mut statement = database.connection().prepare(&sql).expect("SQL");
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("SQL");
     rows.collect::<Result<_, _>>().expect("rows")
 }
@@ -87,7 +100,7 @@ fn callgrind_annotate_adds_up_callgrind() {
         let mut tables = told.split("file:function\n");
         let _ = tables.next();
         let table = tables.next().unwrap_or_else(|| panic!("{name}: {told}"));
-        let metrics = metrics(&database);
+        let metrics = metrics(&database, FUNCTIONS);
         let mut sums = vec![0.0; metrics.len()];
         for line in table.lines().skip(1).take_while(|line| !line.trim().is_empty()) {
             // `12 ( 3.4%)` or `.` for each metric.
@@ -103,6 +116,132 @@ fn callgrind_annotate_adds_up_callgrind() {
         }
         for ((_, metric, total), sum) in metrics.iter().zip(&sums) {
             assert!((total - sum).abs() < 0.5, "{name}: {metric}: {total} became {sum}\n{told}");
+        }
+    }
+}
+
+/// The samples as it reads them add up to what all functions cost; where nothing is below 0 (it adds up what is as if it were
+/// above) its own total is the same, and so is what it says of functions that one name stands for.
+#[test]
+fn go_tool_pprof_adds_up_pprof() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in TREES {
+        let (database, run) = imported(name);
+        let file = written(folder.path(), "pprof", &database, &run).display().to_string();
+        let raw = answer("golang-go", "go", &["tool", "pprof", "-raw", &file]);
+        let metrics = metrics(&database, PLACES);
+        let types = raw.lines().skip_while(|line| *line != "Samples:").nth(1).expect("types");
+        let types: Vec<&str> = types.split_whitespace().filter_map(|of| Some(of.rsplit_once('/')?.0)).collect();
+        let samples =
+            raw.lines().skip_while(|line| *line != "Samples:").skip(2).take_while(|line| *line != "Locations");
+        let mut sums = vec![0; types.len()];
+        for line in samples.filter_map(|line| Some(line.split_once(": ")?.0)) {
+            let values: Option<Vec<i64>> = line.split_whitespace().map(|value| value.parse().ok()).collect();
+            for (sum, value) in sums.iter_mut().zip(values.unwrap_or_default()) {
+                *sum += value;
+            }
+        }
+        for (metric, label, total) in &metrics {
+            let at = types.iter().position(|name| name == label).unwrap_or_else(|| panic!("{name}: {types:?}"));
+            assert_eq!(format!("{total:.0}"), sums[at].to_string(), "{name}: {label}");
+            if below_zero(&database, *metric) {
+                continue;
+            }
+            let unit = if sums[at] == 0 { continue } else { unit(&database, *metric) };
+            let arguments = [
+                "tool",
+                "pprof",
+                "-top",
+                "-nodecount=0",
+                "-nodefraction=0",
+                "-sample_index",
+                label,
+                "-unit",
+                unit,
+                &file,
+            ];
+            let top = answer("golang-go", "go", &arguments);
+            let shown =
+                top.lines().find_map(|line| line.strip_prefix("Showing nodes accounting for ")).expect("a total");
+            let shown = shown.split_once("100% of ").expect("all of it").1.strip_suffix(" total").expect("a total");
+            let shown = shown.trim_end_matches(|character: char| character.is_alphabetic());
+            assert_eq!(shown, sums[at].to_string(), "{name}: {label}: {top}");
+        }
+    }
+}
+
+/// Whether something cost less than nothing.
+fn below_zero(database: &Database, metric: i64) -> bool {
+    let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE default_metric_id = ?1)
+                  AND EXISTS (SELECT 1 FROM nodes WHERE exclusive < 0)
+                   OR EXISTS (SELECT 1 FROM node_costs WHERE metric_id = ?1 AND exclusive < 0)";
+    database.connection().query_row(sql, [metric], |row| row.get(0)).expect("SQL")
+}
+
+/// What pprof calls the unit of a metric.
+fn unit(database: &Database, metric: i64) -> &'static str {
+    let unit: String = database
+        .connection()
+        .query_row("SELECT unit FROM metrics WHERE metric_id = ?1", [metric], |row| row.get(0))
+        .expect("SQL");
+    match unit.as_str() {
+        "ns" => "ns",
+        "bytes" => "B",
+        _ => "count",
+    }
+}
+
+/// Text of what a tag holds, in an SVG.
+fn texts(svg: &str, tag: &str) -> Vec<String> {
+    let mut reader = quick_xml::Reader::from_str(svg);
+    let (mut texts, mut open) = (Vec::new(), false);
+    loop {
+        match reader.read_event().unwrap_or_else(|error| panic!("{error} at {}: {svg}", reader.error_position())) {
+            Event::Start(start) if start.name().as_ref() == tag => {
+                texts.push(String::new());
+                open = true;
+            }
+            Event::End(end) if end.name().as_ref() == tag => open = false,
+            Event::Text(text) if open => texts.iter_mut().last().expect("open").push_str(&text),
+            Event::GeneralRef(reference) if open => {
+                let character = match reference.resolve_char_ref().expect("a character") {
+                    Some(character) => character.to_string(),
+                    None => resolve_xml_entity(&reference).expect("an entity").to_owned(),
+                };
+                texts.iter_mut().last().expect("open").push_str(&character);
+            }
+            Event::Eof => return texts,
+            _ => {}
+        }
+    }
+}
+
+/// Graphviz draws a box for each function that is shown, and an arrow for each pair, under the names that they have.
+#[test]
+fn graphviz_draws_dot() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in TREES.iter().chain(&GRAPHS) {
+        let (database, run) = imported(name);
+        let file = written(folder.path(), "dot", &database, &run);
+        let graph = fs::read_to_string(&file).expect("the graph");
+        let svg = answer("graphviz", "dot", &["-Tsvg", &file.display().to_string()]);
+        let titles = texts(&svg, "title");
+        let boxes = graph
+            .lines()
+            .filter(|line| !line.contains(" -> ") && line.starts_with('f') && line.contains(" [label="))
+            .count();
+        let arrows = graph.lines().filter(|line| line.contains(" -> ")).count();
+        let drawn = titles.iter().skip(1).filter(|title| title.contains("->")).count();
+        assert_eq!((titles.len() - 1 - drawn, drawn), (boxes, arrows), "{name}");
+        let texts = texts(&svg, "text");
+        let functions = "SELECT name FROM functions WHERE kind = 'function' AND function_id IN
+                           (SELECT function_id FROM function_info AS i JOIN metrics AS m USING (metric_id)
+                            JOIN runs AS r ON r.default_metric_id = m.metric_id WHERE i.exclusive > 0.01 * m.total)";
+        let mut statement = database.connection().prepare(functions).expect("SQL");
+        let names = statement.query_map([], |row| row.get::<_, String>(0)).expect("SQL");
+        for function in names.map(|name| name.expect("a name")).filter(|name| !name.chars().any(char::is_control)) {
+            let is_there = texts.iter().any(|text| text.trim() == function.trim());
+            assert!(is_there || function.trim().is_empty(), "{name}: {function:?} is not in {texts:?}");
         }
     }
 }

@@ -253,6 +253,95 @@ fn calc_as_prof2dot_counts() {
     assert!(arrows > 60, "only {arrows} arrows");
 }
 
+/// A box of a graph: module, label, entries, ticks, words, colour.
+type Centre = (String, String, String, String, String, String);
+
+/// Boxes and arrows of prof2dot's graph.
+fn prof2dot_graph(dot: &str) -> (Vec<Centre>, Vec<(Centre, Centre)>) {
+    let mut boxes: BTreeMap<&str, Centre> = BTreeMap::new();
+    for line in dot.lines() {
+        let Some((at, rest)) = line.split_once(" [ shape=box, color = \"") else { continue };
+        let (colour, rest) = rest.split_once("\" label=\"").expect("a label");
+        let parts: Vec<&str> = rest.strip_suffix("\\n\" ];").expect("an end").split("\\n").collect();
+        // A label that ends in a backslash has swallowed the break behind it.
+        let (names, figures) = parts.split_at(parts.len() - 3);
+        let figure = |at: usize| figures[at].split_once(" = ").expect("a figure").1.to_owned();
+        let own = (names[0].to_owned(), names[1..].join("\\n"), figure(0), figure(1), figure(2), rounded(colour));
+        boxes.insert(at, own);
+    }
+    let arrows = dot.lines().filter_map(|line| line.split_once(" -> "));
+    let arrows = arrows.map(|(from, to)| (boxes[from].clone(), boxes[to].clone())).collect();
+    (boxes.into_values().collect(), arrows)
+}
+
+/// Hue, saturation and value, as far as sums in another order leave them alike.
+fn rounded(colour: &str) -> String {
+    let numbers = colour.split([' ', ',']).filter(|number| !number.is_empty());
+    numbers.map(|text| format!("{:.9} ", number(text))).collect()
+}
+
+/// The same of ours, from the tooltips, which have all digits. Back edges are dashed.
+fn our_graph(dot: &str) -> (Vec<Centre>, Vec<(Centre, Centre)>) {
+    let mut boxes: BTreeMap<&str, Centre> = BTreeMap::new();
+    for line in dot.lines().filter(|line| line.starts_with('f') && line.contains(" [label=")) {
+        let (at, rest) = line.split_once(" [label=").expect("a box");
+        let (_, rest) = rest.split_once(", tooltip=\"").expect("a tooltip");
+        let (tooltip, colour) = rest.split_once("\", fillcolor=\"").expect("a colour");
+        let colour = colour.strip_suffix("\"];").expect("an end");
+        let lines: Vec<String> = tooltip.replace("\\\\", "\u{1}").split("\\n").map(str::to_owned).collect();
+        let plain = |text: &str| text.replace('\u{1}', "\\").replace("\\\"", "\"").replace("&amp;", "&");
+        let (label, module) = lines[0].rsplit_once(", ").expect("a module");
+        let own = |metric: &str| {
+            let line = lines.iter().find_map(|line| line.strip_prefix(&format!("{metric}: own ")));
+            number(line.and_then(|line| line.split(' ').next()).expect(metric))
+        };
+        let calls = lines[1].strip_prefix("calls: ").expect("calls");
+        let (ticks, words) = (own("ticks").to_string(), (own("alloc") / WORD).to_string());
+        boxes.insert(at, (plain(module), plain(label), calls.to_owned(), ticks, words, rounded(colour)));
+    }
+    let arrows = dot.lines().filter(|line| !line.contains("style=dashed"));
+    let arrows = arrows.filter_map(|line| line.split_once(" -> "));
+    let arrows = arrows.map(|(from, to)| {
+        let to = to.split([' ', ';']).next().expect("an end");
+        (boxes[from].clone(), boxes[to].clone())
+    });
+    let arrows = arrows.collect();
+    (boxes.into_values().collect(), arrows)
+}
+
+#[test]
+fn calc_as_prof2dot_draws() {
+    let ours = run(
+        env!("CARGO_BIN_EXE_profdb"),
+        &[
+            "convert",
+            &sample("calc.ghc6.px.prof").display().to_string(),
+            "--to=dot",
+            "--palette=prof2dot",
+            "--colour=calls",
+            "--all-metrics",
+            "--min-pct=0",
+        ],
+    );
+    let (mut expected_boxes, mut expected_arrows) = prof2dot_graph(&text("calc.ghc6.px.prof2dot.dot"));
+    let (mut boxes, mut arrows) = our_graph(&ours);
+    // Prof2dot escapes nothing, and keeps costs on edges, of which none leads to the root.
+    let theirs = |one: &mut Centre| {
+        if one.1 == "MAIN" && one.0 == "MAIN" {
+            one.4 = "40".to_owned();
+        }
+    };
+    expected_boxes.iter_mut().for_each(theirs);
+    expected_arrows.iter_mut().for_each(|(from, to)| [from, to].into_iter().for_each(theirs));
+    expected_boxes.sort();
+    expected_arrows.sort();
+    boxes.sort();
+    arrows.sort();
+    assert_eq!((boxes.len(), arrows.len()), (61, 68));
+    assert_eq!(boxes, expected_boxes);
+    assert_eq!(arrows, expected_arrows);
+}
+
 #[test]
 fn calc_as_ghc_reports_it() {
     let imported = Imported::of("calc.ghc6.px.prof");

@@ -7,10 +7,11 @@ SELECT
   f.file,
   f.first_line,
   f.first_col,
+  f.raw_name,
   d.calls,
   CASE WHEN i.metric_id IS NULL THEN 0.0 ELSE i.exclusive END AS exclusive,
-  CASE WHEN i.metric_id IS NULL THEN 0.0 ELSE i.seen END AS seen,
-  CASE WHEN i.metric_id IS NULL THEN 0.0 ELSE i.cumulative END AS cumulative
+  CASE WHEN i.metric_id IS NULL THEN 0.0 ELSE i.cumulative END AS cumulative,
+  CASE WHEN i.metric_id IS NULL THEN 0.0 ELSE i.seen END AS seen
 FROM runs AS r
 CROSS JOIN function_info AS d ON d.metric_id = r.default_metric_id
 CROSS JOIN functions AS f ON f.function_id = d.function_id

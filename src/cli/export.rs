@@ -1,6 +1,8 @@
 //! `profdb export --format FORMAT [RUN]`
 
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -8,9 +10,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::options::ExportOptions;
 use super::output::{Target, Unwritten};
 use super::source::{find_run, open_to_read};
-use super::{DatabaseArgs, Failure, asked, say};
+use super::{DatabaseArgs, Failure, asked, complain, say};
 use crate::error::Stop;
-use crate::export::{self, EXPORTS, ExportError, Loss, Request};
+use crate::export::{self, EXPORTS, ExportError, Loss, Request, dot};
 use crate::options::Options;
 use crate::store::{Database, RunInfo};
 
@@ -94,14 +96,20 @@ impl WrittenArgs {
         let request =
             Request { metric: self.metric.clone(), layout: self.layout.clone(), options: self.options.0.clone() };
         let mut losses = None;
-        target.write(|out| {
+        let mut written = |out: &mut dyn Write| {
             let written = format.write(source, run, &request, out);
             losses = Some(written.map_err(|error| match error {
                 ExportError::Output(error) => Unwritten::Output(error),
                 ExportError::Report(error) => Unwritten::Failed(asked(error, stop)),
             })?);
             Ok(())
-        })?;
+        };
+        if request.options.flag(dot::SVG) {
+            let mut graph = Vec::new();
+            target.write(|out| written(&mut graph).and_then(|()| Ok(out.write_all(&drawn(&graph)?)?)))?;
+        } else {
+            target.write(written)?;
+        }
         let Some(losses) = losses else { return Ok(()) };
         for (Loss { what, of, .. }, count) in losses.each() {
             say(format!("{} cannot hold {what} ({of}: {count})", format.name));
@@ -111,4 +119,23 @@ impl WrittenArgs {
             Target::File(_) => report.write(|out| Ok(out.write_all(losses.to_json().as_bytes())?)),
         }
     }
+}
+
+/// What Graphviz draws of a graph, as SVG.
+fn drawn(graph: &[u8]) -> Result<Vec<u8>, Unwritten> {
+    let failed = |fault: String| Unwritten::Failed(complain(format!("--svg: {fault}"), Failure::Output));
+    let mut dot = Command::new("dot");
+    let dot = dot.arg("-Tsvg").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut dot = dot.spawn().map_err(|error| {
+        failed(format!(
+            "cannot run the program dot: {error}; install Graphviz, or leave --svg out and draw the file elsewhere"
+        ))
+    })?;
+    // It reads everything before it writes anything. If it does not, it says why.
+    let _ = dot.stdin.take().map(|mut input| input.write_all(graph));
+    let answer = dot.wait_with_output().map_err(|error| failed(format!("the program dot: {error}")))?;
+    if !answer.status.success() {
+        return Err(failed(format!("the program dot: {}", String::from_utf8_lossy(&answer.stderr).trim())));
+    }
+    Ok(answer.stdout)
 }

@@ -1,8 +1,8 @@
 //! Callgrind profiles, for KCachegrind
 //!
 //! # What it is
-//! The format of callgrind.out files: what each line of each function cost itself, and what each call cost in all.
-//! KCachegrind, QCachegrind and callgrind_annotate show it, and profdb reads it, too. It needs no paths: runs that know
+//! The format of `callgrind.out` files: what each line of each function cost itself, and what each call cost in all.
+//! `KCachegrind`, `QCachegrind` and `callgrind_annotate` show it, and profdb reads it, too. It needs no paths: runs that know
 //! totals only can be written as well.
 //!
 //! # What is written
@@ -23,8 +23,8 @@ use std::io::Write;
 use hashbrown::{HashMap, HashSet};
 
 use super::common::{
-    BACK_EDGES, FACTS, FRACTIONS, KINDS, LARGE, METRIC, METRICS, NAMES, PATHS, Parts, SAME_NAME, TITLE, UNKNOWN,
-    one_line, signed,
+    BACK_EDGES, COLUMNS, FACTS, FRACTIONS, KINDS, LARGE, LINE_ZERO, METRIC, METRICS, NAMES, PATHS, Parts, SAME_NAME,
+    TITLE, UNKNOWN, one_line, signed,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -69,10 +69,6 @@ const METRIC_ORDER: Loss = Loss { name: "metric_order", what: "the order of the 
 
 const DEFINITIONS: Loss =
     Loss { name: "definitions", what: "line or column of definition of functions", of: "functions" };
-
-const COLUMNS: Loss = Loss { name: "columns", what: "columns of lines", of: "lines and calls" };
-
-const LINE_ZERO: Loss = Loss { name: "line_zero", what: "that a line has the number 0", of: "lines and calls" };
 
 const LINE_CALLS: Loss = Loss { name: "line_calls", what: "how often lines were executed", of: "lines" };
 
@@ -139,7 +135,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     writer.own_costs(losses, out)?;
     writer.calls(losses, out)?;
     writer.lose_sums(losses);
-    writer.figures_line("\ntotals:", &writer.totals.clone(), out)
+    write_figures("\ntotals:", &writer.totals.clone(), out)
 }
 
 fn head(profile: &Profile<'_>, metrics: &[usize], losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
@@ -212,14 +208,12 @@ impl Numbers {
     /// `(1) name`, the next time `(1)`.
     fn name(&mut self, name: &str) -> String {
         let shown = if name.is_empty() { UNKNOWN_NAME } else { name };
-        match self.ids.get(shown) {
-            Some(id) => format!("({id})"),
-            None => {
-                let id = self.ids.len() + 1;
-                self.ids.insert(shown.to_owned(), id);
-                format!("({id}) {shown}")
-            }
+        if let Some(id) = self.ids.get(shown) {
+            return format!("({id})");
         }
+        let id = self.ids.len() + 1;
+        self.ids.insert(shown.to_owned(), id);
+        format!("({id}) {shown}")
     }
 }
 
@@ -296,15 +290,6 @@ impl<'p> Writer<'p> {
         Ok(writeln!(out, "{name}={}", self.names.name(&line_name(&known.name)))?)
     }
 
-    /// Writes figures behind something.
-    fn figures_line(&self, before: &str, figures: &[i64], out: &mut dyn Write) -> Result<(), ExportError> {
-        write!(out, "{before}")?;
-        for figure in figures {
-            write!(out, " {figure}")?;
-        }
-        Ok(writeln!(out)?)
-    }
-
     /// Writes the own costs of all functions, line by line.
     fn own_costs(&mut self, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
         let profile = self.profile;
@@ -339,7 +324,7 @@ impl<'p> Writer<'p> {
                 figures.push(part.part(rows[*at].exclusive.unwrap_or(0.0), losses));
             }
             self.add(&figures);
-            self.figures_line(&place.line.to_string(), &figures, out)
+            write_figures(&place.line.to_string(), &figures, out)
         })?;
         self.rest(open, &file, &mut parts, out)?;
         self.without_lines(next..profile.functions.len(), out)
@@ -364,7 +349,7 @@ impl<'p> Writer<'p> {
             writeln!(out, "fe={own}")?;
         }
         self.add(&figures);
-        self.figures_line("0", &figures, out)
+        write_figures("0", &figures, out)
     }
 
     /// Writes functions without lines.
@@ -378,7 +363,7 @@ impl<'p> Writer<'p> {
             }
             self.function(function, out)?;
             self.add(&figures);
-            self.figures_line("0", &figures, out)?;
+            write_figures("0", &figures, out)?;
         }
         Ok(())
     }
@@ -426,7 +411,7 @@ impl<'p> Writer<'p> {
             }
             self.called[callee].0 += calls;
             self.called[caller].1 += rows[self.metrics[0]].seen.unwrap_or(0.0);
-            self.figures_line(&line.to_string(), &figures, out)
+            write_figures(&line.to_string(), &figures, out)
         })
     }
 
@@ -439,4 +424,13 @@ impl<'p> Writer<'p> {
             losses.add(INCLUSIVE, function.seen.is_some_and(differs).into());
         }
     }
+}
+
+/// Writes figures behind something.
+fn write_figures(before: &str, figures: &[i64], out: &mut dyn Write) -> Result<(), ExportError> {
+    write!(out, "{before}")?;
+    for figure in figures {
+        write!(out, " {figure}")?;
+    }
+    Ok(writeln!(out)?)
 }

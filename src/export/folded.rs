@@ -81,7 +81,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         }
         Ok(())
     })?;
-    stacks.finish(losses);
+    stacks.leave(0, losses);
     losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
     Ok(())
 }

@@ -75,11 +75,10 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     }
     let total = told(profile, "TotalTicks").and_then(|text| text.parse().ok()).unwrap_or(seen.ticks);
     write!(out, "5 {total}")?;
-    let mut sums = [Sums::default(), Sums::default()];
+    let mut sums = Sums::default();
     each_stack(profile, &scales, losses, |stack, losses| {
-        for (sums, cost) in sums.iter_mut().zip(stack.costs) {
-            sums.enter(stack.depth, cost.exclusive, cost.cumulative, losses);
-        }
+        let costs = stack.costs.iter().map(|cost| (Some(cost.cumulative), cost.exclusive));
+        sums.enter(stack.depth, costs.collect(), losses);
         if stack.depth == 0 && centres.root == Some(stack.function) {
             return Ok(());
         }
@@ -88,9 +87,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         write!(out, " 1 {} {} {ticks} {words}", stack.number, stack.entries.unwrap_or(0))?;
         Ok(())
     })?;
-    for sums in &mut sums {
-        sums.leave(0, losses);
-    }
+    sums.leave(0, losses);
     Ok(writeln!(out, " 0")?)
 }
 

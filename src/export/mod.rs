@@ -5,11 +5,13 @@
 
 pub mod callgrind;
 mod common;
+pub mod dot;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
 pub mod folded;
 pub mod ghc_px;
 pub mod lispworks_tree;
+pub mod pprof;
 pub mod sampler;
 
 use std::io::{self, Write};
@@ -27,6 +29,8 @@ pub const EXPORTS: &[&Export] = &[
     &sampler::EXPORT,
     &folded::EXPORT,
     &callgrind::EXPORT,
+    &pprof::EXPORT,
+    &dot::EXPORT,
 ];
 
 /// A file format that runs can be written in.

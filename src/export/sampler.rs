@@ -120,7 +120,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         }
         Ok(())
     })?;
-    stacks.finish(losses);
+    stacks.leave(0, losses);
     losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
     let end = if thread.is_some() { end } else { "" };
     Ok(writeln!(out, "{end}@end")?)

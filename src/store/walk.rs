@@ -56,14 +56,16 @@ pub struct FunctionRow {
     pub file: String,
     /// Line and column of its definition; 0 if unknown.
     pub place: (i64, i64),
+    /// Its name before it was made readable, if that is another one.
+    pub raw_name: Option<String>,
     /// How often it was called.
     pub calls: Option<u64>,
     /// Cost of the function itself.
     pub exclusive: Option<f64>,
-    /// Cost with what it called, every level of recursion counted.
-    pub seen: Option<f64>,
     /// Cost with what it called, recursion counted once.
     pub cumulative: Option<f64>,
+    /// Cost with what it called, every level of recursion counted.
+    pub seen: Option<f64>,
 }
 
 /// What a run says of a line of a function in one metric; `None` where it is unknown.
@@ -351,10 +353,11 @@ fn function(row: &Row<'_>) -> rusqlite::Result<FunctionRow> {
         module: row.get(3)?,
         file: row.get(4)?,
         place: (row.get(5)?, row.get(6)?),
-        calls: count(row, 7)?,
-        exclusive: row.get(8)?,
-        seen: row.get(9)?,
+        raw_name: row.get(7)?,
+        calls: count(row, 8)?,
+        exclusive: row.get(9)?,
         cumulative: row.get(10)?,
+        seen: row.get(11)?,
     })
 }
 

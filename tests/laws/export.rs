@@ -44,6 +44,7 @@ pub(super) fn exports_hold_the_profile(sample: &Sample) -> Result<(), Failed> {
     every_export(&database)?;
     match export::by_name(sample.format.name) {
         Some(export) if export.name == "callgrind" => viewers::callgrind_comes_back(&database),
+        Some(export) if export.name == "pprof" => viewers::pprof_comes_back(&database),
         Some(export) => comes_back(export, sample.format, &database),
         None => Ok(()),
     }

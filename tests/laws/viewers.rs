@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use libtest_mimic::Failed;
+use profdb::export::Request;
 use profdb::importers;
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
@@ -19,7 +20,14 @@ type Costs = BTreeMap<Vec<String>, (f64, u32)>;
 
 /// Writes a run in every format for viewers, and looks at it.
 pub(super) fn every(database: &Database, run: &RunInfo) -> Result<(), Failed> {
-    callgrind(database, run).map_err(|fault| format!("callgrind: {fault:?}").into())
+    callgrind(database, run).map_err(|fault| format!("callgrind: {fault:?}"))?;
+    if run.fidelity != "flat" {
+        dot(database, run).map_err(|fault| format!("dot: {fault:?}"))?;
+    }
+    if run.fidelity != "tree" {
+        return Ok(());
+    }
+    pprof(database, run).map_err(|fault| format!("pprof: {fault:?}").into())
 }
 
 /// What a format makes of all metrics of a run, and how much it says to have lost, by name.
@@ -28,8 +36,20 @@ fn written_all(
     database: &Database,
     run: &RunInfo,
 ) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
+    written_with(name, &[], database, run)
+}
+
+/// The same with options of the format.
+fn written_with(
+    name: &str,
+    options: &[(&'static str, &str)],
+    database: &Database,
+    run: &RunInfo,
+) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
+    let mut request = Request::default();
+    options.iter().for_each(|(option, value)| request.options.set(option, *value));
     let mut bytes = Vec::new();
-    let losses = by_name(name).write(database, run, &profdb::export::Request::default(), &mut bytes)?;
+    let losses = by_name(name).write(database, run, &request, &mut bytes)?;
     Ok((bytes, losses.each().map(|(loss, count)| (loss.name, count)).collect()))
 }
 
@@ -124,19 +144,140 @@ fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     ensure(lost.get("line_calls").copied().unwrap_or(0) == lines.len() as u64, || format!("{lost:?}"))
 }
 
-/// What was read from such a file is the same run, unless it told more: levels of recursion, fractions of a unit, that a number is unknown.
+/// What was read from such a file is the same run, unless it told more: levels of recursion, fractions of a unit, that a
+/// number is unknown.
 pub(super) fn callgrind_comes_back(database: &Database) -> Result<(), Failed> {
+    comes_back("callgrind", database, &["fractions", "recursion", "unknown_calls"])
+}
+
+/// What was read from such a file is the same run, unless its values were no whole numbers of our units.
+pub(super) fn pprof_comes_back(database: &Database) -> Result<(), Failed> {
+    comes_back("pprof", database, &["fractions", "large", "lines", "totals"])
+}
+
+/// What a format has told is the same when it is written and read again; nothing is lost but facts of the run, and what
+/// such files may tell and ours do not.
+fn comes_back(name: &str, database: &Database, more_than_we_write: &[&str]) -> Result<(), Failed> {
     let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
-    let (bytes, lost) = written_all("callgrind", database, &run)?;
-    let told = ["facts", "fractions", "recursion", "unknown_calls"];
-    let more: Vec<_> = lost.keys().filter(|name| !told.contains(*name)).collect();
+    let (bytes, lost) = written_all(name, database, &run)?;
+    let is_told = |name: &&&'static str| more_than_we_write.contains(*name) || **name == "facts";
+    let more: Vec<_> = lost.keys().filter(|name| !is_told(name)).collect();
     ensure(more.is_empty(), || format!("{more:?} of what the format can hold"))?;
-    if told[1..].iter().any(|name| lost.contains_key(name)) {
+    if more_than_we_write.iter().any(|name| lost.contains_key(name)) {
         return Ok(());
     }
-    let again = read(importers::by_name("callgrind").expect("a format"), &bytes)?;
+    let again = read(importers::by_name(name).expect("a format"), &bytes)?;
     for table in TABLES {
         equal(table, &rows(database, table, &[])?, &rows(&again, table, &[])?)?;
     }
     Ok(())
+}
+
+/// Own cost of functions and lines by path, each rounded; what lines cost is not their function's. Threads and the like
+/// around all functions are no part of a path, unless they end it.
+fn own_costs(database: &Database, metric: i64) -> Result<Costs, Failed> {
+    let sql = "SELECT n.depth, f.kind, IIF(f.name = '', '[unknown]', f.name), f.module, f.file, COALESCE(n.line, 0), COALESCE(n.col, 0),
+                 n.line IS NOT NULL,
+                 CASE WHEN r.default_metric_id = ?1 THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END
+               FROM runs AS r
+               JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node
+               JOIN functions AS f ON f.function_id = n.function_id
+               LEFT JOIN node_costs AS c ON c.metric_id = ?1 AND c.node_id = n.node_id
+               ORDER BY n.node_id";
+    let mut open: Vec<(String, bool, bool)> = Vec::new();
+    let mut costs = Costs::new();
+    for row in rows(database, sql, &[&metric])? {
+        let [Value::Integer(depth), Value::Text(kind), rest @ .., Value::Integer(line), Value::Real(cost)] =
+            row.as_slice()
+        else {
+            return Err(format!("a node: {row:?}").into());
+        };
+        let holds = !["function", "pseudo"].contains(&kind.as_str());
+        open.truncate(usize::try_from(*depth)?);
+        open.push((format!("{rest:?}"), *line == 1, holds));
+        // A function that one of its lines stands for.
+        let is_shown = |at: usize| !open.get(at + 1).is_some_and(|(_, line, _)| *line);
+        let first = open.iter().position(|(_, _, holds)| !holds).unwrap_or(open.len() - 1);
+        let path = |to: usize| -> Vec<String> {
+            (first..to).filter(|at| is_shown(*at) || *at + 1 == to).map(|at| open[at].0.clone()).collect()
+        };
+        let own = costs.entry(path(open.len())).or_default();
+        own.0 += cost;
+        own.1 += 1;
+        if *line == 1 {
+            let function = costs.entry(path(open.len() - 1)).or_default();
+            function.0 -= cost;
+            function.1 += 1;
+        }
+    }
+    Ok(costs)
+}
+
+/// Every place comes back with its own cost, as near as whole numbers come.
+fn pprof(database: &Database, run: &RunInfo) -> Result<(), Failed> {
+    let (bytes, lost) = written_all("pprof", database, run)?;
+    let again = read(importers::by_name("pprof").expect("a format"), &bytes)?;
+    let numbers = "SELECT m.metric_id FROM metrics AS m ORDER BY m.position";
+    let pairs = rows(database, numbers, &[])?.into_iter().zip(rows(&again, numbers, &[])?);
+    for (our, their) in pairs {
+        let (&[Value::Integer(our)], &[Value::Integer(their)]) = (our.as_slice(), their.as_slice()) else {
+            return Err("numbers of metrics".into());
+        };
+        let (mut expected, mut found) = (own_costs(database, our)?, own_costs(&again, their)?);
+        // What cost nothing may be there or not.
+        for key in expected.keys() {
+            found.entry(key.clone()).or_default();
+        }
+        for key in found.keys() {
+            expected.entry(key.clone()).or_insert((0.0, 1));
+        }
+        if !["large", "lines", "names"].iter().any(|name| lost.contains_key(name)) {
+            alike("own costs", &expected, &found, 1.0)?;
+        }
+    }
+    let names = "SELECT name, unit FROM metrics ORDER BY position";
+    equal("metrics", &rows(database, names, &[])?, &rows(&again, names, &[])?)?;
+    let default = "SELECT m.name FROM runs AS r JOIN metrics AS m ON m.metric_id = r.default_metric_id";
+    equal("default metric", &rows(database, default, &[])?, &rows(&again, default, &[])?)
+}
+
+/// All functions and all pairs of caller and callee are there, if nothing is left out, and the digits of the tooltips are
+/// those of the database.
+fn dot(database: &Database, run: &RunInfo) -> Result<(), Failed> {
+    let options = [("min-pct", "0"), ("keep-empty", ""), ("edge-labels", ""), ("clusters", ""), ("all-metrics", "")];
+    let (bytes, _) = written_with("dot", &options, database, run)?;
+    let text = String::from_utf8(bytes)?;
+    ensure(text.ends_with("}\n") && !text.contains(|c: char| c.is_control() && c != '\n'), || text.clone())?;
+    let own_of = |line: &str| -> Option<String> {
+        let (_, figures) = line.rsplit_once(": own ")?;
+        Some(figures.split(' ').next()?.to_owned())
+    };
+    let (mut boxes, mut arrows) = (Vec::new(), 0);
+    for line in text.lines().filter(|line| line.starts_with('f')) {
+        let word = line.split(' ').nth(1).unwrap_or_default();
+        arrows += i64::from(word == "->");
+        if word.starts_with("[label=") {
+            boxes.push(own_of(line).ok_or_else(|| format!("no own cost in {line}"))?.parse::<f64>()?);
+        }
+    }
+    let last = "SELECT metric_id FROM metrics ORDER BY position DESC LIMIT 1";
+    let own = format!(
+        "SELECT COALESCE(i.exclusive, 0.0)
+         FROM runs AS r
+         JOIN function_info AS d ON d.metric_id = r.default_metric_id
+         JOIN functions AS f ON f.function_id = d.function_id
+         LEFT JOIN function_info AS i ON i.metric_id = ({last}) AND i.function_id = d.function_id
+         WHERE f.kind IN ('function', 'pseudo') OR EXISTS
+           (SELECT 1 FROM function_info AS o WHERE o.function_id = f.function_id AND o.exclusive <> 0)
+         ORDER BY f.function_id"
+    );
+    let expected: Vec<f64> = rows(database, &own, &[])?
+        .into_iter()
+        .map(|row| if let Some(Value::Real(cost)) = row.first() { *cost } else { 0.0 })
+        .collect();
+    equal("own costs", &expected, &boxes)?;
+    let pairs = "SELECT DISTINCT e.caller_id, e.callee_id, e.back
+                 FROM edges AS e JOIN runs AS r ON r.default_metric_id = e.metric_id WHERE e.caller_id <> 0";
+    let pairs = i64::try_from(rows(database, pairs, &[])?.len())?;
+    ensure(arrows == pairs, || format!("{arrows} arrows for {pairs} pairs"))
 }

@@ -1,6 +1,7 @@
 //! What formats share.
 
 pub(super) mod dyalog;
+pub(super) mod protobuf;
 pub(super) mod stacks;
 
 use std::borrow::Cow;
@@ -52,6 +53,11 @@ pub(super) const UNKNOWN: Loss =
 pub(super) const LARGE: Loss =
     Loss { name: "large", what: "what figures have above the largest whole number of the format", of: "figures" };
 
+pub(super) const COLUMNS: Loss = Loss { name: "columns", what: "columns of lines", of: "lines and calls" };
+
+pub(super) const LINE_ZERO: Loss =
+    Loss { name: "line_zero", what: "that a line has the number 0", of: "lines and calls" };
+
 pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
 
 /// A name for what has none, where readers expect one.
@@ -88,6 +94,16 @@ pub(super) fn lose_kinds(profile: &Profile<'_>, losses: &mut Losses) {
 /// Counts a call count that is known.
 pub(super) fn lose_calls(call: &Call, losses: &mut Losses) {
     losses.add(CALLS, call.calls.is_some().into());
+}
+
+/// Text without characters that XML cannot hold, nor breaks of lines: pictures stand for them.
+pub(super) fn printable(text: &str) -> String {
+    let picture = |character: char| match character {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        other => other,
+    };
+    text.chars().map(picture).collect()
 }
 
 /// Text that stays on its line.

@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 
 use crate::export::{Call, Loss, Losses};
+use crate::store::NodeRow;
 
 pub(in crate::export) const SIBLINGS: Loss =
     Loss { name: "siblings", what: "the difference between places with the same callers", of: "nodes" };
@@ -16,34 +17,41 @@ pub(in crate::export) const FREE: Loss =
 /// What rounding may make of a sum, as a part of it.
 const ROUNDING: f64 = 1e-9;
 
-/// The open calls of a tree, to find where costs are not the sum of own costs.
+/// What a file says of the cost of a node in each metric (`None` for lines, which are a part of their function's), and what
+/// the own costs add up to.
+type Costs = Vec<(Option<f64>, f64)>;
+
+/// The open nodes of a tree, to find where costs are not the sum of own costs.
 #[derive(Default)]
 pub(in crate::export) struct Sums {
-    /// What the file says of the cost of each, and what the own costs add up to.
-    open: Vec<(f64, f64)>,
+    open: Vec<Costs>,
 }
 
 impl Sums {
-    /// Opens a call with so many others above.
-    pub(in crate::export) fn enter(&mut self, depth: usize, exclusive: f64, cumulative: f64, losses: &mut Losses) {
+    /// Opens a node with so many others above, with its cost and its own cost in each metric.
+    pub(in crate::export) fn enter(&mut self, depth: usize, costs: Costs, losses: &mut Losses) {
         self.leave(depth, losses);
-        self.open.push((cumulative, exclusive));
+        self.open.push(costs);
     }
 
-    /// Closes calls until so many are open.
+    /// Closes nodes until so many are open.
     pub(in crate::export) fn leave(&mut self, depth: usize, losses: &mut Losses) {
         while self.open.len() > depth {
-            let Some((cumulative, sum)) = self.open.pop() else { return };
-            let differs = (cumulative - sum).abs() > ROUNDING * cumulative.abs().max(sum.abs());
-            losses.add(CUMULATIVE, differs.into());
-            if let Some((_, above)) = self.open.last_mut() {
-                *above += sum;
+            let Some(costs) = self.open.pop() else { return };
+            let differs = |(cumulative, sum): &(Option<f64>, f64)| {
+                cumulative.is_some_and(|cost| (cost - sum).abs() > ROUNDING * cost.abs().max(sum.abs()))
+            };
+            losses.add(CUMULATIVE, costs.iter().any(differs).into());
+            if let Some(above) = self.open.last_mut() {
+                for (above, (_, sum)) in above.iter_mut().zip(costs) {
+                    above.1 += sum;
+                }
             }
         }
     }
 }
 
-/// The open calls of a tree, to find what a reader of stacks would not find again.
+/// The open nodes of a tree, to find what a reader of stacks would not find again.
 #[derive(Default)]
 pub(in crate::export) struct Stacks {
     sums: Sums,
@@ -54,14 +62,27 @@ pub(in crate::export) struct Stacks {
 impl Stacks {
     /// Opens a call of what `name` stands for: equal for functions that the format cannot tell apart.
     pub(in crate::export) fn enter(&mut self, call: &Call, name: usize, losses: &mut Losses) {
-        self.sums.enter(call.depth, call.exclusive, call.cumulative, losses);
-        self.called.resize_with(call.depth + 1, HashSet::new);
+        self.open(call.depth, name, vec![(Some(call.cumulative), call.exclusive)], losses);
+    }
+
+    /// Opens a node, or a line, of formats that hold several metrics, and lines.
+    pub(in crate::export) fn enter_node(&mut self, rows: &[NodeRow], name: usize, losses: &mut Losses) {
+        let costs = rows.iter().map(|row| match row.line {
+            None => (Some(row.cumulative.unwrap_or(row.exclusive)), row.exclusive),
+            Some(_) => (None, 0.0),
+        });
+        self.open(rows[0].depth, name, costs.collect(), losses);
+    }
+
+    fn open(&mut self, depth: usize, name: usize, costs: Costs, losses: &mut Losses) {
+        self.sums.enter(depth, costs, losses);
+        self.called.resize_with(depth + 1, HashSet::new);
         let is_new = self.called.last_mut().is_none_or(|siblings| siblings.insert(name));
         losses.add(SIBLINGS, (!is_new).into());
     }
 
-    /// Closes all calls.
-    pub(in crate::export) fn finish(&mut self, losses: &mut Losses) {
-        self.sums.leave(0, losses);
+    /// Closes nodes until so many are open.
+    pub(in crate::export) fn leave(&mut self, depth: usize, losses: &mut Losses) {
+        self.sums.leave(depth, losses);
     }
 }

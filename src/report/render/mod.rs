@@ -3,7 +3,7 @@
 pub(crate) mod csv;
 mod json;
 mod markdown;
-mod number;
+pub(crate) mod number;
 mod table;
 mod text;
 pub(crate) mod xml;

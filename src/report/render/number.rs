@@ -65,7 +65,7 @@ impl Unit {
 
 /// How the costs of a metric are shown.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     /// What stands for the unit in titles: `msec`, `bytes`, or the name of the metric.
     pub(super) label: String,
     /// The same without the metric; empty for a plain count.
@@ -79,7 +79,7 @@ impl Scale {
     ///
     /// # Errors
     /// With the reason, if the unit does not fit.
-    pub(super) fn of(metric: &MetricInfo, unit: Option<Unit>) -> Result<Self, String> {
+    pub(crate) fn of(metric: &MetricInfo, unit: Option<Unit>) -> Result<Self, String> {
         if let Some(unit) = unit.filter(|unit| unit.of != metric.unit) {
             let (name, fitting) = (&metric.name, Unit::names(&metric.unit));
             return Err(format!("--unit {} does not fit {name}: expected {fitting}", unit.name));
@@ -116,7 +116,7 @@ impl Scale {
     }
 
     /// Rounded for people. Whole numbers of a base unit have no decimals.
-    pub(super) fn rounded(&self, value: f64, decimals: usize) -> String {
+    pub(crate) fn rounded(&self, value: f64, decimals: usize) -> String {
         let whole = self.factor == Factor::Ten(0) && value.fract() == 0.0;
         let scaled = match self.factor {
             Factor::Ten(power) => value / 10_f64.powi(i32::from(power)),
@@ -126,7 +126,7 @@ impl Scale {
     }
 
     /// A figure with its unit behind.
-    pub(super) fn with_unit(&self, value: f64, decimals: usize) -> String {
+    pub(crate) fn with_unit(&self, value: f64, decimals: usize) -> String {
         format!("{} {}", self.rounded(value, decimals), self.unit).trim_end().to_owned()
     }
 
@@ -154,7 +154,7 @@ pub(super) fn milliseconds(nanoseconds: f64) -> String {
 }
 
 /// So many decimals.
-pub(super) fn fixed(value: f64, decimals: usize) -> String {
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     let figure = format!("{value:.decimals$}");
     match figure.strip_prefix('-') {
         // What rounds to nothing is not less than nothing.
@@ -164,7 +164,7 @@ pub(super) fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// All digits that tell the number from every other.
-pub(super) fn shortest(value: f64) -> String {
+pub(crate) fn shortest(value: f64) -> String {
     shifted(value, 0)
 }
 
