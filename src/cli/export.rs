@@ -16,6 +16,10 @@ use crate::export::{self, EXPORTS, ExportError, Loss, Request, dot};
 use crate::options::Options;
 use crate::store::{Database, RunInfo};
 
+const OUTPUT: &str = "--output";
+
+const LOSS_REPORT: &str = "--loss-report";
+
 #[derive(Debug, Args)]
 pub(super) struct Export {
     /// Number, title or tag of the run [default: the latest]
@@ -58,6 +62,9 @@ pub(super) fn export_format() -> impl TypedValueParser<Value = &'static export::
 
 pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
     let targets = export.written.targets()?;
+    for (flag, target) in [OUTPUT, LOSS_REPORT].into_iter().zip(&targets) {
+        target.is_not(flag, &export.database.path(), "the database")?;
+    }
     let source = open_to_read(&export.database, stop)?;
     let run = find_run(&source, export.run.as_deref(), stop)?;
     export.written.write(export.format, &source, &run, &targets, stop)
@@ -69,8 +76,12 @@ impl WrittenArgs {
     /// # Errors
     /// When there can be no such files; before anything is done.
     pub(super) fn targets(&self) -> Result<[Target; 2], Failure> {
-        let report = Target::named("--loss-report", self.loss_report.as_deref())?;
-        Ok([Target::named("--output", self.output.as_deref())?, report])
+        let output = Target::named(OUTPUT, self.output.as_deref())?;
+        let report = Target::named(LOSS_REPORT, self.loss_report.as_deref())?;
+        if let Some(file) = &self.loss_report {
+            output.is_not(OUTPUT, file, "the file of --loss-report")?;
+        }
+        Ok([output, report])
     }
 
     /// Leaves an option that files to read and files to write may have to one of them: to the output, if its format has it.

@@ -72,6 +72,12 @@ fn folder(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Where a file is or will be, whatever way leads there.
+fn place(file: &Path) -> PathBuf {
+    let new = || Some(fs::canonicalize(folder(file)).ok()?.join(file.file_name()?));
+    fs::canonicalize(file).ok().or_else(new).unwrap_or_else(|| file.to_owned())
+}
+
 /// Where an answer goes.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
@@ -99,6 +105,20 @@ impl Target {
         match fault {
             Some(fault) => Err(complain(format!("{flag}: {fault}"), Failure::Usage)),
             None => Ok(Self::File(file.to_owned())),
+        }
+    }
+
+    /// Refuses to write to a file that is something else already.
+    ///
+    /// # Errors
+    /// When it is that; before anything is done.
+    pub(super) fn is_not(&self, flag: &str, file: &Path, what: &str) -> Result<(), Failure> {
+        match self {
+            Self::File(own) if place(own) == place(file) => {
+                let name = own.display();
+                Err(complain(format!("{flag}: {name} is {what}: expected another file"), Failure::Usage))
+            }
+            _ => Ok(()),
         }
     }
 
