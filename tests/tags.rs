@@ -336,8 +336,11 @@ fn added_up(rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     sums.into_iter().map(row).collect()
 }
 
-fn cost(of: &[(Option<usize>, &[usize], &[usize], i32)]) -> Vec<Taken> {
-    let taken = |(thread, stack, labels, cost): &(Option<usize>, &[usize], &[usize], i32)| Taken {
+/// Thread, stack, labels and time of a sample.
+type Plain<'p> = (Option<usize>, &'p [usize], &'p [usize], i32);
+
+fn cost(of: &[Plain<'_>]) -> Vec<Taken> {
+    let taken = |(thread, stack, labels, cost): &Plain<'_>| Taken {
         thread: *thread,
         stack: stack.to_vec(),
         labels: labels.iter().copied().collect(),

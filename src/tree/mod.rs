@@ -323,17 +323,14 @@ impl<O: Output> TreeBuilder<O> {
             let parts = [figures.exclusive, in_outermost_pair, in_outermost, cumulative];
             self.ledger.add_to_edge(level.edge, metric, parts);
         }
-        match self.stack.len().checked_sub(1) {
+        if let Some(above) = self.stack.len().checked_sub(1) {
             // A line is part of its function: what it called counts for the function, its own cost is there already.
-            Some(above) => {
-                let account = &mut self.accounts[above * self.metrics.len() + metric];
-                account.callees += if level.line == NONE { cumulative } else { callees };
-            }
-            // What was called may cost more than the file says of all, but not because the root itself costs less than nothing.
-            None => {
-                let total = if figures.exclusive < 0.0 { cumulative } else { cumulative.max(callees) };
-                self.metrics[metric].total += total;
-            }
+            let account = &mut self.accounts[above * self.metrics.len() + metric];
+            account.callees += if level.line == NONE { cumulative } else { callees };
+        } else {
+            // What was called may cost more than the file says of all, but not because the root costs less than nothing.
+            let total = if figures.exclusive < 0.0 { cumulative } else { cumulative.max(callees) };
+            self.metrics[metric].total += total;
         }
     }
 
