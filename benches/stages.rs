@@ -16,7 +16,9 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use hashbrown::HashMap;
 use profdb::error::Stop;
-use profdb::events::{Cost, Edge, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Sink, Unit};
+use profdb::events::{
+    Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact, Sample, Sink, Unit,
+};
 use profdb::importers::{self, Format, Options};
 use profdb::input::{Input, Limits};
 use profdb::store::Database;
@@ -83,6 +85,10 @@ impl Sink for Deaf {
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
         let next = FunctionId(u32::try_from(self.functions.len()).expect("few functions"));
         *self.functions.entry_ref(def.name).or_insert(next)
+    }
+
+    fn labels(&mut self, _: &[Label<'_>]) -> LabelsId {
+        LabelsId(0)
     }
 
     fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {

@@ -7,7 +7,7 @@
 //! record* run* metric+ ( function* enter cost* ( enter ... leave )* leave )* info* edge* note*
 //! ```
 //!
-//! Records, notes, run facts and functions may come at any time, metrics also between samples.
+//! Records, notes, run facts, functions and labels may come at any time, metrics also between samples.
 
 use std::fmt;
 
@@ -20,6 +20,30 @@ pub struct MetricId(pub u32);
 /// A function of the run, as given by [`Sink::function`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
+
+/// A set of labels of the run, as given by [`Sink::labels`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LabelsId(pub u32);
+
+/// Something that a profiler knows of a sample besides its stack: the request, the worker, the size of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Label<'a> {
+    /// What is said; may come more than once in a set.
+    pub key: &'a str,
+    /// What is said of it.
+    pub value: LabelValue<'a>,
+    /// What a number is counted in; empty for text, and if unknown.
+    pub unit: &'a str,
+}
+
+/// The value of a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LabelValue<'a> {
+    /// A whole number.
+    Number(i64),
+    /// Text.
+    Text(&'a str),
+}
 
 /// What the figures of a metric are counted in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,6 +257,8 @@ pub struct Sample<'a> {
     pub calls: Option<u64>,
     /// Exclusive cost of the innermost frame.
     pub values: &'a [(MetricId, f64)],
+    /// What else is known of it.
+    pub labels: Option<LabelsId>,
 }
 
 /// How a caller reaches a callee.
@@ -349,6 +375,9 @@ pub trait Sink {
 
     /// Names a function. Equal definitions get equal ids. A function that no other call mentions leaves no trace.
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId;
+
+    /// Names a set of labels. Equal sets get equal ids, in whatever order their labels come.
+    fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId;
 
     /// Opens a node below the innermost open one. Siblings are never merged. A line node may only be opened directly
     /// below a node of its function.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
 use crate::events::{
-    Cost, Edge, EdgeCost, Frame, FunctionDef, FunctionId, Info, Kind, Line, MetricId, Note, RunFact, Sample, Sink, Unit,
+    Cost, Edge, EdgeCost, Frame, FunctionDef, FunctionId, Info, Kind, Label, LabelValue, LabelsId, Line, MetricId,
+    Note, RunFact, Sample, Sink, Unit,
 };
 
 /// A sink that tells every call as one line of text, and a function when it is first named. Ids are handed out as by any
@@ -15,13 +16,23 @@ pub struct Recorder<T> {
     functions: Vec<String>,
     known: HashMap<String, FunctionId>,
     metrics: Vec<String>,
+    labels: Vec<String>,
+    known_labels: HashMap<String, LabelsId>,
     depth: usize,
 }
 
 impl<T: FnMut(String)> Recorder<T> {
     /// A recorder that has heard nothing yet.
     pub fn new(tell: T) -> Self {
-        Self { tell, functions: Vec::new(), known: HashMap::new(), metrics: Vec::new(), depth: 0 }
+        Self {
+            tell,
+            functions: Vec::new(),
+            known: HashMap::new(),
+            metrics: Vec::new(),
+            labels: Vec::new(),
+            known_labels: HashMap::new(),
+            depth: 0,
+        }
     }
 
     /// Nodes that are open at this moment: 0 after a complete import.
@@ -118,6 +129,27 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
         next
     }
 
+    fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
+        let mut labels = labels.to_vec();
+        labels.sort_unstable();
+        let text: Vec<String> = labels
+            .iter()
+            .map(|Label { key, value, unit }| match value {
+                LabelValue::Text(text) => format!("{key}={text}"),
+                LabelValue::Number(number) if unit.is_empty() => format!("{key}={number} (number)"),
+                LabelValue::Number(number) => format!("{key}={number} {unit}"),
+            })
+            .collect();
+        let text = text.join(", ");
+        let next = LabelsId(u32::try_from(self.labels.len()).unwrap_or(u32::MAX));
+        if let Some(known) = self.known_labels.get(&text) {
+            return *known;
+        }
+        self.known_labels.insert(text.clone(), next);
+        self.labels.push(text);
+        next
+    }
+
     fn enter(&mut self, frame: Frame<'_>, count: Option<u64>) {
         self.say(format!("enter {} {}", self.frame(&frame), calls(count)));
         self.depth += 1;
@@ -142,7 +174,9 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
         let stack: Vec<String> = sample.stack.iter().map(|frame| self.frame(frame)).collect();
         let values = sample.values.iter().map(|(metric, value)| format!(" {} {value}", self.metric_name(*metric)));
         let values: String = values.collect();
-        self.say(format!("sample {} {}{values}", stack.join(" > "), calls(sample.calls)));
+        let labels = sample.labels.and_then(|labels| self.labels.get(labels.0 as usize));
+        let labels = labels.map_or_else(String::new, |labels| format!(" labels {labels}"));
+        self.say(format!("sample {} {}{values}{labels}", stack.join(" > "), calls(sample.calls)));
     }
 
     fn edge(&mut self, edge: Edge<'_>) {

@@ -191,6 +191,7 @@ fn write_report(text: &mut String, report: &Report) {
         Needs::Nothing => "any run will do",
         Needs::Edges => "a run that knows who called whom (fidelity `edges` or `tree`)",
         Needs::Tree => "a run that knows paths (fidelity `tree`)",
+        Needs::Labels => "a run with labels of samples",
     };
     let _ = write!(text, "\n## {}\n\n{}\n\nNeeds: {needs}.\n", report.name, about.join(" "));
     if header.many_rows {
@@ -229,6 +230,7 @@ fn report_flag(parameter: &ParameterDef<'_>) -> String {
         Parameter::Filter => format!("--{name} REGEX"),
         Parameter::Path => format!("--{name} PATH"),
         Parameter::Thread => format!("--{name} NAME"),
+        Parameter::Tag => format!("--{name} KEY=VALUE"),
     }
 }
 

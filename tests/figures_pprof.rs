@@ -285,7 +285,8 @@ type Labels = Vec<(String, String)>;
 struct Raw {
     metrics: Vec<String>,
     samples: Vec<(Vec<f64>, Labels)>,
-    labelled: usize,
+    /// By sample: key and value of every label.
+    labels: Vec<Vec<(String, String)>>,
 }
 
 impl Raw {
@@ -307,19 +308,35 @@ impl Raw {
         let (_, samples) = samples.split_once("\nSamples:\n").expect("samples");
         let (head, samples) = samples.split_once('\n').expect("types");
         let metrics = head.split_whitespace().map(|name| name.split('/').next().expect("a name").to_owned());
-        let mut raw = Self { metrics: metrics.collect(), samples: Vec::new(), labelled: 0 };
+        let mut raw = Self { metrics: metrics.collect(), samples: Vec::new(), labels: Vec::new() };
         for line in samples.lines() {
             // Labels follow their sample.
             let Some((values, ids)) = line.split_once(": ") else {
-                assert!(line.contains(":["), "{line}");
-                raw.labelled += 1;
+                let labels = line.split_whitespace().map(|label| {
+                    let (key, value) = label.strip_suffix(']').and_then(|label| label.split_once(":[")).expect(line);
+                    (key.to_owned(), value.to_owned())
+                });
+                raw.labels.last_mut().expect("a sample").extend(labels);
                 continue;
             };
             let values = values.split_whitespace().map(|value| value.parse().expect("a value")).collect();
             let ids = ids.split_whitespace().map(|id| id.parse::<u64>().expect("an id"));
+            raw.labels.push(Vec::new());
             raw.samples.push((values, ids.flat_map(|id| frames[&id].clone()).collect()));
         }
         raw
+    }
+
+    /// Adds up one metric by key and value of labels. What costs nothing is not there.
+    fn label_sums(&self, metric: usize) -> BTreeMap<(String, String), f64> {
+        let mut sums = BTreeMap::new();
+        for ((values, _), labels) in self.samples.iter().zip(&self.labels) {
+            for label in labels {
+                *sums.entry(label.clone()).or_insert(0.0) += values[metric];
+            }
+        }
+        sums.retain(|_, cost| *cost != 0.0);
+        sums
     }
 
     /// Adds up one metric: key and cost of the innermost frame, and of each frame once per sample.
@@ -372,10 +389,70 @@ fn raw_samples_to_the_last_digit() {
             assert_eq!(lines(&database, metric), raw.sums(at, |frame| &frame.1), "{report}, {metric}");
             assert_eq!(edges(&database, metric), raw.edges(at), "{report}, {metric}");
             assert_eq!(stacks(&database, metric), raw.stacks(at), "{report}, {metric}");
+            assert_eq!(labels(&database, metric), raw.label_sums(at), "{report}, {metric}");
         }
-        let note: String = one(&database, "SELECT message FROM notes WHERE message LIKE '%label%'");
-        assert!(note.starts_with(&format!("{} samples with labels", raw.labelled)), "{report}: {note}");
+        assert!(raw.labels.iter().filter(|labels| !labels.is_empty()).count() > 10, "{report}");
     }
+}
+
+/// Cost by metric, key and value of labels.
+fn labels(database: &Database, metric: &str) -> BTreeMap<(String, String), f64> {
+    let sql = "SELECT key, CAST(value AS TEXT), exclusive FROM tags WHERE metric = ?1";
+    let mut statement = database.connection().prepare(sql).expect("a view");
+    let rows = statement.query_map([metric], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?))).expect("rows");
+    rows.collect::<Result<_, _>>().expect("rows")
+}
+
+/// `-tags`: by key what its values cost, each with its share of what all of them cost.
+#[test]
+fn labels_with_their_shares() {
+    let database = imported("cpu.pb.gz");
+    let found = labels(&database, "cpu");
+    let mut printed_rows = 0;
+    let report = text("cpu.tags.txt");
+    let mut key = ("", 0.0);
+    for line in report.lines().filter(|line| !line.trim().is_empty()) {
+        if let Some((name, total)) = line.trim().split_once(": Total ") {
+            let sum = found.iter().filter(|((known, _), _)| known == name).map(|(_, cost)| cost).sum();
+            assert_eq!(tagged(sum), total, "{name}");
+            key = (name, sum);
+            continue;
+        }
+        let (figures, value) = line.trim().split_once("): ").expect(line);
+        let (cost, share) = figures.split_once('(').expect(line);
+        let here = found[&(key.0.to_owned(), value.to_owned())];
+        assert_eq!(tagged(here), cost.trim(), "{line}");
+        assert_eq!(percent(100.0 * here / key.1), share.trim(), "{line}");
+        printed_rows += 1;
+    }
+    assert_eq!(printed_rows, found.len());
+}
+
+/// Unlike all other reports, `-tags` prints milliseconds with one digit.
+fn tagged(figure: f64) -> String {
+    format!("{:.1}ms", figure / 1e6)
+}
+
+fn percent(share: f64) -> String {
+    let digits = if share >= 99.95 { 0 } else { 2 };
+    format!("{share:.digits$}%")
+}
+
+/// `-tagfocus=worker=2` finds nothing, because a value that is written like a number is compared with labels that are
+/// numbers, and `worker` is text: docs/conformance.md. So numbers are what we count.
+#[test]
+fn a_tag_that_looks_like_a_number() {
+    let report = text("cpu.tagfocus-worker2.top-cum.txt");
+    let database = imported("cpu.pb.gz");
+    let numbers = "SELECT COALESCE(SUM(exclusive), 0.0) FROM tags
+                   WHERE metric = 'cpu' AND key = 'worker' AND value = 2 AND typeof(value) = 'integer'";
+    let total: f64 = one(&database, "SELECT total FROM metrics WHERE name = 'cpu'");
+    let shown =
+        format!("Showing nodes accounting for {}, 0% of {} total", one::<f64>(&database, numbers), printed(total, "s"));
+    assert!(report.contains(&shown), "{shown}");
+    assert!(report.contains("   tagfocus=worker=2\n"));
+    // The text is there.
+    assert_eq!(labels(&database, "cpu")[&("worker".to_owned(), "2".to_owned())], 60e6);
 }
 
 #[test]

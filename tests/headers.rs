@@ -8,24 +8,27 @@ use profdb::report::header::{self, Parameter};
 use profdb::report::{self, Argument, REPORTS, Report, Request};
 use profdb::store::Database;
 
-const CSV: &[u8] = b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"f\",,1,1,1\n";
+/// A run that knows everything that a report may need, labels among it.
+const LABELLED: &[u8] = include_bytes!("cases/pprof/labels/case.in/run.pb");
 
 fn database() -> Database {
     let stop = Stop::default();
-    let input = Input::new(Box::new(CSV), Limits::default(), stop.clone()).expect("text is readable");
-    let (format, options) = (by_name("dyalog_csv").expect("the format is there"), Options::default());
+    let input = Input::new(Box::new(LABELLED), Limits::default(), stop.clone()).expect("the file is readable");
+    let (format, options) = (by_name("pprof").expect("the format is there"), Options::default());
     let describe = |fingerprint| meta(format, &options, "x", fingerprint);
-    import(input, format, &options, &stop, describe, Database::in_memory).expect("one row imports").database
+    import(input, format, &options, &stop, describe, Database::in_memory).expect("a profile imports").database
 }
 
 #[test]
 fn headers_match_their_statements() {
     let database = database();
     let run = database.run(None).expect("a database").expect("a run");
+    let name = "SELECT MIN(function) FROM summary";
+    let function: String = database.connection().query_row(name, [], |row| row.get(0)).expect("a function");
     for report in REPORTS {
         let Report { name, sql, .. } = report;
         let header = header::parse(sql).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let arguments = vec![("fn".to_owned(), Argument::Text("f".to_owned()))];
+        let arguments = vec![("fn".to_owned(), Argument::Text(function.clone()))];
         let request = Request { arguments, ..Request::default() };
         report::ask(&database, report, &run, &request).unwrap_or_else(|error| panic!("{name}: {error}"));
         // The views of the question are still there.
@@ -46,7 +49,7 @@ fn headers_match_their_statements() {
             let shows = header.columns.iter().any(|column| column.when == Some(parameter.name));
             match parameter.kind {
                 Parameter::Variant(variant) => assert!(report::by_name(variant).is_some(), "{name}: variant {variant}"),
-                Parameter::Path | Parameter::Thread | Parameter::Filter | Parameter::Groups(_) => {}
+                Parameter::Path | Parameter::Thread | Parameter::Tag | Parameter::Filter | Parameter::Groups(_) => {}
                 _ => assert!(bound || shows, "{name}: the statement does not mention :{}", parameter.name),
             }
         }

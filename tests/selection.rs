@@ -399,7 +399,7 @@ fn hostile_name() -> impl Strategy<Value = String> {
 
 /// What each check is there to report, done to the second of two runs. Its nodes, counted from `:before`: 1 is A, 2 is
 /// B below it, 3 its line [1], 4 is B called from there, 5 is A below 1, 6 is C alone. Its metrics are 4, 5 and 6.
-const DAMAGE: [(&str, &[&str]); 12] = [
+const DAMAGE: [(&str, &[&str]); 13] = [
     (
         "nodes_in_runs",
         &[
@@ -509,6 +509,16 @@ const DAMAGE: [(&str, &[&str]); 12] = [
             "UPDATE edges SET caller_id = 1000 WHERE caller_id = 1",
             "UPDATE runs SET default_metric_id = 1000 WHERE run_id = 2",
             "UPDATE runs SET default_metric_id = 1 WHERE run_id = 2",
+        ],
+    ),
+    (
+        "labels",
+        &[
+            "INSERT INTO label_sets VALUES (9, 1, 'a', 'b', '')",
+            "INSERT INTO node_labels VALUES (1, 1, 1, 5.0)",
+            "INSERT INTO label_sets VALUES (1, 1, 'a', 'b', ''); INSERT INTO node_labels VALUES (1, 1, 2, 5.0)",
+            "INSERT INTO label_sets VALUES (1, 1, 'a', 'b', ''); INSERT INTO node_labels VALUES (1, 1000, 1, 5.0)",
+            "INSERT INTO label_sets VALUES (1, 1, 'a', 'b', ''); INSERT INTO node_labels VALUES (1000, 1, 1, 5.0)",
         ],
     ),
     (

@@ -37,6 +37,7 @@ const FLAGS: &[&[(&str, &str)]] = &[
     &[("fn", "*>NAME"), ("sort", "exclusive")],
     &[("fn", ".*"), ("regex", ""), ("depth", "2")],
     &[("focus", "FILTER"), ("min_pct", "1")],
+    &[("by", "thread")],
     &[("ignore", "FILTER"), ("fn", "*"), ("by", "module")],
     &[("hide", "FILTER"), ("depth", "3")],
     &[("hide", "FILTER"), ("focus", "."), ("fn", "*"), ("first", "3")],
@@ -44,6 +45,15 @@ const FLAGS: &[&[(&str, &str)]] = &[
     &[("bias", "0.0001"), ("fn", "NAME"), ("hide", "FILTER")],
     &[("thread", "THREAD"), ("sort", "cumulative")],
     &[("lines", ""), ("fn", "NAME"), ("code", "")],
+];
+
+/// The same for runs with labels.
+const TAGGED: &[&[(&str, &str)]] = &[
+    &[("tag", "KEY"), ("hide", "FILTER")],
+    &[("by", "tag:KEY"), ("fn", "*")],
+    &[("by", "tag:KEY"), ("tag", "KEY"), ("hide", "FILTER")],
+    &[("tag", "KEY"), ("focus", "FILTER"), ("fn", "NAME")],
+    &[("by", "tag:KEY"), ("ignore", "FILTER"), ("percent-of", "selection")],
 ];
 
 /// A question that was answered.
@@ -102,12 +112,19 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
     for run in runs(database) {
         let metrics = database.metrics(run.run_id).expect("a database");
         let names = names(database, run.run_id);
+        let key = "SELECT MIN(key) FROM label_sets WHERE run_id = ?1";
+        let key: Option<String> =
+            database.connection().query_row(key, [run.run_id], |row| row.get(0)).expect("a table");
         for report in REPORTS {
             turn += 1;
-            let flags = FLAGS[turn % FLAGS.len()];
+            let flags = match &key {
+                Some(_) if turn % 2 == 0 => TAGGED[turn / 2 % TAGGED.len()],
+                _ => FLAGS[turn % FLAGS.len()],
+            };
             let metric = &metrics[turn / FLAGS.len() % metrics.len()].name;
             let name = &names[turn % names.len()];
-            let request = request(report, flags, metric, name, names.len());
+            let key = key.as_deref().unwrap_or_default();
+            let request = request(report, flags, metric, (name, key), names.len());
             match ask(database, report, &run, &request) {
                 Ok((question, sql)) => {
                     let _ = write!(script, ".parameter clear\n.print {MARK}\n{sql}");
@@ -142,7 +159,7 @@ fn names(database: &Database, run: i64) -> Vec<String> {
     names
 }
 
-fn request(report: &Report, flags: &[(&str, &str)], metric: &str, name: &str, names: usize) -> Request {
+fn request(report: &Report, flags: &[(&str, &str)], metric: &str, (name, key): (&str, &str), names: usize) -> Request {
     let quoted = format!("'{}'", name.replace('\'', "''"));
     let header = report.header();
     let mut request = Request { metric: Some(metric.to_owned()), ..Request::default() };
@@ -154,7 +171,11 @@ fn request(report: &Report, flags: &[(&str, &str)], metric: &str, name: &str, na
             "regex" => request.names = NameSyntax::Regex,
             flag => {
                 let fitting = if names > 3 { regex::escape(name) } else { ".".to_owned() };
-                let value = value.replace("NAME", &quoted).replace("FILTER", &fitting).replace("THREAD", name);
+                let value = value
+                    .replace("NAME", &quoted)
+                    .replace("FILTER", &fitting)
+                    .replace("THREAD", name)
+                    .replace("KEY", key);
                 given.push((flag, value));
             }
         }

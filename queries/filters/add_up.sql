@@ -5,10 +5,9 @@ FROM (
   SELECT
     v.node_id,
     last.cost_before - v.cost_before AS cost,
-    last.kept_before - v.kept_before + v.kept AS kept,
-    v.last_id - v.node_id + 1 AS nodes
+    last.cut_before - v.cut_before + v.cut AS cuts
   FROM temp.visible AS v
   CROSS JOIN temp.visible AS last
   WHERE last.node_id = v.last_id
 ) AS below
-WHERE below.node_id = visible.node_id AND below.kept < below.nodes AND cumulative IS NOT NULL;
+WHERE below.node_id = visible.node_id AND below.cuts > 0 AND cumulative IS NOT NULL;

@@ -2,9 +2,10 @@
 --
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :first COUNT ?          only the first rows
--- :by GROUPS function|module|file = function  one row per function, module or file
+-- :by GROUPS function|module|file|thread|process|tag:KEY = function  one row per function, module, file, thread, process or value of a label
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
+-- :tag TAG ?              only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
@@ -31,7 +32,7 @@ WITH keyed AS (
   FROM temp.figures AS i
   CROSS JOIN temp.asked AS a
   CROSS JOIN temp.labels AS f
-  WHERE a.question = 1 AND f.function_id = i.function_id AND f.kind NOT IN ('root', 'process', 'thread', 'part')
+  WHERE a.question = 1 AND f.function_id = i.function_id AND f.listed
 ),
 sorted AS (
   SELECT

@@ -8,9 +8,10 @@
 -- :first COUNT ?          only the first rows
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
--- :by GROUPS function|module|file = function  one row per function, module or file
+-- :by GROUPS function|module|file|thread|process|tag:KEY = function  one row per function, module, file, thread, process or value of a label
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
+-- :tag TAG ?              only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
@@ -24,7 +25,7 @@
 --> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per call; NULL if calls is unknown or 0
 --> module         TEXT json                           its module, package, program or library
 --> file           TEXT json                           its source file
---> kind           TEXT json                           function or pseudo; module or file with --by
+--> kind           TEXT json                           function or pseudo; module, file, thread, process or tag with --by
 --> exclusive      COST json                           cost of the function itself
 --> exclusive_pct  PERCENT json                        the same, % of the run's total
 --> cumulative     COST json                           cost with what it called, recursion counted once
@@ -64,7 +65,7 @@ keyed AS (
     END AS sort_key
   FROM costs AS c
   CROSS JOIN temp.labels AS f
-  WHERE f.function_id = c.function_id AND f.kind NOT IN ('root', 'process', 'thread', 'part')
+  WHERE f.function_id = c.function_id AND f.listed
 ),
 sorted AS (
   SELECT

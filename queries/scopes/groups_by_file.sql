@@ -11,6 +11,6 @@ WHERE r.run_id = :run
 CREATE TEMP VIEW group_of (function_id, group_id) AS
 SELECT function_id, group_id
 FROM temp.groups;
-CREATE TEMP VIEW labels (function_id, name, module, file, kind) AS
-SELECT function_id, CASE file WHEN '' THEN '(file unknown)' ELSE file END, '', file, 'file'
+CREATE TEMP VIEW labels (function_id, name, module, file, kind, listed) AS
+SELECT function_id, CASE file WHEN '' THEN '(file unknown)' ELSE file END, '', file, 'file', 1
 FROM functions;

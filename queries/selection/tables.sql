@@ -40,6 +40,28 @@ CREATE TEMP TABLE IF NOT EXISTS groups (
   function_id INTEGER PRIMARY KEY, -- a function
   group_id    INTEGER NOT NULL     -- the first function of its group, which stands for it
 );
+CREATE TEMP TABLE IF NOT EXISTS shares (
+  -- Parts of the cost that are no functions: threads, processes, values of a label.
+  share_id INTEGER PRIMARY KEY, -- number of the part
+  name     TEXT NOT NULL,       -- its name
+  kind     TEXT NOT NULL,       -- thread, process or tag
+  cost     REAL                 -- what it cost
+);
+CREATE TEMP TABLE IF NOT EXISTS containers (
+  -- Where threads or processes are.
+  node_id     INTEGER PRIMARY KEY, -- a node of their kind
+  last_id     INTEGER NOT NULL,    -- the last node below it
+  function_id INTEGER NOT NULL     -- what it is called
+);
+CREATE TEMP TABLE IF NOT EXISTS tag_sets (
+  -- The sets of labels that all tags fit.
+  set_id INTEGER PRIMARY KEY -- number of the set
+);
+CREATE TEMP TABLE IF NOT EXISTS tagged (
+  -- What samples with these labels cost.
+  node_id   INTEGER PRIMARY KEY, -- a node
+  exclusive REAL NOT NULL        -- what is left of its own cost
+);
 CREATE TEMP TABLE IF NOT EXISTS visible (
   -- The tree that filters leave: the rows of the nodes with the costs that are kept.
   node_id    INTEGER PRIMARY KEY, -- number of the node
@@ -52,16 +74,20 @@ CREATE TEMP TABLE IF NOT EXISTS visible (
   line       INTEGER,             -- line number; NULL in function nodes
   col        INTEGER,             -- column or clause of the line; NULL if unknown
   calls      INTEGER,             -- how often called; NULL if unknown
-  kept       INTEGER NOT NULL,    -- 1 if its own cost is kept
+  kept       INTEGER NOT NULL,    -- 1 if its own cost is kept, all or in part
+  cut        INTEGER NOT NULL,    -- 1 if its own cost is not all kept
   exclusive  REAL NOT NULL,       -- own cost that is kept
   cumulative REAL,                -- kept cost with everything called; NULL if unknown
   kept_before INTEGER NOT NULL,   -- kept nodes up to and with this one
+  cut_before INTEGER NOT NULL,    -- nodes up to and with this one whose own cost is not all kept
   cost_before REAL NOT NULL       -- own cost of the kept function nodes up to and with this one
 );
 CREATE TEMP TABLE IF NOT EXISTS hidden (
   -- Nodes that a filter hides.
   node_id   INTEGER PRIMARY KEY, -- number of the node
-  parent_id INTEGER              -- the nearest node above that is not hidden; NULL if there is none
+  parent_id INTEGER,             -- the nearest node above that is not hidden; NULL if there is none
+  line      INTEGER,             -- line number; NULL in function nodes
+  kept      INTEGER NOT NULL     -- 1 if its own cost is kept
 );
 CREATE TEMP TABLE IF NOT EXISTS climbers (
   -- Nodes on their way up, for reports that show callers of callers.

@@ -1,8 +1,9 @@
 //! `profdb report [NAME] [FILE]`: one subcommand per report, made from the report's header.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
@@ -11,7 +12,7 @@ use super::output::{OutputArgs, print};
 use super::source::{SourceArgs, warn_some};
 use super::{Failure, asked, complain, database, say, sentence};
 use crate::error::Stop;
-use crate::report::header::{Header, Parameter, ParameterDef};
+use crate::report::header::{Header, Parameter, ParameterDef, TAG_KEY};
 use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
 
 /// The flag for the source of every line.
@@ -177,10 +178,38 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
         }
         Parameter::Count => flag.value_name("N").value_parser(count),
         Parameter::Percentage => flag.value_name("N").value_parser(percentage),
-        Parameter::Choice(words) | Parameter::Groups(words) => flag.value_name("WORD").value_parser(words.clone()),
+        Parameter::Choice(words) => flag.value_name("WORD").value_parser(words.clone()),
+        Parameter::Groups(words) => flag.value_name("WORD").value_parser(Groups(words.clone())),
+        Parameter::Tag => flag.value_name("TAG").action(ArgAction::Append),
         Parameter::Filter => flag.value_name("REGEX"),
         Parameter::Path => flag.value_name("PATH").required(!parameter.optional),
         Parameter::Thread => flag.value_name("NAME"),
+    }
+}
+
+/// Reads a group: one of these words, or `tag:` with the key of a label where `tag:KEY` is among them.
+#[derive(Clone)]
+struct Groups(Vec<&'static str>);
+
+impl Groups {
+    fn words(&self) -> PossibleValuesParser {
+        self.0.clone().into()
+    }
+}
+
+impl TypedValueParser for Groups {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        let key = value.to_str().and_then(|text| text.strip_prefix(TAG_KEY.trim_end_matches("KEY")));
+        match key {
+            Some(key) if !key.is_empty() && self.0.contains(&TAG_KEY) => Ok(value.to_string_lossy().into_owned()),
+            _ => self.words().parse_ref(command, arg, value),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(PossibleValue::new)))
     }
 }
 
@@ -335,17 +364,21 @@ fn flags(request: &Request) -> Vec<String> {
 }
 
 fn request(report: &'static Report, matches: &ArgMatches) -> Request {
-    let argument = |parameter: &ParameterDef<'static>| {
+    let argument = |parameter: &ParameterDef<'static>| -> Vec<(String, Argument)> {
         let name = parameter.name;
         let value = match &parameter.kind {
             Parameter::Flag | Parameter::Variant(_) => matches.get_flag(name).then_some(Argument::Flag),
+            Parameter::Tag => {
+                let given = matches.get_many::<String>(name).into_iter().flatten();
+                return given.map(|text| (name.to_owned(), Argument::Text(text.clone()))).collect();
+            }
             Parameter::Count => matches.get_one::<u64>(name).map(|count| Argument::Count(*count)),
             Parameter::Percentage => matches.get_one::<f64>(name).map(|number| Argument::Number(*number)),
             Parameter::Path | Parameter::Thread | Parameter::Choice(_) | Parameter::Groups(_) | Parameter::Filter => {
                 matches.get_one::<String>(name).map(|text| Argument::Text(text.clone()))
             }
         };
-        value.map(|value| (name.to_owned(), value))
+        value.into_iter().map(|value| (name.to_owned(), value)).collect()
     };
     let words = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     Request {
@@ -353,6 +386,6 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
         bias: matches.get_one::<f64>("bias").copied(),
         base: if words("percent_of") == Some("selection") { Base::Selection } else { Base::Total },
         names: if matches.get_flag("regex") { NameSyntax::Regex } else { NameSyntax::Glob },
-        arguments: report.header().parameters.iter().filter_map(argument).collect(),
+        arguments: report.header().parameters.iter().flat_map(argument).collect(),
     }
 }

@@ -208,7 +208,7 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
             *place = value;
             count += 1;
         }
-        sink.sample(Sample { stack, calls: None, values: known.get(..count).unwrap_or_default() });
+        sink.sample(Sample { stack, calls: None, values: known.get(..count).unwrap_or_default(), labels: None });
     }
     match (metrics, header.mode, header.properties) {
         (Some(_), ..) => {}

@@ -579,7 +579,12 @@ impl Log {
             stack.clear();
             stack.extend(frames.iter().rev().map(|frame| self.event(*frame, sink)));
             let (values, count) = values(merged.value, reading);
-            sink.sample(Sample { stack: &stack, calls: None, values: values.get(..count).unwrap_or_default() });
+            sink.sample(Sample {
+                stack: &stack,
+                calls: None,
+                values: values.get(..count).unwrap_or_default(),
+                labels: None,
+            });
         }
     }
 

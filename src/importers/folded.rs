@@ -153,7 +153,7 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         };
         let stack = stacks.frames(stack, at, |frame| names.frame(frame, at, sink))?;
         let values = values.get(..1 + usize::from(two)).unwrap_or_default();
-        sink.sample(Sample { stack, calls: None, values });
+        sink.sample(Sample { stack, calls: None, values, labels: None });
     }
     if !has_stacks {
         return Err(ImportError::malformed(input.position(), "a stack, a blank and a number", "the end of the file"));

@@ -295,7 +295,12 @@ impl<'s> Script<'s> {
             }
         }
         self.samples += 1;
-        self.sink.sample(Sample { stack: &stack, calls: None, values: values.get(..count).unwrap_or_default() });
+        self.sink.sample(Sample {
+            stack: &stack,
+            calls: None,
+            values: values.get(..count).unwrap_or_default(),
+            labels: None,
+        });
         Ok(())
     }
 

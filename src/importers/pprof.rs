@@ -22,13 +22,13 @@
 //! - Addresses without a function are functions called `binary+0x1f0`, by their place in the mapping's file, or
 //!   `0x7f00001f0` outside of all mappings; without an address it is `[unknown]`. Samples without a stack count for
 //!   `[no stack]`.
+//! - Labels of samples: text, or a number with its unit.
 //! - File of the first mapping (the command), time, duration, period and its type, comments, the regular expressions of frames
 //!   to drop or keep, default sample type, link to documentation, build id of the first mapping.
 //!
 //! The file is read twice: Go writes the names last. What comes through a pipe is kept in a temporary file if it is large.
 //!
 //! # What we leave out
-//! - Labels of samples; a note says how many samples have some, and their keys.
 //! - Addresses of frames that have a function, and the other properties of mappings.
 //! - `drop_frames` and `keep_frames` are properties of the run; no frame is left out on their account. A note says so, because
 //!   `pprof` leaves them out.
@@ -43,7 +43,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::common::counted::{Counted, many};
 use super::common::pprof_tables::{COMMENTS, Function, Location, Mapping, Reference, Tables, ValueType, reference};
@@ -51,7 +51,8 @@ use super::common::protobuf::{Bytes, Field, Value, next_field};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{
-    Frame, FunctionDef, FunctionId, Kind, Line, MetricId, Note, RunFact, Sample, Severity, Sink, Unit,
+    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, Line, MetricId, Note, RunFact, Sample, Severity,
+    Sink, Unit,
 };
 use crate::input::Input;
 
@@ -59,7 +60,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "pprof",
     summary: "pprof profiles (profile.proto) of Go, C++, Rust, Node.js",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -68,14 +69,11 @@ pub const FORMAT: Format = Format {
 /// Frames of one stack, those of inlined functions among them.
 const FRAMES: usize = 1 << 16;
 
-/// Keys of labels that the note names.
-const KEYS: usize = 8;
-
-/// Frames of stacks, or bytes of names, that a byte of the file may stand for: a few bytes can name a text of any length, or
+/// Frames of stacks, or bytes of names or labels, that a byte of the file may stand for: a few bytes can name a text of any length, or
 /// an address where any number of functions were inlined. Profiles stay below 10.
 const RATIO: u64 = 64;
 
-/// Frames, or bytes of names, below which [`RATIO`] does not matter.
+/// Frames, or bytes of names or labels, below which [`RATIO`] does not matter.
 const RATIO_FLOOR: u64 = 1 << 20;
 
 /// There is no magic number. Two fields that look like nothing else will do, before the first that no profile has: damage
@@ -440,6 +438,37 @@ impl<'s> Symbols<'s> {
     }
 }
 
+/// A label, with the numbers of its texts.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct RawLabel {
+    key: u64,
+    /// The value, unless it is a number.
+    text: u64,
+    number: i64,
+    unit: u64,
+}
+
+impl RawLabel {
+    fn new(mut message: Bytes<'_>, tables: &Tables) -> Result<Self, ImportError> {
+        let mut label = Self::default();
+        let text = |field: &Field<'_>, name: &str| {
+            let reference = reference(field, name)?;
+            tables.texts.get(reference)?;
+            Ok::<u64, ImportError>(reference.text)
+        };
+        while let Some(field) = message.field()? {
+            match field.number {
+                1 => label.key = text(&field, "key")?,
+                2 => label.text = text(&field, "str")?,
+                3 => label.number = field.number_of("num")?.cast_signed(),
+                4 => label.unit = text(&field, "num_unit")?,
+                _ => {}
+            }
+        }
+        Ok(label)
+    }
+}
+
 /// The samples, and what they need of the tables.
 struct Profile<'s> {
     tables: &'s Tables,
@@ -461,9 +490,14 @@ struct Profile<'s> {
     frames_used: u64,
     bytes_used: u64,
 
-    keys: HashSet<u64>,
-    first_keys: Vec<String>,
-    labelled: Counted,
+    /// Labels of the sample.
+    labels: Vec<RawLabel>,
+    /// What the sink calls them.
+    known_labels: HashMap<Vec<RawLabel>, LabelsId>,
+    /// Bytes of all labels in these.
+    labelled: u64,
+    /// Where the tables end.
+    end: Position,
     without_stack: Counted,
 }
 
@@ -494,9 +528,10 @@ impl<'s> Profile<'s> {
             values: Vec::new(),
             frames_used: 0,
             bytes_used: 0,
-            keys: HashSet::new(),
-            first_keys: Vec::new(),
-            labelled: Counted::default(),
+            labels: Vec::new(),
+            known_labels: HashMap::new(),
+            labelled: 0,
+            end,
             without_stack: Counted::default(),
         })
     }
@@ -505,20 +540,14 @@ impl<'s> Profile<'s> {
         self.bytes_used += message.bytes.len() as u64;
         self.ids.clear();
         self.numbers.clear();
-        let mut labelled = false;
+        self.labels.clear();
         while let Some(field) = message.field()? {
             match field.number {
                 1 => field.numbers_of("location_id", &mut self.ids)?,
                 2 => field.numbers_of("value", &mut self.numbers)?,
-                3 => {
-                    self.label(field.bytes_of("label")?)?;
-                    labelled = true;
-                }
+                3 => self.labels.push(RawLabel::new(field.bytes_of("label")?, self.tables)?),
                 _ => {}
             }
-        }
-        if labelled {
-            self.labelled.add(at);
         }
         if self.numbers.len() != self.metrics.len() {
             let expected = format!("{} in a sample", many(self.metrics.len() as u64, "value"));
@@ -527,15 +556,17 @@ impl<'s> Profile<'s> {
         let values = self.metrics.iter().zip(&self.numbers);
         self.values.clear();
         self.values.extend(values.map(|((metric, factor), value)| (*metric, real(value.cast_signed()) * factor)));
+        let labels = self.known_labels(at)?;
         if self.ids.is_empty() {
             self.without_stack.add(at);
             let pseudo = FunctionDef { kind: Kind::Pseudo, ..FunctionDef::named("[no stack]") };
             let function = *self.no_stack.get_or_insert_with(|| self.sink.function(pseudo));
-            self.sink.sample(Sample { stack: &[Frame::function(function)], calls: None, values: &self.values });
+            let stack = &[Frame::function(function)];
+            self.sink.sample(Sample { stack, calls: None, values: &self.values, labels });
             return Ok(());
         }
         self.unwind(at)?;
-        self.sink.sample(Sample { stack: &self.stack, calls: None, values: &self.values });
+        self.sink.sample(Sample { stack: &self.stack, calls: None, values: &self.values, labels });
         Ok(())
     }
 
@@ -564,17 +595,35 @@ impl<'s> Profile<'s> {
         Ok(())
     }
 
-    /// Remembers the key.
-    fn label(&mut self, mut message: Bytes<'_>) -> Result<(), ImportError> {
-        while let Some(field) = message.field()? {
-            if field.number == 1 {
-                let key = reference(&field, "key")?;
-                if self.keys.insert(key.text) && self.keys.len() <= KEYS {
-                    self.first_keys.push(quote(self.tables.texts.get(key)?));
-                }
-            }
+    /// The labels of the sample, if it has any.
+    fn known_labels(&mut self, at: Position) -> Result<Option<LabelsId>, ImportError> {
+        if self.labels.is_empty() {
+            return Ok(None);
         }
-        Ok(())
+        self.labels.sort_unstable();
+        if let Some(known) = self.known_labels.get(&self.labels) {
+            return Ok(Some(*known));
+        }
+        let text = |text: u64| self.tables.texts.lossy(Reference { text, at });
+        let mut texts = Vec::new();
+        for label in &self.labels {
+            texts.push([text(label.key)?, text(label.text)?, text(label.unit)?]);
+        }
+        let bytes = texts.iter().flatten().map(|text| text.len() as u64);
+        self.labelled += bytes.sum::<u64>();
+        if self.labelled > RATIO_FLOOR && self.labelled / RATIO > self.end.byte {
+            let limit = format!("{RATIO} bytes of labels for each byte of the file (limit: repeated labels)");
+            return Err(ImportError::Limit { position: at, limit });
+        }
+        let given = texts.iter().zip(&self.labels).map(|([key, text, unit], label)| {
+            let is_number = label.text == 0 && (label.number != 0 || label.unit != 0);
+            let value = if is_number { LabelValue::Number(label.number) } else { LabelValue::Text(text) };
+            Label { key, value, unit: if is_number { unit } else { "" } }
+        });
+        let given: Vec<Label<'_>> = given.collect();
+        let labels = self.sink.labels(&given);
+        self.known_labels.insert(self.labels.clone(), labels);
+        Ok(Some(labels))
     }
 
     /// Says what was left out.
@@ -582,11 +631,6 @@ impl<'s> Profile<'s> {
         let Self { sink, tables, .. } = self;
         let (info, warning) = (Severity::Info, Severity::Warning);
         remark(&self.without_stack, sink, warning, "sample", "without a stack, counted for [no stack]");
-        self.labelled.note(sink, info, |count| {
-            let more = if self.keys.len() > KEYS { ", ..." } else { "" };
-            let keys = self.first_keys.join(", ");
-            format!("{} with labels, which are left out (keys: {keys}{more})", many(count, "sample"))
-        });
         for (name, pattern) in [("drop_frames", tables.drop_frames), ("keep_frames", tables.keep_frames)] {
             if pattern.text != 0 {
                 let message = format!("{name} is kept as a property of the run, no frame is left out on its account");

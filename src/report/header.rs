@@ -4,7 +4,7 @@
 //! -- One sentence that says what the report shows.
 //! -- More prose, if needed.
 //! -- :name KIND [? | = N]    a parameter; with ? it may be left out, with = N the value it then has
-//! -- needs: edges | tree     what the run must know
+//! -- needs: edges | tree | labels     what the run must know
 //! -- about: function         the path names what the report is about
 //! -- times: raw              times as they were measured, without correction for the cost of the timer
 //! -- rows: many              as many rows as the run has nodes: they are never kept in memory
@@ -44,6 +44,9 @@ pub struct Header<'a> {
     pub raw_times: bool,
 }
 
+/// The group that stands for those of any label: `tag:` and its key.
+pub const TAG_KEY: &str = "tag:KEY";
+
 /// What a report needs of its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Needs {
@@ -54,6 +57,8 @@ pub enum Needs {
     Edges,
     /// Paths.
     Tree,
+    /// Labels of samples.
+    Labels,
 }
 
 /// A parameter of a report.
@@ -92,6 +97,8 @@ pub enum Parameter<'a> {
     Path,
     /// The name of a thread.
     Thread,
+    /// A label of samples; may be given several times.
+    Tag,
 }
 
 /// A column of an answer.
@@ -227,7 +234,8 @@ fn item(line: &str) -> IResult<&str, Item<'_>> {
 }
 
 fn needs(input: &str) -> IResult<&str, Needs> {
-    alt((value(Needs::Edges, tag("edges")), value(Needs::Tree, tag("tree")))).parse(input)
+    let labels = value(Needs::Labels, tag("labels"));
+    alt((value(Needs::Edges, tag("edges")), value(Needs::Tree, tag("tree")), labels)).parse(input)
 }
 
 fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
@@ -237,9 +245,10 @@ fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
         value(Parameter::Percentage, tag("PERCENTAGE")),
         value(Parameter::Path, tag("PATH")),
         value(Parameter::Thread, tag("THREAD")),
+        value(Parameter::Tag, tag("TAG")),
         value(Parameter::Filter, tag("FILTER")),
         map(preceded((tag("CHOICE"), space1), separated_list1(char('|'), word)), Parameter::Choice),
-        map(preceded((tag("GROUPS"), space1), separated_list1(char('|'), word)), Parameter::Groups),
+        map(preceded((tag("GROUPS"), space1), separated_list1(char('|'), group)), Parameter::Groups),
         map(preceded((tag("VARIANT"), space1), word), Parameter::Variant),
     ));
     let default = preceded((char(' '), char('='), char(' ')), title);
@@ -303,6 +312,11 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
 
 fn word(input: &str) -> IResult<&str, &str> {
     take_while1(|character: char| character.is_ascii_lowercase() || character == '_').parse(input)
+}
+
+/// A word, or the key of a label.
+fn group(input: &str) -> IResult<&str, &str> {
+    alt((tag(TAG_KEY), word)).parse(input)
 }
 
 fn title(input: &str) -> IResult<&str, &str> {

@@ -11,8 +11,9 @@ mod selection;
 use rusqlite::types::ValueRef;
 use rusqlite::{Statement, ToSql};
 
+use crate::events;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
-use header::{Column, Header, Kind, Needs, Parameter, ParameterDef};
+use header::{Column, Header, Kind, Needs, Parameter, ParameterDef, TAG_KEY};
 use scope::Sums;
 use script::{Bound, Script};
 
@@ -66,6 +67,7 @@ pub const REPORTS: &[Report] = &[
         }),
         ..report("paths", include_str!("../../queries/reports/paths.sql"))
     },
+    report("tags", include_str!("../../queries/reports/tags.sql")),
     report("data", include_str!("../../queries/reports/data.sql")),
 ];
 
@@ -149,10 +151,14 @@ pub enum NameSyntax {
 
 /// What is counted as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Groups {
+enum Groups<'r> {
     Functions,
     Modules,
     Files,
+    /// Threads or processes.
+    Containers(events::Kind),
+    /// The values of a label.
+    Tag(&'r str),
 }
 
 /// The value of a parameter.
@@ -164,7 +170,7 @@ pub enum Argument {
     Count(u64),
     /// A percentage.
     Number(f64),
-    /// A drill-down path, the name of a thread, a word.
+    /// A drill-down path, the name of a thread, a label, a word.
     Text(String),
 }
 
@@ -189,6 +195,17 @@ impl Request {
         }
     }
 
+    /// The labels that samples must have, as far as the report looks at them: keys, and values unless any will do.
+    fn tags(&self, header: &Header<'_>) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let parameter = header.parameters.iter().find(|parameter| parameter.kind == Parameter::Tag);
+        let name = parameter.map(|parameter| parameter.name.to_owned());
+        let given = name.into_iter().flat_map(|name| self.arguments.iter().filter(move |(known, _)| *known == name));
+        given.filter_map(|(_, value)| {
+            let Argument::Text(text) = value else { return None };
+            Some(text.split_once('=').map_or((text.as_str(), None), |(key, value)| (key, Some(value))))
+        })
+    }
+
     /// The text given for the parameter of a kind, if the report has one.
     fn text(&self, header: &Header<'_>, kind: &Parameter<'_>) -> Result<Option<&str>, ReportError> {
         let Some(parameter) = header.parameters.iter().find(|parameter| parameter.kind == *kind) else {
@@ -201,14 +218,25 @@ impl Request {
     }
 
     /// What the report is to count as one.
-    fn groups(&self, header: &Header<'_>) -> Result<Groups, ReportError> {
-        let parameter = header.parameters.iter().find(|parameter| matches!(parameter.kind, Parameter::Groups(_)));
-        match parameter.and_then(|parameter| self.text_of(parameter.name)) {
-            None | Some("function") => Ok(Groups::Functions),
-            Some("module") => Ok(Groups::Modules),
-            Some("file") => Ok(Groups::Files),
-            Some(other) => Err(ReportError::Usage(format!("expected function, module or file, found {other}"))),
+    fn groups(&self, header: &Header<'_>) -> Result<Groups<'_>, ReportError> {
+        let parameters = header.parameters.iter();
+        let by = parameters.filter_map(|parameter| match &parameter.kind {
+            Parameter::Groups(words) => self.text_of(parameter.name).map(|text| (words, text)),
+            _ => None,
+        });
+        let Some((words, text)) = by.into_iter().next() else { return Ok(Groups::Functions) };
+        let key = text.strip_prefix(TAG_KEY.trim_end_matches("KEY"));
+        if !words.contains(&if key.is_some() { TAG_KEY } else { text }) {
+            return Err(ReportError::Usage(format!("--by: expected {}, found {text}", words.join(", "))));
         }
+        Ok(match (text, key) {
+            (_, Some(key)) => Groups::Tag(key),
+            ("module", _) => Groups::Modules,
+            ("file", _) => Groups::Files,
+            ("thread", _) => Groups::Containers(events::Kind::Thread),
+            ("process", _) => Groups::Containers(events::Kind::Process),
+            _ => Groups::Functions,
+        })
     }
 }
 
@@ -490,12 +518,17 @@ pub(crate) fn choose_metric(
 }
 
 impl Needs {
+    /// Whether totals of functions are not enough.
+    fn paths(self) -> bool {
+        matches!(self, Self::Tree | Self::Labels)
+    }
+
     fn check(self, report: &str, run: &RunInfo) -> Result<(), ReportError> {
         let fidelity = run.fidelity.as_str();
         let enough = match self {
             Self::Nothing => true,
             Self::Edges => fidelity != "flat",
-            Self::Tree => fidelity == "tree",
+            Self::Tree | Self::Labels => fidelity == "tree",
         };
         if enough {
             return Ok(());
@@ -506,7 +539,7 @@ impl Needs {
         };
         Err(ReportError::NothingSelected(format!(
             "report {report} needs {}; run {} knows {known}: try {instead}summary, lines or data",
-            if self == Self::Tree { "the tree of calls" } else { "callers" },
+            if self == Self::Edges { "callers" } else { "the tree of calls" },
             run.run_id
         )))
     }

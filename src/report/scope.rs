@@ -2,8 +2,10 @@
 //! one layer gives costs in the metric and with the timer bias that are asked for, or what filters leave of them, the next
 //! one what is selected. So a report is written once, whatever is asked.
 
+use rusqlite::named_params;
+
 use super::header::{Header, Needs, Parameter};
-use super::script::Script;
+use super::script::{Bound, Script};
 use super::selection::{self, Names, Target};
 use super::{Base, Callers, Groups, ReportError, Request, failure};
 use crate::store::{MetricInfo, RunInfo, StoreError};
@@ -22,6 +24,8 @@ const TOTALS_SHIFTED: &str = include_str!("../../queries/asked/totals_shifted.sq
 const NODES_DEFAULT: &str = include_str!("../../queries/asked/nodes_default.sql");
 const NODES_OTHER: &str = include_str!("../../queries/asked/nodes_other.sql");
 const NODES_SHIFTED: &str = include_str!("../../queries/asked/nodes_shifted.sql");
+const LABELS: &str = include_str!("../../queries/asked/labels.sql");
+const LABELS_VISIBLE: &str = include_str!("../../queries/asked/labels_visible.sql");
 const NODES_VISIBLE: &str = include_str!("../../queries/asked/nodes_visible.sql");
 
 const KEEP: &str = include_str!("../../queries/filters/keep.sql");
@@ -33,6 +37,9 @@ const ADOPT: &str = include_str!("../../queries/filters/adopt.sql");
 const RAISE: &str = include_str!("../../queries/filters/raise.sql");
 const DROP_HIDDEN: &str = include_str!("../../queries/filters/drop_hidden.sql");
 const MEASURE_DEPTH: &str = include_str!("../../queries/filters/measure_depth.sql");
+const TAG_FIRST: &str = include_str!("../../queries/filters/tag_first.sql");
+const TAG_NEXT: &str = include_str!("../../queries/filters/tag_next.sql");
+const TAG_COSTS: &str = include_str!("../../queries/filters/tag_costs.sql");
 const MATCH: &str = include_str!("../../queries/filters/match.sql");
 
 const AS_THEY_ARE: &str = include_str!("../../queries/scopes/functions_as_they_are.sql");
@@ -49,6 +56,13 @@ const STARTS_AT_SELECTION: &str = include_str!("../../queries/scopes/starts_at_s
 const FORGET_FIGURES: &str = include_str!("../../queries/scopes/forget_figures.sql");
 const GROUP_NODES: &str = include_str!("../../queries/scopes/group_nodes.sql");
 const GROUP_TOTALS: &str = include_str!("../../queries/scopes/group_totals.sql");
+
+const CONTAINERS: &str = include_str!("../../queries/scopes/containers.sql");
+const SHARES_OF_CONTAINERS: &str = include_str!("../../queries/scopes/shares_of_containers.sql");
+const SHARES_OF_LABELS: &str = include_str!("../../queries/scopes/shares_of_labels.sql");
+const SHARED_BY_LABELS: &str = include_str!("../../queries/scopes/shared_by_labels.sql");
+const SHARES_LEFT: &str = include_str!("../../queries/scopes/shares_left.sql");
+const SHARES: &str = include_str!("../../queries/scopes/shares.sql");
 
 /// Names of the filters, as the flags have them.
 const FILTERS: [&str; 3] = ["focus", "ignore", "hide"];
@@ -92,19 +106,23 @@ pub(super) fn set_up(
     };
     script.batch(totals)?;
     script.batch(nodes)?;
+    script.batch(LABELS)?;
     let names = Names::new(script, run, request.names);
-    let filtered = filter(script, &names, header, request)?;
     let by = request.groups(header)?;
+    check_labels(&names, header, by, request, shift)?;
+    let filtered = filter(script, &names, header, request)?;
     let target = {
         let thread = request.text(header, &Parameter::Thread)?;
         let path = request.text(header, &Parameter::Path)?;
         // Totals of a single function answer for it where they can.
-        let by_totals = header.about_function && header.needs != Needs::Tree;
+        let by_totals = header.about_function && !header.needs.paths();
         let totals_do = !is_tree || (by_totals && !filtered && by == Groups::Functions);
         selection::select(script, &names, thread, path, totals_do)?
     };
     match by {
         Groups::Functions => script.batch(AS_THEY_ARE)?,
+        // Their names come with their costs.
+        Groups::Containers(_) | Groups::Tag(_) => {}
         Groups::Modules => group(script, run, BY_MODULE, "module")?,
         Groups::Files => group(script, run, BY_FILE, "file")?,
     }
@@ -118,8 +136,13 @@ pub(super) fn set_up(
         (Target::Run, true) => subtrees(script, ROOTS, 0)?,
         (Target::Nodes { step }, _) => subtrees(script, SUBTREES, step)?,
     }
+    let selected = match (target, filtered) {
+        (Target::Run, false) => None,
+        _ => known(script, "SELECT cost FROM temp.selected")?,
+    };
     match by {
         Groups::Functions => {}
+        Groups::Containers(_) | Groups::Tag(_) => share(script, &names, by, selected.unwrap_or(total))?,
         Groups::Modules | Groups::Files if is_tree => {
             script.batch(FORGET_FIGURES)?;
             script.batch(GROUP_NODES)?;
@@ -133,10 +156,6 @@ pub(super) fn set_up(
         let path = request.text(header, &Parameter::Path)?;
         script.batch(if header.about_function && path.is_some() { STARTS_AT_SELECTION } else { STARTS_EVERYWHERE })?;
     }
-    let selected = match (target, filtered) {
-        (Target::Run, false) => None,
-        _ => known(script, "SELECT cost FROM temp.selected")?,
-    };
     if request.base == Base::Selection && selected.is_some() {
         script.batch(PERCENT_OF_SELECTION)?;
     }
@@ -146,7 +165,7 @@ pub(super) fn set_up(
         None => run.bias_applied,
     };
     let from_nodes = match target {
-        Target::Run => is_tree && (filtered || by != Groups::Functions || header.needs == Needs::Tree),
+        Target::Run => is_tree && (filtered || by != Groups::Functions || header.needs.paths()),
         Target::Functions => false,
         Target::Nodes { .. } => true,
     };
@@ -196,17 +215,19 @@ fn filter(
             given.push((filter, names.fitting(text, filter)?));
         }
     }
-    if given.is_empty() {
+    let is_tagged = request.tags(header).next().is_some();
+    if given.is_empty() && !is_tagged {
         return Ok(false);
     }
     if !names.has_tree() {
-        return Err(names.no_paths("--focus, --ignore and --hide look at paths"));
+        return Err(names.no_paths("--tag, --focus, --ignore and --hide look at paths"));
     }
+    tag(script, names, request.tags(header))?;
     let is_given = |name: &str| given.iter().any(|(filter, _)| *filter == name);
     for (filter, functions) in &given {
         script.run(MATCH, &[("filter", filter), ("functions", functions)])?;
     }
-    script.run(KEEP, &[("run", &names.run().run_id), ("focused", &is_given("focus"))])?;
+    script.run(KEEP, &[("run", &names.run().run_id), ("focused", &is_given("focus")), ("tagged", &is_tagged)])?;
     script.batch(ADD_UP)?;
     script.batch(DROP_EMPTY)?;
     if is_given("hide") {
@@ -217,7 +238,79 @@ fn filter(
         }
     }
     script.batch(NODES_VISIBLE)?;
+    script.batch(LABELS_VISIBLE)?;
     Ok(true)
+}
+
+/// Finds what samples cost that all tags fit.
+fn tag<'r>(
+    script: &Script<'_>,
+    names: &Names<'_, '_>,
+    tags: impl Iterator<Item = (&'r str, Option<&'r str>)>,
+) -> Result<(), ReportError> {
+    for (at, (key, value)) in tags.enumerate() {
+        let bound: [Bound<'_>; 3] = [("run", &names.run().run_id), ("key", &key), ("value", &value)];
+        script.run(if at == 0 { TAG_FIRST } else { TAG_NEXT }, &bound)?;
+        if number(script, "SELECT COUNT(*) FROM temp.tag_sets")? == 0.0 {
+            return Err(ReportError::NothingSelected(names.unknown_tag(key, value, at > 0)?));
+        }
+    }
+    script.batch(TAG_COSTS)?;
+    Ok(())
+}
+
+/// Labels know costs as they were measured, of the paths of a tree.
+fn check_labels(
+    names: &Names<'_, '_>,
+    header: &Header<'_>,
+    by: Groups<'_>,
+    request: &Request,
+    shift: f64,
+) -> Result<(), ReportError> {
+    let by_labels = matches!(by, Groups::Tag(_));
+    if shift != 0.0 && (by_labels || request.tags(header).next().is_some()) {
+        return Err(ReportError::Usage(
+            "--bias: what samples with labels cost is known as it was measured only".to_owned(),
+        ));
+    }
+    if header.needs == Needs::Labels {
+        names.check_labels()?;
+    }
+    match by {
+        Groups::Containers(_) | Groups::Tag(_) if !names.has_tree() => {
+            Err(names.no_paths("threads and labels are of paths"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Counts by thread, process or label what is selected.
+fn share(script: &Script<'_>, names: &Names<'_, '_>, by: Groups<'_>, selected: f64) -> Result<(), ReportError> {
+    let run = names.run().run_id;
+    let (kind, name, shared) = match by {
+        Groups::Functions | Groups::Modules | Groups::Files => return Ok(()),
+        Groups::Containers(kind) => {
+            script.run(CONTAINERS, &[("kind", &kind.name())])?;
+            if script.run(SHARES_OF_CONTAINERS, &[])? == 0 {
+                return Err(ReportError::NothingSelected(format!(
+                    "there is no {} in what is selected of run {run}",
+                    kind.name()
+                )));
+            }
+            (kind.name(), kind.name(), number(script, "SELECT SUM(cost) FROM temp.shares")?)
+        }
+        Groups::Tag(key) => {
+            if script.run(SHARES_OF_LABELS, &[("key", &key)])? == 0 {
+                return Err(ReportError::NothingSelected(names.unknown_tag(key, None, true)?));
+            }
+            let connection = script.database().connection();
+            let shared = connection.query_row(SHARED_BY_LABELS, named_params! {":key": key}, |row| row.get(0));
+            ("tag", key, shared.map_err(|source| failure(script.database(), source))?)
+        }
+    };
+    script.run(SHARES_LEFT, &[("name", &name), ("kind", &kind), ("selected", &selected), ("shared", &shared)])?;
+    script.batch(FORGET_FIGURES)?;
+    Ok(script.batch(SHARES)?)
 }
 
 /// Counts functions of one module or file as one.

@@ -5,7 +5,7 @@
 //! their own function over several functions, would count recursion wrongly; tests/selection.rs compares with brute force.
 
 use regex::Regex;
-use rusqlite::named_params;
+use rusqlite::{ToSql, named_params};
 
 use super::path::{self, Name, Operator, Path};
 use super::script::{Bound, Script};
@@ -20,6 +20,8 @@ const NAMES: &str = include_str!("../../queries/selection/names.sql");
 const ALL_FUNCTIONS: &str = include_str!("../../queries/selection/functions.sql");
 const KNOWS: &str = include_str!("../../queries/selection/knows.sql");
 const THREADS: &str = include_str!("../../queries/selection/threads.sql");
+const KEYS: &str = include_str!("../../queries/selection/keys.sql");
+const VALUES: &str = include_str!("../../queries/selection/values.sql");
 const FIRST: &str = include_str!("../../queries/selection/first.sql");
 const WITHIN: &str = include_str!("../../queries/selection/within.sql");
 const DIRECT: &str = include_str!("../../queries/selection/direct.sql");
@@ -29,6 +31,9 @@ const SUGGESTIONS: usize = 3;
 
 /// As many threads are all named to whoever asks for one that is not there.
 const THREADS_SHOWN: usize = 10;
+
+/// As many keys or values of labels are named to whoever asks for one that is not there.
+const NAMES_SHOWN: usize = 10;
 
 /// How alike a name must be to be suggested, from 0 to 1.
 const ALIKE: f64 = 0.75;
@@ -201,11 +206,49 @@ impl<'s, 'd> Names<'s, 'd> {
         })
     }
 
+    /// Refuses what needs labels, if there are none.
+    pub(super) fn check_labels(&self) -> Result<(), ReportError> {
+        if self.list(KEYS)?.is_empty() { Err(ReportError::NothingSelected(self.unlabelled())) } else { Ok(()) }
+    }
+
+    fn unlabelled(&self) -> String {
+        format!("samples of run {} have no labels", self.run.run_id)
+    }
+
+    /// What to say of a label that no sample has: of all, or of those that are left.
+    pub(super) fn unknown_tag(
+        &self,
+        key: &str,
+        value: Option<&str>,
+        of_those_left: bool,
+    ) -> Result<String, StoreError> {
+        let run = self.run.run_id;
+        let keys = self.list(KEYS)?;
+        let wanted = value.map_or_else(|| key.to_owned(), |value| format!("{key}={value}"));
+        Ok(if keys.is_empty() {
+            self.unlabelled()
+        } else if !keys.iter().any(|known| known == key) {
+            format!("no sample of run {run} has the label {key}; its labels: {}", some(&keys))
+        } else if of_those_left {
+            format!("no sample of run {run} that is selected has the label {wanted}")
+        } else {
+            let values = self.list_with(VALUES, &[(":key", &key)])?;
+            format!("no sample of run {run} has the label {wanted}; values of {key}: {}", some(&values))
+        })
+    }
+
     /// Names of the run that a statement lists.
     fn list(&self, sql: &str) -> Result<Vec<String>, StoreError> {
+        self.list_with(sql, &[])
+    }
+
+    /// The same, of a statement that wants to know more than the run.
+    fn list_with(&self, sql: &str, more: &[(&str, &dyn ToSql)]) -> Result<Vec<String>, StoreError> {
+        let parameters: Vec<(&str, &dyn ToSql)> =
+            [(":run", &self.run.run_id as &dyn ToSql)].iter().chain(more).copied().collect();
         let names = || -> rusqlite::Result<Vec<String>> {
             let mut statement = self.script.database().connection().prepare(sql)?;
-            statement.query_map(named_params! { ":run": self.run.run_id }, |row| row.get(0))?.collect()
+            statement.query_map(&*parameters, |row| row.get(0))?.collect()
         };
         names().map_err(|source| failure(self.script.database(), source))
     }
@@ -227,6 +270,12 @@ fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
         (Some(name), None) => Some(name),
         _ => None,
     }
+}
+
+/// The first of some names, in the order in which they come.
+fn some(names: &[String]) -> String {
+    let more = if names.len() > NAMES_SHOWN { ", …" } else { "" };
+    format!("{}{more}", names[..names.len().min(NAMES_SHOWN)].join(", "))
 }
 
 /// Says which names are most like the given one, if any is.

@@ -39,6 +39,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_core.sql"),
     include_str!("../../migrations/0002_sources.sql"),
     include_str!("../../migrations/0003_small_rows.sql"),
+    include_str!("../../migrations/0004_labels.sql"),
 ];
 
 /// `PRAGMA user_version` of a file that has all of them.
@@ -55,6 +56,7 @@ const VIEWS: &[(&str, &str)] = &[
     ("exclusive", include_str!("../../queries/views/exclusive.sql")),
     ("cumulative", include_str!("../../queries/views/cumulative.sql")),
     ("tree", include_str!("../../queries/views/tree.sql")),
+    ("tags", include_str!("../../queries/views/tags.sql")),
     ("run_list", include_str!("../../queries/views/run_list.sql")),
     ("source_lines", include_str!("../../queries/views/source_lines.sql")),
 ];
@@ -73,6 +75,7 @@ pub const CHECKS: &[(&str, &str)] = &[
     ("edges_add_up", include_str!("../../queries/checks/edges_add_up.sql")),
     ("references", include_str!("../../queries/checks/references.sql")),
     ("sources", include_str!("../../queries/checks/sources.sql")),
+    ("labels", include_str!("../../queries/checks/labels.sql")),
 ];
 
 /// Why the database could not do what was asked.

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use sha2::{Digest, Sha256};
 
 use super::bulk::{Bulk, PAGE_SIZE};
 use super::places::Places;
 use super::{Cause, Database, StoreError, migrate, sources};
-use crate::events::{EdgeKind, FunctionId, MetricId};
+use crate::events::{EdgeKind, FunctionId, LabelsId, MetricId};
 use crate::input::Fingerprint;
 use crate::source::Folder;
-use crate::tree::{Batch, CostRow, EdgeRow, Figures, Function, InfoRow, NodeRow, NoteRow, Totals};
+use crate::tree::{Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelText, NodeRow, NoteRow, Totals};
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug)]
@@ -188,6 +188,7 @@ impl RunWriter<'_> {
             let run = self.run(totals, meta, &meta.uid(repeat))?;
             self.facts(run, totals, meta)?;
             self.notes(run, &totals.notes)?;
+            self.labels(run, totals)?;
             if !has_bulk {
                 self.functions(&totals.functions)?;
                 self.lines(&totals.lines)?;
@@ -436,6 +437,27 @@ impl RunWriter<'_> {
             for node in nodes {
                 insert.execute([run, function, self.ids.node(node)])?;
             }
+        }
+        Ok(())
+    }
+
+    fn labels(&self, run: i64, totals: &Totals) -> rusqlite::Result<()> {
+        // Sets are numbered from 0 in the run, from 1 in the database.
+        let number = |labels: LabelsId| i64::from(labels.0) + 1;
+        let sql = "INSERT INTO label_sets (run_id, set_id, key, value, unit) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let mut insert = self.connection().prepare(sql)?;
+        for label in &totals.labels {
+            let value: &dyn ToSql = match &label.value {
+                LabelText::Number(number) => number,
+                LabelText::Text(text) => text,
+            };
+            insert.execute(params![run, number(label.labels), label.key, value, label.unit])?;
+        }
+        let sql = "INSERT INTO node_labels (metric_id, node_id, set_id, exclusive) VALUES (?1, ?2, ?3, ?4)";
+        let mut insert = self.connection().prepare(sql)?;
+        for cost in &totals.label_costs {
+            let (metric, node) = (self.ids.metric(cost.metric), self.ids.node(cost.node));
+            insert.execute(params![metric, node, number(cost.labels), cost.exclusive])?;
         }
         Ok(())
     }

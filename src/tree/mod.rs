@@ -7,30 +7,31 @@
 //! few follow in the batch in which they close.
 
 mod components;
+mod labels;
 mod ledger;
+mod remarks;
 mod rows;
 mod trie;
 
 pub use rows::{
-    Batch, CostRow, EdgeRow, Facts, Figures, Function, InfoFigures, InfoRow, MetricRow, NodeRow, NoteRow, Output,
-    Place, Totals,
+    Batch, CostRow, EdgeRow, Facts, Figures, Function, InfoFigures, InfoRow, LabelCostRow, LabelRow, LabelText,
+    MetricRow, NodeRow, NoteRow, Output, Place, Totals,
 };
 
 use std::fmt;
 
 use crate::error::{ImportError, Stop};
 use crate::events::{
-    Cost, Edge, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity,
-    Sink, Unit,
+    Cost, Edge, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact,
+    Sample, Sink, Unit,
 };
+use labels::Labels;
 use ledger::{Caller, Ledger, Site};
+use remarks::Remarks;
 use trie::{Step, Trie};
 
 /// Nodes in one batch: enough that handing it over costs nothing, few enough that four of them fit in any memory.
 const NODES_PER_BATCH: usize = 16 * 1024;
-
-/// Notes kept of one run; what comes after them is counted.
-const MAX_NOTES: usize = 1000;
 
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT_COST: f64 = 9_007_199_254_740_992.0;
@@ -84,6 +85,7 @@ pub struct TreeBuilder<O> {
     default: usize,
     ledger: Ledger,
     trie: Trie,
+    labels: Labels,
 
     stack: Vec<Level>,
     /// One per open node and metric.
@@ -97,26 +99,7 @@ pub struct TreeBuilder<O> {
     late: Vec<NodeRow>,
     late_costs: Vec<CostRow>,
 
-    notes: Vec<NoteRow>,
-    notes_left_out: u64,
-    exceeded: Counted,
-    rounded: Counted,
-}
-
-/// How often something happened, and to whom first.
-#[derive(Default)]
-struct Counted {
-    count: u64,
-    first: u32,
-}
-
-impl Counted {
-    fn add(&mut self, function: u32) {
-        if self.count == 0 {
-            self.first = function;
-        }
-        self.count += 1;
-    }
+    remarks: Remarks,
 }
 
 impl<O: Output> TreeBuilder<O> {
@@ -133,6 +116,7 @@ impl<O: Output> TreeBuilder<O> {
             default: 0,
             ledger: Ledger::default(),
             trie: Trie::default(),
+            labels: Labels::default(),
             stack: Vec::new(),
             accounts: Vec::new(),
             next: 1,
@@ -141,10 +125,7 @@ impl<O: Output> TreeBuilder<O> {
             other_figures: Vec::new(),
             late: Vec::new(),
             late_costs: Vec::new(),
-            notes: Vec::new(),
-            notes_left_out: 0,
-            exceeded: Counted::default(),
-            rounded: Counted::default(),
+            remarks: Remarks::default(),
         }
     }
 
@@ -154,19 +135,23 @@ impl<O: Output> TreeBuilder<O> {
     /// What the builder had to refuse on the way.
     pub fn finish(mut self) -> Result<(Totals, O), ImportError> {
         self.freeze();
-        self.drain_trie();
+        let nodes = self.drain_trie();
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
         }
         self.ledger.derive(self.facts.fidelity);
-        if !self.ledger.is_finite() || !self.metrics.iter().all(|metric| metric.total.is_finite()) {
+        if !self.ledger.is_finite()
+            || !self.labels.are_finite()
+            || !self.metrics.iter().all(|metric| metric.total.is_finite())
+        {
             self.refuse("the costs add up to more than a REAL can hold");
         }
         if let Some(failure) = self.failure {
             return Err(failure);
         }
         self.flush();
-        self.closing_notes();
+        let notes = std::mem::take(&mut self.remarks).into_rows(|function| self.name(function));
+        let (labels, label_costs) = self.labels.into_rows(&nodes);
         let totals = Totals {
             functions: self.ledger.function_rows(self.default),
             lines: self.ledger.line_rows(self.default),
@@ -174,7 +159,9 @@ impl<O: Output> TreeBuilder<O> {
             nodes: self.next - 1,
             facts: self.facts,
             metrics: self.metrics,
-            notes: self.notes,
+            labels,
+            label_costs,
+            notes,
         };
         Ok((totals.with_stated(&self.stated_totals), self.output))
     }
@@ -314,7 +301,7 @@ impl<O: Output> TreeBuilder<O> {
                 // A node that called nothing may cost less than nothing: corrected times do.
                 let alone = callees == 0.0;
                 if !alone && left < -ROUNDING * cumulative.abs() {
-                    self.exceeded.add(function);
+                    self.remarks.exceeded.add(function);
                 }
                 Figures { exclusive: if alone { left } else { left.max(0.0) }, cumulative: Some(cumulative) }
             }
@@ -336,13 +323,14 @@ impl<O: Output> TreeBuilder<O> {
             let parts = [figures.exclusive, in_outermost_pair, in_outermost, cumulative];
             self.ledger.add_to_edge(level.edge, metric, parts);
         }
-        match self.stack.len().checked_sub(1) {
+        if let Some(above) = self.stack.len().checked_sub(1) {
             // A line is part of its function: what it called counts for the function, its own cost is there already.
-            Some(above) => {
-                let account = &mut self.accounts[above * self.metrics.len() + metric];
-                account.callees += if level.line == NONE { cumulative } else { callees };
-            }
-            None => self.metrics[metric].total += cumulative.max(callees),
+            let account = &mut self.accounts[above * self.metrics.len() + metric];
+            account.callees += if level.line == NONE { cumulative } else { callees };
+        } else {
+            // What was called may cost more than the file says of all, but not because the root costs less than nothing.
+            let total = if figures.exclusive < 0.0 { cumulative } else { cumulative.max(callees) };
+            self.metrics[metric].total += total;
         }
     }
 
@@ -368,37 +356,17 @@ impl<O: Output> TreeBuilder<O> {
         self.output.batch(&mut self.batch);
     }
 
-    fn closing_notes(&mut self) {
-        let mut closing = Vec::new();
-        if self.exceeded.count > 0 {
-            closing.push(format!(
-                "{} cumulative costs are less than that of what was called (first: `{}`): they are kept, and the exclusive \
-                 costs taken as 0",
-                self.exceeded.count,
-                self.name(self.exceeded.first)
-            ));
-        }
-        if self.rounded.count > 0 {
-            closing.push(format!(
-                "{} figures are larger than 2^53 and stored rounded (first: `{}`)",
-                self.rounded.count,
-                self.name(self.rounded.first)
-            ));
-        }
-        if self.notes_left_out > 0 {
-            closing.push(format!("{} further notes were left out", self.notes_left_out));
-        }
-        for message in closing {
-            self.notes.push(NoteRow { severity: Severity::Warning, position: None, message });
-        }
-    }
-
-    fn drain_trie(&mut self) {
+    /// Opens and closes a node for each of the trie. Where there are labels: which one it was.
+    fn drain_trie(&mut self) -> Vec<u64> {
         let trie = std::mem::take(&mut self.trie);
+        let mut nodes = vec![0; if self.labels.have_costs() { trie.len() } else { 0 }];
         for node in trie.walk() {
             match node {
                 Step::Enter(at) => {
                     let (function, line, calls) = trie.node(at);
+                    if let Some(node) = nodes.get_mut(at as usize) {
+                        *node = self.next;
+                    }
                     self.open(function, line, calls);
                     for metric in 0..self.metrics.len() {
                         if let Some(value) = trie.figure(at, metric) {
@@ -409,6 +377,7 @@ impl<O: Output> TreeBuilder<O> {
                 Step::Leave => self.leave(),
             }
         }
+        nodes
     }
 
     /// Opens a node whose line, if any, has its entry.
@@ -440,7 +409,7 @@ impl<O: Output> TreeBuilder<O> {
             return false;
         }
         if figures.iter().any(|figure| figure.abs() > MAX_EXACT_COST) {
-            self.rounded.add(function);
+            self.remarks.rounded.add(function);
         }
         true
     }
@@ -498,6 +467,10 @@ impl<O: Output> Sink for TreeBuilder<O> {
 
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
         FunctionId(self.ledger.function(def))
+    }
+
+    fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
+        self.labels.set(labels)
     }
 
     fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {
@@ -613,13 +586,19 @@ impl<O: Output> Sink for TreeBuilder<O> {
         let Some((function, function_at, at)) = innermost else {
             return self.refuse("the importer gave a sample without frames");
         };
+        if sample.labels.is_some_and(|labels| !self.labels.knows(labels)) {
+            return self.refuse("the importer gave a sample labels that it never announced");
+        }
         self.trie.call(function_at, sample.calls);
+        let holders = [Some(function_at), Some(at).filter(|at| *at != function_at)];
         for &(metric, value) in sample.values {
-            if self.accept(metric, &[value], function) {
-                let metric = metric.0 as usize;
-                self.trie.add(function_at, metric, value);
-                if at != function_at {
-                    self.trie.add(at, metric, value);
+            if !self.accept(metric, &[value], function) {
+                continue;
+            }
+            for holder in holders.into_iter().flatten() {
+                self.trie.add(holder, metric.0 as usize, value);
+                if let Some(labels) = sample.labels {
+                    self.labels.add(holder, labels, metric, value);
                 }
             }
         }
@@ -684,12 +663,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
     fn record(&mut self, _what: fmt::Arguments<'_>) {}
 
     fn note(&mut self, note: Note<'_>) {
-        if self.notes.len() >= MAX_NOTES {
-            self.notes_left_out += 1;
-            return;
-        }
-        let Note { severity, position, message } = note;
-        self.notes.push(NoteRow { severity, position, message: message.to_owned() });
+        self.remarks.add(note);
     }
 }
 

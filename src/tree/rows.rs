@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Position;
-use crate::events::{EdgeKind, Fidelity, FunctionId, Kind, MetricId, Severity, Unit};
+use crate::events::{EdgeKind, Fidelity, FunctionId, Kind, LabelsId, MetricId, Severity, Unit};
 
 /// A function of the run, with text of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,6 +195,41 @@ pub struct EdgeRow {
     pub seen: Option<f64>,
 }
 
+/// One label of a set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelRow {
+    /// The set.
+    pub labels: LabelsId,
+    /// What is said.
+    pub key: Arc<str>,
+    /// What is said of it.
+    pub value: LabelText,
+    /// What a number is counted in; empty for text, and if unknown.
+    pub unit: Arc<str>,
+}
+
+/// [`crate::events::LabelValue`] with text of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LabelText {
+    /// A whole number.
+    Number(i64),
+    /// Text.
+    Text(Arc<str>),
+}
+
+/// What a node cost itself in samples with the same labels; never 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LabelCostRow {
+    /// The metric.
+    pub metric: MetricId,
+    /// The node.
+    pub node: u64,
+    /// The labels.
+    pub labels: LabelsId,
+    /// The part of the node's own cost.
+    pub exclusive: f64,
+}
+
 /// A remark, with text of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoteRow {
@@ -221,6 +256,10 @@ pub struct Totals {
     pub lines: Vec<InfoRow>,
     /// One row per metric and edge.
     pub edges: Vec<EdgeRow>,
+    /// The labels of each set.
+    pub labels: Vec<LabelRow>,
+    /// What samples with labels cost, by metric, node and set.
+    pub label_costs: Vec<LabelCostRow>,
     /// What there is to remark.
     pub notes: Vec<NoteRow>,
 }

@@ -103,6 +103,11 @@ impl Trie {
         *figure = Some(figure.map_or(value, |sum| sum + value));
     }
 
+    /// How many nodes there are, with the one above all stacks.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// Function, line and calls of a node.
     pub(super) fn node(&self, at: u32) -> (u32, u32, Option<u64>) {
         let node = &self.nodes[at as usize];

@@ -45,6 +45,9 @@ fn every_report(database: &Database) -> Result<(), Failed> {
                 Needs::Nothing => true,
                 Needs::Edges => run.fidelity != "flat",
                 Needs::Tree => run.fidelity == "tree",
+                Needs::Labels => {
+                    !rows(database, "SELECT 1 FROM label_sets WHERE run_id = ?1 LIMIT 1", &[&run.run_id])?.is_empty()
+                }
             };
             if !enough {
                 continue;

@@ -439,7 +439,12 @@ fn total(stream: &Stream, metric: MetricId, nodes: &[Node], known: &[Known], fun
         return own.filter_map(|row| row.figures.exclusive).sum();
     }
     let roots = known.iter().filter(|known| known.depth == 0);
-    roots.map(|root| known_cumulative(root.figures[at]).max(root.callees[at])).sum()
+    let total = |root: &Known| {
+        let figures = root.figures[at];
+        let cumulative = known_cumulative(figures);
+        if figures.exclusive < 0.0 { cumulative } else { cumulative.max(root.callees[at]) }
+    };
+    roots.map(total).sum()
 }
 
 fn exceeded(metric: MetricId, nodes: &[Node], known: &[Known]) -> usize {

@@ -118,7 +118,7 @@ impl<'r> Model<'r> {
                 figures[at][metric] = (own, (!unknown).then_some(all));
                 match node.parent {
                     Some(parent) => callees[parent] += if node.place.is_none() { all } else { callees[at] },
-                    None => *total += all.max(callees[at]),
+                    None => *total += if own < 0.0 { all } else { all.max(callees[at]) },
                 }
             }
         }

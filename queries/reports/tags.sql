@@ -1,0 +1,35 @@
+-- Labels of samples, with what the samples cost that have them.
+--
+-- A sample may have several labels, and several of one key: rows do not add up to the total.
+-- :first COUNT ?          only the first rows
+-- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
+-- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
+-- :tag TAG ?              only samples with this label, KEY=VALUE or just KEY; several times: with all of them
+-- :focus FILTER ?         only what happened below functions whose name, module or file fits
+-- :ignore FILTER ?        without what happened below functions whose name, module or file fits
+-- :hide FILTER ?          without such functions, whose cost goes to their callers
+-- needs: labels
+--
+--> key         TEXT text=Key csv=Key xml=Key json        what is said of samples
+--> value       TEXT text=Value csv=Value xml=Value json  what is said of them
+--> unit        TEXT text=Unit csv=Unit xml=Unit optional json  what a number is counted in; NULL for text, and if unknown
+--> exclusive   COST text=@ csv=Time xml=ExclusiveTime json  cost of the samples that have the label
+--> pct         PERCENT text=% csv=PctOfTot xml=PctOfTot json  the same, % of the run's total
+SELECT
+  k.key AS key,
+  CAST(k.value AS TEXT) AS value,
+  NULLIF(k.unit, '') AS unit,
+  SUM(c.exclusive) AS exclusive,
+  100 * SUM(c.exclusive) / NULLIF(a.total, 0) AS pct
+FROM temp.asked AS a
+CROSS JOIN temp.subtrees AS s
+CROSS JOIN temp.asked_labels AS c
+CROSS JOIN label_sets AS k
+WHERE a.question = 1
+  AND s.outermost
+  AND c.node_id BETWEEN s.node_id AND s.last_id
+  AND k.run_id = a.run_id
+  AND k.set_id = c.set_id
+GROUP BY k.key, k.value, k.unit
+ORDER BY k.key, exclusive DESC, k.value, k.unit
+LIMIT COALESCE(:first, -1);

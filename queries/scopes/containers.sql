@@ -1,0 +1,25 @@
+-- Threads or processes: their nodes, those within others of their kind left out.
+INSERT INTO temp.containers (node_id, last_id, function_id)
+SELECT node_id, last_id, function_id
+FROM (
+  SELECT
+    n.node_id,
+    n.last_id,
+    n.function_id,
+    MAX(n.last_id) OVER (ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached
+  FROM temp.asked AS a
+  CROSS JOIN runs AS r
+  CROSS JOIN function_info AS i
+  CROSS JOIN functions AS f
+  CROSS JOIN function_nodes AS place
+  CROSS JOIN temp.asked_nodes AS n
+  WHERE a.question = 1
+    AND r.run_id = a.run_id
+    AND i.metric_id = r.default_metric_id
+    AND f.function_id = i.function_id
+    AND f.kind = :kind
+    AND place.run_id = r.run_id
+    AND place.function_id = f.function_id
+    AND n.node_id = place.node_id
+)
+WHERE reached IS NULL OR node_id > reached;

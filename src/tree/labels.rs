@@ -1,0 +1,130 @@
+//! Labels of samples: which sets of them there are, and what each cost at which node of the trie.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::index;
+use super::rows::{LabelCostRow, LabelRow, LabelText};
+use crate::events::{Label, LabelValue, LabelsId, MetricId};
+
+/// Key, value and unit.
+type Texts = (Arc<str>, LabelText, Arc<str>);
+
+/// See the module's page.
+#[derive(Default)]
+pub(super) struct Labels {
+    texts: HashSet<Arc<str>>,
+    /// Sets, each sorted.
+    sets: HashMap<Arc<[Texts]>, u32>,
+    /// By set.
+    order: Vec<Arc<[Texts]>>,
+    /// By node of the trie, set and metric. Sums of 0 are there, too.
+    costs: HashMap<(u32, u32, u32), f64>,
+}
+
+impl Labels {
+    /// The number of a set.
+    pub(super) fn set(&mut self, labels: &[Label<'_>]) -> LabelsId {
+        let mut set: Vec<Texts> = labels.iter().map(|label| self.texts(label)).collect();
+        set.sort_unstable();
+        set.dedup();
+        let set: Arc<[Texts]> = set.into();
+        let next = index(self.order.len());
+        let number = *self.sets.entry(Arc::clone(&set)).or_insert(next);
+        if number == next {
+            self.order.push(set);
+        }
+        LabelsId(number)
+    }
+
+    fn texts(&mut self, label: &Label<'_>) -> Texts {
+        let value = match label.value {
+            LabelValue::Number(number) => LabelText::Number(number),
+            LabelValue::Text(text) => LabelText::Text(self.text(text)),
+        };
+        (self.text(label.key), value, self.text(label.unit))
+    }
+
+    /// One copy of every text, however many sets have it.
+    fn text(&mut self, text: &str) -> Arc<str> {
+        Arc::clone(self.texts.get_or_insert_with(text, |text| Arc::from(text)))
+    }
+
+    /// Whether there is such a set.
+    pub(super) fn knows(&self, labels: LabelsId) -> bool {
+        (labels.0 as usize) < self.order.len()
+    }
+
+    /// Adds what a sample with these labels cost itself.
+    pub(super) fn add(&mut self, at: u32, labels: LabelsId, metric: MetricId, cost: f64) {
+        *self.costs.entry((at, labels.0, metric.0)).or_insert(0.0) += cost;
+    }
+
+    /// Whether some sample had labels.
+    pub(super) fn have_costs(&self) -> bool {
+        !self.costs.is_empty()
+    }
+
+    /// Whether all sums are numbers.
+    pub(super) fn are_finite(&self) -> bool {
+        self.costs.values().all(|cost| cost.is_finite())
+    }
+
+    /// The sets, and what they cost at the nodes that have become of those of the trie. What cost nothing has no row.
+    pub(super) fn into_rows(self, nodes: &[u64]) -> (Vec<LabelRow>, Vec<LabelCostRow>) {
+        let sets = (0_u32..).zip(&self.order).flat_map(|(set, labels)| {
+            labels.iter().cloned().map(move |(key, value, unit)| LabelRow { labels: LabelsId(set), key, value, unit })
+        });
+        let costs = self.costs.iter().filter(|(_, cost)| **cost != 0.0).map(|(&(at, set, metric), &exclusive)| {
+            LabelCostRow { metric: MetricId(metric), node: nodes[at as usize], labels: LabelsId(set), exclusive }
+        });
+        let mut costs: Vec<LabelCostRow> = costs.collect();
+        costs.sort_unstable_by_key(|row| (row.metric, row.node, row.labels));
+        (sets.collect(), costs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label<'a>(key: &'a str, value: &'a str) -> Label<'a> {
+        Label { key, value: LabelValue::Text(value), unit: "" }
+    }
+
+    #[test]
+    fn sets_are_equal_whatever_the_order() {
+        let mut labels = Labels::default();
+        let both = labels.set(&[label("a", "1"), label("b", "2")]);
+        assert_eq!(labels.set(&[label("b", "2"), label("a", "1"), label("a", "1")]), both);
+        assert_ne!(labels.set(&[label("a", "1"), label("a", "2")]), both);
+        let text = labels.set(&[label("a", "1")]);
+        assert_ne!(text, both);
+        assert_ne!(labels.set(&[Label { value: LabelValue::Number(1), ..label("a", "") }]), text);
+        assert!(labels.knows(both) && !labels.knows(LabelsId(4)));
+    }
+
+    #[test]
+    fn costs_add_up_by_node_set_and_metric() {
+        let mut labels = Labels::default();
+        let (one, two) = (labels.set(&[label("a", "1")]), labels.set(&[label("a", "2")]));
+        let (samples, time) = (MetricId(0), MetricId(1));
+        for (at, set, metric, cost) in [
+            (1, two, time, 5.0),
+            (1, one, samples, 1.0),
+            (1, one, samples, 2.0),
+            (2, one, samples, 1.0),
+            (2, two, samples, 4.0),
+            (2, two, samples, -4.0),
+        ] {
+            labels.add(at, set, metric, cost);
+        }
+        let (sets, costs) = labels.into_rows(&[0, 20, 10]);
+        let text = |value: &str| LabelText::Text(value.into());
+        let sets: Vec<_> = sets.into_iter().map(|row| (row.value, row.labels)).collect();
+        assert_eq!(sets, [(text("1"), one), (text("2"), two)]);
+        let costs: Vec<_> = costs.iter().map(|row| (row.metric, row.node, row.labels, row.exclusive)).collect();
+        assert_eq!(costs, [(samples, 10, one, 1.0), (samples, 20, one, 3.0), (time, 20, two, 5.0)]);
+    }
+}

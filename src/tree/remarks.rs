@@ -1,0 +1,70 @@
+//! What there is to remark of a run: what the importer says, up to a limit, and what the builder has counted.
+
+use super::rows::NoteRow;
+use crate::events::{Note, Severity};
+
+/// Notes kept of one run; what comes after them is counted.
+const MAX_NOTES: usize = 1000;
+
+/// See the module's page.
+#[derive(Default)]
+pub(super) struct Remarks {
+    notes: Vec<NoteRow>,
+    left_out: u64,
+    /// Functions that cost less than what they called.
+    pub(super) exceeded: Counted,
+    /// Figures that no REAL holds exactly.
+    pub(super) rounded: Counted,
+}
+
+/// How often something happened, and to whom first.
+#[derive(Default)]
+pub(super) struct Counted {
+    count: u64,
+    first: u32,
+}
+
+impl Counted {
+    pub(super) fn add(&mut self, function: u32) {
+        if self.count == 0 {
+            self.first = function;
+        }
+        self.count += 1;
+    }
+}
+
+impl Remarks {
+    pub(super) fn add(&mut self, note: Note<'_>) {
+        if self.notes.len() >= MAX_NOTES {
+            self.left_out += 1;
+            return;
+        }
+        let Note { severity, position, message } = note;
+        self.notes.push(NoteRow { severity, position, message: message.to_owned() });
+    }
+
+    /// All of them; `name` knows the functions.
+    pub(super) fn into_rows(self, name: impl Fn(u32) -> String) -> Vec<NoteRow> {
+        let Self { mut notes, left_out, exceeded, rounded } = self;
+        let mut close = |message: String| notes.push(NoteRow { severity: Severity::Warning, position: None, message });
+        if exceeded.count > 0 {
+            close(format!(
+                "{} cumulative costs are less than that of what was called (first: `{}`): they are kept, and the exclusive \
+                 costs taken as 0",
+                exceeded.count,
+                name(exceeded.first)
+            ));
+        }
+        if rounded.count > 0 {
+            close(format!(
+                "{} figures are larger than 2^53 and stored rounded (first: `{}`)",
+                rounded.count,
+                name(rounded.first)
+            ));
+        }
+        if left_out > 0 {
+            close(format!("{left_out} further notes were left out"));
+        }
+        notes
+    }
+}
