@@ -8,16 +8,18 @@ mod common;
 pub mod dot;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod firefox;
 pub mod folded;
 pub mod lispworks_tree;
 pub mod pprof;
 pub mod sampler;
+pub mod speedscope;
 
 use std::io::{self, Write};
 
 use crate::options::{OptionDef, Options};
 use crate::report::{self, ReportError};
-use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, NodeRow, RunInfo, StoreError};
+use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, RunInfo, StoreError};
 
 /// All formats, in the order in which they are listed.
 pub const EXPORTS: &[&Export] = &[
@@ -29,6 +31,8 @@ pub const EXPORTS: &[&Export] = &[
     &callgrind::EXPORT,
     &pprof::EXPORT,
     &dot::EXPORT,
+    &speedscope::EXPORT,
+    &firefox::EXPORT,
 ];
 
 /// A file format that runs can be written in.
@@ -306,11 +310,6 @@ impl<'d> Profile<'d> {
     /// The numbers of the metrics that are written.
     fn metric_ids(&self) -> Vec<i64> {
         self.metrics.iter().map(|metric| metric.metric_id).collect()
-    }
-
-    /// Calls a function for every node, parents first: a row for each metric.
-    fn each_node(&self, each: impl FnMut(&[NodeRow]) -> Result<(), ExportError>) -> Result<(), ExportError> {
-        self.database.each_node_in(self.run.run_id, &self.metric_ids(), each)
     }
 
     /// Calls a function for every function of the run, in the order of [`functions`](Self::functions): a row for each metric.

@@ -2,6 +2,7 @@
 
 pub(super) mod dyalog;
 pub(super) mod protobuf;
+pub(super) mod samples;
 pub(super) mod stacks;
 
 use std::borrow::Cow;
@@ -58,6 +59,11 @@ pub(super) const COLUMNS: Loss = Loss { name: "columns", what: "columns of lines
 pub(super) const LINE_ZERO: Loss =
     Loss { name: "line_zero", what: "that a line has the number 0", of: "lines and calls" };
 
+pub(super) const MODULES: Loss = Loss { name: "modules", what: "modules of functions", of: "functions" };
+
+pub(super) const DEFINITIONS: Loss =
+    Loss { name: "definitions", what: "line or column of definition of functions", of: "functions" };
+
 pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
 
 /// Counts a metric that is not the one that readers take it for.
@@ -91,6 +97,11 @@ pub(super) fn lose_kinds(profile: &Profile<'_>, losses: &mut Losses) {
 /// Counts a call count that is known.
 pub(super) fn lose_calls(call: &Call, losses: &mut Losses) {
     losses.add(CALLS, call.calls.is_some().into());
+}
+
+/// A text of JSON.
+pub(super) fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// Text without characters that XML cannot hold, nor breaks of lines: pictures stand for them.
