@@ -9,6 +9,7 @@ pub mod dot;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
 pub mod firefox;
+pub mod flamegraph;
 pub mod folded;
 pub mod lispworks_tree;
 pub mod pprof;
@@ -31,6 +32,7 @@ pub const EXPORTS: &[&Export] = &[
     &callgrind::EXPORT,
     &pprof::EXPORT,
     &dot::EXPORT,
+    &flamegraph::EXPORT,
     &speedscope::EXPORT,
     &firefox::EXPORT,
 ];

@@ -7,6 +7,7 @@ use profdb::export::Request;
 use profdb::importers;
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
+use quick_xml::events::Event;
 use rusqlite::ToSql;
 use serde_json::Value as Json;
 
@@ -32,6 +33,7 @@ pub(super) fn every(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     speedscope(database, run).map_err(|fault| format!("speedscope: {fault:?}"))?;
     for metric in database.metrics(run.run_id)? {
         firefox(database, run, &metric.name).map_err(|fault| format!("firefox {}: {fault:?}", metric.name))?;
+        flamegraph(database, run, &metric.name).map_err(|fault| format!("flamegraph {}: {fault:?}", metric.name))?;
     }
     Ok(())
 }
@@ -53,7 +55,9 @@ fn written_with(
     run: &RunInfo,
 ) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
     let mut request = Request::default();
-    options.iter().for_each(|(option, value)| request.options.set(option, *value));
+    for (option, value) in options {
+        request.options.set(option, *value);
+    }
     let mut bytes = Vec::new();
     let losses = by_name(name).write(database, run, &request, &mut bytes)?;
     Ok((bytes, losses.each().map(|(loss, count)| (loss.name, count)).collect()))
@@ -363,8 +367,11 @@ fn text<'j>(object: &'j Json, name: &str) -> Result<&'j str, Failed> {
     Ok(member(object, name)?.as_str().ok_or_else(|| format!("{name} is no text"))?)
 }
 
-/// The members of an object are these: name, whether it must be there, and what it is.
-fn shape(object: &Json, members: &[(&str, bool, fn(&Json) -> bool)]) -> Result<(), Failed> {
+/// A member of an object: its name, whether it must be there, and what it is.
+type Member<'m> = (&'m str, bool, fn(&Json) -> bool);
+
+/// The members of an object are these.
+fn shape(object: &Json, members: &[Member]) -> Result<(), Failed> {
     let object = object.as_object().ok_or("no object")?;
     for (name, needed, fits) in members {
         let fine = object.get(*name).map_or(!needed, fits);
@@ -534,4 +541,67 @@ fn firefox(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Faile
         return Ok(());
     }
     alike_samples(sampled_costs(database, number.metric_id)?, found, true)
+}
+
+/// Every place that cost something is a box, as wide as its cost with what it called, within its caller's.
+fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
+    let mut request = Request { metric: Some(metric.to_owned()), ..Request::default() };
+    request.options.set("min-pct", "0");
+    let mut bytes = Vec::new();
+    let losses = by_name("flamegraph").write(database, run, &request, &mut bytes)?;
+    let clipped = losses.each().any(|(loss, _)| loss.name == "cumulative");
+    let svg = String::from_utf8(bytes)?;
+    let mut reader = quick_xml::Reader::from_str(&svg);
+    let mut boxes: Vec<[f64; 3]> = Vec::new();
+    let mut open = Vec::new();
+    loop {
+        match reader.read_event()? {
+            Event::Start(start) => open.push(start.name().as_ref().to_owned()),
+            Event::End(_) => drop(open.pop()),
+            Event::Empty(rect) if open.last().is_some_and(|element| element == "g") => {
+                let number = |name: &str| -> Result<f64, Failed> {
+                    let value = rect.try_get_attribute(name)?.ok_or_else(|| format!("no {name}"))?;
+                    Ok(value.value.parse()?)
+                };
+                boxes.push([number("x")?, number("y")?, number("width")?]);
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    ensure(open.is_empty(), || format!("{open:?} are open"))?;
+    let sql = "SELECT depth, line IS NOT NULL, cumulative FROM tree WHERE run_id = 1 AND metric = ?1 ORDER BY node_id";
+    let mut levels: Vec<(i64, bool)> = Vec::new();
+    let mut expected: Vec<(usize, f64)> = Vec::new();
+    for row in rows(database, sql, &[&metric])? {
+        let [Value::Integer(depth), Value::Integer(line), cost] = row.as_slice() else {
+            return Err(format!("a row of the tree: {row:?}").into());
+        };
+        levels.retain(|(above, _)| above < depth);
+        let level = levels.iter().filter(|(_, line)| !line).count();
+        levels.push((*depth, *line == 1));
+        if let (0, Value::Real(cost)) = (line, cost) {
+            expected.push((level, cost.max(0.0)));
+        }
+    }
+    let whole: f64 = expected.iter().filter(|(level, _)| *level == 0).map(|(_, cost)| cost).sum();
+    if clipped || whole == 0.0 {
+        return ensure(boxes.iter().all(|[x, _, width]| *x >= 0.0 && x + width <= 1200.001), || svg.clone());
+    }
+    expected.retain(|(_, cost)| *cost > 0.0);
+    ensure(boxes.len() == expected.len(), || format!("{} boxes for {} places", boxes.len(), expected.len()))?;
+    let bottom = boxes.iter().map(|[_, y, _]| *y).fold(0.0, f64::max);
+    let mut around: Vec<[f64; 2]> = Vec::new();
+    for ([x, y, width], (level, cost)) in boxes.iter().zip(&expected) {
+        let wide = 1200.0 * cost / whole;
+        ensure((width - wide).abs() <= 1e-9 * wide, || format!("{width} wide, not {wide}"))?;
+        #[expect(clippy::cast_precision_loss, reason = "levels are few")]
+        let above = (bottom - y - 17.0 * *level as f64).abs();
+        ensure(above < 0.5, || format!("level {level} at {y}, the roots at {bottom}"))?;
+        around.truncate(*level);
+        let within = around.last().copied().unwrap_or([0.0, 1200.0]);
+        ensure(*x >= within[0] - 1e-6 && x + width <= within[1] + 1e-6, || format!("{x} {width} within {within:?}"))?;
+        around.push([*x, x + width]);
+    }
+    Ok(())
 }

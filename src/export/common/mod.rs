@@ -6,11 +6,14 @@ pub(super) mod samples;
 pub(super) mod stacks;
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use hashbrown::HashSet;
 
 use super::{Call, Loss, Losses, Profile};
 use crate::events::Kind;
+use crate::options::{OptionDef, Takes};
+use crate::store::FunctionRow;
 
 pub(super) const LINES: Loss =
     Loss { name: "lines", what: "lines of functions; their cost is in that of the function", of: "nodes" };
@@ -66,6 +69,13 @@ pub(super) const DEFINITIONS: Loss =
 
 pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
 
+/// How little is not shown any more, of formats that are looked at.
+pub(super) const MIN_PCT: OptionDef = OptionDef {
+    name: "min-pct",
+    takes: Takes::Percentage,
+    meaning: "leave out what cost less than N % of the run [default: 0.5 in call graphs, 0.01 in flame graphs]",
+};
+
 /// Counts a metric that is not the one that readers take it for.
 pub(super) fn lose_metric(profile: &Profile<'_>, losses: &mut Losses) {
     losses.add(METRIC, (profile.metric.name != "samples" || profile.metric.unit != "count").into());
@@ -97,6 +107,30 @@ pub(super) fn lose_kinds(profile: &Profile<'_>, losses: &mut Losses) {
 /// Counts a call count that is known.
 pub(super) fn lose_calls(call: &Call, losses: &mut Losses) {
     losses.add(CALLS, call.calls.is_some().into());
+}
+
+/// `1 call`, `2 calls`.
+pub(super) fn many(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Where a function is, in one line.
+pub(super) fn place(function: &FunctionRow) -> String {
+    let FunctionRow { name, module, file, place: (line, _), .. } = function;
+    let mut text =
+        if function.kind == Kind::Function { name.clone() } else { format!("{name} ({})", function.kind.name()) };
+    for part in [module, file].into_iter().filter(|part| !part.is_empty()) {
+        let _ = write!(text, ", {part}");
+    }
+    if *line != 0 {
+        let _ = write!(text, ":{line}");
+    }
+    text
+}
+
+/// The share of the run, in percent, below which nothing is shown, if one is asked for.
+pub(super) fn least_share(profile: &Profile<'_>) -> Option<f64> {
+    profile.options.value(MIN_PCT.name)?.parse().ok()
 }
 
 /// A text of JSON.
