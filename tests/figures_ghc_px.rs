@@ -277,7 +277,8 @@ fn prof2dot_graph(dot: &str) -> (Vec<Centre>, Vec<(Centre, Centre)>) {
 /// Hue, saturation and value, as far as sums in another order leave them alike.
 fn rounded(colour: &str) -> String {
     let numbers = colour.split([' ', ',']).filter(|number| !number.is_empty());
-    numbers.map(|text| format!("{:.9} ", number(text))).collect()
+    let numbers: Vec<String> = numbers.map(|text| format!("{:.9}", number(text))).collect();
+    numbers.join(" ")
 }
 
 /// The same of ours, from the tooltips, which have all digits. Back edges are dashed.
@@ -332,7 +333,10 @@ fn calc_as_prof2dot_draws() {
         }
     };
     expected_boxes.iter_mut().for_each(theirs);
-    expected_arrows.iter_mut().for_each(|(from, to)| [from, to].into_iter().for_each(theirs));
+    for (from, to) in &mut expected_arrows {
+        theirs(from);
+        theirs(to);
+    }
     expected_boxes.sort();
     expected_arrows.sort();
     boxes.sort();

@@ -112,10 +112,11 @@ const FLAGS: &[&[(&str, &str)]] = &[
 ];
 
 /// What is asked to write a run.
-const EXPORT: [&str; 7] = [
+const EXPORT: [&str; 8] = [
     include_str!("../queries/export/back_edges.sql"),
     include_str!("../queries/export/edges.sql"),
     include_str!("../queries/export/functions.sql"),
+    include_str!("../queries/export/labels.sql"),
     include_str!("../queries/export/lines.sql"),
     include_str!("../queries/export/node.sql"),
     include_str!("../queries/export/nodes.sql"),

@@ -23,8 +23,8 @@ use std::io::Write;
 use hashbrown::{HashMap, HashSet};
 
 use super::common::{
-    BACK_EDGES, COLUMNS, FACTS, FRACTIONS, KINDS, LARGE, LINE_ZERO, METRIC, METRICS, NAMES, PATHS, Parts, SAME_NAME,
-    TITLE, UNKNOWN, one_line, signed,
+    BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LARGE, LINE_ZERO, METRIC, METRICS, NAMES, PATHS, Parts,
+    SAME_NAME, TITLE, UNKNOWN, one_line, signed,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -66,9 +66,6 @@ pub const EXPORT: Export = Export {
 };
 
 const METRIC_ORDER: Loss = Loss { name: "metric_order", what: "the order of the metrics", of: "runs" };
-
-const DEFINITIONS: Loss =
-    Loss { name: "definitions", what: "line or column of definition of functions", of: "functions" };
 
 const LINE_CALLS: Loss = Loss { name: "line_calls", what: "how often lines were executed", of: "lines" };
 

@@ -24,9 +24,8 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::common::{BACK_EDGES, FACTS, METRICS, NAMES, PATHS, printable};
+use super::common::{BACK_EDGES, FACTS, METRICS, MIN_PCT, NAMES, PATHS, least_share, many, place, printable};
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
-use crate::events::Kind;
 use crate::options::{OptionDef, Takes};
 use crate::report::render::number::{Scale, fixed, shortest};
 use crate::report::{self, ReportError};
@@ -54,11 +53,7 @@ pub const EXPORT: Export = Export {
             takes: Takes::Word(&["safe", "prof2dot"]),
             meaning: "colours: safe for colour-blind people, or those of prof2dot [default: safe]",
         },
-        OptionDef {
-            name: "min-pct",
-            takes: Takes::Percentage,
-            meaning: "leave out what cost less than N % of the run [default: 0.5]",
-        },
+        MIN_PCT,
         OptionDef { name: "keep-empty", takes: Takes::Nothing, meaning: "keep functions that nothing is known of" },
         OptionDef { name: SVG, takes: Takes::Nothing, meaning: "draw the graph: calls the program dot of Graphviz" },
     ],
@@ -170,7 +165,7 @@ impl<'p> Graph<'p> {
 
     /// Whether a cost is too little to be shown.
     fn is_small(&self, cost: f64) -> bool {
-        let least = self.profile.options.value("min-pct").and_then(|least| least.parse().ok()).unwrap_or(LEAST);
+        let least = least_share(self.profile).unwrap_or(LEAST);
         self.share(self.shown, cost).is_some_and(|share| share.abs() < least)
     }
 
@@ -396,25 +391,6 @@ fn heat(profile: &Profile<'_>) -> Result<Option<Vec<f64>>, ExportError> {
     let largest = values.iter().copied().fold(0.0, f64::max);
     let part = |value: f64| if largest > 0.0 { (value / largest).max(0.0) } else { 0.0 };
     Ok(Some(values.into_iter().map(part).collect()))
-}
-
-/// Where a function is, in one line.
-fn place(function: &FunctionRow) -> String {
-    let FunctionRow { name, module, file, place: (line, _), .. } = function;
-    let mut text =
-        if function.kind == Kind::Function { name.clone() } else { format!("{name} ({})", function.kind.name()) };
-    for part in [module, file].into_iter().filter(|part| !part.is_empty()) {
-        let _ = write!(text, ", {part}");
-    }
-    if *line != 0 {
-        let _ = write!(text, ":{line}");
-    }
-    text
-}
-
-/// `1 call`, `2 calls`.
-fn many(count: u64, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A text as the language has it. References to characters as in HTML are undone by whoever draws it.

@@ -23,7 +23,7 @@ use hashbrown::HashMap;
 
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
     SAME_NAME, TITLE, lose_calls, lose_facts, lose_kinds, lose_metric, lose_places, whole,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
@@ -37,8 +37,8 @@ pub const EXPORT: Export = Export {
     layouts: &[],
     options: &[],
     losses: &[
-        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, KINDS, PLACES, NAMES, SAME_NAME, ABSENT, SIBLINGS,
-        CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
+        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, NAMES, SAME_NAME, ABSENT,
+        SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
     ],
     write,
 };

@@ -27,8 +27,8 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::stacks::{CUMULATIVE, Sums};
 use super::common::{
-    ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME, PLACES,
-    TITLE, UNKNOWN, one_line, whole,
+    ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME,
+    PLACES, TITLE, UNKNOWN, one_line, whole,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::cost_centres::{BUILT_IN, ROOT, number};
@@ -44,8 +44,8 @@ pub const EXPORT: Export = Export {
     layouts: &[],
     options: &[],
     losses: &[
-        LINES, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, KINDS, PLACES, NAMES, ABSENT, APART, CUMULATIVE, UNKNOWN,
-        FRACTIONS, NEGATIVE, LARGE,
+        LINES, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, NAMES, ABSENT, APART, CUMULATIVE,
+        UNKNOWN, FRACTIONS, NEGATIVE, LARGE,
     ],
     write,
 };
@@ -104,6 +104,7 @@ fn stamp<'p>(profile: &'p Profile<'_>) -> Cow<'p, str> {
 
 /// Counts what the log does not hold of the run as a whole.
 fn lose_facts(profile: &Profile<'_>, scales: &Scales, losses: &mut Losses) {
+    losses.add(LABELS, profile.labels);
     losses.add(TITLE, profile.run.title.is_some().into());
     let is_held = |name: &str, text: &str| match name {
         "recorded_at" => stamp(profile) == text,

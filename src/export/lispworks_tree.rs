@@ -21,7 +21,7 @@ use std::io::Write;
 use hashbrown::HashMap;
 
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
     SAME_NAME, TITLE, UNKNOWN, lose_calls, lose_facts, lose_metric, one_line, whole,
 };
 use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
@@ -43,6 +43,7 @@ pub const EXPORT: Export = Export {
         METRICS,
         TITLE,
         FACTS,
+        LABELS,
         BACK_EDGES,
         KINDS,
         PLACES,

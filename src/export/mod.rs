@@ -8,17 +8,20 @@ mod common;
 pub mod dot;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod firefox;
+pub mod flamegraph;
 pub mod folded;
 pub mod ghc_px;
 pub mod lispworks_tree;
 pub mod pprof;
 pub mod sampler;
+pub mod speedscope;
 
 use std::io::{self, Write};
 
 use crate::options::{OptionDef, Options};
 use crate::report::{self, ReportError};
-use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, NodeRow, RunInfo, StoreError};
+use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, RunInfo, StoreError};
 
 /// All formats, in the order in which they are listed.
 pub const EXPORTS: &[&Export] = &[
@@ -31,6 +34,9 @@ pub const EXPORTS: &[&Export] = &[
     &callgrind::EXPORT,
     &pprof::EXPORT,
     &dot::EXPORT,
+    &flamegraph::EXPORT,
+    &speedscope::EXPORT,
+    &firefox::EXPORT,
 ];
 
 /// A file format that runs can be written in.
@@ -246,6 +252,8 @@ struct Profile<'d> {
     told: Vec<(String, String)>,
     /// How many of these there are.
     facts: u64,
+    /// Different labels that its samples have.
+    labels: u64,
     /// Calls that are known to exist, without cost of their own.
     back_edges: u64,
     /// Places in the tree of calls, lines of functions among them.
@@ -294,6 +302,7 @@ impl<'d> Profile<'d> {
             options: request.options.clone(),
             facts: told.len() as u64,
             told,
+            labels: database.labels(run.run_id)?,
             back_edges: database.back_edges(run.run_id)?,
             nodes,
         })
@@ -308,11 +317,6 @@ impl<'d> Profile<'d> {
     /// The numbers of the metrics that are written.
     fn metric_ids(&self) -> Vec<i64> {
         self.metrics.iter().map(|metric| metric.metric_id).collect()
-    }
-
-    /// Calls a function for every node, parents first: a row for each metric.
-    fn each_node(&self, each: impl FnMut(&[NodeRow]) -> Result<(), ExportError>) -> Result<(), ExportError> {
-        self.database.each_node_in(self.run.run_id, &self.metric_ids(), each)
     }
 
     /// Calls a function for every function of the run, in the order of [`functions`](Self::functions): a row for each metric.

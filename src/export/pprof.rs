@@ -26,14 +26,14 @@ use flate2::write::GzEncoder;
 use hashbrown::{HashMap, HashSet};
 
 use super::common::protobuf::Message;
-use super::common::stacks::{CUMULATIVE, SIBLINGS, Stacks};
+use super::common::samples::{Frames, LINE_FILES, Place, Sample, TOTALS, each_sample};
+use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINE_ZERO, LINES, METRICS, NAMES, Parts, SAME_NAME,
-    TITLE, signed,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINE_ZERO, LINES, METRICS, NAMES, SAME_NAME, TITLE,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
-use crate::store::{FunctionRow, LinePlace, NodeRow};
+use crate::store::FunctionRow;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {
@@ -66,15 +66,8 @@ pub const EXPORT: Export = Export {
     write,
 };
 
-const TOTALS: Loss = Loss { name: "totals", what: "totals that the functions do not add up to", of: "metrics" };
-
 const DEFINITION_COLUMNS: Loss =
     Loss { name: "definition_columns", what: "column of definition of functions", of: "functions" };
-
-const LINE_FILES: Loss = Loss { name: "line_files", what: "files of lines that are not the function's", of: "nodes" };
-
-/// What rounding may make of a sum, as a part of it.
-const ROUNDING: f64 = 1e-9;
 
 /// Names that readers give to what has none.
 const NO_STACK: &str = "[no stack]";
@@ -87,14 +80,17 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     let mut out = GzEncoder::new(out, Compression::default());
     let mut texts = Texts::default();
     facts(profile, &mut texts, losses, &mut out)?;
-    let mut samples = Samples::new(profile, &mut texts);
-    profile.each_node(|rows| samples.node(rows, losses, &mut out))?;
-    samples.close(0, losses, &mut out)?;
-    for (metric, total) in profile.metrics.iter().zip(&samples.totals) {
-        let differs = (metric.total - total).abs() > ROUNDING * metric.total.abs().max(total.abs());
-        losses.add(TOTALS, differs.into());
-    }
-    samples.tables(losses, &mut out)?;
+    let mut frames = Frames::new(profile);
+    let is_no_stack = |function: usize| {
+        let known = &profile.functions[function];
+        is_reserved(known) && known.name == NO_STACK
+    };
+    let no_stack: Vec<bool> = (0..profile.functions.len()).map(is_no_stack).collect();
+    each_sample(profile, &profile.metrics, &mut frames, losses, |one, places| {
+        let without = one.stack.len() == 1 && no_stack[places[one.stack[0]].function];
+        sample(profile, &mut texts, one, without, &mut out)
+    })?;
+    tables(profile, &mut texts, &frames, losses, &mut out)?;
     texts.write(&mut out)?;
     out.finish()?;
     Ok(())
@@ -221,212 +217,102 @@ fn nanoseconds(text: &str) -> Option<i64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(i64::from(fraction))
 }
 
-/// A line of a function; line 0 stands for the function as a whole.
-type Place = (usize, i64, i64);
-
-/// The samples, and what they need of the tables.
-struct Samples<'p, 't> {
-    profile: &'p Profile<'p>,
-    texts: &'t mut Texts<'p>,
-    /// Ids of locations, in the order in which they were needed.
-    locations: HashMap<Place, u64>,
-    places: Vec<Place>,
-    stacks: Stacks,
-
-    open: Vec<Open>,
-    /// The ids of the open calls, outermost first.
-    path: Vec<u64>,
-    /// Key and value of the open threads and the like.
-    labels: Vec<(u64, u64)>,
-    /// For each open node and metric: its own cost, and what lines have had of it.
-    own: Vec<(i64, Parts)>,
-    /// What all places cost themselves, by metric.
-    totals: Vec<f64>,
-    message: Message,
-    placed: Vec<bool>,
+/// A sample; threads and the like around its functions are its labels.
+fn sample<'p>(
+    profile: &'p Profile<'_>,
+    texts: &mut Texts<'p>,
+    Sample { around, stack, values }: &Sample<'_>,
+    is_no_stack: bool,
+    out: &mut impl Write,
+) -> Result<(), ExportError> {
+    let mut message = Message::default();
+    let stack = if is_no_stack { &[] } else { *stack };
+    message.numbers(1, stack.iter().rev().map(|frame| *frame as u64 + 1));
+    message.numbers(2, values.iter().map(|value| value.cast_unsigned()));
+    for thread in *around {
+        let FunctionRow { kind, name, .. } = &profile.functions[*thread];
+        let mut label = Message::default();
+        label.number(1, texts.add(kind.name()));
+        label.number(2, texts.add(name));
+        message.field(3, label.bytes());
+    }
+    put(out, 2, &message)
 }
 
-/// An open node.
-struct Open {
-    function: usize,
-    id: u64,
-    /// It is a label, not a frame.
-    is_label: bool,
-    /// What stood where its id stands now: lines take the place of their function.
-    instead: Option<u64>,
-    is_leaf: bool,
+/// What the samples refer to.
+fn tables<'p>(
+    profile: &'p Profile<'_>,
+    texts: &mut Texts<'p>,
+    frames: &Frames,
+    losses: &mut Losses,
+    out: &mut impl Write,
+) -> Result<(), ExportError> {
+    let mappings = mappings(profile, texts, out)?;
+    for (id, Place { function, line, col }) in (1..).zip(&frames.places) {
+        let known = &profile.functions[*function];
+        let mut message = Message::default();
+        message.number(1, id);
+        let mapping = mappings.get(known.module.as_str()).filter(|_| !known.module.is_empty());
+        message.number(2, mapping.copied().unwrap_or(0));
+        let is_unknown = is_reserved(known) && known.name == UNKNOWN;
+        losses.add(LINES, (is_unknown && *line != 0).into());
+        if !is_unknown {
+            let mut place = Message::default();
+            place.number(1, *function as u64 + 1);
+            place.number(2, line.cast_unsigned());
+            place.number(3, col.cast_unsigned());
+            message.field(4, place.bytes());
+        }
+        put(out, 4, &message)?;
+    }
+    let mut known = HashSet::new();
+    for (at, function) in profile.functions.iter().enumerate() {
+        let FunctionRow { kind, name, module, file, place: (line, col), raw_name, .. } = function;
+        let is_held = *kind == Kind::Function || is_reserved(function) || (kind.is_container() && frames.is_around[at]);
+        losses.add(KINDS, (frames.placed[at] && !is_held).into());
+        losses.add(ABSENT, (!frames.placed[at]).into());
+        losses.add(NAMES, name.is_empty().into());
+        losses.add(DEFINITION_COLUMNS, (*col != 0).into());
+        losses.add(SAME_NAME, (!known.insert((name, module, file, line))).into());
+        let mut message = Message::default();
+        message.number(1, at as u64 + 1);
+        message.number(2, texts.add(name));
+        message.number(3, texts.add(raw_name.as_deref().unwrap_or_default()));
+        message.number(4, texts.add(file));
+        message.number(5, line.cast_unsigned());
+        put(out, 5, &message)?;
+    }
+    Ok(())
 }
 
-impl<'p, 't> Samples<'p, 't> {
-    fn new(profile: &'p Profile<'p>, texts: &'t mut Texts<'p>) -> Self {
-        Self {
-            profile,
-            texts,
-            locations: HashMap::new(),
-            places: Vec::new(),
-            stacks: Stacks::default(),
-            open: Vec::new(),
-            path: Vec::new(),
-            labels: Vec::new(),
-            own: Vec::new(),
-            totals: vec![0.0; profile.metrics.len()],
-            message: Message::default(),
-            placed: vec![false; profile.functions.len()],
+/// Writes a mapping for each module, and gives their ids. The first one is that of the program.
+fn mappings<'p>(
+    profile: &'p Profile<'_>,
+    texts: &mut Texts<'p>,
+    out: &mut impl Write,
+) -> Result<HashMap<&'p str, u64>, ExportError> {
+    let told = |wanted: &str| {
+        let found = profile.told.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, text)| text.as_str())
+    };
+    let (command, build_id) = (told("command"), told("build_id"));
+    let modules = profile.functions.iter().map(|function| function.module.as_str());
+    let first = command.or(build_id.map(|_| ""));
+    let mut mappings: HashMap<&str, u64> = HashMap::new();
+    for module in first.into_iter().chain(modules.filter(|module| !module.is_empty())) {
+        let next = mappings.len() as u64 + 1;
+        if *mappings.entry(module).or_insert(next) != next {
+            continue;
         }
+        let mut message = Message::default();
+        message.number(1, next);
+        message.number(5, texts.add(module));
+        message.number(6, if next == 1 { texts.add(build_id.unwrap_or_default()) } else { 0 });
+        // Functions, files, lines and inlined functions are known: nobody needs to look for symbols.
+        (7..=10).for_each(|known| message.number(known, 1));
+        put(out, 3, &message)?;
     }
-
-    fn node(&mut self, rows: &[NodeRow], losses: &mut Losses, out: &mut impl Write) -> Result<(), ExportError> {
-        let NodeRow { depth, function_id, line, calls, .. } = &rows[0];
-        self.close(*depth, losses, out)?;
-        let function = self.profile.function(*function_id);
-        let known = &self.profile.functions[function];
-        losses.add(CALLS, calls.is_some().into());
-        let place = line.as_ref().map_or((function, 0, 0), |LinePlace { file, line, col }| {
-            losses.add(LINES, (is_reserved(known) && known.name == UNKNOWN).into());
-            losses.add(LINE_FILES, (!file.is_empty()).into());
-            losses.add(LINE_ZERO, (*line == 0).into());
-            (function, *line, *col)
-        });
-        let next = self.places.len() as u64 + 1;
-        let id = *self.locations.entry(place).or_insert(next);
-        if id == next {
-            self.places.push(place);
-        }
-        self.stacks.enter_node(rows, usize::try_from(id).unwrap_or(usize::MAX), losses);
-        let is_label = line.is_none() && known.kind.is_container() && self.path.is_empty();
-        if !std::mem::replace(&mut self.placed[function], true) {
-            let is_own = known.kind == Kind::Function || (known.kind == Kind::Pseudo && is_reserved(known));
-            losses.add(KINDS, (!is_own && !is_label).into());
-        }
-        // Lines break down the node above.
-        let count = self.profile.metrics.len();
-        let above = self.own.len().saturating_sub(count);
-        for (at, row) in rows.iter().enumerate() {
-            let own = if let (Some(_), Some((_, parts))) = (line, self.own.get_mut(above + at)) {
-                parts.part(row.exclusive, losses)
-            } else {
-                self.totals[at] += row.exclusive;
-                signed(row.exclusive, losses)
-            };
-            self.own.push((own, Parts::default()));
-        }
-        if let Some(above) = self.open.last_mut() {
-            above.is_leaf = false;
-        }
-        let mut instead = None;
-        if is_label {
-            self.labels.push((self.texts.add(known.kind.name()), self.texts.add(&known.name)));
-        } else {
-            instead = if line.is_some() { self.path.pop() } else { None };
-            self.path.push(id);
-        }
-        self.open.push(Open { function, id, is_label, instead, is_leaf: true });
-        Ok(())
-    }
-
-    /// Closes nodes until so many are open, each with its sample.
-    fn close(&mut self, depth: usize, losses: &mut Losses, out: &mut impl Write) -> Result<(), ExportError> {
-        self.stacks.leave(depth, losses);
-        while self.open.len() > depth {
-            let Some(Open { function, id, is_label, instead, is_leaf }) = self.open.pop() else { break };
-            let first = self.open.len() * self.profile.metrics.len();
-            let values: Vec<i64> = self.own.drain(first..).map(|(own, mut parts)| parts.left_of(own)).collect();
-            if is_leaf || values.iter().any(|value| *value != 0) {
-                self.sample(function, is_label.then_some(id), &values, out)?;
-            }
-            if is_label {
-                self.labels.pop();
-            } else {
-                self.path.pop();
-                self.path.extend(instead);
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes what the innermost open node cost itself.
-    fn sample(
-        &mut self,
-        function: usize,
-        label: Option<u64>,
-        values: &[i64],
-        out: &mut impl Write,
-    ) -> Result<(), ExportError> {
-        let known = &self.profile.functions[function];
-        let is_no_stack = is_reserved(known) && known.name == NO_STACK && self.path.len() == 1;
-        let path = if is_no_stack { &[] } else { self.path.as_slice() };
-        self.message.clear();
-        self.message.numbers(1, path.iter().chain(&label).rev().copied());
-        self.message.numbers(2, values.iter().map(|value| value.cast_unsigned()));
-        for (key, value) in &self.labels {
-            let mut label = Message::default();
-            label.number(1, *key);
-            label.number(2, *value);
-            self.message.field(3, label.bytes());
-        }
-        put(out, 2, &self.message)
-    }
-
-    /// Writes what the samples refer to.
-    fn tables(&mut self, losses: &mut Losses, out: &mut impl Write) -> Result<(), ExportError> {
-        let profile = self.profile;
-        let mut mappings: HashMap<&str, u64> = HashMap::new();
-        let told = |wanted: &str| {
-            let found = profile.told.iter().find(|(name, _)| name == wanted);
-            found.map(|(_, text)| text.as_str())
-        };
-        let (command, build_id) = (told("command"), told("build_id"));
-        let modules = profile.functions.iter().map(|function| function.module.as_str());
-        // The first mapping is that of the program.
-        let first = command.or(build_id.map(|_| ""));
-        for module in first.into_iter().chain(modules.filter(|module| !module.is_empty())) {
-            let next = mappings.len() as u64 + 1;
-            if mappings.contains_key(module) {
-                continue;
-            }
-            mappings.insert(module, next);
-            let mut message = Message::default();
-            message.number(1, next);
-            message.number(5, self.texts.add(module));
-            message.number(6, if next == 1 { self.texts.add(build_id.unwrap_or_default()) } else { 0 });
-            // Functions, files, lines and inlined functions are known: nobody needs to look for symbols.
-            (7..=10).for_each(|known| message.number(known, 1));
-            put(out, 3, &message)?;
-        }
-        for (id, (function, line, col)) in (1..).zip(&self.places) {
-            let known = &profile.functions[*function];
-            let mut message = Message::default();
-            message.number(1, id);
-            message.number(
-                2,
-                mappings.get(known.module.as_str()).copied().filter(|_| !known.module.is_empty()).unwrap_or(0),
-            );
-            if !(is_reserved(known) && known.name == UNKNOWN) {
-                let mut place = Message::default();
-                place.number(1, *function as u64 + 1);
-                place.number(2, line.cast_unsigned());
-                place.number(3, col.cast_unsigned());
-                message.field(4, place.bytes());
-            }
-            put(out, 4, &message)?;
-        }
-        let mut known = HashSet::new();
-        for (id, function) in (1..).zip(&profile.functions) {
-            let FunctionRow { name, module, file, place: (line, col), raw_name, .. } = function;
-            losses.add(NAMES, name.is_empty().into());
-            losses.add(DEFINITION_COLUMNS, (*col != 0).into());
-            losses.add(SAME_NAME, (!known.insert((name, module, file, line))).into());
-            let mut message = Message::default();
-            message.number(1, id);
-            message.number(2, self.texts.add(name));
-            message.number(3, self.texts.add(raw_name.as_deref().unwrap_or_default()));
-            message.number(4, self.texts.add(file));
-            message.number(5, line.cast_unsigned());
-            put(out, 5, &message)?;
-        }
-        losses.add(ABSENT, self.placed.iter().filter(|placed| !**placed).count() as u64);
-        Ok(())
-    }
+    Ok(mappings)
 }
 
 /// Whether readers make a function of their own of something without a name.

@@ -21,7 +21,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
     SAME_NAME, TITLE, lose_calls, lose_facts, lose_metric, one_line, whole,
 };
 use super::{Export, ExportError, Layout, Loss, Losses, Metrics, Needs, Profile};
@@ -38,8 +38,8 @@ pub const EXPORT: Export = Export {
     layouts: &[PUBLISHED, OF_2008],
     options: &[],
     losses: &[
-        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, BACK_EDGES, NO_THREAD, KINDS, PLACES, NAMES, SAME_NAME, ABSENT,
-        SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
+        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, NO_THREAD, KINDS, PLACES, NAMES, SAME_NAME,
+        ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
     ],
     write,
 };

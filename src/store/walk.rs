@@ -11,6 +11,7 @@ const NODES: &str = include_str!("../../queries/export/nodes.sql");
 const FUNCTIONS: &str = include_str!("../../queries/export/functions.sql");
 const LINES: &str = include_str!("../../queries/export/lines.sql");
 const EDGES: &str = include_str!("../../queries/export/edges.sql");
+const LABELS: &str = include_str!("../../queries/export/labels.sql");
 const BACK_EDGES: &str = include_str!("../../queries/export/back_edges.sql");
 
 /// A node, with its cost in one metric.
@@ -290,6 +291,15 @@ impl Database {
             statement.query_map(named_params! {":run": run_id, ":metric": metric_id}, function)?.collect()
         };
         functions().map_err(|source| self.failed(source))
+    }
+
+    /// How many different sets of labels the samples of a run have.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn labels(&self, run_id: i64) -> Result<u64, StoreError> {
+        let counted = self.connection.query_row(LABELS, named_params! {":run": run_id}, |row| count(row, 0));
+        Ok(counted.map_err(|source| self.failed(source))?.unwrap_or(0))
     }
 
     /// How many calls of a run are known to exist, without cost of their own.

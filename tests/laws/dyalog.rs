@@ -71,6 +71,8 @@ fn holds(export: &'static Export, database: &Database, run: &RunInfo, time: &str
     ensure((second.fidelity == "tree") == is_tree, || format!("{} became {}", run.fidelity, second.fidelity))?;
     let sql = if is_tree { TREE } else { DATA };
     let told = |loss: &str| lost.contains_key(loss);
+    let labels = rows(database, "SELECT 1 FROM label_sets LIMIT 1", &[])?;
+    ensure(told("labels") != labels.is_empty(), || format!("{lost:?} is wrong about labels"))?;
     let name = |text: &str| match text {
         "" => "(no name)".to_owned(),
         _ if export.name == "dyalog_xml" => held_by_xml(text),

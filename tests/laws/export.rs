@@ -288,7 +288,10 @@ fn folded(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed
     }
     let lines = rows(database, "SELECT 1 FROM tree WHERE run_id = 1 AND metric = ?1 AND line IS NOT NULL", &[&metric])?;
     let told = lost.get("lines").copied().unwrap_or(0);
-    ensure(told == lines.len() as u64, || format!("{told} lines are said to be lost, not {}", lines.len()))
+    ensure(told == lines.len() as u64, || format!("{told} lines are said to be lost, not {}", lines.len()))?;
+    let labels = rows(database, "SELECT DISTINCT set_id FROM label_sets", &[])?;
+    let told = lost.get("labels").copied().unwrap_or(0);
+    ensure(told == labels.len() as u64, || format!("{told} sets of labels are said to be lost, not {}", labels.len()))
 }
 
 /// A name in a folded stack, by the words of the page.

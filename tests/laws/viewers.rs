@@ -7,7 +7,9 @@ use profdb::export::Request;
 use profdb::importers;
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
+use quick_xml::events::Event;
 use rusqlite::ToSql;
+use serde_json::Value as Json;
 
 use super::export::{TABLES, by_name, read};
 use super::{ensure, equal, rows};
@@ -27,7 +29,13 @@ pub(super) fn every(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     if run.fidelity != "tree" {
         return Ok(());
     }
-    pprof(database, run).map_err(|fault| format!("pprof: {fault:?}").into())
+    pprof(database, run).map_err(|fault| format!("pprof: {fault:?}"))?;
+    speedscope(database, run).map_err(|fault| format!("speedscope: {fault:?}"))?;
+    for metric in database.metrics(run.run_id)? {
+        firefox(database, run, &metric.name).map_err(|fault| format!("firefox {}: {fault:?}", metric.name))?;
+        flamegraph(database, run, &metric.name).map_err(|fault| format!("flamegraph {}: {fault:?}", metric.name))?;
+    }
+    Ok(())
 }
 
 /// What a format makes of all metrics of a run, and how much it says to have lost, by name.
@@ -47,7 +55,9 @@ fn written_with(
     run: &RunInfo,
 ) -> Result<(Vec<u8>, BTreeMap<&'static str, u64>), Failed> {
     let mut request = Request::default();
-    options.iter().for_each(|(option, value)| request.options.set(option, *value));
+    for (option, value) in options {
+        request.options.set(option, *value);
+    }
     let mut bytes = Vec::new();
     let losses = by_name(name).write(database, run, &request, &mut bytes)?;
     Ok((bytes, losses.each().map(|(loss, count)| (loss.name, count)).collect()))
@@ -280,4 +290,318 @@ fn dot(database: &Database, run: &RunInfo) -> Result<(), Failed> {
                  FROM edges AS e JOIN runs AS r ON r.default_metric_id = e.metric_id WHERE e.caller_id <> 0";
     let pairs = i64::try_from(rows(database, pairs, &[])?.len())?;
     ensure(arrows == pairs, || format!("{arrows} arrows for {pairs} pairs"))
+}
+
+/// Own cost by path of names, files and lines, as far as it is above 0, as samples have it.
+fn sampled_costs(database: &Database, metric: i64) -> Result<(BTreeMap<Vec<String>, f64>, u32), Failed> {
+    let sql = "SELECT n.depth, f.kind, f.name, f.file, COALESCE(n.line, 0), COALESCE(n.col, 0), n.line IS NOT NULL,
+                 CASE WHEN r.default_metric_id = ?1 THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END
+               FROM runs AS r
+               JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node
+               JOIN functions AS f ON f.function_id = n.function_id
+               LEFT JOIN node_costs AS c ON c.metric_id = ?1 AND c.node_id = n.node_id
+               ORDER BY n.node_id";
+    let mut open: Vec<(String, bool, bool)> = Vec::new();
+    let mut costs: BTreeMap<Vec<String>, f64> = BTreeMap::new();
+    let mut figures = 0;
+    for row in rows(database, sql, &[&metric])? {
+        let [
+            Value::Integer(depth),
+            Value::Text(kind),
+            Value::Text(name),
+            Value::Text(file),
+            Value::Integer(at),
+            Value::Integer(col),
+            Value::Integer(line),
+            Value::Real(cost),
+        ] = row.as_slice()
+        else {
+            return Err(format!("a node: {row:?}").into());
+        };
+        let holds = !["function", "pseudo"].contains(&kind.as_str());
+        open.truncate(usize::try_from(*depth)?);
+        open.push((format!("{name}|{file}|{at}|{col}"), *line == 1, holds));
+        let is_shown = |at: usize| !open.get(at + 1).is_some_and(|(_, line, _)| *line);
+        let first = open.iter().position(|(_, _, holds)| !holds).unwrap_or(open.len() - 1);
+        let path = |to: usize| -> Vec<String> {
+            (first..to).filter(|at| is_shown(*at) || *at + 1 == to).map(|at| open[at].0.clone()).collect()
+        };
+        figures += 1;
+        *costs.entry(path(open.len())).or_default() += cost;
+        if *line == 1 {
+            *costs.entry(path(open.len() - 1)).or_default() -= cost;
+        }
+    }
+    Ok((costs, figures))
+}
+
+/// Compares costs by path, as near as whole numbers come.
+fn alike_samples(
+    (mut expected, figures): (BTreeMap<Vec<String>, f64>, u32),
+    mut found: BTreeMap<Vec<String>, f64>,
+    keeps_negative: bool,
+) -> Result<(), Failed> {
+    for path in expected.keys() {
+        found.entry(path.clone()).or_default();
+    }
+    for (path, cost) in &found {
+        let before = *expected.entry(path.clone()).or_default();
+        let before = if keeps_negative { before } else { before.max(0.0) };
+        // A place may stand for several nodes, each with its rounding, and negative ones count 0 each.
+        let by = if before.fract() == 0.0 && keeps_negative { 0.5 } else { f64::from(figures) };
+        let by = by + before.abs() * 1e-9;
+        ensure((cost - before).abs() <= by, || format!("{path:?}: {before} became {cost}"))?;
+    }
+    Ok(())
+}
+
+fn member<'j>(object: &'j Json, name: &str) -> Result<&'j Json, Failed> {
+    object.get(name).ok_or_else(|| format!("no {name} in {:.200}", object.to_string()).into())
+}
+
+fn array<'j>(object: &'j Json, name: &str) -> Result<&'j [Json], Failed> {
+    Ok(member(object, name)?.as_array().ok_or_else(|| format!("{name} is no array"))?)
+}
+
+fn text<'j>(object: &'j Json, name: &str) -> Result<&'j str, Failed> {
+    Ok(member(object, name)?.as_str().ok_or_else(|| format!("{name} is no text"))?)
+}
+
+/// A member of an object: its name, whether it must be there, and what it is.
+type Member<'m> = (&'m str, bool, fn(&Json) -> bool);
+
+/// The members of an object are these.
+fn shape(object: &Json, members: &[Member]) -> Result<(), Failed> {
+    let object = object.as_object().ok_or("no object")?;
+    for (name, needed, fits) in members {
+        let fine = object.get(*name).map_or(!needed, fits);
+        ensure(fine, || format!("{name} is {:?}", object.get(*name)))?;
+    }
+    let other = object.keys().find(|name| !members.iter().any(|(known, _, _)| known == name));
+    ensure(other.is_none(), || format!("nobody knows {other:?}"))
+}
+
+/// An index or a count.
+fn at(value: &Json) -> Result<usize, Failed> {
+    Ok(usize::try_from(value.as_u64().ok_or_else(|| format!("{value} is no index"))?)?)
+}
+
+/// The file has the shape that speedscope's schema wants, and its samples are the tree.
+fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
+    let (bytes, lost) = written_all("speedscope", database, run)?;
+    let file: Json = serde_json::from_slice(&bytes)?;
+    let is_schema = |value: &Json| value == "https://www.speedscope.app/file-format-schema.json";
+    shape(
+        &file,
+        &[
+            ("$schema", true, is_schema),
+            ("shared", true, Json::is_object),
+            ("profiles", true, Json::is_array),
+            ("name", false, Json::is_string),
+            ("exporter", false, Json::is_string),
+            ("activeProfileIndex", false, Json::is_u64),
+        ],
+    )?;
+    let frames = array(member(&file, "shared")?, "frames")?;
+    let mut names = Vec::new();
+    for frame in frames {
+        let place = [("file", false, Json::is_string as fn(&Json) -> bool), ("line", false, Json::is_u64)];
+        let members =
+            [&[("name", true, Json::is_string as fn(&Json) -> bool), ("col", false, Json::is_u64)], &place[..]];
+        shape(frame, &members.concat())?;
+        let number = |name: &str| frame.get(name).and_then(Json::as_u64).unwrap_or(0);
+        let place = frame.get("file").and_then(Json::as_str).unwrap_or_default();
+        names.push(format!("{}|{place}|{}|{}", text(frame, "name")?, number("line"), number("col")));
+    }
+    let metrics = database.metrics(run.run_id)?;
+    let mut found: Vec<BTreeMap<Vec<String>, f64>> = vec![BTreeMap::new(); metrics.len()];
+    for profile in array(&file, "profiles")? {
+        shape(
+            profile,
+            &[
+                ("type", true, |value| value == "sampled"),
+                ("name", true, Json::is_string),
+                ("unit", true, |value| ["none", "nanoseconds", "bytes"].contains(&value.as_str().unwrap_or_default())),
+                ("startValue", true, Json::is_number),
+                ("endValue", true, Json::is_number),
+                ("samples", true, Json::is_array),
+                ("weights", true, Json::is_array),
+            ],
+        )?;
+        let title = text(profile, "name")?;
+        let metric = metrics.iter().position(|metric| title.ends_with(&format!("({})", metric.name)));
+        let metric = if metrics.len() == 1 { 0 } else { metric.ok_or("a metric")? };
+        let (samples, weights) = (array(profile, "samples")?, array(profile, "weights")?);
+        ensure(samples.len() == weights.len(), || "a weight per sample".to_owned())?;
+        let mut sum = 0.0;
+        for (sample, weight) in samples.iter().zip(weights) {
+            let stack = sample.as_array().ok_or("a stack")?;
+            let path: Result<Vec<String>, Failed> = stack.iter().map(|frame| Ok(names[at(frame)?].clone())).collect();
+            let weight = weight.as_f64().filter(|weight| *weight >= 0.0).ok_or("a weight")?;
+            sum += weight;
+            *found[metric].entry(path?).or_default() += weight;
+        }
+        let end = member(profile, "endValue")?.as_f64().ok_or("an end")?;
+        ensure((end - sum).abs() <= 1e-9 * sum, || format!("{sum} ends at {end}"))?;
+    }
+    if lost.contains_key("large") {
+        return Ok(());
+    }
+    for (metric, found) in metrics.iter().zip(found) {
+        alike_samples(sampled_costs(database, metric.metric_id)?, found, !lost.contains_key("negative"))?;
+    }
+    Ok(())
+}
+
+/// All columns of a table are as long as it says.
+fn table<'j>(thread: &'j Json, name: &str, columns: &[&str]) -> Result<&'j Json, Failed> {
+    let table = member(thread, name)?;
+    let length = at(member(table, "length")?)?;
+    for column in columns {
+        let found = array(table, column)?.len();
+        ensure(found == length, || format!("{name}.{column} has {found} rows, not {length}"))?;
+    }
+    Ok(table)
+}
+
+/// The file has the tables that the viewer's types want, and its samples are the tree.
+fn firefox(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
+    let (bytes, lost) = super::export::written(by_name("firefox"), database, run, metric, None)?;
+    let file: Json = serde_json::from_slice(&bytes)?;
+    let meta = member(&file, "meta")?;
+    for (name, fits) in [
+        ("preprocessedProfileVersion", Json::is_u64 as fn(&Json) -> bool),
+        ("version", Json::is_u64),
+        ("interval", Json::is_number),
+        ("startTime", Json::is_number),
+        ("processType", Json::is_u64),
+        ("product", Json::is_string),
+        ("stackwalk", Json::is_u64),
+        ("categories", Json::is_array),
+        ("markerSchema", Json::is_array),
+        ("extensions", Json::is_object),
+        ("symbolicated", Json::is_boolean),
+    ] {
+        ensure(meta.get(name).is_some_and(fits), || format!("{name} is {:?}", meta.get(name)))?;
+    }
+    let libraries = array(&file, "libs")?;
+    let mut found: BTreeMap<Vec<String>, f64> = BTreeMap::new();
+    for thread in array(&file, "threads")? {
+        let strings = array(thread, "stringArray")?;
+        let samples = table(thread, "samples", &["stack", "weight", "time"])?;
+        let stacks = table(thread, "stackTable", &["prefix", "frame", "category", "subcategory"])?;
+        let frames = [
+            "func",
+            "line",
+            "column",
+            "address",
+            "inlineDepth",
+            "category",
+            "subcategory",
+            "nativeSymbol",
+            "innerWindowID",
+            "implementation",
+        ];
+        let frames = table(thread, "frameTable", &frames)?;
+        let functions = ["name", "fileName", "lineNumber", "columnNumber", "resource", "isJS", "relevantForJS"];
+        let functions = table(thread, "funcTable", &functions)?;
+        let resources = table(thread, "resourceTable", &["lib", "name", "host", "type"])?;
+        table(thread, "markers", &["data", "name", "startTime", "endTime", "phase", "category"])?;
+        table(thread, "nativeSymbols", &["address", "functionSize", "libIndex", "name"])?;
+        for resource in array(resources, "lib")? {
+            ensure(at(resource)? < libraries.len(), || "a library".to_owned())?;
+        }
+        let string = |at: usize| strings.get(at).and_then(Json::as_str).ok_or("a text");
+        let mut paths: Vec<Vec<String>> = Vec::new();
+        for (prefix, frame) in array(stacks, "prefix")?.iter().zip(array(stacks, "frame")?) {
+            let frame = at(frame)?;
+            let function = at(&array(frames, "func")?[frame])?;
+            let file = match &array(functions, "fileName")?[function] {
+                Json::Null => "",
+                file => string(at(file)?)?,
+            };
+            let number = |name| -> Result<u64, Failed> { Ok(array(frames, name)?[frame].as_u64().unwrap_or(0)) };
+            let name = string(at(&array(functions, "name")?[function])?)?;
+            let mut path = if prefix.is_null() { Vec::new() } else { paths[at(prefix)?].clone() };
+            path.push(format!("{name}|{file}|{}|{}", number("line")?, number("column")?));
+            paths.push(path);
+        }
+        let scale = if text(samples, "weightType")? == "tracing-ms" { 1e6 } else { 1.0 };
+        let mut last = 0.0;
+        let times = array(samples, "time")?.iter();
+        for ((stack, weight), time) in array(samples, "stack")?.iter().zip(array(samples, "weight")?).zip(times) {
+            let (weight, time) = (weight.as_f64().ok_or("a weight")?, time.as_f64().ok_or("a time")?);
+            ensure(time >= last, || format!("{time} before {last}"))?;
+            last = time;
+            *found.entry(paths[at(stack)?].clone()).or_default() += weight * scale;
+        }
+    }
+    let number = database.metrics(run.run_id)?.into_iter().find(|known| known.name == metric).ok_or("a metric")?;
+    if lost.contains_key("large") {
+        return Ok(());
+    }
+    alike_samples(sampled_costs(database, number.metric_id)?, found, true)
+}
+
+/// Every place that cost something is a box, as wide as its cost with what it called, within its caller's.
+fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
+    let mut request = Request { metric: Some(metric.to_owned()), ..Request::default() };
+    request.options.set("min-pct", "0");
+    let mut bytes = Vec::new();
+    let losses = by_name("flamegraph").write(database, run, &request, &mut bytes)?;
+    let clipped = losses.each().any(|(loss, _)| loss.name == "cumulative");
+    let svg = String::from_utf8(bytes)?;
+    let mut reader = quick_xml::Reader::from_str(&svg);
+    let mut boxes: Vec<[f64; 3]> = Vec::new();
+    let mut open = Vec::new();
+    loop {
+        match reader.read_event()? {
+            Event::Start(start) => open.push(start.name().as_ref().to_owned()),
+            Event::End(_) => drop(open.pop()),
+            Event::Empty(rect) if open.last().is_some_and(|element| element == "g") => {
+                let number = |name: &str| -> Result<f64, Failed> {
+                    let value = rect.try_get_attribute(name)?.ok_or_else(|| format!("no {name}"))?;
+                    Ok(value.value.parse()?)
+                };
+                boxes.push([number("x")?, number("y")?, number("width")?]);
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    ensure(open.is_empty(), || format!("{open:?} are open"))?;
+    let sql = "SELECT depth, line IS NOT NULL, cumulative FROM tree WHERE run_id = 1 AND metric = ?1 ORDER BY node_id";
+    let mut levels: Vec<(i64, bool)> = Vec::new();
+    let mut expected: Vec<(usize, f64)> = Vec::new();
+    for row in rows(database, sql, &[&metric])? {
+        let [Value::Integer(depth), Value::Integer(line), cost] = row.as_slice() else {
+            return Err(format!("a row of the tree: {row:?}").into());
+        };
+        levels.retain(|(above, _)| above < depth);
+        let level = levels.iter().filter(|(_, line)| !line).count();
+        levels.push((*depth, *line == 1));
+        if let (0, Value::Real(cost)) = (line, cost) {
+            expected.push((level, cost.max(0.0)));
+        }
+    }
+    let whole: f64 = expected.iter().filter(|(level, _)| *level == 0).map(|(_, cost)| cost).sum();
+    if clipped || whole == 0.0 {
+        return ensure(boxes.iter().all(|[x, _, width]| *x >= 0.0 && x + width <= 1200.001), || svg.clone());
+    }
+    expected.retain(|(_, cost)| *cost > 0.0);
+    ensure(boxes.len() == expected.len(), || format!("{} boxes for {} places", boxes.len(), expected.len()))?;
+    let bottom = boxes.iter().map(|[_, y, _]| *y).fold(0.0, f64::max);
+    let mut around: Vec<[f64; 2]> = Vec::new();
+    for ([x, y, width], (level, cost)) in boxes.iter().zip(&expected) {
+        let wide = 1200.0 * cost / whole;
+        ensure((width - wide).abs() <= 1e-9 * wide, || format!("{width} wide, not {wide}"))?;
+        #[expect(clippy::cast_precision_loss, reason = "levels are few")]
+        let above = (bottom - y - 17.0 * *level as f64).abs();
+        ensure(above < 0.5, || format!("level {level} at {y}, the roots at {bottom}"))?;
+        around.truncate(*level);
+        let within = around.last().copied().unwrap_or([0.0, 1200.0]);
+        ensure(*x >= within[0] - 1e-6 && x + width <= within[1] + 1e-6, || format!("{x} {width} within {within:?}"))?;
+        around.push([*x, x + width]);
+    }
+    Ok(())
 }

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 
 use super::{
-    ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LARGE, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME, PLACES, SAME_NAME,
-    TITLE, UNKNOWN, whole,
+    ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LABELS, LARGE, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME, PLACES,
+    SAME_NAME, TITLE, UNKNOWN, whole,
 };
 use crate::events::Kind;
 use crate::export::{ExportError, Layout, Loss, Losses, Profile};
@@ -28,12 +28,13 @@ const V0_9: Layout = Layout {
 const V1_37: Layout = Layout { name: "1.37", about: "without ticks, times as measured" };
 
 /// What both formats lose, besides [`TITLE`] and what they differ in.
-pub(in crate::export) const LOSSES: [Loss; 19] = [
+pub(in crate::export) const LOSSES: [Loss; 20] = [
     METRIC,
     METRICS,
     TITLE,
     FACTS,
     BIAS,
+    LABELS,
     BACK_EDGES,
     CALLERS,
     KINDS,
@@ -142,6 +143,7 @@ impl<'p, 'd> Table<'p, 'd> {
         losses.add(METRIC, (time.name != "time").into());
         let written = 1 + usize::from(is_old && ticks.is_some());
         losses.add(METRICS, profile.other_metrics + (profile.metrics.len() - written) as u64);
+        losses.add(LABELS, profile.labels);
         losses.add(BACK_EDGES, profile.back_edges);
         let names = names(profile, holds, losses);
         let mut table = Self { profile, holds, time, ticks, is_old, names, bias: Bias::default() };

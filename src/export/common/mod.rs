@@ -2,14 +2,18 @@
 
 pub(super) mod dyalog;
 pub(super) mod protobuf;
+pub(super) mod samples;
 pub(super) mod stacks;
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use hashbrown::HashSet;
 
 use super::{Call, Loss, Losses, Profile};
 use crate::events::Kind;
+use crate::options::{OptionDef, Takes};
+use crate::store::FunctionRow;
 
 pub(super) const LINES: Loss =
     Loss { name: "lines", what: "lines of functions; their cost is in that of the function", of: "nodes" };
@@ -24,6 +28,8 @@ pub(super) const METRIC: Loss = Loss { name: "metric", what: "name and unit of t
 pub(super) const TITLE: Loss = Loss { name: "title", what: "title of the run, or blanks around it", of: "runs" };
 
 pub(super) const FACTS: Loss = Loss { name: "facts", what: "what is known of the run as a whole", of: "facts" };
+
+pub(super) const LABELS: Loss = Loss { name: "labels", what: "labels of samples", of: "sets of labels" };
 
 pub(super) const BACK_EDGES: Loss =
     Loss { name: "back_edges", what: "calls that are known to exist, without cost of their own", of: "edges" };
@@ -58,10 +64,22 @@ pub(super) const COLUMNS: Loss = Loss { name: "columns", what: "columns of lines
 pub(super) const LINE_ZERO: Loss =
     Loss { name: "line_zero", what: "that a line has the number 0", of: "lines and calls" };
 
+pub(super) const MODULES: Loss = Loss { name: "modules", what: "modules of functions", of: "functions" };
+
+pub(super) const DEFINITIONS: Loss =
+    Loss { name: "definitions", what: "line or column of definition of functions", of: "functions" };
+
 pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
 
 /// A name for what has none, where readers expect one.
 pub(super) const NO_NAME: &str = "(no name)";
+
+/// How little is not shown any more, of formats that are looked at.
+pub(super) const MIN_PCT: OptionDef = OptionDef {
+    name: "min-pct",
+    takes: Takes::Percentage,
+    meaning: "leave out what cost less than N % of the run [default: 0.5 in call graphs, 0.01 in flame graphs]",
+};
 
 /// Counts a metric that is not the one that readers take it for.
 pub(super) fn lose_metric(profile: &Profile<'_>, losses: &mut Losses) {
@@ -72,6 +90,7 @@ pub(super) fn lose_metric(profile: &Profile<'_>, losses: &mut Losses) {
 pub(super) fn lose_facts(profile: &Profile<'_>, losses: &mut Losses) {
     losses.add(METRICS, profile.other_metrics);
     losses.add(FACTS, profile.facts);
+    losses.add(LABELS, profile.labels);
     losses.add(BACK_EDGES, profile.back_edges);
 }
 
@@ -94,6 +113,35 @@ pub(super) fn lose_kinds(profile: &Profile<'_>, losses: &mut Losses) {
 /// Counts a call count that is known.
 pub(super) fn lose_calls(call: &Call, losses: &mut Losses) {
     losses.add(CALLS, call.calls.is_some().into());
+}
+
+/// `1 call`, `2 calls`.
+pub(super) fn many(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Where a function is, in one line.
+pub(super) fn place(function: &FunctionRow) -> String {
+    let FunctionRow { name, module, file, place: (line, _), .. } = function;
+    let mut text =
+        if function.kind == Kind::Function { name.clone() } else { format!("{name} ({})", function.kind.name()) };
+    for part in [module, file].into_iter().filter(|part| !part.is_empty()) {
+        let _ = write!(text, ", {part}");
+    }
+    if *line != 0 {
+        let _ = write!(text, ":{line}");
+    }
+    text
+}
+
+/// The share of the run, in percent, below which nothing is shown, if one is asked for.
+pub(super) fn least_share(profile: &Profile<'_>) -> Option<f64> {
+    profile.options.value(MIN_PCT.name)?.parse().ok()
+}
+
+/// A text of JSON.
+pub(super) fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// Text without characters that XML cannot hold, nor breaks of lines: pictures stand for them.

@@ -1,0 +1,184 @@
+//! The tree of calls as samples: for each place that cost something itself, its stack and its cost in whole numbers.
+
+use hashbrown::HashMap;
+
+use super::stacks::Stacks;
+use super::{CALLS, LINE_ZERO, Parts, signed};
+use crate::export::{ExportError, Loss, Losses, Profile};
+use crate::store::{LinePlace, MetricInfo, NodeRow};
+
+pub(in crate::export) const LINE_FILES: Loss =
+    Loss { name: "line_files", what: "files of lines that are not the function's", of: "nodes" };
+
+pub(in crate::export) const TOTALS: Loss =
+    Loss { name: "totals", what: "totals that the functions do not add up to", of: "metrics" };
+
+/// What rounding may make of a sum, as a part of it.
+const ROUNDING: f64 = 1e-9;
+
+/// A frame: a function, or a line of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::export) struct Place {
+    /// Its place in [`Profile::functions`].
+    pub(in crate::export) function: usize,
+    /// The line; 0 for the function as a whole.
+    pub(in crate::export) line: i64,
+    /// Its column; 0 if unknown.
+    pub(in crate::export) col: i64,
+}
+
+/// What one place in the tree cost itself.
+pub(in crate::export) struct Sample<'s> {
+    /// Threads and the like around all functions: their places in [`Profile::functions`], outermost first.
+    pub(in crate::export) around: &'s [usize],
+    /// Numbers of frames, outermost first. Lines stand in the place of their function; a thread is a frame only where it cost
+    /// something itself or holds nothing.
+    pub(in crate::export) stack: &'s [usize],
+    /// Cost in each metric.
+    pub(in crate::export) values: &'s [i64],
+}
+
+/// The frames that there are, and what has been met of the run.
+pub(in crate::export) struct Frames {
+    pub(in crate::export) places: Vec<Place>,
+    /// Which functions have a place in the tree.
+    pub(in crate::export) placed: Vec<bool>,
+    /// Which of them stand around all others wherever they are.
+    pub(in crate::export) is_around: Vec<bool>,
+    numbers: HashMap<Place, usize>,
+}
+
+impl Frames {
+    pub(in crate::export) fn new(profile: &Profile<'_>) -> Self {
+        let count = profile.functions.len();
+        Self { places: Vec::new(), placed: vec![false; count], is_around: vec![true; count], numbers: HashMap::new() }
+    }
+
+    /// The number of a frame.
+    fn number(&mut self, place: Place) -> usize {
+        let next = self.places.len();
+        let number = *self.numbers.entry(place).or_insert(next);
+        if number == next {
+            self.places.push(place);
+        }
+        number
+    }
+}
+
+/// Calls a function for each sample, and the frames so far. Places that cost nothing are samples if they called nothing.
+pub(in crate::export) fn each_sample(
+    profile: &Profile<'_>,
+    metrics: &[MetricInfo],
+    frames: &mut Frames,
+    losses: &mut Losses,
+    each: impl FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let ids: Vec<i64> = metrics.iter().map(|metric| metric.metric_id).collect();
+    let mut walk = Walk {
+        profile,
+        frames,
+        stacks: Stacks::default(),
+        open: Vec::new(),
+        stack: Vec::new(),
+        around: Vec::new(),
+        own: Vec::new(),
+        totals: vec![0.0; metrics.len()],
+        each,
+    };
+    profile.database.each_node_in(profile.run.run_id, &ids, |rows| walk.node(rows, losses))?;
+    walk.close(0, losses)?;
+    for (metric, total) in metrics.iter().zip(&walk.totals) {
+        let differs = (metric.total - total).abs() > ROUNDING * metric.total.abs().max(total.abs());
+        losses.add(TOTALS, differs.into());
+    }
+    Ok(())
+}
+
+struct Walk<'p, 'f, F> {
+    profile: &'p Profile<'p>,
+    frames: &'f mut Frames,
+    stacks: Stacks,
+    open: Vec<Open>,
+    stack: Vec<usize>,
+    around: Vec<usize>,
+    /// For each open node and metric: its own cost, and what lines have had of it.
+    own: Vec<(i64, Parts)>,
+    /// What all places cost themselves, by metric.
+    totals: Vec<f64>,
+    each: F,
+}
+
+/// An open node.
+struct Open {
+    frame: usize,
+    /// It stands around all functions, and is no frame.
+    is_around: bool,
+    /// The frame that stood where its own stands now: lines take the place of their function.
+    instead: Option<usize>,
+    is_leaf: bool,
+}
+
+impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F> {
+    fn node(&mut self, rows: &[NodeRow], losses: &mut Losses) -> Result<(), ExportError> {
+        let NodeRow { depth, function_id, line, calls, .. } = &rows[0];
+        self.close(*depth, losses)?;
+        let function = self.profile.function(*function_id);
+        losses.add(CALLS, calls.is_some().into());
+        let mut place = Place { function, line: 0, col: 0 };
+        if let Some(LinePlace { file, line, col }) = line {
+            losses.add(LINE_FILES, (!file.is_empty()).into());
+            losses.add(LINE_ZERO, (*line == 0).into());
+            (place.line, place.col) = (*line, *col);
+        }
+        let frame = self.frames.number(place);
+        self.stacks.enter_node(rows, frame, losses);
+        let holds = self.profile.functions[function].kind.is_container();
+        let is_around = holds && line.is_none() && self.stack.is_empty();
+        self.frames.placed[function] = true;
+        self.frames.is_around[function] &= is_around;
+        // Lines break down the node above.
+        let above = self.own.len().saturating_sub(rows.len());
+        for (at, row) in rows.iter().enumerate() {
+            let own = if let (Some(_), Some((_, parts))) = (line, self.own.get_mut(above + at)) {
+                parts.part(row.exclusive, losses)
+            } else {
+                self.totals[at] += row.exclusive;
+                signed(row.exclusive, losses)
+            };
+            self.own.push((own, Parts::default()));
+        }
+        if let Some(above) = self.open.last_mut() {
+            above.is_leaf = false;
+        }
+        let mut instead = None;
+        if is_around {
+            self.around.push(function);
+        } else {
+            instead = if line.is_some() { self.stack.pop() } else { None };
+            self.stack.push(frame);
+        }
+        self.open.push(Open { frame, is_around, instead, is_leaf: true });
+        Ok(())
+    }
+
+    /// Closes nodes until so many are open, each with its sample.
+    fn close(&mut self, depth: usize, losses: &mut Losses) -> Result<(), ExportError> {
+        self.stacks.leave(depth, losses);
+        while self.open.len() > depth {
+            let Some(Open { frame, is_around, instead, is_leaf }) = self.open.pop() else { break };
+            let first = self.open.len() * self.totals.len();
+            let values: Vec<i64> = self.own.drain(first..).map(|(own, mut parts)| parts.left_of(own)).collect();
+            if is_leaf || values.iter().any(|value| *value != 0) {
+                let stack = if is_around { &[frame] } else { self.stack.as_slice() };
+                (self.each)(&Sample { around: &self.around, stack, values: &values }, &self.frames.places)?;
+            }
+            if is_around {
+                self.around.pop();
+            } else {
+                self.stack.pop();
+                self.stack.extend(instead);
+            }
+        }
+        Ok(())
+    }
+}
