@@ -2,6 +2,7 @@
 //! [`crate::report`] that says rusqlite.
 
 mod bulk;
+mod check;
 mod claim;
 mod pages;
 mod places;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+pub use check::Finding;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use write::{Outcome, RunMeta, RunWriter};
 
