@@ -4,13 +4,16 @@
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use profdb::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, RunFact, Sink, Unit};
 use profdb::import::{self, Failure, Imported, import, meta};
 use profdb::importers::{Options, by_name};
 use profdb::input::{Fingerprint, Input, Limits};
+use profdb::source::Folder;
 use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
 use profdb::tree::{Batch, Output, TreeBuilder};
 use rusqlite::types::Value;
@@ -99,6 +102,10 @@ impl Shape {
     }
 
     fn write(self, database: &mut Database) {
+        self.write_with(database, None);
+    }
+
+    fn write_with(self, database: &mut Database, source: Option<Arc<dyn Folder>>) {
         let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
         self.say(&mut builder);
         let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
@@ -113,7 +120,7 @@ impl Shape {
             source_name: "random".to_owned(),
             fingerprint: Fingerprint { bytes: self.nodes, sha256: [0; 32] },
             title: None,
-            source: None,
+            source,
             tags: vec![("key".to_owned(), "value".to_owned())],
             again: true,
         };
@@ -219,6 +226,36 @@ fn a_later_run_takes_hardly_more_room_than_the_first() {
     shape.write(&mut Database::open(&path).expect("it is there"));
     let later = size() - first;
     assert!(later * 20 < first * 21, "{first} and {later}");
+}
+
+#[derive(Debug)]
+struct Empty;
+
+impl Folder for Empty {
+    fn files(&self) -> &[String] {
+        &[]
+    }
+
+    fn read(&self, _: usize) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+/// Whoever looks for the source of the lines has to find the lines.
+#[test]
+fn lines_of_a_later_run_are_there_in_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shape = Shape { nodes: 20_000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let mut database = Database::open(&folder.path().join("x.db")).expect("a new file");
+    let mut sql = Database::in_memory().expect("memory");
+    for source in [None, Some(Arc::new(Empty) as Arc<dyn Folder>)] {
+        shape.write_with(&mut database, source.clone());
+        shape.write_with(&mut sql, source);
+    }
+    same(&database, &sql, shape);
+    sound(&database);
+    let notes = "SELECT COUNT(*) FROM notes WHERE run_id = 2 AND message LIKE 'no source for % lines'";
+    assert_eq!(select(&database, notes), [[Value::Integer(1)]]);
 }
 
 /// What others have hung on the tables is kept up by SQL.

@@ -63,15 +63,19 @@ impl<'c> Pager<'c> {
     /// Puts trees behind those of the database; each pair of roots is of the database and of `source`. Ends the use of the
     /// connection, but for COMMIT and ROLLBACK.
     pub(super) fn graft(mut self, source: &File, roots: &[(u32, u32)]) -> Result<(), Cause> {
-        // No statement of a stranger's schema can run meanwhile: triggers do not see pages.
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+        let connection = self.connection;
+        // Waits for those who read, once: SQLite would wait again at every page that it has no room for.
+        connection.cache_flush()?;
+        // Else nobody may write pages. The statements are ours alone: no trigger of a stranger's schema sees them.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
         let mut source = Source::new(source, self.first.len());
-        for (root, from) in roots {
-            self.tree(&mut source, *root, *from)?;
-        }
-        self.finish()
+        let trees = roots.iter().try_for_each(|(root, from)| self.tree(&mut source, *root, *from));
+        let grafted = trees.and_then(|()| self.finish());
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        grafted
     }
 
+    /// Puts one tree behind another.
     fn tree(&mut self, source: &mut Source<'_>, root: u32, from: u32) -> Result<(), Cause> {
         let (kind, leaves) = source.leaves(from)?;
         let first = source.page(leaves.pages[0])?.to_vec();

@@ -40,11 +40,11 @@ impl Segment {
         let (file, path) = named.into_parts();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let segment = Self { connection: Connection::open_with_flags(&path, flags)?, file };
+        // From here on, the file goes with the program.
+        path.close()?;
         // As in the database, the writer vouches for the references.
         segment.connection.pragma_update(None, "foreign_keys", false)?;
         empty_tables(&segment.connection)?;
-        // From here on, the file goes with the program.
-        path.close()?;
         let same = schema(&segment.connection)? == schema(database)?;
         Ok(same.then_some(segment))
     }
