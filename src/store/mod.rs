@@ -4,9 +4,11 @@
 mod bulk;
 mod check;
 mod claim;
+mod graft;
 mod pages;
 mod places;
 mod read;
+mod segment;
 mod sources;
 mod write;
 
@@ -132,6 +134,7 @@ impl StoreError {
 }
 
 /// What keeps the store from going on.
+#[derive(Debug)]
 enum Cause {
     Sqlite(rusqlite::Error),
     File(io::Error),
@@ -366,8 +369,12 @@ impl Database {
             Ok(claim.publish()?)
         });
         published.map_err(|cause| self.failed(cause))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        *self = Self::with_flags(&self.path, flags, true)?;
+        self.reopen()
+    }
+
+    /// Forgets what SQLite knows of the file's pages.
+    fn reopen(&mut self) -> Result<(), StoreError> {
+        *self = Self::with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE, self.created)?;
         Ok(())
     }
 
