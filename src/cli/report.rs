@@ -333,6 +333,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         return Err(complain("--code is for the screen: leave out --outfile, or --code", Failure::Usage));
     }
     let target = output.target()?;
+    target.is_not("--outfile", &source.database.path(), "the database")?;
     let layout = output.layout(source.take_separators(output.format())?, flags(&request));
     layout.check(true).map_err(|wrong| complain(wrong, Failure::Usage))?;
     let asked_of = source.open(stop)?;
