@@ -10,6 +10,7 @@
 pub mod cli;
 pub mod error;
 pub mod events;
+mod hash_index;
 pub mod import;
 pub mod importers;
 pub mod input;
