@@ -41,3 +41,24 @@ fn half(hash: u64) -> u32 {
 fn whole(half: u32) -> u64 {
     u64::from(half) << 32 | u64::from(half)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hashes of which many have one half: things are told apart by a look at them.
+    #[test]
+    fn things_with_one_hash_are_told_apart() {
+        let hash = |at: u32| u64::from(at % 7) << 32 | u64::from(at);
+        let mut index = HashIndex::default();
+        for at in 0..1000 {
+            assert_eq!(index.find(hash(at), |found| found == at), None);
+            index.insert(hash(at), at);
+        }
+        for at in 0..1000 {
+            assert_eq!(index.find(hash(at), |found| found == at), Some(at));
+            assert_eq!(index.guess(hash(at)).map(|found| found % 7), Some(at % 7));
+        }
+        assert_eq!(index.guess(7 << 32), None);
+    }
+}

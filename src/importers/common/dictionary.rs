@@ -58,3 +58,27 @@ impl Dictionary {
         self.ends.get(at).and_then(|end| self.text.get(start..*end)).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_numbers_in_their_order() {
+        let names = ["", "a", "ab", "b", "⎕SE"];
+        let mut dictionary = Dictionary::default();
+        for name in names {
+            assert_eq!(dictionary.find(name.as_bytes()), None, "{name:?}");
+            dictionary.add(name);
+        }
+        for (at, name) in (0..).zip(names) {
+            assert_eq!(dictionary.find(name.as_bytes()), Some(at), "{name:?}");
+            assert_eq!(dictionary.text(at), name);
+            let hash = dictionary.hash(name.as_bytes());
+            for guess in [None, Some(at), Some(4 - at), Some(5)] {
+                assert_eq!(dictionary.confirm(guess, name.as_bytes(), hash), Some(at), "{name:?} by {guess:?}");
+            }
+        }
+        assert_eq!(dictionary.confirm(Some(0), b"c", dictionary.hash(b"c")), None);
+    }
+}
