@@ -75,7 +75,7 @@ mod tests {
             assert_eq!(dictionary.find(name.as_bytes()), Some(at), "{name:?}");
             assert_eq!(dictionary.text(at), name);
             let hash = dictionary.hash(name.as_bytes());
-            for guess in [None, Some(at), Some(4 - at), Some(5)] {
+            for guess in [None, Some(at), Some(4 - at)] {
                 assert_eq!(dictionary.confirm(guess, name.as_bytes(), hash), Some(at), "{name:?} by {guess:?}");
             }
         }
