@@ -379,6 +379,10 @@ pub trait Sink {
     /// Names a set of labels. Equal sets get equal ids, in whatever order their labels come.
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId;
 
+    /// Says which nodes will be opened soon, by depth and function, as far as that is known: a hint for large profiles, whose
+    /// functions lie all over memory. Nothing else comes of it.
+    fn soon(&mut self, _nodes: &[(usize, FunctionId)]) {}
+
     /// Opens a node below the innermost open one. Siblings are never merged. A line node may only be opened directly
     /// below a node of its function.
     fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>);

@@ -12,6 +12,7 @@ mod cost_centres;
 pub mod error;
 pub mod events;
 pub mod export;
+mod hash_index;
 pub mod import;
 pub mod importers;
 pub mod input;

@@ -10,7 +10,7 @@ use profdb::error::Stop;
 use profdb::events::{
     Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Line, MetricId, RunFact, Sink, Unit,
 };
-use profdb::tree::{Batch, EdgeRow, InfoFigures, Output, Place, Totals, TreeBuilder};
+use profdb::tree::{Batch, EdgeRow, InfoFigures, Output, Place, Rows, Totals, TreeBuilder};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -111,7 +111,7 @@ fn say_edges(sink: &mut dyn Sink, truth: &Totals, parts: &[u32]) {
         let (callee, kind, calls) = (row.callee, EdgeKind::Call, row.calls);
         sink.edge(Edge { callee, caller, kind, calls, costs: &[cost] });
     }
-    for row in truth.functions.iter().chain(&truth.lines) {
+    for row in truth.functions.iter().chain(truth.lines.iter()) {
         let place = row.place.as_ref();
         let line = place.map(|place| Line {
             file: place.file.as_deref().unwrap_or_default(),
@@ -133,7 +133,7 @@ fn say_edges(sink: &mut dyn Sink, truth: &Totals, parts: &[u32]) {
 type Pair = (FunctionId, FunctionId);
 
 /// Who reaches whom by calls, by adding steps until there are no more.
-fn reach(edges: &[EdgeRow]) -> BTreeSet<Pair> {
+fn reach(edges: &Rows<EdgeRow>) -> BTreeSet<Pair> {
     let mut pairs: BTreeSet<Pair> = edges.iter().filter_map(|row| Some((row.caller?, row.callee))).collect();
     loop {
         let longer = pairs.iter().flat_map(|(a, b)| pairs.iter().filter(move |(c, _)| c == b).map(|(_, d)| (*a, *d)));
@@ -147,11 +147,11 @@ fn reach(edges: &[EdgeRow]) -> BTreeSet<Pair> {
 
 fn infos(totals: &Totals) -> BTreeMap<(FunctionId, Option<(u32, bool)>), InfoFigures> {
     let place = |place: &Place| (place.line, place.file.is_some());
-    let rows = totals.functions.iter().chain(&totals.lines);
+    let rows = totals.functions.iter().chain(totals.lines.iter());
     rows.map(|row| ((row.function, row.place.as_ref().map(place)), row.figures)).collect()
 }
 
-fn edges(totals: &Totals) -> BTreeMap<(FunctionId, Option<FunctionId>, Option<u32>), &EdgeRow> {
+fn edges(totals: &Totals) -> BTreeMap<(FunctionId, Option<FunctionId>, Option<u32>), EdgeRow> {
     totals.edges.iter().map(|row| ((row.callee, row.caller, row.caller_line), row)).collect()
 }
 
@@ -177,7 +177,7 @@ proptest! {
         let mut seen: BTreeMap<FunctionId, Option<f64>> = BTreeMap::new();
         for (((callee, caller, _), row), part) in truth.edges.iter().map(|row| {
             let key = (row.callee, row.caller, row.caller_line);
-            (key, expected[&key])
+            (key, &expected[&key])
         }).zip(parts.iter().cycle()) {
             let all = [row.cumulative, row.outermost, row.seen];
             let mut known = told(*part, all);
@@ -188,7 +188,7 @@ proptest! {
             }
             let [cumulative, outermost, seen_here] = known;
             let row = EdgeRow { cumulative, outermost, seen: seen_here, ..row.clone() };
-            prop_assert_eq!(found[&(callee, caller, row.caller_line)], &row);
+            prop_assert_eq!(&found[&(callee, caller, row.caller_line)], &row);
             if let Some(caller) = caller {
                 let sum = seen.entry(caller).or_insert(Some(0.0));
                 *sum = sum.zip(seen_here).map(|(sum, part)| sum + part);

@@ -148,7 +148,7 @@ fn check(stream: &Stream, nodes: &[Node], known: &[Known]) -> Vec<Batch> {
         (expected.exceeded > 0).then_some(expected.exceeded).into_iter().collect(),
     );
     let ids = functions_come_first(stream, &batches);
-    let got = translated(&batches, totals, &ids);
+    let got = translated(&batches, &totals, &ids);
     let expected = sorted(expected);
     same("node", got.nodes, expected.nodes);
     same("cost", got.costs, expected.costs);
@@ -203,7 +203,7 @@ fn functions_come_first(stream: &Stream, batches: &[Batch]) -> BTreeMap<Function
 }
 
 /// What the builder put out, in the model's terms.
-fn translated(batches: &[Batch], totals: Totals, ids: &BTreeMap<FunctionId, FunctionId>) -> Outcome {
+fn translated(batches: &[Batch], totals: &Totals, ids: &BTreeMap<FunctionId, FunctionId>) -> Outcome {
     let node = |row: &NodeRow| NodeRow { function: ids[&row.function], ..row.clone() };
     let info = |row: InfoRow| InfoRow { function: ids[&row.function], ..row };
     let edge =
@@ -211,9 +211,9 @@ fn translated(batches: &[Batch], totals: Totals, ids: &BTreeMap<FunctionId, Func
     sorted(Outcome {
         nodes: batches.iter().flat_map(|batch| &batch.nodes).map(node).collect(),
         costs: batches.iter().flat_map(|batch| &batch.costs).copied().collect(),
-        functions: totals.functions.into_iter().map(info).collect(),
-        lines: totals.lines.into_iter().map(info).collect(),
-        edges: totals.edges.into_iter().map(edge).collect(),
+        functions: totals.functions.iter().map(info).collect(),
+        lines: totals.lines.iter().map(info).collect(),
+        edges: totals.edges.iter().map(edge).collect(),
         ..Outcome::default()
     })
 }

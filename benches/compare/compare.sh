@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs profdb and other tools in turn on the same generated work, and prints what docs/performance.md quotes.
 #
-# usage: benches/compare/compare.sh [-n ROUNDS] [-r ROWS] [DIR]
+# usage: benches/compare/compare.sh [-g] [-n ROUNDS] [-r ROWS] [DIR]
 #
+#   -g         then also how cost grows: trees of 10,000 to 10,000,000 rows (2 GB of temporary files)
 #   -n ROUNDS  timed rounds (5)
 #   -r ROWS    rows of the generated tree (1000000)
 #   DIR        where the generated files are kept, and reused if there (delete them when the generator changes);
@@ -23,27 +24,33 @@
 #   summary  the ten first rows of `report summary`; DuckDB adds up the Parquet file, Python's start included
 #   calls    `report calls` of a function
 #   drill    the ten first rows of `report summary` below that function and one that calls it, about 4 % of the nodes
+#   startup  `profdb --version`; `true`, which does nothing
 #
 # sqlite3 gets the easier work: nodes already numbered and linked, no dictionary of functions, no totals, no index, no
 # journal, no waiting for the disk. Nothing is installed: a peer that is not there has no line. PYTHON names the Python
 # (3.10 or later) that may have lxml and DuckDB, else it is python3.
 #
-# Prints for each pair the median wall times, their ratio, the greatest peak memory, and bytes per row of the database.
-# Absolute times are of this machine only; compare ratios.
+# Prints for each pair the median wall times, their ratio, the median processor time of all threads, the greatest peak
+# memory, and bytes per row of the database. Absolute times are of this machine only; compare ratios.
+#
+# With -g, a second table: imports of CSV trees with one function per 100 rows, 50,000 at most, and of trees with 2,000
+# functions whatever their size; `report summary` of all functions, and of the first ten.
 #
 # Needs cargo, coreutils, the sqlite3 shell (3.32 or later) and GNU time, or python3 in its place.
 # Exit codes: 0 done, 1 something failed, 2 usage.
 set -eu
 
 usage() {
-    echo "usage: compare.sh [-n ROUNDS] [-r ROWS] [DIR]" >&2
+    echo "usage: compare.sh [-g] [-n ROUNDS] [-r ROWS] [DIR]" >&2
     exit 2
 }
 
 rounds=5
 rows=1000000
-while getopts n:r: option; do
+growth=
+while getopts gn:r: option; do
     case $option in
+        g) growth=yes ;;
         n) rounds=$OPTARG ;;
         r) rows=$OPTARG ;;
         *) usage ;;
@@ -107,17 +114,17 @@ generate lispworks "$lisp"
 figures=$work/figures
 : >"$figures"
 
-# run COMMAND...: runs it silently, prints wall nanoseconds and peak memory in KiB, separated by `|`.
-# With python3 the peak is never less than Python's own (about 14 MiB).
+# run COMMAND...: runs it silently, prints wall nanoseconds, peak memory in KiB and seconds of processor time, separated
+# by `|`. With python3 the peak is never less than Python's own (about 14 MiB).
 if env time -f %M true >/dev/null 2>&1; then
     run() {
         start=$(date +%s%N)
-        env time -f %M -o "$work/memory" "$@" >/dev/null 2>"$work/errors" || {
+        env time -f '%M %U %S' -o "$work/used" "$@" >/dev/null 2>"$work/errors" || {
             cat "$work/errors" >&2
             return 1
         }
         end=$(date +%s%N)
-        echo "$((end - start))|$(cat "$work/memory")"
+        awk -v wall=$((end - start)) '{ printf "%s|%s|%.2f\n", wall, $1, $2 + $3 }' "$work/used"
     }
 else
     run() {
@@ -128,7 +135,8 @@ done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
 end = time.perf_counter_ns()
 if done.returncode != 0:
     sys.exit(1)
-print(end - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, sep="|")
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(end - start, used.ru_maxrss, round(used.ru_utime + used.ru_stime, 2), sep="|")
 ' "$@"
     }
 fi
@@ -214,6 +222,8 @@ while [ "$round" -lt $((rounds * 3)) ]; do
     fi
     measure calls profdb - "$profdb" report calls --db "$database" --fn "${pair#*,}"
     measure drill profdb - "$profdb" report summary --first 10 --db "$database" --fn "$pair"
+    measure startup profdb - "$profdb" --version
+    measure startup true - true
 done
 # As many functions in all of them as in the large tree: the generator calls them by the same names.
 functions=$((rows / 100))
@@ -244,7 +254,7 @@ done
 
 echo "$rows rows, $rounds rounds, medians; ratio: profdb to peer"
 sqlite3 -batch -bail :memory: <<SQL
-CREATE TABLE figures (job TEXT, tool TEXT, nanoseconds INTEGER, kib INTEGER, bytes INTEGER);
+CREATE TABLE figures (job TEXT, tool TEXT, nanoseconds INTEGER, kib INTEGER, cpu REAL, bytes INTEGER);
 .import '$figures' figures
 .mode markdown
 WITH
@@ -252,6 +262,7 @@ WITH
     SELECT
       *,
       row_number() OVER (PARTITION BY job, tool ORDER BY nanoseconds) AS place,
+      row_number() OVER (PARTITION BY job, tool ORDER BY cpu) AS cpu_place,
       count(*) OVER (PARTITION BY job, tool) AS runs
     FROM figures
   ),
@@ -260,6 +271,7 @@ WITH
       job,
       tool,
       avg(nanoseconds) FILTER (WHERE place IN ((runs + 1) / 2, (runs + 2) / 2)) / 1e9 AS seconds,
+      avg(cpu) FILTER (WHERE cpu_place IN ((runs + 1) / 2, (runs + 2) / 2)) AS cpu,
       max(kib) / 1024.0 AS mib,
       max(bytes + 0) AS bytes
     FROM ranked
@@ -270,13 +282,78 @@ SELECT
   m.tool,
   printf('%.3f', m.seconds) AS wall_s,
   CASE WHEN m.tool = 'profdb' THEN '' ELSE printf('%.2f', us.seconds / m.seconds) END AS ratio,
+  printf('%.2f', m.cpu) AS cpu_s,
   printf('%.1f', m.mib) AS peak_mib,
   CASE WHEN m.bytes > 0 THEN printf('%.1f', 1.0 * m.bytes / $rows) ELSE '' END AS bytes_per_row
 FROM medians AS m
 JOIN medians AS us ON us.job = m.job AND us.tool = 'profdb'
 ORDER BY
   CASE m.job WHEN 'csv' THEN 1 WHEN 'again' THEN 2 WHEN 'hundred' THEN 3 WHEN 'xml' THEN 4 WHEN 'lisp' THEN 5
-    WHEN 'summary' THEN 6 WHEN 'summary100' THEN 7 WHEN 'calls' THEN 8 WHEN 'calls100' THEN 9 ELSE 10 END,
+    WHEN 'summary' THEN 6 WHEN 'summary100' THEN 7 WHEN 'calls' THEN 8 WHEN 'calls100' THEN 9 WHEN 'drill' THEN 10 ELSE 11 END,
   m.tool <> 'profdb',
   m.tool;
+SQL
+
+[ -n "$growth" ] || exit 0
+growing=$work/growing.csv
+: >"$figures"
+# grow SERIES ROWS GENERATOR-OPTIONS...: measures a tree of that size.
+grow() {
+    series=$1
+    size=$2
+    shift 2
+    rm -f "$growing"
+    "$generator" csv "$size" "$@" -o "$growing"
+    cat "$growing" >/dev/null
+    round=0
+    while [ "$round" -lt "$rounds" ]; do
+        round=$((round + 1))
+        rm -f "$database" "$database"-*
+        import=$(run "$profdb" import --db "$database" "$growing")
+        all=$(run "$profdb" report summary --db "$database")
+        first=$(run "$profdb" report summary --first 10 --db "$database")
+        counts=$(sqlite3 -batch -bail "$database" '
+            SELECT (SELECT count(*) FROM functions), (SELECT count(*) FROM edges WHERE metric_id = 1)')
+        echo "$series|$size|$counts|$import|$(wc -c <"$database")|${all%%|*}|${first%%|*}" >>"$figures"
+    done
+}
+for size in 10000 100000 1000000 10000000; do
+    grow 1 "$size"
+    grow 2 "$size" --functions 2000
+done
+rm -f "$growing"
+
+echo
+echo "growth, $rounds rounds, medians"
+sqlite3 -batch -bail :memory: <<SQL
+CREATE TABLE figures (
+  series INTEGER, size INTEGER, functions INTEGER, edges INTEGER, wall INTEGER, kib INTEGER, cpu REAL, bytes INTEGER,
+  summary INTEGER, first INTEGER
+);
+.import '$figures' figures
+.mode markdown
+WITH
+  ranked AS (
+    SELECT
+      *,
+      row_number() OVER (PARTITION BY series, size ORDER BY wall) AS wall_place,
+      row_number() OVER (PARTITION BY series, size ORDER BY cpu) AS cpu_place,
+      row_number() OVER (PARTITION BY series, size ORDER BY summary) AS summary_place,
+      row_number() OVER (PARTITION BY series, size ORDER BY first) AS first_place,
+      (count(*) OVER (PARTITION BY series, size) + 1) / 2 AS middle
+    FROM figures
+  )
+SELECT
+  size AS rows,
+  max(functions) AS functions,
+  max(edges) AS edges,
+  printf('%.3f', max(wall) FILTER (WHERE wall_place = middle) / 1e9) AS wall_s,
+  printf('%.2f', max(cpu) FILTER (WHERE cpu_place = middle)) AS cpu_s,
+  printf('%.1f', max(kib) / 1024.0) AS peak_mib,
+  printf('%.1f', 1.0 * max(bytes) / size) AS bytes_per_row,
+  printf('%.1f', max(summary) FILTER (WHERE summary_place = middle) / 1e6) AS summary_ms,
+  printf('%.1f', max(first) FILTER (WHERE first_place = middle) / 1e6) AS first_ten_ms
+FROM ranked
+GROUP BY series, size
+ORDER BY series, size;
 SQL

@@ -39,11 +39,10 @@
 //!   `save-current-profiler-tree` in the HCL package, editions 7.1 and 8.0.
 
 use std::borrow::Cow;
-use std::rc::Rc;
-
-use hashbrown::HashMap;
+use std::ops::Range;
 
 use super::common::counted::{Counted, many};
+use super::common::dictionary::Dictionary;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{
@@ -69,6 +68,10 @@ const FIELDS: [&str; 5] = ["Depth", "Count", "Call-Count", "Seen-Count", "Top-Co
 
 /// The largest number of a field.
 const LARGEST: u64 = (1 << 63) - 1;
+
+/// Plain lines whose names are looked up at a time. Names lie all over memory, and those of several lines can be fetched
+/// at once.
+const TOGETHER: usize = 32;
 
 fn sniff(head: &[u8]) -> Confidence {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -106,13 +109,29 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         sink.run(RunFact::Title(title));
     }
     let mut tree = Tree::new(sink);
-    while let Some((position, line)) = input.next_line(&mut line)? {
+    let mut plain = Vec::with_capacity(TOGETHER);
+    loop {
+        tree.names.plain_rows(input.at_hand(), &mut plain);
+        tree.look_ahead(&plain);
+        for PlainRow { row, name, length, known, .. } in plain.drain(..) {
+            input.begin_record();
+            let position = input.position();
+            if known.is_some() {
+                tree.row(position, row, known, "")?;
+            } else {
+                let name = text.decode(input.at_hand().get(name).unwrap_or_default(), position);
+                tree.row(position, row, tree.names.find(&name), &name)?;
+            }
+            input.consume_counted(length, 1);
+        }
+        // What is not plain or not at hand, and the end.
+        let Some((position, line)) = input.next_line(&mut line)? else { break };
         if line.is_empty() || line.starts_with(b";") {
             continue;
         }
-        let row = Row::parse(line, position)?;
-        let name = text.decode(row.name, position);
-        tree.row(&row, &name)?;
+        let (row, name) = Row::parse(line, position)?;
+        let name = text.decode(name, position);
+        tree.row(position, row, tree.names.find(&name), &name)?;
     }
     tree.finish();
     text.replaced.note(sink, Severity::Warning, |count| {
@@ -138,13 +157,12 @@ impl Text {
     }
 }
 
-/// A data line.
-struct Row<'l> {
-    position: Position,
+/// The numbers of a data line.
+#[derive(Clone, Copy)]
+struct Row {
     depth: u64,
     count: u64,
     info: FunctionInfo,
-    name: &'l [u8],
 }
 
 /// What a line says of the function, wherever it was seen.
@@ -155,9 +173,9 @@ struct FunctionInfo {
     top: u64,
 }
 
-impl<'l> Row<'l> {
+impl Row {
     /// Divides a line at its first five bars: those that follow belong to the name.
-    fn parse(line: &'l [u8], position: Position) -> Result<Self, ImportError> {
+    fn parse(line: &[u8], position: Position) -> Result<(Self, &[u8]), ImportError> {
         let mut rest = line;
         let mut numbers = [0; FIELDS.len()];
         for (number, name) in numbers.iter_mut().zip(FIELDS) {
@@ -174,9 +192,52 @@ impl<'l> Row<'l> {
             })?;
             rest = behind.get(1..).unwrap_or_default();
         }
-        let [depth, count, calls, seen, top] = numbers;
-        Ok(Self { position, depth, count, info: FunctionInfo { calls, seen, top }, name: rest })
+        Ok((Self::of(numbers), rest))
     }
+
+    fn of([depth, count, calls, seen, top]: [u64; FIELDS.len()]) -> Self {
+        Self { depth, count, info: FunctionInfo { calls, seen, top } }
+    }
+}
+
+/// A line as most are: all of it is at hand, and its numbers are short.
+struct PlainRow {
+    row: Row,
+    /// Where its name is, and what comes before the next line, in bytes from where it starts.
+    name: Range<usize>,
+    length: usize,
+    /// Of the name.
+    hash: u64,
+    known: Option<u32>,
+}
+
+impl PlainRow {
+    /// Reads the first line, whose name remains to be looked up.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut numbers = [0; FIELDS.len()];
+        let mut rest = bytes;
+        for number in &mut numbers {
+            rest = short_number(rest, number)?;
+        }
+        let start = bytes.len() - rest.len();
+        let end = memchr::memchr(b'\n', rest)?;
+        let name = rest.get(..end)?;
+        let name = start..start + name.strip_suffix(b"\r").unwrap_or(name).len();
+        Some(Self { row: Row::of(numbers), name, length: start + end + 1, hash: 0, known: None })
+    }
+}
+
+/// Reads a number that is too short to be too large, and the bar behind it; gives what follows.
+fn short_number<'b>(bytes: &'b [u8], number: &mut u64) -> Option<&'b [u8]> {
+    const LONGEST: usize = 18;
+    for (at, byte) in bytes.iter().enumerate().take(LONGEST + 1) {
+        match byte {
+            b'0'..=b'9' => *number = *number * 10 + u64::from(byte - b'0'),
+            b'|' if at > 0 => return bytes.get(at + 1..),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// Digits and nothing else.
@@ -196,8 +257,9 @@ struct Tree<'s> {
     samples: MetricId,
     /// Open nodes.
     open: usize,
-    index: HashMap<Rc<str>, usize>,
-    names: Vec<Name>,
+    names: Names,
+    /// Depth and function of lines that have been read ahead.
+    ahead: Vec<(usize, FunctionId)>,
     roots: u64,
     more_roots: Counted,
     /// Nodes further down that have the name of a root or thread.
@@ -206,16 +268,54 @@ struct Tree<'s> {
     contradicting: Counted,
 }
 
+/// The names of the file.
+#[derive(Default)]
+struct Names {
+    dictionary: Dictionary,
+    names: Vec<Name>,
+    /// Where each comes first.
+    positions: Vec<Position>,
+}
+
 /// What is known of a name.
 struct Name {
-    text: Rc<str>,
-    /// Where it comes first.
-    position: Position,
     function: FunctionId,
     kind: Kind,
     info: FunctionInfo,
     /// Sum of the Counts of its nodes.
     sum: u128,
+}
+
+impl Names {
+    /// Reads the plain lines that the bytes start with, a few at most, and looks up their names.
+    fn plain_rows(&self, mut bytes: &[u8], rows: &mut Vec<PlainRow>) {
+        let mut starts = [bytes; TOGETHER];
+        for start in &mut starts {
+            let Some(mut row) = PlainRow::read(bytes) else { break };
+            row.hash = self.dictionary.hash(bytes.get(row.name.clone()).unwrap_or_default());
+            *start = bytes;
+            bytes = bytes.get(row.length..).unwrap_or_default();
+            rows.push(row);
+        }
+        // In two steps: each waits for memory once, for all lines.
+        for row in &mut *rows {
+            row.known = self.dictionary.guess(row.hash);
+        }
+        for (row, start) in rows.iter_mut().zip(starts) {
+            let name = start.get(row.name.clone()).unwrap_or_default();
+            row.known = self.dictionary.confirm(row.known, name, row.hash);
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<u32> {
+        self.dictionary.find(name.as_bytes())
+    }
+
+    fn add(&mut self, text: &str, name: Name, position: Position) {
+        self.dictionary.add(text);
+        self.names.push(name);
+        self.positions.push(position);
+    }
 }
 
 impl<'s> Tree<'s> {
@@ -225,8 +325,8 @@ impl<'s> Tree<'s> {
             sink,
             samples,
             open: 0,
-            index: HashMap::new(),
-            names: Vec::new(),
+            names: Names::default(),
+            ahead: Vec::with_capacity(TOGETHER),
             roots: 0,
             more_roots: Counted::default(),
             unlisted: Counted::default(),
@@ -234,28 +334,42 @@ impl<'s> Tree<'s> {
         }
     }
 
-    fn row(&mut self, row: &Row<'_>, name: &str) -> Result<(), ImportError> {
+    /// Takes a line; `name` is the text of a name that is not `known`.
+    fn row(&mut self, position: Position, row: Row, known: Option<u32>, name: &str) -> Result<(), ImportError> {
         let depth = match usize::try_from(row.depth) {
             Ok(depth) if depth <= self.open => depth,
             _ => {
                 let deepest = self.open;
                 let expected =
                     if deepest == 0 { "depth 0".to_owned() } else { format!("a depth of at most {deepest}") };
-                return Err(ImportError::malformed(row.position, expected, format!("depth {}", row.depth)));
+                return Err(ImportError::malformed(position, expected, format!("depth {}", row.depth)));
             }
         };
         if depth == 0 {
             self.roots += 1;
             if self.roots > 1 {
-                self.more_roots.add(row.position);
+                self.more_roots.add(position);
             }
         }
         self.leave(depth);
-        let function = self.function(row, name);
+        let function = match known {
+            Some(known) => self.known_name(position, row, known),
+            None => self.new_name(position, row, name),
+        };
         self.sink.enter(Frame::function(function), None);
         self.sink.cost(self.samples, Cost::Cumulative(as_cost(row.count)));
         self.open += 1;
         Ok(())
+    }
+
+    /// Tells the sink what is coming.
+    fn look_ahead(&mut self, rows: &[PlainRow]) {
+        self.ahead.clear();
+        self.ahead.extend(rows.iter().filter_map(|row| {
+            let name = self.names.names.get(row.known? as usize)?;
+            Some((usize::try_from(row.row.depth).ok()?, name.function))
+        }));
+        self.sink.soon(&self.ahead);
     }
 
     /// Closes nodes until so many are open.
@@ -267,21 +381,21 @@ impl<'s> Tree<'s> {
     }
 
     /// The function that a line is about. Adds up what is known of its name.
-    fn function(&mut self, row: &Row<'_>, name: &str) -> FunctionId {
-        let Some(known) = self.index.get(name).and_then(|at| self.names.get_mut(*at)) else {
-            return self.new_name(row, name);
+    fn known_name(&mut self, position: Position, row: Row, number: u32) -> FunctionId {
+        let Some(known) = self.names.names.get_mut(number as usize) else {
+            return FunctionId(u32::MAX);
         };
         known.sum = known.sum.saturating_add(row.count.into());
         if known.info != row.info {
-            self.contradicting.add_with(row.position, || quote(known.text.as_bytes()));
+            self.contradicting.add_with(position, || quote(self.names.dictionary.text(number).as_bytes()));
         }
         if row.depth > 1 && known.kind.is_container() {
-            self.unlisted.add(row.position);
+            self.unlisted.add(position);
         }
         known.function
     }
 
-    fn new_name(&mut self, row: &Row<'_>, name: &str) -> FunctionId {
+    fn new_name(&mut self, position: Position, row: Row, name: &str) -> FunctionId {
         let kind = match row.depth {
             _ if !is_quoted(name) => Kind::Function,
             0 => Kind::Root,
@@ -290,21 +404,19 @@ impl<'s> Tree<'s> {
             _ => Kind::Pseudo,
         };
         let function = self.sink.function(FunctionDef { kind, ..FunctionDef::named(name) });
-        let text: Rc<str> = Rc::from(name);
-        self.index.insert(Rc::clone(&text), self.names.len());
-        let Row { position, info, .. } = *row;
-        self.names.push(Name { text, position, function, kind, info, sum: row.count.into() });
+        self.names.add(name, Name { function, kind, info: row.info, sum: row.count.into() }, position);
         function
     }
 
     /// Closes what is open, and tells what the file says of the functions.
     fn finish(mut self) {
         self.leave(0);
-        let counts_calls = self.names.iter().any(|name| name.info.calls > 0);
+        let Names { dictionary, names, positions } = &self.names;
+        let counts_calls = names.iter().any(|name| name.info.calls > 0);
         let mut cut = Counted::default();
-        for name in &self.names {
+        for ((number, name), position) in (0..).zip(names).zip(positions) {
             if name.sum != u128::from(name.info.seen) {
-                cut.add_with(name.position, || quote(name.text.as_bytes()));
+                cut.add_with(*position, || quote(dictionary.text(number).as_bytes()));
             }
             self.sink.info(Info {
                 frame: Frame::function(name.function),

@@ -3,14 +3,18 @@
 
 use std::fs::File;
 use std::io;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread;
 
 use rusqlite::Connection;
 
 use super::Cause;
 use super::pages::{IndexTree, PageFile, Record, TableTree};
 use super::places::Places;
-use super::write::{EdgeKey, Ids, cumulative_other, edge_key, info_key, integer, line_key, other, sorted_by_key};
-use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, NodeRow, Totals};
+use super::write::{EdgeKey, Ids, cumulative_other, edge_key, info_key, integer, line_key, other};
+use crate::events::MetricId;
+use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, NodeRow, Rows, Totals};
 
 /// Size of a page: that of SQLite where nobody asks for another.
 pub(super) const PAGE_SIZE: u16 = 4096;
@@ -44,7 +48,7 @@ pub(super) struct Bulk {
     file: PageFile,
     roots: Roots,
     record: Record,
-    functions: Vec<Function>,
+    functions: Vec<Arc<Function>>,
     nodes: TableTree,
     /// The number after that of the last node in the tree.
     next: u64,
@@ -172,9 +176,20 @@ impl Bulk {
 
     /// Writes what is known at the end.
     pub(super) fn totals(&mut self, totals: &Totals, ids: &Ids) -> io::Result<()> {
-        self.infos(&totals.functions, ids)?;
-        self.lines(&totals.lines, ids)?;
-        self.edges(&totals.edges, ids)
+        thread::scope(|scope| {
+            // The importer has nothing left to do, so that its core is free.
+            let keys = scope.spawn(|| {
+                // All metrics have the same edges.
+                let keys = totals.edges.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at));
+                let mut keys: Vec<(EdgeKey, usize)> = keys.collect();
+                keys.sort_unstable_by_key(|(key, _)| *key);
+                keys
+            });
+            self.infos(&totals.functions, ids)?;
+            self.lines(&totals.lines, ids)?;
+            let keys = keys.join().unwrap_or_else(|panic| resume_unwind(panic));
+            self.edges(totals.metrics.len(), &totals.edges, keys, ids)
+        })
     }
 
     /// Completes the tables of functions, nodes and costs, and the file: SQLite can go on with it.
@@ -206,7 +221,7 @@ impl Bulk {
     fn functions(&mut self) -> io::Result<()> {
         let mut table = TableTree::new(&self.file);
         for (id, function) in (1_u64..).zip(&self.functions) {
-            let Function { kind, name, raw_name, module, file, first_line, first_col } = function;
+            let Function { kind, name, raw_name, module, file, first_line, first_col } = function.as_ref();
             let record = self.record.start().null().text(kind.name()).text(name).text(module).text(file);
             let record = record.integer(i64::from(*first_line)).integer(i64::from(*first_col));
             let record = match raw_name {
@@ -216,7 +231,7 @@ impl Bulk {
             table.push(&mut self.file, id, record)?;
         }
         table.finish(&mut self.file, self.roots.functions)?;
-        let mut sorted: Vec<(i64, &Function)> = (1..).zip(&self.functions).collect();
+        let mut sorted: Vec<(i64, &Function)> = (1..).zip(self.functions.iter().map(Arc::as_ref)).collect();
         sorted.sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
         let mut index = IndexTree::new(&self.file);
         for (id, function) in sorted {
@@ -240,9 +255,9 @@ impl Bulk {
         tree.finish(&mut self.file, self.roots.function_nodes)
     }
 
-    fn infos(&mut self, rows: &[InfoRow], ids: &Ids) -> io::Result<()> {
+    fn infos(&mut self, rows: &Rows<InfoRow>, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for ((metric, function), row) in sorted_by_key(rows, |row| info_key(row, ids)) {
+        for ((metric, function), row) in rows.sorted_by_key(|row| info_key(row, ids)) {
             let figures = &row.figures;
             let record = self.record.start().integer(metric).integer(function);
             record.integer_or_null(figures.calls.map(integer)).integer_or_null(figures.primitive.map(integer));
@@ -253,11 +268,12 @@ impl Bulk {
         tree.finish(&mut self.file, self.roots.function_info)
     }
 
-    fn lines(&mut self, rows: &[InfoRow], ids: &Ids) -> io::Result<()> {
+    fn lines(&mut self, rows: &Rows<InfoRow>, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for ((metric, function, file, line, col), row) in sorted_by_key(rows, |row| line_key(row, ids)) {
+        for ((metric, function, file, line, col), row) in rows.sorted_by_key(|row| line_key(row, ids)) {
             let figures = &row.figures;
-            let record = self.record.start().integer(metric).integer(function).text(file);
+            let record =
+                self.record.start().integer(metric).integer(function).text(file.as_deref().unwrap_or_default());
             record.integer(i64::from(line)).integer(i64::from(col)).integer_or_null(figures.calls.map(integer));
             record.real_or_null(figures.exclusive).real_or_null(figures.cumulative);
             record.integer(i64::from(figures.recorded));
@@ -266,28 +282,35 @@ impl Bulk {
         tree.finish(&mut self.file, self.roots.line_info)
     }
 
-    fn edges(&mut self, rows: &[EdgeRow], ids: &Ids) -> io::Result<()> {
+    fn edges(
+        &mut self,
+        metrics: usize,
+        rows: &Rows<EdgeRow>,
+        mut keys: Vec<(EdgeKey, usize)>,
+        ids: &Ids,
+    ) -> io::Result<()> {
+        let metrics = || (0..metrics).map(|at| (at, ids.metric(MetricId(u32::try_from(at).expect("few metrics")))));
         let mut tree = IndexTree::new(&self.file);
-        for (key, row) in sorted_by_key(rows, |row| edge_key(row, ids)) {
-            let EdgeKey { metric, callee, caller, line, col, back } = key;
-            let record = self.record.start().integer(metric).integer(callee).integer(caller).integer(line);
-            record.integer(i64::from(col)).integer(i64::from(back)).integer_or_null(row.calls.map(integer));
-            record.real_or_null(row.exclusive).real_or_null(row.cumulative);
-            record.real_or_null(other(row.outermost, row.cumulative)).real_or_null(other(row.seen, row.cumulative));
-            tree.push(&mut self.file, record)?;
+        for (metric, id) in metrics() {
+            for (key, at) in &keys {
+                let Some(row) = rows.get(metric, *at) else { continue };
+                let EdgeKey { callee, caller, line, col, back, .. } = *key;
+                let record = self.record.start().integer(id).integer(callee).integer(caller).integer(line);
+                record.integer(i64::from(col)).integer(i64::from(back)).integer_or_null(row.calls.map(integer));
+                record.real_or_null(row.exclusive).real_or_null(row.cumulative);
+                record.real_or_null(other(row.outermost, row.cumulative)).real_or_null(other(row.seen, row.cumulative));
+                tree.push(&mut self.file, record)?;
+            }
         }
         tree.finish(&mut self.file, self.roots.edges)?;
-        let by_caller = |row: &EdgeRow| {
-            let EdgeKey { metric, callee, caller, line, col, back } = edge_key(row, ids);
-            (metric, caller, callee, line, col, back)
-        };
-        let mut sorted: Vec<_> = rows.iter().map(by_caller).collect();
-        sorted.sort_unstable();
+        keys.sort_unstable_by_key(|(key, _)| (key.caller, key.callee, key.line, key.col, key.back));
         let mut tree = IndexTree::new(&self.file);
-        for (metric, caller, callee, line, col, back) in sorted {
-            let record = self.record.start().integer(metric).integer(caller).integer(callee).integer(line);
-            record.integer(i64::from(col)).integer(i64::from(back));
-            tree.push(&mut self.file, record)?;
+        for (_, id) in metrics() {
+            for (EdgeKey { callee, caller, line, col, back, .. }, _) in &keys {
+                let record = self.record.start().integer(id).integer(*caller).integer(*callee).integer(*line);
+                record.integer(i64::from(*col)).integer(i64::from(*back));
+                tree.push(&mut self.file, record)?;
+            }
         }
         tree.finish(&mut self.file, self.roots.edges_by_caller)
     }

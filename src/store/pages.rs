@@ -199,9 +199,15 @@ impl Tree {
     }
 
     /// Adds a record to what lies in `cell`; pages of its own take what is too long for a page with others.
-    fn put(&mut self, file: &mut PageFile, record: &[u8]) -> io::Result<()> {
-        let (kept, spilled) = record.split_at(self.kind.kept(record.len(), file.page_size));
-        self.cell.extend_from_slice(kept);
+    fn put(&mut self, file: &mut PageFile, record: &Record) -> io::Result<()> {
+        let kept = self.kind.kept(record.len(), file.page_size);
+        let start = self.cell.len();
+        self.cell.extend_from_slice(&record.types);
+        self.cell.extend_from_slice(&record.values);
+        if kept == record.len() {
+            return Ok(());
+        }
+        let spilled = self.cell.split_off(start + kept);
         let mut next = 0_u32;
         for part in spilled.chunks(file.page_size - LINK).rev() {
             let mut page = next.to_be_bytes().to_vec();
@@ -280,7 +286,7 @@ impl TableTree {
 
     /// Adds a row; its number is higher than all before.
     pub(super) fn push(&mut self, file: &mut PageFile, row: u64, record: &mut Record) -> io::Result<()> {
-        let record = record.finished();
+        record.finish();
         self.tree.cell.clear();
         varint(&mut self.tree.cell, record.len() as u64);
         varint(&mut self.tree.cell, row);
@@ -315,7 +321,7 @@ impl IndexTree {
     }
 
     fn cell(&mut self, file: &mut PageFile, record: &mut Record) -> io::Result<()> {
-        let record = record.finished();
+        record.finish();
         self.0.cell.clear();
         varint(&mut self.0.cell, record.len() as u64);
         self.0.put(file, record)
@@ -431,7 +437,6 @@ impl Record {
     }
 
     pub(super) fn integer(&mut self, value: i64) -> &mut Self {
-        let bytes = value.to_be_bytes();
         let (kind, length) = match value {
             0 => (8, 0),
             1 => (9, 0),
@@ -443,7 +448,10 @@ impl Record {
             _ => (6, 8),
         };
         self.types.push(kind);
-        self.values.extend_from_slice(&bytes[8 - length..]);
+        // All eight bytes, those that count first: copying a fixed number costs no call.
+        let end = self.values.len() + length as usize;
+        self.values.extend_from_slice(&value.rotate_right(8 * length).to_be_bytes());
+        self.values.truncate(end);
         self
     }
 
@@ -486,15 +494,17 @@ impl Record {
         }
     }
 
-    /// Columns at the end that are NULL are left out, as in rows that are older than a column.
-    fn finished(&mut self) -> &[u8] {
+    /// Completes the row. Columns at the end that are NULL are left out, as in rows that are older than a column.
+    fn finish(&mut self) {
         while self.types.last() == Some(&0) && self.types.len() > 1 {
             self.types.pop();
         }
         let length = u8::try_from(self.types.len()).ok().filter(|length| *length < 0x80);
         self.types[0] = length.expect("a dozen columns, whose types take four bytes at most");
-        self.types.extend_from_slice(&self.values);
-        &self.types
+    }
+
+    fn len(&self) -> usize {
+        self.types.len() + self.values.len()
     }
 }
 

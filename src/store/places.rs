@@ -15,9 +15,11 @@ pub(super) struct Places {
     late: Vec<(FunctionId, u64)>,
 }
 
-/// Ascending numbers, as distances of seven bits a byte.
+/// Ascending numbers, all but the first as distances of seven bits a byte: many functions have one node.
 #[derive(Default)]
 struct Ascending {
+    /// 0 if there are none.
+    first: u64,
     last: u64,
     bytes: Vec<u8>,
 }
@@ -62,6 +64,10 @@ impl Ascending {
     fn push(&mut self, number: u64) {
         let mut distance = number - self.last;
         self.last = number;
+        if self.first == 0 {
+            self.first = number;
+            return;
+        }
         loop {
             let [.., low] = distance.to_be_bytes();
             distance >>= 7;
@@ -75,8 +81,9 @@ impl Ascending {
 
     fn iter(&self) -> impl Iterator<Item = u64> {
         let mut bytes = self.bytes.iter();
-        let mut number = 0;
-        std::iter::from_fn(move || {
+        let mut number = self.first;
+        let first = (number != 0).then_some(number);
+        first.into_iter().chain(std::iter::from_fn(move || {
             let mut distance = 0;
             for (group, byte) in bytes.by_ref().enumerate() {
                 distance |= u64::from(byte & 0x7f) << (7 * group);
@@ -86,6 +93,6 @@ impl Ascending {
                 }
             }
             None
-        })
+        }))
     }
 }

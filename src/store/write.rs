@@ -12,7 +12,7 @@ use super::{Cause, Database, StoreError, migrate, sources};
 use crate::events::{EdgeKind, FunctionId, LabelsId, MetricId};
 use crate::input::Fingerprint;
 use crate::source::Folder;
-use crate::tree::{Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelText, NodeRow, NoteRow, Totals};
+use crate::tree::{Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelText, NodeRow, NoteRow, Rows, Totals};
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug)]
@@ -427,11 +427,11 @@ impl RunWriter<'_> {
         Ok(())
     }
 
-    fn functions(&self, rows: &[InfoRow]) -> rusqlite::Result<()> {
+    fn functions(&self, rows: &Rows<InfoRow>) -> rusqlite::Result<()> {
         let sql = "INSERT INTO function_info (metric_id, function_id, calls, primitive, exclusive, cumulative, seen, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let mut insert = self.connection().prepare(sql)?;
-        for ((metric, function), row) in sorted_by_key(rows, |row| info_key(row, &self.ids)) {
+        for ((metric, function), row) in rows.sorted_by_key(|row| info_key(row, &self.ids)) {
             let figures = &row.figures;
             insert.execute(params![
                 metric,
@@ -447,17 +447,17 @@ impl RunWriter<'_> {
         Ok(())
     }
 
-    fn lines(&self, rows: &[InfoRow]) -> rusqlite::Result<()> {
+    fn lines(&self, rows: &Rows<InfoRow>) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let mut insert = self.connection().prepare(sql)?;
-        for ((metric, function, file, line, col), row) in sorted_by_key(rows, |row| line_key(row, &self.ids)) {
+        for ((metric, function, file, line, col), row) in rows.sorted_by_key(|row| line_key(row, &self.ids)) {
             let figures = &row.figures;
             insert.execute(params![
                 metric,
                 function,
-                file,
+                file.as_deref().unwrap_or_default(),
                 line,
                 col,
                 figures.calls.map(integer),
@@ -469,12 +469,12 @@ impl RunWriter<'_> {
         Ok(())
     }
 
-    fn edges(&self, rows: &[EdgeRow]) -> rusqlite::Result<()> {
+    fn edges(&self, rows: &Rows<EdgeRow>) -> rusqlite::Result<()> {
         let sql = "INSERT INTO edges (metric_id, callee_id, caller_id, caller_line, caller_col, back, calls, exclusive,
                                       cumulative, outermost_other, seen_other)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         let mut insert = self.connection().prepare(sql)?;
-        for (key, row) in sorted_by_key(rows, |row| edge_key(row, &self.ids)) {
+        for (key, row) in rows.sorted_by_key(|row| edge_key(row, &self.ids)) {
             let EdgeKey { metric, callee, caller, line, col, back } = key;
             insert.execute(params![
                 metric,
@@ -551,12 +551,12 @@ pub(super) fn info_key(row: &InfoRow, ids: &Ids) -> (i64, i64) {
     (ids.metric(row.metric), ids.function(row.function))
 }
 
-/// The key of a row of `line_info`.
-pub(super) fn line_key<'r>(row: &'r InfoRow, ids: &Ids) -> (i64, i64, &'r str, u32, u32) {
+/// The key of a row of `line_info`. A line without a file of its own comes first.
+pub(super) fn line_key(row: &InfoRow, ids: &Ids) -> (i64, i64, Option<Arc<str>>, u32, u32) {
     let (metric, function) = info_key(row, ids);
-    row.place.as_ref().map_or((metric, function, "", 0, 0), |place| {
-        (metric, function, place.file.as_deref().unwrap_or_default(), place.line, place.col)
-    })
+    row.place
+        .as_ref()
+        .map_or((metric, function, None, 0, 0), |place| (metric, function, place.file.clone(), place.line, place.col))
 }
 
 /// The key of a row of edges.
@@ -590,13 +590,6 @@ pub(super) fn cumulative_other(figures: Figures) -> Option<f64> {
 /// figure of a profile is (docs/design/0006-small-rows.md).
 pub(super) fn other(figure: Option<f64>, usual: Option<f64>) -> Option<f64> {
     if figure == usual { None } else { figure.or(Some(f64::INFINITY)) }
-}
-
-/// Rows in the order of their keys, which no two of them share: pages fill one after the other.
-pub(super) fn sorted_by_key<'r, T, K: Ord>(rows: &'r [T], key: impl Fn(&'r T) -> K) -> Vec<(K, &'r T)> {
-    let mut sorted: Vec<(K, &T)> = rows.iter().map(|row| (key(row), row)).collect();
-    sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
-    sorted
 }
 
 /// Numbers of nodes, calls and bytes fit in 63 bits: the builder refuses more calls, and nothing else gets there.

@@ -2,90 +2,17 @@
 //! file itself gives.
 
 use std::hash::BuildHasher;
+use std::hint::black_box;
 use std::sync::Arc;
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::components::components;
-use super::rows::{EdgeRow, Figures, Function, InfoFigures, InfoRow, Place};
+use super::rows::{EdgeRow, Figures, Function, InfoFigures, InfoRow, Place, Rows};
+use super::sums::{CUMULATIVE, Count, EdgeSums, OUTERMOST, Opened, SEEN, Sums, Tally};
 use super::{NONE, index};
 use crate::events::{EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Line, MetricId};
-
-/// Above this, not every whole number is a REAL.
-const MAX_EXACT: u64 = 1 << 53;
-
-/// A sum of counts that is unknown as soon as one part is.
-#[derive(Clone, Copy, Debug)]
-struct Tally(Option<u64>);
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self(Some(0))
-    }
-}
-
-impl Tally {
-    /// Adds a part; says whether part and sum are numbers that a REAL holds exactly.
-    fn add(&mut self, part: Option<u64>) -> bool {
-        self.0 = self.0.zip(part).map(|(sum, part)| sum.saturating_add(part));
-        [part, self.0].into_iter().flatten().all(|count| count <= MAX_EXACT)
-    }
-}
-
-/// What nodes of one function, or of one line, have in common.
-#[derive(Default)]
-struct Count {
-    /// It has nodes, so sums mean something.
-    has_nodes: bool,
-    /// Its innermost open node, 0 if none is open.
-    open: u64,
-    calls: Tally,
-    /// Calls of outermost nodes.
-    primitive: Tally,
-}
-
-impl Count {
-    fn open(&mut self, node: u64, calls: Option<u64>) -> Opened {
-        self.has_nodes = true;
-        let outer = std::mem::replace(&mut self.open, node);
-        let exact = self.calls.add(calls);
-        if outer == 0 {
-            self.primitive.add(calls);
-        }
-        Opened { outer, exact }
-    }
-}
-
-/// What is known of a node that has just been opened.
-#[derive(Clone, Copy)]
-pub(super) struct Opened {
-    /// The nearest enclosing node of the same function or line, 0 if none.
-    pub(super) outer: u64,
-    /// The calls still add up to a number that a REAL holds exactly.
-    pub(super) exact: bool,
-}
-
-/// Sums for one function or line in one metric.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    exclusive: f64,
-    cumulative: f64,
-    seen: f64,
-    /// A node of it has no cumulative cost.
-    cumulative_unknown: bool,
-}
-
-impl Sums {
-    fn add(&mut self, figures: Figures, outermost: bool) {
-        let cumulative = figures.cumulative.unwrap_or(0.0);
-        self.exclusive += figures.exclusive;
-        self.seen += cumulative;
-        self.cumulative_unknown |= figures.cumulative.is_none();
-        if outermost {
-            self.cumulative += cumulative;
-        }
-    }
-}
+use crate::hash_index::HashIndex;
 
 /// What changes with every node of a function, apart from its text.
 struct FunctionState {
@@ -94,6 +21,8 @@ struct FunctionState {
     site: u32,
     /// The line that was opened first below the last node, [`NONE`] before there was any.
     first_line: u32,
+    /// The edge that led here the last time, [`NONE`] before there was any.
+    edge: u32,
     /// A node, edge or info has mentioned it.
     mentioned: bool,
     is_container: bool,
@@ -149,36 +78,13 @@ impl Site {
 struct KnownEdge {
     callee: u32,
     site: u32,
-    kind: EdgeKind,
-    /// The pair of functions, whatever the line.
+    /// The first edge of the same pair of functions, whatever the line.
     pair: u32,
+    /// How many nodes of the pair are open, for such a first edge.
+    open: u32,
     calls: Tally,
+    kind: EdgeKind,
 }
-
-/// Sums for one edge in one metric, as far as anything has been said.
-#[derive(Clone, Copy, Default)]
-struct EdgeSums {
-    /// Exclusive, cumulative, outermost, seen.
-    sums: [f64; 4],
-    known: [bool; 4],
-}
-
-impl EdgeSums {
-    fn get(&self, at: usize) -> Option<f64> {
-        self.known[at].then_some(self.sums[at])
-    }
-
-    /// Takes this for what nobody said.
-    fn fill(&mut self, at: usize, figure: Option<f64>) {
-        if let (false, Some(figure)) = (self.known[at], figure) {
-            (self.known[at], self.sums[at]) = (true, figure);
-        }
-    }
-}
-
-const CUMULATIVE: usize = 1;
-const OUTERMOST: usize = 2;
-const SEEN: usize = 3;
 
 /// Whether a function can be called while a call of it is under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -205,10 +111,12 @@ struct Derived {
 #[derive(Default)]
 pub(super) struct Ledger {
     metrics: usize,
-    functions: Vec<Function>,
+    /// The metric in which all functions and lines have a row.
+    default: usize,
+    functions: Vec<Arc<Function>>,
     /// One per function.
     function_states: Vec<FunctionState>,
-    function_index: HashTable<u32>,
+    function_index: HashIndex,
     hasher: DefaultHashBuilder,
     function_sums: Vec<Sums>,
     lines: Vec<KnownLine>,
@@ -220,12 +128,13 @@ pub(super) struct Ledger {
     site_index: HashMap<Site, u32>,
     edges: Vec<KnownEdge>,
     /// By callee and site.
-    edge_index: HashMap<(u32, u32, EdgeKind), u32>,
+    edge_index: HashIndex,
     edge_sums: Vec<EdgeSums>,
-    pair_index: HashMap<(u32, u32), u32>,
-    /// How many nodes of each pair are open.
-    open_pairs: Vec<u32>,
-    recorded: HashMap<(u32, u32, u32), InfoFigures>,
+    /// By callee and caller, the first edge of each pair.
+    pair_index: HashIndex,
+    /// What the file itself says, and where that is by metric, function and line.
+    recorded: Vec<InfoFigures>,
+    recorded_index: HashMap<(u32, u32, u32), u32>,
     /// For runs that know no paths: one per function.
     recursions: Vec<Recursion>,
     /// The same, and one per metric.
@@ -249,8 +158,8 @@ impl Ledger {
     pub(super) fn function(&mut self, def: FunctionDef<'_>) -> u32 {
         let identity = FunctionDef { raw_name: "", ..def };
         let hash = self.hasher.hash_one(identity);
-        let same = |&at: &u32| definition(&self.functions[at as usize]) == identity;
-        if let Some(&at) = self.function_index.find(hash, same) {
+        let same = |at: u32| definition(&self.functions[at as usize]) == identity;
+        if let Some(at) = self.function_index.find(hash, same) {
             return at;
         }
         let at = index(self.functions.len());
@@ -263,15 +172,13 @@ impl Ledger {
             first_line: def.first_line,
             first_col: def.first_col,
         };
-        self.functions.push(function);
+        self.functions.push(Arc::new(function));
         let is_container = def.kind.is_container();
         let count = Count::default();
-        let state = FunctionState { count, site: NONE, first_line: NONE, mentioned: false, is_container };
+        let state = FunctionState { count, site: NONE, first_line: NONE, edge: NONE, mentioned: false, is_container };
         self.function_states.push(state);
         self.function_sums.resize(self.functions.len() * self.metrics, Sums::default());
-        let (functions, hasher) = (&self.functions, &self.hasher);
-        let rehash = |&at: &u32| hasher.hash_one(definition(&functions[at as usize]));
-        self.function_index.insert_unique(hash, at, rehash);
+        self.function_index.insert(hash, at);
         at
     }
 
@@ -286,9 +193,9 @@ impl Ledger {
     }
 
     /// Marks a function as mentioned; gives its text the first time.
-    pub(super) fn mention(&mut self, function: u32) -> Option<Function> {
+    pub(super) fn mention(&mut self, function: u32) -> Option<Arc<Function>> {
         let first = !std::mem::replace(&mut self.function_states[function as usize].mentioned, true);
-        first.then(|| self.functions[function as usize].clone())
+        first.then(|| Arc::clone(&self.functions[function as usize]))
     }
 
     /// Whether nodes of a function only hold others.
@@ -351,19 +258,60 @@ impl Ledger {
 
     /// Finds or makes the entry of an edge.
     pub(super) fn edge(&mut self, callee: u32, site: u32, kind: EdgeKind) -> u32 {
-        let next = index(self.edges.len());
-        let found = *self.edge_index.entry((callee, site, kind)).or_insert(next);
-        if found == next {
-            let caller = self.sites[site as usize].function;
-            let fresh = index(self.open_pairs.len());
-            let pair = *self.pair_index.entry((callee, caller)).or_insert(fresh);
-            if pair == fresh {
-                self.open_pairs.push(0);
-            }
-            self.edges.push(KnownEdge { callee, site, kind, pair, calls: Tally::default() });
-            self.edge_sums.resize(self.edges.len() * self.metrics, EdgeSums::default());
+        let Self { edges, edge_index, pair_index, sites, hasher, .. } = self;
+        let hash = hash_pair(hasher, callee, site);
+        let same = |at: u32| {
+            let known = &edges[at as usize];
+            (known.callee, known.site, known.kind) == (callee, site, kind)
+        };
+        if let Some(found) = edge_index.find(hash, same) {
+            return found;
         }
+        let at = index(edges.len());
+        let caller_of = |site: u32| sites[site as usize].function;
+        let caller = caller_of(site);
+        let pair_of = |at: u32| (edges[at as usize].callee, caller_of(edges[at as usize].site));
+        let pair_hash = hash_pair(hasher, callee, caller);
+        let first = pair_index.find(pair_hash, |first| pair_of(first) == (callee, caller));
+        edge_index.insert(hash, at);
+        if first.is_none() {
+            pair_index.insert(pair_hash, at);
+        }
+        edges.push(KnownEdge { callee, site, pair: first.unwrap_or(at), open: 0, calls: Tally::default(), kind });
+        self.edge_sums.resize(self.edges.len() * self.metrics, EdgeSums::default());
+        at
+    }
+
+    /// The same for a node that is opened. Most functions are called where they were called the last time, so that the
+    /// edge is found without a search.
+    pub(super) fn edge_of_node(&mut self, callee: u32, site: u32) -> u32 {
+        let last = self.function_states[callee as usize].edge;
+        if self.edges.get(last as usize).is_some_and(|known| known.site == site) {
+            return last;
+        }
+        let found = self.edge(callee, site, EdgeKind::Call);
+        self.function_states[callee as usize].edge = found;
         found
+    }
+
+    /// Looks at what nodes of these functions with these callers will need, so that memory delivers it for all of them at
+    /// once instead of for one after the other. Nothing depends on it.
+    pub(super) fn look_at(&self, nodes: impl Iterator<Item = (u32, u32)> + Clone) {
+        let state = |function: u32| self.function_states.get(function as usize);
+        for (function, _) in nodes.clone() {
+            fetch(state(function).and_then(|known| self.edges.get(known.edge as usize)).map(|known| &known.site));
+            fetch(self.function_sums.get(function as usize * self.metrics).map(|sums| &sums.seen));
+        }
+        for (function, caller) in nodes {
+            let (Some(known), Some(caller)) = (state(function), state(caller)) else { continue };
+            let edge = match self.edges.get(known.edge as usize) {
+                Some(last) if last.site == caller.site => Some(known.edge),
+                _ => self.edge_index.guess(hash_pair(&self.hasher, function, caller.site)),
+            };
+            let Some(edge) = edge else { continue };
+            fetch(self.edges.get(edge as usize).map(|known| &known.calls));
+            fetch(self.edge_sums.get(edge as usize * self.metrics).and_then(|sums| sums.sums.last()));
+        }
     }
 
     /// Finds or makes the site of a caller of nodes.
@@ -387,19 +335,23 @@ impl Ledger {
 
     /// Opens a node of a function.
     pub(super) fn open_function(&mut self, function: u32, node: u64, calls: Option<u64>) -> Opened {
+        fetch(self.function_sums.get(function as usize * self.metrics).map(|sums| &sums.seen));
         self.function_states[function as usize].count.open(node, calls)
     }
 
     /// Opens a node of a line.
     pub(super) fn open_line(&mut self, line: u32, node: u64, calls: Option<u64>) -> Opened {
+        fetch(self.line_sums.get(line as usize * self.metrics).map(|sums| &sums.seen));
         self.lines[line as usize].count.open(node, calls)
     }
 
     /// Opens a node that an edge leads to; says whether no enclosing node has the same pair of functions.
     pub(super) fn open_edge(&mut self, edge: u32, calls: Option<u64>) -> bool {
+        fetch(self.edge_sums.get(edge as usize * self.metrics).and_then(|sums| sums.sums.last()));
         let known = &mut self.edges[edge as usize];
         known.calls.add(calls);
-        let open = &mut self.open_pairs[known.pair as usize];
+        let pair = known.pair as usize;
+        let open = &mut self.edges[pair].open;
         *open += 1;
         *open == 1
     }
@@ -412,7 +364,8 @@ impl Ledger {
             self.lines[line as usize].count.open = outer;
         }
         if edge != NONE {
-            self.open_pairs[self.edges[edge as usize].pair as usize] -= 1;
+            let pair = self.edges[edge as usize].pair as usize;
+            self.edges[pair].open -= 1;
         }
     }
 
@@ -510,9 +463,9 @@ impl Ledger {
             }
             let seen = sums.get(SEEN);
             let callee = &mut self.derived[edge.callee as usize * self.metrics + metric];
-            callee.calls.get_or_insert_default().add(edge.calls.0);
+            callee.calls.get_or_insert_default().add(edge.calls.get());
             if leaves {
-                callee.primitive.get_or_insert_default().add(edge.calls.0);
+                callee.primitive.get_or_insert_default().add(edge.calls.get());
             }
             if caller != NONE {
                 let caller = &mut self.derived[caller as usize * self.metrics + metric];
@@ -525,7 +478,12 @@ impl Ledger {
 
     /// Keeps what the file itself says of a function or line ([`NONE`] for functions).
     pub(super) fn record(&mut self, metric: MetricId, function: u32, line: u32, figures: InfoFigures) {
-        self.recorded.insert((metric.0, function, line), figures);
+        let next = index(self.recorded.len());
+        let at = *self.recorded_index.entry((metric.0, function, line)).or_insert(next);
+        match self.recorded.get_mut(at as usize) {
+            Some(before) => *before = figures,
+            None => self.recorded.push(figures),
+        }
     }
 
     /// Whether all sums are finite: sums of finite figures may not be.
@@ -539,43 +497,77 @@ impl Ledger {
             .all(f64::is_finite)
     }
 
-    /// One row per metric and function: all functions in the default metric, in others those that cost anything.
-    pub(super) fn function_rows(&self, default: usize) -> Vec<InfoRow> {
-        let mut rows = Vec::new();
-        for (metric, function) in product(self.metrics, self.functions.len()) {
-            let known = &self.function_states[function];
-            let sums = &self.function_sums[function * self.metrics + metric];
-            let key = (index(metric), index(function), NONE);
-            let mut figures = self.figures(&known.count, sums, key);
-            if let Some(derived) = self.derived.get(function * self.metrics + metric) {
-                fill_function(&mut figures, derived, self.recursions[function]);
-            }
-            if known.mentioned && (metric == default || figures.has_cost()) {
-                rows.push(InfoRow { metric: MetricId(key.0), function: FunctionId(key.1), place: None, figures });
-            }
-        }
-        rows
+    /// What has been added up, as rows; what has only been needed to find things is dropped.
+    pub(super) fn into_rows(mut self, default: usize) -> (Rows<InfoRow>, Rows<InfoRow>, Rows<EdgeRow>) {
+        self.default = default;
+        self.function_index = HashIndex::default();
+        self.plain_lines = HashMap::new();
+        self.other_lines = HashMap::new();
+        self.site_index = HashMap::new();
+        self.edge_index = HashIndex::default();
+        self.pair_index = HashIndex::default();
+        let metrics = self.metrics;
+        let (functions, lines, edges) = (self.functions.len(), self.lines.len(), self.edges.len());
+        let ledger = Arc::new(self);
+        (
+            Rows { ledger: Arc::clone(&ledger), metrics, each: functions, row: Self::function_row },
+            Rows { ledger: Arc::clone(&ledger), metrics, each: lines, row: Self::line_row },
+            Rows { ledger, metrics, each: edges, row: Self::edge_row },
+        )
     }
 
-    /// One row per metric and line: all lines in the default metric, in others those that cost anything.
-    pub(super) fn line_rows(&self, default: usize) -> Vec<InfoRow> {
-        let mut rows = Vec::new();
-        for (metric, line) in product(self.metrics, self.lines.len()) {
-            let known = &self.lines[line];
-            let sums = &self.line_sums[line * self.metrics + metric];
-            let mut figures = self.figures(&known.count, sums, (index(metric), known.function, index(line)));
-            // Where the function recurs, its other lines may be around this one.
-            let recursion = self.recursions.get(known.function as usize);
-            if recursion == Some(&Recursion::No) && !sums.cumulative_unknown {
-                figures.cumulative = figures.cumulative.or(figures.exclusive.map(|exclusive| exclusive + sums.seen));
-            }
-            if metric == default || figures.has_cost() {
-                let place = Some(known.place.clone());
-                let (metric, function) = (MetricId(index(metric)), FunctionId(known.function));
-                rows.push(InfoRow { metric, function, place, figures });
-            }
+    /// The row of a function: in the default metric all have one, in others those that cost anything.
+    fn function_row(&self, metric: usize, function: usize) -> Option<InfoRow> {
+        let known = &self.function_states[function];
+        if !known.mentioned {
+            return None;
         }
-        rows
+        let sums = &self.function_sums[function * self.metrics + metric];
+        let key = (index(metric), index(function), NONE);
+        let mut figures = self.figures(&known.count, sums, key);
+        if let Some(derived) = self.derived.get(function * self.metrics + metric) {
+            fill_function(&mut figures, derived, self.recursions[function]);
+        }
+        let row = InfoRow { metric: MetricId(key.0), function: FunctionId(key.1), place: None, figures };
+        (metric == self.default || figures.has_cost()).then_some(row)
+    }
+
+    /// The row of a line: in the default metric all have one, in others those that cost anything.
+    fn line_row(&self, metric: usize, line: usize) -> Option<InfoRow> {
+        let known = &self.lines[line];
+        let sums = &self.line_sums[line * self.metrics + metric];
+        let mut figures = self.figures(&known.count, sums, (index(metric), known.function, index(line)));
+        // Where the function recurs, its other lines may be around this one.
+        let recursion = self.recursions.get(known.function as usize);
+        if recursion == Some(&Recursion::No) && !sums.cumulative_unknown {
+            figures.cumulative = figures.cumulative.or(figures.exclusive.map(|exclusive| exclusive + sums.seen));
+        }
+        if metric != self.default && !figures.has_cost() {
+            return None;
+        }
+        let (metric, function) = (MetricId(index(metric)), FunctionId(known.function));
+        Some(InfoRow { metric, function, place: Some(known.place.clone()), figures })
+    }
+
+    /// The row of an edge, also if it costs nothing: calls add up in every metric.
+    #[expect(clippy::unnecessary_wraps, reason = "other rows may not be there")]
+    fn edge_row(&self, metric: usize, edge: usize) -> Option<EdgeRow> {
+        let KnownEdge { callee, site, kind, calls, .. } = &self.edges[edge];
+        let caller = self.sites[*site as usize];
+        let sums = self.edge_sums[edge * self.metrics + metric];
+        Some(EdgeRow {
+            metric: MetricId(index(metric)),
+            callee: FunctionId(*callee),
+            caller: (caller.function != NONE).then_some(FunctionId(caller.function)),
+            caller_line: u32::try_from(caller.line).ok(),
+            caller_col: caller.col,
+            kind: *kind,
+            calls: calls.get(),
+            exclusive: sums.get(0),
+            cumulative: sums.get(1),
+            outermost: sums.get(2),
+            seen: sums.get(3),
+        })
     }
 
     /// Sums where there are nodes, replaced by what the file itself says.
@@ -583,13 +575,13 @@ impl Ledger {
         let mut figures = InfoFigures::default();
         if count.has_nodes {
             let known = !sums.cumulative_unknown;
-            figures.calls = count.calls.0;
-            figures.primitive = count.primitive.0;
+            figures.calls = count.calls.get();
+            figures.primitive = count.primitive.get();
             figures.exclusive = Some(sums.exclusive);
             figures.cumulative = known.then_some(sums.cumulative);
             figures.seen = known.then_some(sums.seen);
         }
-        if let Some(said) = self.recorded.get(&key) {
+        if let Some(said) = self.recorded_index.get(&key).and_then(|at| self.recorded.get(*at as usize)) {
             figures.calls = said.calls.or(figures.calls);
             figures.primitive = said.primitive.or(figures.primitive);
             figures.exclusive = said.exclusive.or(figures.exclusive);
@@ -598,30 +590,6 @@ impl Ledger {
             figures.recorded = true;
         }
         figures
-    }
-
-    /// One row per metric and edge. Edges that cost nothing are there too: calls add up in every metric.
-    pub(super) fn edge_rows(&self) -> Vec<EdgeRow> {
-        let mut rows = Vec::new();
-        for (metric, edge) in product(self.metrics, self.edges.len()) {
-            let KnownEdge { callee, site, kind, calls, .. } = &self.edges[edge];
-            let caller = self.sites[*site as usize];
-            let sums = self.edge_sums[edge * self.metrics + metric];
-            rows.push(EdgeRow {
-                metric: MetricId(index(metric)),
-                callee: FunctionId(*callee),
-                caller: (caller.function != NONE).then_some(FunctionId(caller.function)),
-                caller_line: u32::try_from(caller.line).ok(),
-                caller_col: caller.col,
-                kind: *kind,
-                calls: calls.0,
-                exclusive: sums.get(0),
-                cumulative: sums.get(1),
-                outermost: sums.get(2),
-                seen: sums.get(3),
-            });
-        }
-        rows
     }
 }
 
@@ -634,8 +602,8 @@ fn fill_function(figures: &mut InfoFigures, derived: &Derived, recursion: Recurs
     figures.seen = figures.seen.or(seen);
     figures.cumulative = figures.cumulative.or(cumulative.filter(|_| !recurs_with_others));
     if figures.calls.is_none() {
-        figures.calls = derived.calls.and_then(|calls| calls.0);
-        let primitive = derived.primitive.and_then(|calls| calls.0).filter(|_| !recurs_with_others);
+        figures.calls = derived.calls.and_then(Tally::get);
+        let primitive = derived.primitive.and_then(Tally::get).filter(|_| !recurs_with_others);
         figures.primitive = figures.primitive.or(primitive);
     }
 }
@@ -647,6 +615,16 @@ fn found_or_made(index_of: &mut HashMap<Site, u32>, sites: &mut Vec<Site>, site:
         sites.push(site);
     }
     found
+}
+
+/// Reads what will be needed soon and is probably in no cache: until then, memory has time to deliver it.
+fn fetch<T: Copy>(wanted: Option<&T>) {
+    black_box(wanted.copied());
+}
+
+/// The hash of two numbers that we have given.
+fn hash_pair(hasher: &DefaultHashBuilder, callee: u32, caller: u32) -> u64 {
+    hasher.hash_one(u64::from(callee) << 32 | u64::from(caller))
 }
 
 /// What tells the function from others.
@@ -662,6 +640,6 @@ fn definition(function: &Function) -> FunctionDef<'_> {
     }
 }
 
-fn product(outer: usize, inner: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(super) fn product(outer: usize, inner: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..outer).flat_map(move |a| (0..inner).map(move |b| (a, b)))
 }

@@ -11,19 +11,20 @@ mod labels;
 mod ledger;
 mod remarks;
 mod rows;
+mod sums;
 mod trie;
 
 pub use rows::{
     Batch, CostRow, EdgeRow, Facts, Figures, Function, InfoFigures, InfoRow, LabelCostRow, LabelRow, LabelText,
-    MetricRow, NodeRow, NoteRow, Output, Place, Totals,
+    MetricRow, NodeRow, NoteRow, Output, Place, Rows, Totals,
 };
 
 use std::fmt;
 
 use crate::error::{ImportError, Stop};
 use crate::events::{
-    Cost, Edge, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact,
-    Sample, Sink, Unit,
+    Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact, Sample, Sink,
+    Unit,
 };
 use labels::Labels;
 use ledger::{Caller, Ledger, Site};
@@ -152,10 +153,11 @@ impl<O: Output> TreeBuilder<O> {
         self.flush();
         let notes = std::mem::take(&mut self.remarks).into_rows(|function| self.name(function));
         let (labels, label_costs) = self.labels.into_rows(&nodes);
+        let (functions, lines, edges) = self.ledger.into_rows(self.default);
         let totals = Totals {
-            functions: self.ledger.function_rows(self.default),
-            lines: self.ledger.line_rows(self.default),
-            edges: self.ledger.edge_rows(),
+            functions,
+            lines,
+            edges,
             nodes: self.next - 1,
             facts: self.facts,
             metrics: self.metrics,
@@ -232,7 +234,7 @@ impl<O: Output> TreeBuilder<O> {
             (above, NONE, false)
         } else {
             let site = self.ledger.site_of(above);
-            let edge = self.ledger.edge(function, site, EdgeKind::Call);
+            let edge = self.ledger.edge_of_node(function, site);
             (Caller { function, line: NONE }, edge, self.ledger.open_edge(edge, calls))
         };
         let (outer, line, last_line) = (opened.outer, NONE, NONE);
@@ -471,6 +473,17 @@ impl<O: Output> Sink for TreeBuilder<O> {
 
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
         self.labels.set(labels)
+    }
+
+    fn soon(&mut self, nodes: &[(usize, FunctionId)]) {
+        let caller = |at: usize, depth: usize| {
+            let above = depth.checked_sub(1)?;
+            let ahead = nodes[..at].iter().rev().find(|(depth, _)| *depth == above);
+            ahead.map(|(_, function)| function.0).or_else(|| Some(self.stack.get(above)?.function))
+        };
+        let ahead =
+            nodes.iter().enumerate().filter_map(|(at, (depth, function))| Some((function.0, caller(at, *depth)?)));
+        self.ledger.look_at(ahead);
     }
 
     fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {

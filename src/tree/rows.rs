@@ -1,7 +1,9 @@
 //! What the builder makes: rows for the database, and what is known when the last node is closed.
 
+use std::fmt;
 use std::sync::Arc;
 
+use super::ledger::{Ledger, product};
 use crate::error::Position;
 use crate::events::{EdgeKind, Fidelity, FunctionId, Kind, LabelsId, MetricId, Severity, Unit};
 
@@ -82,7 +84,7 @@ pub struct CostRow {
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Functions that are mentioned for the first time.
-    pub functions: Vec<(FunctionId, Function)>,
+    pub functions: Vec<(FunctionId, Arc<Function>)>,
     /// Nodes, ascending; a node that was open when its neighbours left comes later than they.
     pub nodes: Vec<NodeRow>,
     /// Costs in the other metrics, by metric and node.
@@ -242,7 +244,7 @@ pub struct NoteRow {
 }
 
 /// What is known when the last node is closed.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug)]
 pub struct Totals {
     /// The run as a whole.
     pub facts: Facts,
@@ -251,17 +253,60 @@ pub struct Totals {
     /// Number of nodes.
     pub nodes: u64,
     /// One row per metric and function.
-    pub functions: Vec<InfoRow>,
+    pub functions: Rows<InfoRow>,
     /// One row per metric and line.
-    pub lines: Vec<InfoRow>,
-    /// One row per metric and edge.
-    pub edges: Vec<EdgeRow>,
+    pub lines: Rows<InfoRow>,
+    /// One row per metric and edge, at the same place in each metric.
+    pub edges: Rows<EdgeRow>,
     /// The labels of each set.
     pub labels: Vec<LabelRow>,
     /// What samples with labels cost, by metric, node and set.
     pub label_costs: Vec<LabelCostRow>,
     /// What there is to remark.
     pub notes: Vec<NoteRow>,
+}
+
+/// Rows that are made when they are asked for. What they are made from is small; all of them at once would take more
+/// memory than the rest of an import.
+pub struct Rows<T> {
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) metrics: usize,
+    /// How many there are at most in one metric.
+    pub(super) each: usize,
+    /// The row of a metric at a place, if there is one.
+    pub(super) row: fn(&Ledger, usize, usize) -> Option<T>,
+}
+
+impl<T> Rows<T> {
+    /// All rows, metric by metric.
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        product(self.metrics, self.each).filter_map(|(metric, at)| self.get(metric, at))
+    }
+
+    /// One row, if there is one.
+    pub fn get(&self, metric: usize, at: usize) -> Option<T> {
+        (self.row)(&self.ledger, metric, at)
+    }
+
+    /// The rows of one metric with their places.
+    pub fn of_metric(&self, metric: usize) -> impl Iterator<Item = (usize, T)> {
+        (0..self.each).filter_map(move |at| Some((at, self.get(metric, at)?)))
+    }
+
+    /// The same in the order of their keys, which start with the metric and which no two of them share.
+    pub fn sorted_by_key<K: Ord>(&self, key: impl Fn(&T) -> K) -> impl Iterator<Item = (K, T)> {
+        (0..self.metrics).flat_map(move |metric| {
+            let mut sorted: Vec<(K, usize)> = self.of_metric(metric).map(|(at, row)| (key(&row), at)).collect();
+            sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+            sorted.into_iter().filter_map(move |(key, at)| Some((key, self.get(metric, at)?)))
+        })
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Rows<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
 }
 
 impl Figures {

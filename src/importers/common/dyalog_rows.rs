@@ -11,11 +11,10 @@
 //! - **Whether the times are corrected for the timer's cost.** Trees that carry ticks are, `data` and whatever has no
 //!   ticks is not, and a negative time proves that a correction has taken place.
 
-use std::rc::Rc;
-
 use hashbrown::HashMap;
 
 use super::counted::{Counted, many};
+use super::dictionary::Dictionary;
 use crate::error::{ImportError, Position, quote};
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink, Unit,
@@ -116,33 +115,27 @@ pub(in crate::importers) struct Rows<'s> {
     repeated: Counted,
 }
 
-/// The functions of the file by their names, and the names by their functions.
+/// The functions of the file by their names.
 #[derive(Default)]
 struct Names {
-    functions: HashMap<Rc<str>, FunctionId>,
-    texts: Vec<Option<Rc<str>>>,
+    dictionary: Dictionary,
+    /// By number of the name.
+    functions: Vec<FunctionId>,
 }
 
 impl Names {
     fn find(&self, name: &str) -> Option<FunctionId> {
-        self.functions.get(name).copied()
+        self.functions.get(self.dictionary.find(name.as_bytes())? as usize).copied()
     }
 
+    /// Whether a function is known to have this name. Sinks give the same numbers as the dictionary does.
     fn is(&self, function: FunctionId, name: &str) -> bool {
-        let known = usize::try_from(function.0).ok().and_then(|at| self.texts.get(at));
-        known.and_then(Option::as_deref) == Some(name)
+        self.functions.get(function.0 as usize) == Some(&function) && self.dictionary.text(function.0) == name
     }
 
     fn add(&mut self, function: FunctionId, name: &str) {
-        let text: Rc<str> = name.into();
-        self.functions.insert(Rc::clone(&text), function);
-        let Ok(at) = usize::try_from(function.0) else { return };
-        if self.texts.len() <= at {
-            self.texts.resize(at + 1, None);
-        }
-        if let Some(place) = self.texts.get_mut(at) {
-            *place = Some(text);
-        }
+        self.dictionary.add(name);
+        self.functions.push(function);
     }
 }
 
