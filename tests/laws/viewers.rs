@@ -405,10 +405,13 @@ fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let frames = array(member(&file, "shared")?, "frames")?;
     let mut names = Vec::new();
     for frame in frames {
-        let place = [("file", false, Json::is_string as fn(&Json) -> bool), ("line", false, Json::is_u64)];
-        let members =
-            [&[("name", true, Json::is_string as fn(&Json) -> bool), ("col", false, Json::is_u64)], &place[..]];
-        shape(frame, &members.concat())?;
+        let members: [Member; 4] = [
+            ("name", true, Json::is_string),
+            ("file", false, Json::is_string),
+            ("line", false, Json::is_u64),
+            ("col", false, Json::is_u64),
+        ];
+        shape(frame, &members)?;
         let number = |name: &str| frame.get(name).and_then(Json::as_u64).unwrap_or(0);
         let place = frame.get("file").and_then(Json::as_str).unwrap_or_default();
         names.push(format!("{}|{place}|{}|{}", text(frame, "name")?, number("line"), number("col")));
