@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 fn exit_code(failure: Failure) -> u8 {
     match failure {
         Failure::ClosedPipe => 0,
-        Failure::Output => 1,
+        Failure::Output | Failure::CheckFailed => 1,
         Failure::Usage => 2,
         Failure::Input => 3,
         Failure::NothingSelected => 4,

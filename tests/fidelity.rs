@@ -56,7 +56,7 @@ fn database() -> Database {
         let outcome = writer.finish(&totals, &meta).expect("memory");
         assert!(matches!(outcome, Outcome::Stored(_)), "{outcome:?}");
     }
-    assert_eq!(database.failed_checks().expect("memory"), []);
+    assert_eq!(database.broken_rules().expect("memory"), []);
     database
 }
 

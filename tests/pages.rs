@@ -1,16 +1,19 @@
-//! The first run of a new file is written as pages, all others through SQL. Both say the same, and what a file went through
-//! while it was made cannot be seen in it.
+//! The first run of a new file is written as pages, long ones later are put behind it page by page, all others go through
+//! SQL. All say the same, and what a file went through while it was made cannot be seen in it.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use profdb::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, RunFact, Sink, Unit};
 use profdb::import::{self, Failure, Imported, import, meta};
 use profdb::importers::{Options, by_name};
 use profdb::input::{Fingerprint, Input, Limits};
+use profdb::source::Folder;
 use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
 use profdb::tree::{Batch, Output, TreeBuilder};
 use rusqlite::types::Value;
@@ -99,6 +102,10 @@ impl Shape {
     }
 
     fn write(self, database: &mut Database) {
+        self.write_with(database, None);
+    }
+
+    fn write_with(self, database: &mut Database, source: Option<Arc<dyn Folder>>) {
         let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
         self.say(&mut builder);
         let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
@@ -113,7 +120,7 @@ impl Shape {
             source_name: "random".to_owned(),
             fingerprint: Fingerprint { bytes: self.nodes, sha256: [0; 32] },
             title: None,
-            source: None,
+            source,
             tags: vec![("key".to_owned(), "value".to_owned())],
             again: true,
         };
@@ -129,23 +136,24 @@ fn check(shape: Shape) {
     assert!(!path.exists(), "a file is there when it is whole, and not before");
     shape.write(&mut pages);
     assert_eq!(entries(folder.path()), std::slice::from_ref(&path));
-    // A file that is there is written by SQL, also if it is empty.
-    let empty = folder.path().join("sql.db");
-    fs::File::create(&empty).expect("a folder that can be written");
-    let mut sql = Database::open(&empty).expect("an empty file is an empty database");
+    let mut sql = Database::in_memory().expect("memory");
     shape.write(&mut sql);
     same(&pages, &sql, shape);
-    sound(&pages);
 
-    // It is a file like any other.
-    let more = Shape { nodes: shape.nodes / 2 + 1, ..shape };
+    // It is a file like any other. A longer run goes behind the first, with functions that are new.
+    let more = Shape { nodes: shape.nodes * 2, functions: shape.functions * 2, ..shape };
     more.write(&mut pages);
     more.write(&mut sql);
-    same(&pages, &sql, shape);
+    same(&pages, &sql, more);
+    sound(&pages);
     pages.connection().execute_batch("VACUUM").expect("a sound file");
     same(&pages, &sql, shape);
     pages.delete_run(1).expect("it is there");
     sql.delete_run(1).expect("it is there");
+    same(&pages, &sql, shape);
+    // In the room of the first.
+    shape.write(&mut pages);
+    shape.write(&mut sql);
     same(&pages, &sql, shape);
     sound(&pages);
     drop(pages);
@@ -206,11 +214,108 @@ fn pages_and_sql_say_the_same() {
     check(Shape { names: 3000, functions: 300, ..usual });
 }
 
+/// Its numbers are longer. By SQL it would take 15 % more.
+#[test]
+fn a_later_run_takes_hardly_more_room_than_the_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.db");
+    let size = || fs::metadata(&path).expect("it is there").len();
+    let shape = Shape { nodes: 40_000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    shape.write(&mut Database::open(&path).expect("a new file"));
+    let first = size();
+    shape.write(&mut Database::open(&path).expect("it is there"));
+    let later = size() - first;
+    assert!(later * 20 < first * 21, "{first} and {later}");
+}
+
+#[derive(Debug)]
+struct Empty;
+
+impl Folder for Empty {
+    fn files(&self) -> &[String] {
+        &[]
+    }
+
+    fn read(&self, _: usize) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+/// Whoever looks for the source of the lines has to find the lines.
+#[test]
+fn lines_of_a_later_run_are_there_in_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shape = Shape { nodes: 20_000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let mut database = Database::open(&folder.path().join("x.db")).expect("a new file");
+    let mut sql = Database::in_memory().expect("memory");
+    for source in [None, Some(Arc::new(Empty) as Arc<dyn Folder>)] {
+        shape.write_with(&mut database, source.clone());
+        shape.write_with(&mut sql, source);
+    }
+    same(&database, &sql, shape);
+    sound(&database);
+    let notes = "SELECT COUNT(*) FROM notes WHERE run_id = 2 AND message LIKE 'no source for % lines'";
+    assert_eq!(select(&database, notes), [[Value::Integer(1)]]);
+}
+
+/// What others have hung on the tables is kept up by SQL.
+#[test]
+fn an_index_of_somebody_else_is_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shape = Shape { nodes: 5000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let mut database = Database::open(&folder.path().join("x.db")).expect("a new file");
+    shape.write(&mut database);
+    database.connection().execute_batch("CREATE INDEX mine ON nodes (function_id)").expect("the column is there");
+    shape.write(&mut database);
+    sound(&database);
+    let sql = "SELECT COUNT(*) FROM nodes INDEXED BY mine WHERE function_id > 0";
+    assert_eq!(select(&database, sql), select(&database, "SELECT COUNT(*) FROM nodes NOT INDEXED"));
+}
+
+#[test]
+fn an_empty_file_gets_pages_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shape = Shape { nodes: 20_000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let path = folder.path().join("x.db");
+    fs::File::create(&path).expect("a folder that can be written");
+    let mut database = Database::open(&path).expect("an empty file is an empty database");
+    let mut sql = Database::in_memory().expect("memory");
+    shape.write(&mut database);
+    shape.write(&mut sql);
+    same(&database, &sql, shape);
+    sound(&database);
+}
+
+#[test]
+fn a_database_with_a_log_gets_pages_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shape = Shape { nodes: 20_000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let mut database = Database::open(&folder.path().join("x.db")).expect("a new file");
+    let mut sql = Database::in_memory().expect("memory");
+    shape.write(&mut database);
+    shape.write(&mut sql);
+    database.connection().pragma_update(None, "journal_mode", "WAL").expect("nobody else is here");
+    shape.write(&mut database);
+    shape.write(&mut sql);
+    same(&database, &sql, shape);
+    sound(&database);
+}
+
 /// More rows than may wait come after their batch: SQL takes over in the middle.
 #[test]
 fn a_tree_too_deep_for_pages_ends_in_sql() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deep.db");
+    let mut database = Database::open(&path).expect("a new file");
+    for runs in 1..=2 {
+        write_deep(&mut database);
+        sound(&database);
+        let sql = "SELECT COUNT(*), MAX(depth) FROM nodes";
+        assert_eq!(select(&database, sql), [[150_000 * runs, 149_999].map(Value::Integer)]);
+    }
+}
+
+fn write_deep(database: &mut Database) {
     let chain = |sink: &mut dyn Sink| {
         let time = sink.metric("time", Unit::Nanoseconds);
         let function = sink.function(FunctionDef::named("f"));
@@ -225,7 +330,6 @@ fn a_tree_too_deep_for_pages_ends_in_sql() {
     let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
     chain(&mut builder);
     let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
-    let mut database = Database::open(&path).expect("a new file");
     let mut writer = database.begin_run().expect("nobody else is here");
     for mut batch in batches {
         writer.batch(&mut batch).expect("space on the disk");
@@ -234,17 +338,29 @@ fn a_tree_too_deep_for_pages_ends_in_sql() {
     let input = Input::new(Box::new(&b""[..]), Limits::default(), stop).expect("nothing to read");
     let format = by_name("dyalog_csv").expect("the format is there");
     let described = meta(format, &Options::default(), "deep", input.finish().expect("nothing to read"));
-    writer.finish(&totals, &described).expect("space on the disk");
-    sound(&database);
-    assert_eq!(select(&database, "SELECT COUNT(*), MAX(depth) FROM nodes"), [[150_000, 149_999].map(Value::Integer)]);
+    writer.finish(&totals, &RunMeta { again: true, ..described }).expect("space on the disk");
 }
 
 const CSV: &[u8] = b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.f\",,1,1,1\n";
 
+/// A profile of more rows.
+fn long_csv(rows: usize) -> Vec<u8> {
+    let mut csv = CSV.to_vec();
+    for _ in 0..rows {
+        csv.extend_from_slice(b"1,\"#.g\",,1,1,1\n");
+    }
+    csv
+}
+
 /// Imports one row; `meanwhile` happens when all rows have been read, and the file is not in its place yet.
 fn import_one(path: &Path, title: &str, meanwhile: impl FnOnce()) -> Result<Imported, import::Failure> {
+    import_rows(path, CSV, title, meanwhile)
+}
+
+/// The same with other rows.
+fn import_rows(path: &Path, csv: &[u8], title: &str, meanwhile: impl FnOnce()) -> Result<Imported, import::Failure> {
     let stop = Stop::default();
-    let input = Input::new(Box::new(CSV), Limits::default(), stop.clone()).expect("the text is readable");
+    let input = Input::new(Box::new(csv), Limits::default(), stop.clone()).expect("the text is readable");
     let format = by_name("dyalog_csv").expect("the format is there");
     let options = Options::default();
     let describe = |fingerprint| {
@@ -320,15 +436,7 @@ fn interrupted_import(folder: &Path) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
     command.args(["import", "--db", "x.db", "-"]).current_dir(folder).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program is there");
-    let mut rows = CSV.to_vec();
-    for _ in 0..100_000 {
-        rows.extend_from_slice(b"1,\"#.g\",,1,1,1\n");
-    }
-    child.stdin.as_mut().expect("a pipe").write_all(&rows).expect("it reads");
-    // Several batches have been sent by now, and the first of them makes the file.
-    while !folder.join("x.db.importing").exists() {
-        std::thread::yield_now();
-    }
+    child.stdin.as_mut().expect("a pipe").write_all(&long_csv(100_000)).expect("it reads");
     child
 }
 
@@ -337,6 +445,10 @@ fn interrupted_import(folder: &Path) -> std::process::Child {
 fn a_killed_import_leaves_a_file_that_the_next_one_removes() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut child = interrupted_import(folder.path());
+    // Several batches have been sent by now, and the first of them makes the file.
+    while !folder.path().join("x.db.importing").exists() {
+        std::thread::yield_now();
+    }
     child.kill().expect("it waits");
     child.wait().expect("it is dead");
     assert_eq!(entries(folder.path()), [folder.path().join("x.db.importing")]);
@@ -350,11 +462,7 @@ fn a_killed_import_leaves_a_file_that_the_next_one_removes() {
 fn a_full_disk_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let csv = folder.path().join("x.csv");
-    let mut rows = CSV.to_vec();
-    for _ in 0..100_000 {
-        rows.extend_from_slice(b"1,\"#.g\",,1,1,1\n");
-    }
-    fs::write(&csv, rows).expect("a folder that can be written");
+    fs::write(&csv, long_csv(100_000)).expect("a folder that can be written");
     // 200 KiB hold the empty tables, and not the rows.
     let script = "ulimit -f 400; trap '' XFSZ; exec \"$0\" import --db x.db x.csv";
     let mut command = std::process::Command::new("sh");
@@ -362,4 +470,105 @@ fn a_full_disk_leaves_nothing() {
     let done = command.output().expect("a shell");
     assert_eq!(done.status.code(), Some(5), "{done:?}");
     assert_eq!(entries(folder.path()), [csv]);
+}
+
+/// Programs that read meanwhile see the runs that were there before.
+#[test]
+fn a_later_run_is_seen_when_it_is_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.db");
+    let sql = "SELECT (SELECT COUNT(*) FROM runs), COUNT(*), MAX(node_id) FROM nodes";
+    import_rows(&path, &long_csv(50_000), "a", || ()).expect("nobody else is here");
+    import_rows(&path, &long_csv(60_000), "b", || {
+        let database = Database::open_read_only(&path).expect("it is there");
+        assert_eq!(select(&database, sql), [[1, 50_001, 50_001].map(Value::Integer)]);
+    })
+    .expect("nobody else writes");
+    let database = Database::open_read_only(&path).expect("it is there");
+    assert_eq!(select(&database, sql), [[2, 110_002, 110_002].map(Value::Integer)]);
+    sound(&database);
+    assert_eq!(entries(folder.path()), [path]);
+}
+
+#[test]
+fn later_runs_at_the_same_time_all_arrive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.db");
+    import_one(&path, "first", || ()).expect("nobody else is here");
+    let csv = long_csv(20_000);
+    std::thread::scope(|scope| {
+        let imports: Vec<_> = (0..4)
+            .map(|at| {
+                let (path, csv) = (&path, &csv);
+                scope.spawn(move || import_rows(path, csv, &at.to_string(), || ()))
+            })
+            .collect();
+        for import in imports {
+            import.join().expect("no panic").expect("all of them succeed");
+        }
+    });
+    let database = Database::open_read_only(&path).expect("it is there");
+    sound(&database);
+    let sql = "SELECT COUNT(DISTINCT title), (SELECT COUNT(*) FROM nodes) FROM runs";
+    assert_eq!(select(&database, sql), [[5, 80_005].map(Value::Integer)]);
+    assert_eq!(entries(folder.path()), [path]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_later_import_that_is_killed_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.db");
+    import_one(&path, "a", || ()).expect("nobody else is here");
+    let before = fs::read(&path).expect("it is there");
+    let mut child = interrupted_import(folder.path());
+    // It holds the lock from its first batch on.
+    let other = rusqlite::Connection::open(&path).expect("it is there");
+    other.busy_timeout(std::time::Duration::ZERO).expect("a number");
+    while other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok() {
+        std::thread::yield_now();
+    }
+    child.kill().expect("it waits");
+    child.wait().expect("it is dead");
+    drop(other);
+    assert_eq!(fs::read(&path).expect("it is there"), before);
+    import_one(&path, "b", || ()).expect("nobody else is here");
+    assert_eq!(entries(folder.path()), [path]);
+}
+
+/// Imports into a database with a run of 40,000 rows that may grow to `blocks` of 512 bytes, where the system has no more.
+#[cfg(unix)]
+fn import_into_little_space(folder: &Path, blocks: u64, when_full: &str) -> std::process::Output {
+    let script = format!("ulimit -c 0; ulimit -f {blocks}; {when_full}; exec \"$0\" import --again --db x.db x.csv");
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder).output().expect("a shell")
+}
+
+/// The trees of the new run have been written when the database grows beyond the limit: a program that dies there has put
+/// some of its pages in place, and has not said so in the others.
+#[cfg(unix)]
+#[test]
+fn a_database_that_cannot_grow_stays_as_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.db");
+    let csv = folder.path().join("x.csv");
+    fs::write(&csv, long_csv(40_000)).expect("a folder that can be written");
+    import_rows(&path, &long_csv(60_000), "a", || ()).expect("nobody else is here");
+    let sql = "SELECT (SELECT COUNT(*) FROM runs), COUNT(*), MAX(node_id) FROM nodes";
+    let there = fs::metadata(&path).expect("it is there").len() / 512;
+    for more in [1, 100, 500, 1000, 1500] {
+        for (when_full, code) in [("trap '' XFSZ", Some(5)), (":", None)] {
+            let done = import_into_little_space(folder.path(), there + more, when_full);
+            assert_eq!(done.status.code(), code, "{more}, {done:?}");
+            // Rolls back what the dead program has left.
+            let database = Database::open_read_only(&path).expect("it is there");
+            assert_eq!(select(&database, sql), [[1, 60_001, 60_001].map(Value::Integer)]);
+            sound(&database);
+            drop(database);
+            assert_eq!(entries(folder.path()), [csv.clone(), path.clone()], "{more}, {when_full}");
+        }
+    }
+    let done = import_into_little_space(folder.path(), 2 * there, ":");
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    sound(&Database::open_read_only(&path).expect("it is there"));
 }

@@ -151,7 +151,7 @@ impl Stored {
         let mut runs = Vec::new();
         for model in models {
             runs.push(model.run.write(&mut database, &model.figures));
-            assert_eq!(database.failed_checks().expect("memory"), [], "{:?}", model.run);
+            assert_eq!(database.broken_rules().expect("memory"), [], "{:?}", model.run);
         }
         Self { database, runs }
     }
@@ -551,11 +551,11 @@ fn every_check_can_fail() {
         let damage = damage.replace(":before", &before.to_string());
         connection.execute_batch(&damage).unwrap_or_else(|error| panic!("{damage}: {error}"));
         assert!(connection.total_changes() > changes, "{damage}: nothing has changed");
-        let failed = stored.database.failed_checks().expect("memory");
+        let failed = stored.database.broken_rules().expect("memory");
         connection.execute_batch("ROLLBACK").expect("memory");
-        failed.into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>()
+        failed.into_iter().map(|found| found.check).collect::<BTreeSet<_>>()
     };
-    assert_eq!(stored.database.failed_checks().expect("memory"), []);
+    assert_eq!(stored.database.broken_rules().expect("memory"), []);
     for (check, damages) in DAMAGE {
         for damage in damages {
             let failed = damaged(damage);

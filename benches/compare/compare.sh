@@ -16,6 +16,10 @@
 #            quick-xml, which keeps nothing
 #   lisp     import of the LispWorks tree into a new database; sqlite3 .import of the rows that come of it
 #   again    import of the CSV tree into a database that has it already
+#   hundred  import of the CSV tree into a database of 99 other runs, each a tree of its own with a tenth of the rows,
+#            against its import into a new one
+#   summary100, calls100
+#            the reports on that run, with the 99 others beside it
 #   summary  the ten first rows of `report summary`; DuckDB adds up the Parquet file, Python's start included
 #   calls    `report calls` of a function
 #   drill    the ten first rows of `report summary` below that function and one that calls it, about 4 % of the nodes
@@ -69,14 +73,21 @@ peers=benches/compare/peers.py
 
 cargo build --release --quiet
 profdb=${CARGO_TARGET_DIR:-target}/release/profdb
-bare=$(cargo bench --quiet --bench bare --no-run --message-format json |
-    sed -n 's/.*"executable":"\([^"]*\/bare-[^"]*\)".*/\1/p')
-[ -x "$bare" ] || exit 1
+
+# bench NAME: builds it, prints where it is.
+bench() {
+    cargo bench --quiet --bench "$1" --no-run --message-format json |
+        sed -n 's/.*"executable":"\([^"]*\/'"$1"'-[^"]*\)".*/\1/p'
+}
+
+bare=$(bench bare)
+generator=$(bench generate)
+[ -x "$bare" ] && [ -x "$generator" ] || exit 1
 
 # generate KIND FILE: writes FILE unless it is there; an interrupted run leaves no half file under its name.
 generate() {
     [ -s "$2" ] || {
-        cargo bench --quiet --bench generate -- "$1" "$rows" -o "$2.part"
+        "$generator" "$1" "$rows" -o "$2.part"
         mv "$2.part" "$2"
     }
     # All importers find their input in the page cache.
@@ -204,11 +215,31 @@ while [ "$round" -lt $((rounds * 3)) ]; do
     measure calls profdb - "$profdb" report calls --db "$database" --fn "${pair#*,}"
     measure drill profdb - "$profdb" report summary --first 10 --db "$database" --fn "$pair"
 done
-# Last, as the database grows.
+# As many functions in all of them as in the large tree: the generator calls them by the same names.
+functions=$((rows / 100))
+[ "$functions" -ge 32 ] || functions=32
+[ "$functions" -le 50000 ] || functions=50000
+many=$work/hundred.db
+rm -f "$many"
+seed=1
+while [ "$seed" -lt 100 ]; do
+    seed=$((seed + 1))
+    "$generator" csv $((rows / 10)) --functions "$functions" --seed "$seed" -o "$work/one.csv"
+    "$profdb" import --db "$many" "$work/one.csv" >/dev/null
+done
+# Last, as the databases grow.
 round=0
 while [ "$round" -lt "$rounds" ]; do
     round=$((round + 1))
     measure again profdb - "$profdb" import --again --db "$database" "$csv"
+    create hundred 'new database' "$work/new.db" "$profdb" import --db "$work/new.db" "$csv"
+    measure hundred profdb - "$profdb" import --again --db "$many" "$csv"
+done
+round=0
+while [ "$round" -lt $((rounds * 3)) ]; do
+    round=$((round + 1))
+    measure summary100 profdb - "$profdb" report summary --first 10 --db "$many"
+    measure calls100 profdb - "$profdb" report calls --db "$many" --fn "${pair#*,}"
 done
 
 echo "$rows rows, $rounds rounds, medians; ratio: profdb to peer"
@@ -244,8 +275,8 @@ SELECT
 FROM medians AS m
 JOIN medians AS us ON us.job = m.job AND us.tool = 'profdb'
 ORDER BY
-  CASE m.job WHEN 'csv' THEN 1 WHEN 'again' THEN 2 WHEN 'xml' THEN 3
-    WHEN 'lisp' THEN 4 WHEN 'summary' THEN 5 WHEN 'calls' THEN 6 ELSE 7 END,
+  CASE m.job WHEN 'csv' THEN 1 WHEN 'again' THEN 2 WHEN 'hundred' THEN 3 WHEN 'xml' THEN 4 WHEN 'lisp' THEN 5
+    WHEN 'summary' THEN 6 WHEN 'summary100' THEN 7 WHEN 'calls' THEN 8 WHEN 'calls100' THEN 9 ELSE 10 END,
   m.tool <> 'profdb',
   m.tool;
 SQL

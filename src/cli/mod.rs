@@ -3,6 +3,7 @@
 //! Data go to standard output, everything else to standard error. Every function here reports what went wrong itself and
 //! hands up only which [`Failure`] it was.
 
+mod check;
 mod convert;
 mod delete;
 mod dump;
@@ -50,6 +51,8 @@ pub enum Failure {
     Input,
     /// There is nothing of the kind asked for.
     NothingSelected,
+    /// A check found something.
+    CheckFailed,
     /// The database.
     Database,
     /// Somebody pressed Ctrl-C.
@@ -82,6 +85,8 @@ enum Command {
     Sql(sql::Sql),
     /// Shows what an importer understands of a file, event by event
     Dump(dump::Dump),
+    /// Checks a database: the file, references, and figures against each other
+    Check(check::Check),
     /// Explains the tables and views
     Schema,
     /// Lists the formats that are read, or explains one
@@ -140,6 +145,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Convert(convert) => convert::run(&convert, stop),
         Command::Sql(sql) => sql::run(&sql, stop),
         Command::Dump(dump) => dump::run(&dump, stop),
+        Command::Check(check) => check::run(&check, stop),
         Command::Schema => schema::run(),
         Command::Formats(formats) => formats::run(&formats),
     }

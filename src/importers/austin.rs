@@ -29,6 +29,7 @@
 //! - Samples without frames, which count for their thread alone.
 //! - `:GC:` and its like, of kind `pseudo`.
 //! - What the other lines at both ends say (`# interval:`, `# duration:` and so on), as properties of the run.
+//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! # What we leave out
 //! - When a sample was taken, and how many there were: equal stacks are merged.
@@ -40,6 +41,7 @@
 //! - `austin/stats.py` in austin-python: which sample counts for which metric.
 
 use super::common::counted::{Counted, many};
+use super::common::demangle::Demangler;
 use super::common::stack_lines::{Stacks, split_last};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
@@ -170,6 +172,7 @@ impl Metrics {
 }
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
     if input.head().starts_with(BINARY) {
         return Err(ImportError::Refused("this is Austin's binary format: mojo2austin makes text of it".to_owned()));
     }

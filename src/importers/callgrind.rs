@@ -25,6 +25,7 @@
 //! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else.
 //! - Several parts in one file (dumps, threads, requests) are added up, with a note.
 //! - Text that is no UTF-8 as Windows-1252.
+//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! # What we leave out
 //! - The tree that the order of Xdebug's records suggests: its runs are read as edges, too.
@@ -39,6 +40,7 @@ use hashbrown::HashMap;
 
 use super::common::call_graph::{CallGraph, Figure, Key, Level};
 use super::common::counted::{Counted, many};
+use super::common::demangle::Demangler;
 use super::common::names::{Name, Names};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
@@ -80,6 +82,7 @@ fn sniff(head: &[u8]) -> Confidence {
 }
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
     let mut profile = Profile::new(sink);
     let mut line = Vec::new();
     while let Some((at, line)) = input.next_line(&mut line)? {

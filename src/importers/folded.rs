@@ -22,6 +22,7 @@
 //!   the metric `samples_before`, and `samples` the second. Otherwise it belongs to the name of the frame.
 //! - Frames without text, as a function without a name, with a note.
 //! - Comments (lines that start with `#` and a blank), empty lines, byte order mark, LF and CRLF.
+//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! # What we leave out
 //! - Bytes that are no UTF-8: they become replacement characters, with a note.
@@ -34,6 +35,7 @@
 //! - inferno, the same in Rust, version 0.12.
 
 use super::common::counted::{Counted, many};
+use super::common::demangle::Demangler;
 use super::common::stack_lines::{Stacks, split_last};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
@@ -120,6 +122,7 @@ fn has_two(head: &[u8]) -> bool {
 }
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
     let two = has_two(input.head());
     let before = if two { Some(sink.metric("samples_before", Unit::Count)) } else { None };
     let samples = sink.metric("samples", Unit::Count);

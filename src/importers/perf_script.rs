@@ -26,6 +26,7 @@
 //! - `[unknown]` frames by their address (`0x7f60b17138a8`), of kind `pseudo`, in their binary if that is known.
 //! - Files and lines (`-F +srcline`), as lines of their function.
 //! - Of `--header` the version of perf, the command line, when and where it was recorded.
+//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! # What we leave out
 //! - Times, processors, addresses within functions, registers, branch stacks, arguments of tracepoints.
@@ -39,6 +40,7 @@
 use hashbrown::HashMap;
 
 use super::common::counted::{Counted, many};
+use super::common::demangle::Demangler;
 use super::common::perf_lines::{FrameText, Header, frame, header, source_line, without_address};
 use super::common::stack_lines::{MOST_FRAMES, too_many_frames};
 use super::{Confidence, Format, Options};
@@ -81,6 +83,7 @@ fn is_frame(line: &[u8]) -> bool {
 }
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
     let mut script = Script::new(sink);
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {

@@ -25,6 +25,7 @@
 //! - Labels of samples: text, or a number with its unit.
 //! - File of the first mapping (the command), time, duration, period and its type, comments, the regular expressions of frames
 //!   to drop or keep, default sample type, link to documentation, build id of the first mapping.
+//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! The file is read twice: Go writes the names last. What comes through a pipe is kept in a temporary file if it is large.
 //!
@@ -46,6 +47,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use super::common::counted::{Counted, many};
+use super::common::demangle::Demangler;
 use super::common::pprof_tables::{COMMENTS, Function, Location, Mapping, Reference, Tables, ValueType, reference};
 use super::common::protobuf::{Bytes, Field, Value, next_field};
 use super::{Confidence, Format, Options};
@@ -137,6 +139,7 @@ fn holds(mut message: Bytes<'_>, needed: u64, fits: impl Fn(&Field<'_>) -> bool)
 }
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
     input.has_no_lines();
     input.keep();
     let mut buffer = Vec::new();

@@ -1,5 +1,5 @@
-//! The first run of a new database, written as pages: see [`super::pages`]. What does not come in order is handed back to be
-//! inserted by SQL, for which the pages have room left.
+//! A run in empty tables, written as pages: see [`super::pages`]. What does not come in order is handed back to be inserted
+//! by SQL, for which the pages have room left.
 
 use std::fs::File;
 use std::io;
@@ -145,7 +145,7 @@ impl Bulk {
         record.integer_or_null(node.outer_up.map(integer));
         record.integer_or_null(place.filter(|place| place.col != 0).map(|place| i64::from(place.col)));
         record.text_or_null(place.and_then(|place| place.file.as_deref()));
-        self.nodes.push(&mut self.file, node.node, record)
+        self.nodes.push(&mut self.file, ids.node(node.node).cast_unsigned(), record)
     }
 
     fn cost(&mut self, cost: CostRow, ids: &Ids) -> io::Result<()> {
@@ -171,8 +171,7 @@ impl Bulk {
     }
 
     /// Writes what is known at the end.
-    pub(super) fn totals(&mut self, totals: &Totals, places: &Places, ids: &Ids) -> io::Result<()> {
-        self.function_nodes(places, ids)?;
+    pub(super) fn totals(&mut self, totals: &Totals, ids: &Ids) -> io::Result<()> {
         self.infos(&totals.functions, ids)?;
         self.lines(&totals.lines, ids)?;
         self.edges(&totals.edges, ids)
@@ -229,11 +228,12 @@ impl Bulk {
         index.finish(&mut self.file, self.roots.functions_key)
     }
 
-    fn function_nodes(&mut self, places: &Places, ids: &Ids) -> io::Result<()> {
+    /// Writes where the nodes of each function are.
+    pub(super) fn function_nodes(&mut self, run: i64, places: &Places, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
         for (function, nodes) in places.by_function(ids) {
             for node in nodes {
-                let record = self.record.start().integer(FIRST_RUN).integer(function).integer(ids.node(node));
+                let record = self.record.start().integer(run).integer(function).integer(ids.node(node));
                 tree.push(&mut self.file, record)?;
             }
         }
@@ -294,7 +294,7 @@ impl Bulk {
 }
 
 fn cost_record<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut Record {
-    record.start().integer(ids.metric(cost.metric)).integer(integer(cost.node));
+    record.start().integer(ids.metric(cost.metric)).integer(ids.node(cost.node));
     record.real(cost.figures.exclusive).real_or_null(cumulative_other(cost.figures))
 }
 

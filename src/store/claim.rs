@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// What is added to the name of a database that is being made.
-const SUFFIX: &str = ".importing";
+pub(super) const SUFFIX: &str = ".importing";
 
 /// How long to wait before looking again whether somebody else is done.
 const PAUSE: Duration = Duration::from_millis(20);

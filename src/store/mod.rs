@@ -2,10 +2,13 @@
 //! [`crate::report`] that says rusqlite.
 
 mod bulk;
+mod check;
 mod claim;
+mod graft;
 mod pages;
 mod places;
 mod read;
+mod segment;
 mod sources;
 mod walk;
 mod write;
@@ -17,6 +20,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+pub use check::Finding;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, NodeRow, StackRow};
 pub use write::{Outcome, RunMeta, RunWriter};
@@ -132,6 +136,7 @@ impl StoreError {
 }
 
 /// What keeps the store from going on.
+#[derive(Debug)]
 enum Cause {
     Sqlite(rusqlite::Error),
     File(io::Error),
@@ -366,8 +371,12 @@ impl Database {
             Ok(claim.publish()?)
         });
         published.map_err(|cause| self.failed(cause))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        *self = Self::with_flags(&self.path, flags, true)?;
+        self.reopen()
+    }
+
+    /// Forgets what SQLite knows of the file's pages.
+    fn reopen(&mut self) -> Result<(), StoreError> {
+        *self = Self::with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE, self.created)?;
         Ok(())
     }
 

@@ -11,17 +11,17 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 const CHUNK: usize = 1 << 20;
 
 /// SQLite never uses the page that holds this byte: locks live there.
-const LOCK_BYTE: u64 = 1 << 30;
+pub(super) const LOCK_BYTE: u64 = 1 << 30;
 
 /// Bytes of a page before the places of its cells: of a leaf, of an interior page.
-const LEAF_HEAD: usize = 8;
-const INTERIOR_HEAD: usize = 12;
+pub(super) const LEAF_HEAD: usize = 8;
+pub(super) const INTERIOR_HEAD: usize = 12;
 
 /// Bytes that a page spends on the place of one cell.
-const PLACE: usize = 2;
+pub(super) const PLACE: usize = 2;
 
 /// Bytes of the number of a page.
-const LINK: usize = 4;
+pub(super) const LINK: usize = 4;
 
 /// A file that pages are appended to while SQLite looks away.
 pub(super) struct PageFile {
@@ -90,7 +90,7 @@ impl PageFile {
 
 /// The two kinds of b-tree.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Rows by number; what stands between two pages repeats the number of the last row before.
     Table,
     /// Rows by content (tables without row numbers, indexes); what stands between two pages is a row itself.
@@ -98,16 +98,16 @@ enum Kind {
 }
 
 impl Kind {
-    fn leaf(self) -> u8 {
+    pub(super) fn leaf(self) -> u8 {
         if self == Self::Table { 13 } else { 10 }
     }
 
-    fn interior(self) -> u8 {
+    pub(super) fn interior(self) -> u8 {
         if self == Self::Table { 5 } else { 2 }
     }
 
     /// How much of a record its page keeps; the rest goes to pages of its own.
-    fn kept(self, record: usize, page_size: usize) -> usize {
+    pub(super) fn kept(self, record: usize, page_size: usize) -> usize {
         let most = if self == Self::Table { page_size - 35 } else { (page_size - 12) * 64 / 255 - 23 };
         let least = (page_size - 12) * 32 / 255 - 23;
         if record <= most {
@@ -120,22 +120,61 @@ impl Kind {
 
 /// Pages next to each other, and what stands between each two.
 #[derive(Default)]
-struct Level {
-    pages: Vec<u32>,
+pub(super) struct Level {
+    pub(super) pages: Vec<u32>,
     /// The dividers one after the other, and where each of them ends: one less than pages.
     dividers: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Level {
-    fn divide(&mut self, divider: &[u8]) {
+    pub(super) fn divide(&mut self, divider: &[u8]) {
         self.dividers.extend_from_slice(divider);
         self.ends.push(self.dividers.len());
     }
 
-    fn divider(&self, at: usize) -> &[u8] {
+    pub(super) fn divider(&self, at: usize) -> &[u8] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.dividers[start..self.ends[at]]
+    }
+
+    /// Goes on with another level; what divides the two is there already.
+    pub(super) fn extend(&mut self, next: &Self) {
+        self.pages.extend_from_slice(&next.pages);
+        let before = self.dividers.len();
+        self.dividers.extend_from_slice(&next.dividers);
+        self.ends.extend(next.ends.iter().map(|end| before + end));
+    }
+
+    /// The pages above these, of which there are two at least, and what divides them: they have no numbers yet.
+    pub(super) fn parents(&self, kind: Kind, page_size: usize) -> (Vec<Vec<u8>>, Self) {
+        let mut parents = Vec::new();
+        let mut above = Self::default();
+        let mut page = Page::new(kind.interior(), INTERIOR_HEAD, page_size);
+        let mut cell = Vec::new();
+        let mut first = 0;
+        while first < self.pages.len() {
+            let mut last = first;
+            while last + 1 < self.pages.len() && page.fits(LINK + self.divider(last).len()) {
+                cell.clear();
+                cell.extend_from_slice(&self.pages[last].to_be_bytes());
+                cell.extend_from_slice(self.divider(last));
+                page.add(&cell);
+                last += 1;
+            }
+            if last + 2 == self.pages.len() {
+                // A page for the last child alone would have no cell, which is not allowed.
+                last -= 1;
+                let _ = page.take_last(LINK + self.divider(last).len());
+            }
+            parents.push(page.finished(self.pages[last]).to_vec());
+            page.clear();
+            if last + 1 < self.pages.len() {
+                above.divide(self.divider(last));
+            }
+            first = last + 1;
+        }
+        (parents, above)
     }
 }
 
@@ -215,35 +254,13 @@ impl Tree {
         }
         self.close_leaf(file)?;
         let mut below = self.leaves;
-        let mut page = Page::new(self.kind.interior(), INTERIOR_HEAD, file.page_size);
-        let mut cell = Vec::new();
         loop {
-            let mut above = Level::default();
-            let mut first = 0;
-            while first < below.pages.len() {
-                let mut last = first;
-                while last + 1 < below.pages.len() && page.fits(LINK + below.divider(last).len()) {
-                    cell.clear();
-                    cell.extend_from_slice(&below.pages[last].to_be_bytes());
-                    cell.extend_from_slice(below.divider(last));
-                    page.add(&cell);
-                    last += 1;
-                }
-                if last + 2 == below.pages.len() {
-                    // A page for the last child alone would have no cell, which is not allowed.
-                    last -= 1;
-                    let _ = page.take_last(LINK + below.divider(last).len());
-                }
-                let finished = page.finished(below.pages[last]);
-                if first == 0 && last + 1 == below.pages.len() {
-                    return file.replace(root, finished);
-                }
-                above.pages.push(file.append(finished)?);
-                page.clear();
-                if last + 1 < below.pages.len() {
-                    above.divide(below.divider(last));
-                }
-                first = last + 1;
+            let (pages, mut above) = below.parents(self.kind, file.page_size);
+            if let [page] = pages.as_slice() {
+                return file.replace(root, page);
+            }
+            for page in &pages {
+                above.pages.push(file.append(page)?);
             }
             below = above;
         }
@@ -318,11 +335,8 @@ impl IndexTree {
         self.cell(file, divider)?;
         self.0.close_leaf(file)?;
         self.0.leaves.divide(&self.0.cell);
-        let leaves = std::mem::take(&mut next.0.leaves);
-        for (at, page) in leaves.pages.iter().enumerate() {
-            self.0.leaves.pages.push(*page);
-            self.0.leaves.divide(leaves.divider(at));
-        }
+        // Its last page is still being filled, so each of the others has a divider behind it.
+        self.0.leaves.extend(&std::mem::take(&mut next.0.leaves));
         self.0 = Tree { leaves: std::mem::take(&mut self.0.leaves), ..next.0 };
         Ok(())
     }
@@ -333,25 +347,25 @@ impl IndexTree {
 }
 
 /// A page that is being filled: places of cells from the front, cells from the back.
-struct Page {
+pub(super) struct Page {
     bytes: Vec<u8>,
     head: usize,
-    cells: usize,
+    pub(super) cells: usize,
     top: usize,
 }
 
 impl Page {
-    fn new(kind: u8, head: usize, page_size: usize) -> Self {
+    pub(super) fn new(kind: u8, head: usize, page_size: usize) -> Self {
         let mut bytes = vec![0; page_size];
         bytes[0] = kind;
         Self { bytes, head, cells: 0, top: page_size }
     }
 
-    fn fits(&self, bytes: usize) -> bool {
+    pub(super) fn fits(&self, bytes: usize) -> bool {
         self.head + PLACE * (self.cells + 1) + bytes <= self.top
     }
 
-    fn add(&mut self, cell: &[u8]) {
+    pub(super) fn add(&mut self, cell: &[u8]) {
         let end = self.top;
         self.top -= cell.len();
         self.bytes[self.top..end].copy_from_slice(cell);
@@ -361,7 +375,7 @@ impl Page {
     }
 
     /// Takes the cell away that was added last; its length is known to whoever added it.
-    fn take_last(&mut self, length: usize) -> Vec<u8> {
+    pub(super) fn take_last(&mut self, length: usize) -> Vec<u8> {
         let cell = self.bytes[self.top..self.top + length].to_vec();
         self.top += length;
         self.cells -= 1;
@@ -369,7 +383,7 @@ impl Page {
     }
 
     /// The page as it is to be written; `right` is the last child of an interior page.
-    fn finished(&mut self, right: u32) -> &[u8] {
+    pub(super) fn finished(&mut self, right: u32) -> &[u8] {
         self.bytes[self.head + PLACE * self.cells..self.top].fill(0);
         self.bytes[3..5].copy_from_slice(&sixteen_bits(self.cells));
         self.bytes[5..7].copy_from_slice(&sixteen_bits(self.top));
@@ -379,7 +393,7 @@ impl Page {
         &self.bytes
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.cells = 0;
         self.top = self.bytes.len();
     }
@@ -485,7 +499,7 @@ impl Record {
 }
 
 /// A number in as few bytes as it needs, seven bits each.
-fn varint(bytes: &mut Vec<u8>, value: u64) {
+pub(super) fn varint(bytes: &mut Vec<u8>, value: u64) {
     if value < 0x80 {
         bytes.push(low_bits(value));
         return;

@@ -192,27 +192,10 @@ impl Database {
             .and_then(|_| transaction.commit());
         deleted.map_err(|source| StoreError::Sqlite { path, source })
     }
-
-    /// Names of the checks that find something wrong, with the number of their findings.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn failed_checks(&self) -> Result<Vec<(&'static str, usize)>, StoreError> {
-        let mut failed = Vec::new();
-        for (name, sql) in super::CHECKS {
-            let found =
-                || self.connection.prepare(sql)?.query_map([], |_| Ok(()))?.try_fold(0, |n, row| row.map(|()| n + 1));
-            let count = found().map_err(|source| self.failed(source))?;
-            if count > 0 {
-                failed.push((*name, count));
-            }
-        }
-        Ok(failed)
-    }
 }
 
 /// A value as text.
-fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
+pub(super) fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     use rusqlite::types::ValueRef;
     Ok(match row.get_ref(at)? {
         ValueRef::Null => None,

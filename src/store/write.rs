@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use sha2::{Digest, Sha256};
 
-use super::bulk::{Bulk, PAGE_SIZE};
+use super::bulk::{Bulk, FIRST_RUN};
 use super::places::Places;
+use super::segment::{Segment, empty_tables};
 use super::{Cause, Database, StoreError, migrate, sources};
 use crate::events::{EdgeKind, FunctionId, LabelsId, MetricId};
 use crate::input::Fingerprint;
@@ -88,31 +89,34 @@ impl Database {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_run(&mut self) -> Result<RunWriter<'_>, StoreError> {
-        let Some(claim) = &self.claim else {
-            let mut writer = RunWriter { database: self, bulk: None, ids: Ids::default(), places: Places::default() };
-            writer.begin_sql()?;
-            return Ok(writer);
-        };
-        let begun = (|| {
+        let begun = self.claim.as_ref().map(|claim| {
             // Until the file is in its place, it is nobody's loss.
-            self.connection.pragma_update(None, "page_size", i64::from(PAGE_SIZE))?;
-            self.connection.pragma_update(None, "journal_mode", "MEMORY")?;
-            self.connection.pragma_update(None, "synchronous", "OFF")?;
-            let transaction = self.connection.unchecked_transaction()?;
-            migrate(&transaction)?;
-            transaction.commit()?;
+            empty_tables(&self.connection)?;
             Bulk::new(&self.connection, claim.file()?)
-        })();
-        let bulk = begun.map_err(|cause: Cause| self.failed(cause))?;
-        Ok(RunWriter { database: self, bulk: Some(Box::new(bulk)), ids: Ids::default(), places: Places::default() })
+        });
+        let bulk = begun.transpose().map_err(|cause: Cause| self.failed(cause))?.map(Box::new);
+        let is_new = bulk.is_some();
+        let (ids, places) = (Ids::default(), Places::default());
+        let mut writer = RunWriter { database: self, bulk, segment: None, has_rows: false, ids, places };
+        if !is_new {
+            writer.begin_sql()?;
+        }
+        Ok(writer)
     }
 }
+
+/// Rows in the first batch of a run that is worth a segment. A shorter run is there sooner by SQL.
+const ROWS_FOR_SEGMENT: usize = 2000;
 
 /// Writes one run. Dropped before [`RunWriter::finish`], it leaves the database as it was.
 pub struct RunWriter<'d> {
     database: &'d mut Database,
-    /// Writes the first run of a new database; else rows go through SQL, in a transaction.
+    /// Writes the nodes as pages; else they go through SQL, in a transaction.
     bulk: Option<Box<Bulk>>,
+    /// Where the nodes go instead of the database, until the run is whole.
+    segment: Option<Segment>,
+    /// Whether there has been a batch.
+    has_rows: bool,
     ids: Ids,
     places: Places,
 }
@@ -156,12 +160,39 @@ impl RunWriter<'_> {
     /// When the database cannot be written.
     pub fn batch(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
         self.places.learn(&batch.nodes);
-        let Some(bulk) = &mut self.bulk else {
-            return self.sql_batch(batch).map_err(|source| self.database.failed(source));
-        };
-        bulk.batch(batch, &mut self.ids).map_err(|source| self.database.failed(source))?;
-        if bulk.is_overtaxed() {
+        self.rows(batch).map_err(|cause| self.database.failed(cause))?;
+        if self.bulk.as_ref().is_some_and(|bulk| bulk.is_overtaxed()) {
             self.leave_bulk()?;
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, batch: &mut Batch) -> Result<(), Cause> {
+        let is_first = !std::mem::replace(&mut self.has_rows, true);
+        if is_first && self.bulk.is_none() && batch.nodes.len() >= ROWS_FOR_SEGMENT {
+            self.begin_segment()?;
+        }
+        let is_new = self.segment.is_none();
+        match &mut self.bulk {
+            Some(bulk) if is_new => Ok(bulk.batch(batch, &mut self.ids)?),
+            _ => {
+                for (id, function) in batch.functions.drain(..) {
+                    let stored = self.function(&function)?;
+                    self.ids.learn(id, stored);
+                }
+                if let Some(bulk) = &mut self.bulk {
+                    return Ok(bulk.batch(batch, &mut self.ids)?);
+                }
+                self.nodes(&batch.nodes)?;
+                Ok(self.costs(&batch.costs)?)
+            }
+        }
+    }
+
+    fn begin_segment(&mut self) -> Result<(), Cause> {
+        self.segment = Segment::new(self.connection())?;
+        if let Some(segment) = &self.segment {
+            self.bulk = Some(Box::new(Bulk::new(segment.connection(), segment.file()?)?));
         }
         Ok(())
     }
@@ -172,9 +203,9 @@ impl RunWriter<'_> {
     /// # Errors
     /// When the database cannot be written: then nothing has changed.
     pub fn finish(mut self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, StoreError> {
-        let has_bulk = self.bulk.is_some();
-        if let Some(bulk) = &mut self.bulk {
-            bulk.totals(totals, &self.places, &self.ids).map_err(|source| self.database.failed(source))?;
+        let is_new = self.bulk.is_some() && self.segment.is_none();
+        if is_new {
+            self.totals(FIRST_RUN, totals, meta).map_err(|cause| self.database.failed(cause))?;
             self.leave_bulk()?;
         }
         let finished = (|| {
@@ -189,15 +220,12 @@ impl RunWriter<'_> {
             self.facts(run, totals, meta)?;
             self.notes(run, &totals.notes)?;
             self.labels(run, totals)?;
-            if !has_bulk {
-                self.functions(&totals.functions)?;
-                self.lines(&totals.lines)?;
-                self.edges(&totals.edges)?;
-                self.function_nodes(run)?;
+            if !is_new {
+                self.totals(run, totals, meta)?;
             }
             Ok(Outcome::Stored(run))
         })();
-        let outcome = finished.map_err(|source: rusqlite::Error| self.database.failed(source))?;
+        let outcome = finished.map_err(|cause: Cause| self.database.failed(cause))?;
         let Outcome::Stored(run) = outcome else {
             return Ok(outcome);
         };
@@ -205,10 +233,29 @@ impl RunWriter<'_> {
             let stored = sources::store(self.connection(), run, folder.as_ref());
             stored.map_err(|source| self.database.failed(source))??;
         }
+        let is_moved = self.leave_segment()?;
         let committed = self.connection().execute_batch("COMMIT");
         committed.map_err(|source| self.database.failed(source))?;
+        if is_moved {
+            self.database.reopen()?;
+        }
         self.database.publish()?;
         Ok(outcome)
+    }
+
+    fn totals(&mut self, run: i64, totals: &Totals, meta: &RunMeta) -> Result<(), Cause> {
+        if let Some(bulk) = &mut self.bulk {
+            bulk.function_nodes(run, &self.places, &self.ids)?;
+            // Who looks for the source of the lines does so by SQL, which does not see what is in a segment.
+            if self.segment.is_none() || meta.source.is_none() {
+                return Ok(bulk.totals(totals, &self.ids)?);
+            }
+        } else {
+            self.function_nodes(run)?;
+        }
+        self.functions(&totals.functions)?;
+        self.lines(&totals.lines)?;
+        Ok(self.edges(&totals.edges)?)
     }
 
     /// Goes on with SQL, beginning with what the pages have left out.
@@ -217,9 +264,29 @@ impl RunWriter<'_> {
             return Ok(());
         };
         let rest = bulk.finish(&self.ids).map_err(|source| self.database.failed(source))?;
-        self.begin_sql()?;
+        match &self.segment {
+            Some(segment) => {
+                let begun = segment.connection().execute_batch("BEGIN");
+                begun.map_err(|source| self.database.failed(source))?;
+            }
+            None => self.begin_sql()?,
+        }
         let inserted = self.nodes(&rest.nodes).and_then(|()| self.costs(&rest.costs));
         inserted.map_err(|source| self.database.failed(source))
+    }
+
+    /// Puts the rows of the segment into the database, if there is one.
+    fn leave_segment(&mut self) -> Result<bool, StoreError> {
+        self.leave_bulk()?;
+        let Some(segment) = self.segment.take() else {
+            return Ok(false);
+        };
+        let moved = (|| {
+            segment.connection().execute_batch("COMMIT")?;
+            segment.move_into(self.connection())
+        })();
+        moved.map_err(|cause: Cause| self.database.failed(cause))?;
+        Ok(true)
     }
 
     fn begin_sql(&mut self) -> Result<(), StoreError> {
@@ -246,13 +313,9 @@ impl RunWriter<'_> {
         &self.database.connection
     }
 
-    fn sql_batch(&mut self, batch: &Batch) -> rusqlite::Result<()> {
-        for (id, function) in &batch.functions {
-            let stored = self.function(function)?;
-            self.ids.learn(*id, stored);
-        }
-        self.nodes(&batch.nodes)?;
-        self.costs(&batch.costs)
+    /// Where nodes and their costs go.
+    fn nodes_connection(&self) -> &Connection {
+        self.segment.as_ref().map_or(self.connection(), Segment::connection)
     }
 
     fn run_with_uid(&self, uid: &str) -> rusqlite::Result<Option<i64>> {
@@ -280,7 +343,7 @@ impl RunWriter<'_> {
         let sql = "INSERT INTO nodes (node_id, up, size, depth, function_id, calls, exclusive, line, cumulative_other,
                                       outer_up, col, file)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-        let mut insert = self.connection().prepare_cached(sql)?;
+        let mut insert = self.nodes_connection().prepare_cached(sql)?;
         for node in nodes {
             let place = node.place.as_ref();
             insert.execute(params![
@@ -303,7 +366,7 @@ impl RunWriter<'_> {
 
     fn costs(&self, costs: &[CostRow]) -> rusqlite::Result<()> {
         let sql = "INSERT INTO node_costs (metric_id, node_id, exclusive, cumulative_other) VALUES (?1, ?2, ?3, ?4)";
-        let mut insert = self.connection().prepare_cached(sql)?;
+        let mut insert = self.nodes_connection().prepare_cached(sql)?;
         for cost in costs {
             let (metric, node) = (self.ids.metric(cost.metric), self.ids.node(cost.node));
             insert.execute(params![metric, node, cost.figures.exclusive, cumulative_other(cost.figures)])?;

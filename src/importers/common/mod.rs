@@ -3,6 +3,7 @@
 pub(super) mod apl_numbers;
 pub(super) mod call_graph;
 pub(super) mod counted;
+pub(super) mod demangle;
 pub(super) mod dyalog_entry;
 pub(super) mod dyalog_rows;
 pub(super) mod ghc;

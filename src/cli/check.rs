@@ -1,0 +1,40 @@
+//! `profdb check`
+
+use clap::Args;
+
+use super::source::open_to_read;
+use super::{DatabaseArgs, Failure, complain, database, line};
+use crate::error::Stop;
+use crate::store::{CHECKS, Finding};
+
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
+    let checked = open_to_read(&check.database, stop)?;
+    let findings = checked.check().map_err(|error| database(error, stop))?;
+    for Finding { check, count, examples } in &findings {
+        let about = CHECKS.iter().find(|(name, _)| name == check).map_or_else(String::new, |(_, sql)| about(sql));
+        line(format!("{check}: {count} found{about}"))?;
+        for example in examples {
+            line(format!("  {example}"))?;
+        }
+        if examples.len() < *count {
+            line(format!("  and {} more", count - examples.len()))?;
+        }
+    }
+    let path = checked.path().display();
+    if findings.is_empty() {
+        return line(format!("{path}: the file is sound, and {} checks of its tables find nothing", CHECKS.len()));
+    }
+    Err(complain(format!("{path}: {} of {} checks failed", findings.len(), CHECKS.len() + 2), Failure::CheckFailed))
+}
+
+/// What a statement looks for: the comment before it.
+fn about(sql: &str) -> String {
+    let lines = sql.lines().map_while(|line| line.strip_prefix("-- "));
+    format!(": {}", lines.collect::<Vec<_>>().join(" "))
+}

@@ -1,0 +1,77 @@
+//! Whether a database is as it should be.
+
+use rusqlite::Row;
+
+use super::read::text;
+use super::{CHECKS, Database, StoreError};
+
+/// Rows of a finding that are shown.
+const EXAMPLES: usize = 5;
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was checked: `integrity` (SQLite's own check of the file), `foreign_keys` that tables declare, or the name
+    /// of a statement in `queries/checks`.
+    pub check: &'static str,
+    /// How many rows are wrong.
+    pub count: usize,
+    /// The first of them: what SQLite says, or their columns with names and values.
+    pub examples: Vec<String>,
+}
+
+impl Database {
+    /// Checks the file itself, then what the tables say.
+    ///
+    /// # Errors
+    /// When the database cannot be read that far.
+    pub fn check(&self) -> Result<Vec<Finding>, StoreError> {
+        let mut findings = Vec::new();
+        let integrity = self.found("integrity", "PRAGMA integrity_check", |row| row.get(0))?;
+        // One row says `ok`.
+        if !matches!(&integrity, Some(found) if found.examples == ["ok"]) {
+            findings.extend(integrity);
+        }
+        findings.extend(self.found("foreign_keys", "PRAGMA foreign_key_check", columns)?);
+        findings.extend(self.broken_rules()?);
+        Ok(findings)
+    }
+
+    /// Runs the bundled statements that find no row in a database that is consistent.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn broken_rules(&self) -> Result<Vec<Finding>, StoreError> {
+        let found: Result<Vec<_>, _> = CHECKS.iter().map(|(name, sql)| self.found(name, sql, columns)).collect();
+        Ok(found?.into_iter().flatten().collect())
+    }
+
+    fn found(
+        &self,
+        check: &'static str,
+        sql: &str,
+        show: fn(&Row<'_>) -> rusqlite::Result<String>,
+    ) -> Result<Option<Finding>, StoreError> {
+        let mut finding = Finding { check, count: 0, examples: Vec::new() };
+        let mut find = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if finding.count < EXAMPLES {
+                    finding.examples.push(show(row)?);
+                }
+                finding.count += 1;
+            }
+            Ok(())
+        };
+        find().map_err(|source| self.failed(source))?;
+        Ok((finding.count > 0).then_some(finding))
+    }
+}
+
+/// The columns of a row with their names.
+fn columns(row: &Row<'_>) -> rusqlite::Result<String> {
+    let names = row.as_ref().column_names();
+    let column = |(at, name)| Ok(format!("{name} {}", text(row, at)?.as_deref().unwrap_or("NULL")));
+    Ok(names.into_iter().enumerate().map(column).collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
+}
