@@ -58,6 +58,7 @@ fn answer(package: &str, program: &str, arguments: &[&str]) -> String {
         .args(arguments)
         .env("HOME", "/nonexistent")
         .env("PPROF_TMPDIR", env!("CARGO_TARGET_TMPDIR"))
+        .env("GOCACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/go"))
         .output()
         .unwrap_or_else(|error| panic!("cannot run {program}: {error}; the tests need it (Debian: {package})"));
     let told = String::from_utf8_lossy(&stderr);
@@ -244,4 +245,21 @@ fn graphviz_draws_dot() {
             assert!(is_there || function.trim().is_empty(), "{name}: {function:?} is not in {texts:?}");
         }
     }
+}
+
+/// What cannot be drawn is no output: nothing is written, and the program that is missing is named.
+#[test]
+fn svg_says_that_dot_is_missing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.svg");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(TREES[0]);
+    let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .args(["convert", "--to=dot", "--svg", "-o"])
+        .args([&file, &sample])
+        .env("PATH", "/nonexistent")
+        .output()
+        .expect("our own program");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), file.exists()), (Some(1), false), "{told}");
+    assert!(told.starts_with("profdb: --svg: cannot run the program dot: "), "{told}");
 }

@@ -23,8 +23,8 @@ use std::io::Write;
 use hashbrown::{HashMap, HashSet};
 
 use super::common::{
-    BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LARGE, LINE_ZERO, METRIC, METRICS, NAMES, PATHS, Parts,
-    SAME_NAME, TITLE, UNKNOWN, one_line, signed,
+    BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, NAMES, PATHS,
+    Parts, SAME_NAME, TITLE, UNKNOWN, one_line, signed,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -46,6 +46,7 @@ pub const EXPORT: Export = Export {
         TITLE,
         FACTS,
         BACK_EDGES,
+        LABELS,
         KINDS,
         DEFINITIONS,
         NAMES,
@@ -123,6 +124,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(METRICS, profile.other_metrics);
     losses.add(TITLE, profile.run.title.is_some().into());
     losses.add(BACK_EDGES, profile.back_edges);
+    losses.add(LABELS, profile.labels);
     // The default one comes first: readers sort by it.
     let mut metrics: Vec<usize> = (0..profile.metrics.len()).collect();
     metrics.sort_by_key(|at| profile.metrics[*at].metric_id != profile.metric.metric_id);

@@ -24,7 +24,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::common::{BACK_EDGES, FACTS, METRICS, MIN_PCT, NAMES, PATHS, least_share, many, place, printable};
+use super::common::{BACK_EDGES, FACTS, LABELS, METRICS, MIN_PCT, NAMES, PATHS, least_share, many, place, printable};
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::options::{OptionDef, Takes};
 use crate::report::render::number::{Scale, fixed, shortest};
@@ -57,7 +57,7 @@ pub const EXPORT: Export = Export {
         OptionDef { name: "keep-empty", takes: Takes::Nothing, meaning: "keep functions that nothing is known of" },
         OptionDef { name: SVG, takes: Takes::Nothing, meaning: "draw the graph: calls the program dot of Graphviz" },
     ],
-    losses: &[PATHS, METRICS, FACTS, LINE_COSTS, NAMES, SMALL, SMALL_CALLS, BACK_EDGES],
+    losses: &[PATHS, METRICS, FACTS, LINE_COSTS, NAMES, SMALL, SMALL_CALLS, BACK_EDGES, LABELS],
     write,
 };
 
@@ -84,6 +84,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(PATHS, profile.nodes);
     losses.add(METRICS, if all { 0 } else { profile.other_metrics });
     losses.add(FACTS, profile.facts);
+    losses.add(LABELS, profile.labels);
     profile.each_line(|_: &[LineRow]| {
         losses.add(LINE_COSTS, 1);
         Ok(())

@@ -22,7 +22,8 @@ use hashbrown::{HashMap, HashSet};
 use super::common::samples::{Frames, LINE_FILES, Place, Sample, TOTALS, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINE_ZERO, METRIC, METRICS, SAME_NAME, TITLE, json,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, SAME_NAME, TITLE,
+    json,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -37,8 +38,8 @@ pub const EXPORT: Export = Export {
     layouts: &[],
     options: &[],
     losses: &[
-        CALLS, METRIC, METRICS, TOTALS, TITLE, FACTS, BACK_EDGES, KINDS, SAME_NAME, ABSENT, LINE_ZERO, LINE_FILES,
-        SIBLINGS, CUMULATIVE, FRACTIONS, LARGE,
+        CALLS, METRIC, METRICS, TOTALS, TITLE, FACTS, BACK_EDGES, LABELS, KINDS, SAME_NAME, ABSENT, LINE_ZERO,
+        LINE_FILES, SIBLINGS, CUMULATIVE, FRACTIONS, LARGE,
     ],
     write,
 };
@@ -55,6 +56,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(TITLE, profile.run.title.is_some().into());
     losses.add(FACTS, profile.facts);
     losses.add(BACK_EDGES, profile.back_edges);
+    losses.add(LABELS, profile.labels);
     let modules = Modules::new(profile);
     head(profile, &modules, out)?;
     let mut frames = Frames::new(profile);

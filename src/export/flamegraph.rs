@@ -22,7 +22,7 @@ use std::io::Write;
 
 use super::common::stacks::{CUMULATIVE, FREE};
 use super::common::{
-    ABSENT, BACK_EDGES, FACTS, LINES, METRICS, MIN_PCT, NAMES, NEGATIVE, least_share, many, place, printable,
+    ABSENT, BACK_EDGES, FACTS, LABELS, LINES, METRICS, MIN_PCT, NAMES, NEGATIVE, least_share, many, place, printable,
 };
 use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::report::ReportError;
@@ -36,7 +36,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::One,
     layouts: &[],
     options: &[MIN_PCT],
-    losses: &[LINES, METRICS, FACTS, BACK_EDGES, NAMES, ABSENT, CUMULATIVE, NARROW, FREE, NEGATIVE],
+    losses: &[LINES, METRICS, FACTS, BACK_EDGES, LABELS, NAMES, ABSENT, CUMULATIVE, NARROW, FREE, NEGATIVE],
     write,
 };
 
@@ -56,6 +56,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(METRICS, profile.other_metrics);
     losses.add(FACTS, profile.facts);
     losses.add(BACK_EDGES, profile.back_edges);
+    losses.add(LABELS, profile.labels);
     let scale = Scale::of(&profile.metric, None).map_err(ReportError::Usage)?;
     // First how wide and high everything is, for it stands before the first box.
     let mut whole = 0.0;

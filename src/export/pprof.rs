@@ -15,6 +15,8 @@
 //! - What such files say of themselves as well: command (the first mapping), time, duration, period, comments,
 //!   default sample type, regular expressions of frames, link to documentation, build id.
 //!
+//! Labels that samples have had in the file of the run are not written.
+//!
 //! # References
 //! - The schema, profile.proto, and the documentation of `pprof`: <https://github.com/google/pprof>.
 //! - "Encoding", Protocol Buffers documentation.
@@ -29,7 +31,8 @@ use super::common::protobuf::Message;
 use super::common::samples::{Frames, LINE_FILES, Place, Sample, TOTALS, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LARGE, LINE_ZERO, LINES, METRICS, NAMES, SAME_NAME, TITLE,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, LINES, METRICS, NAMES, SAME_NAME,
+    TITLE,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -50,6 +53,7 @@ pub const EXPORT: Export = Export {
         TITLE,
         FACTS,
         BACK_EDGES,
+        LABELS,
         KINDS,
         DEFINITION_COLUMNS,
         NAMES,
@@ -77,6 +81,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(METRICS, profile.other_metrics);
     losses.add(TITLE, profile.run.title.is_some().into());
     losses.add(BACK_EDGES, profile.back_edges);
+    losses.add(LABELS, profile.labels);
     let mut out = GzEncoder::new(out, Compression::default());
     let mut texts = Texts::default();
     facts(profile, &mut texts, losses, &mut out)?;

@@ -21,8 +21,8 @@ use hashbrown::HashSet;
 use super::common::samples::{Frames, LINE_FILES, TOTALS, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LARGE, LINE_ZERO, METRIC, METRICS, MODULES,
-    NEGATIVE, SAME_NAME, json,
+    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS,
+    MODULES, NEGATIVE, SAME_NAME, json,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -43,6 +43,7 @@ pub const EXPORT: Export = Export {
         TOTALS,
         FACTS,
         BACK_EDGES,
+        LABELS,
         KINDS,
         MODULES,
         DEFINITIONS,
@@ -67,6 +68,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(METRICS, profile.other_metrics);
     losses.add(FACTS, profile.facts);
     losses.add(BACK_EDGES, profile.back_edges);
+    losses.add(LABELS, profile.labels);
     write!(out, "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"profdb\"")?;
     if let Some(title) = &profile.run.title {
         write!(out, ",\"name\":{}", json(title))?;

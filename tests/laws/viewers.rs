@@ -165,12 +165,12 @@ pub(super) fn pprof_comes_back(database: &Database) -> Result<(), Failed> {
     comes_back("pprof", database, &["fractions", "large", "lines", "totals"])
 }
 
-/// What a format has told is the same when it is written and read again; nothing is lost but facts of the run, and what
-/// such files may tell and ours do not.
+/// What a format has told is the same when it is written and read again; nothing is lost but facts of the run, labels, and
+/// what such files may tell and ours do not.
 fn comes_back(name: &str, database: &Database, more_than_we_write: &[&str]) -> Result<(), Failed> {
     let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
     let (bytes, lost) = written_all(name, database, &run)?;
-    let is_told = |name: &&&'static str| more_than_we_write.contains(*name) || **name == "facts";
+    let is_told = |name: &&&'static str| more_than_we_write.contains(*name) || ["facts", "labels"].contains(*name);
     let more: Vec<_> = lost.keys().filter(|name| !is_told(name)).collect();
     ensure(more.is_empty(), || format!("{more:?} of what the format can hold"))?;
     if more_than_we_write.iter().any(|name| lost.contains_key(name)) {
@@ -245,6 +245,8 @@ fn pprof(database: &Database, run: &RunInfo) -> Result<(), Failed> {
             alike("own costs", &expected, &found, 1.0)?;
         }
     }
+    let sets = rows(database, "SELECT DISTINCT set_id FROM label_sets", &[])?.len();
+    ensure(lost.get("labels").copied().unwrap_or(0) == sets as u64, || format!("{sets} sets of labels, {lost:?}"))?;
     let names = "SELECT name, unit FROM metrics ORDER BY position";
     equal("metrics", &rows(database, names, &[])?, &rows(&again, names, &[])?)?;
     let default = "SELECT m.name FROM runs AS r JOIN metrics AS m ON m.metric_id = r.default_metric_id";
@@ -405,10 +407,13 @@ fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let frames = array(member(&file, "shared")?, "frames")?;
     let mut names = Vec::new();
     for frame in frames {
-        let place = [("file", false, Json::is_string as fn(&Json) -> bool), ("line", false, Json::is_u64)];
-        let members =
-            [&[("name", true, Json::is_string as fn(&Json) -> bool), ("col", false, Json::is_u64)], &place[..]];
-        shape(frame, &members.concat())?;
+        let members: [Member; 4] = [
+            ("name", true, Json::is_string),
+            ("file", false, Json::is_string),
+            ("line", false, Json::is_u64),
+            ("col", false, Json::is_u64),
+        ];
+        shape(frame, &members)?;
         let number = |name: &str| frame.get(name).and_then(Json::as_u64).unwrap_or(0);
         let place = frame.get("file").and_then(Json::as_str).unwrap_or_default();
         names.push(format!("{}|{place}|{}|{}", text(frame, "name")?, number("line"), number("col")));
