@@ -69,7 +69,7 @@ fn own_counts_are_those_of_the_profiler() {
         let stored: f64 =
             database.connection().query_row("SELECT total FROM metrics", [], |row| row.get(0)).expect("a metric");
         // The profiler's number also counts samples that it had to drop.
-        assert_eq!(stored, sum, "{mode}");
+        assert_eq!(stored.to_bits(), sum.to_bits(), "{mode}: {stored} and {sum}");
         assert!(sum <= total, "{mode}: {sum} of {total}");
         let threads = "SELECT COUNT(*) FROM functions WHERE kind = 'thread' AND (name LIKE 'main thread (%)' OR name LIKE 'clerk \"2\" (%)')";
         let threads: i64 = database.connection().query_row(threads, [], |row| row.get(0)).expect("a count");
