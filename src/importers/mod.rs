@@ -17,12 +17,14 @@ pub mod austin;
 pub mod business_rules;
 pub mod callgrind;
 mod common;
+pub mod cpuprofile;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
 pub mod folded;
 pub mod ghc_json;
 pub mod ghc_prof;
 pub mod ghc_px;
+pub mod heapprofile;
 pub mod lispworks_tree;
 pub mod perf_script;
 pub mod pprof;
@@ -48,6 +50,8 @@ pub const FORMATS: &[&Format] = &[
     &folded::FORMAT,
     &austin::FORMAT,
     &perf_script::FORMAT,
+    &cpuprofile::FORMAT,
+    &heapprofile::FORMAT,
 ];
 
 /// A file format that can be imported.

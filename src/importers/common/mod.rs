@@ -16,3 +16,4 @@ pub(super) mod perf_lines;
 pub(super) mod pprof_tables;
 pub(super) mod protobuf;
 pub(super) mod stack_lines;
+pub(super) mod v8;
