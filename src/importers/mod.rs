@@ -29,6 +29,7 @@ pub mod lispworks_tree;
 pub mod perf_script;
 pub mod pprof;
 pub mod sampler;
+pub mod speedscope;
 
 use crate::error::{ImportError, quote};
 use crate::events::Sink;
@@ -52,6 +53,7 @@ pub const FORMATS: &[&Format] = &[
     &perf_script::FORMAT,
     &cpuprofile::FORMAT,
     &heapprofile::FORMAT,
+    &speedscope::FORMAT,
 ];
 
 /// A file format that can be imported.

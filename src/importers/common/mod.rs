@@ -2,6 +2,7 @@
 
 pub(super) mod apl_numbers;
 pub(super) mod call_graph;
+pub(super) mod call_tree;
 pub(super) mod counted;
 pub(super) mod demangle;
 pub(super) mod dyalog_entry;
