@@ -312,3 +312,31 @@ fn a_text_of_17_mb_in_json() {
     assert_eq!((told.code, saved), (Some(3), false));
     assert!(told.errors.contains("16777216 bytes in one record (limit: record size)"), "{}", told.errors);
 }
+
+#[test]
+fn a_trace_200_000_calls_deep() {
+    const DEPTH: usize = 200_000;
+    let mut content = "[\n".to_owned();
+    for at in 0..2 * DEPTH {
+        let phase = if at < DEPTH { 'B' } else { 'E' };
+        let _ = writeln!(content, r#"{{"name":"f","ph":"{phase}","pid":1,"tid":1,"ts":{at}}},"#);
+    }
+    imports("a.json", content.as_bytes(), "", "a.json: run 1, 200002 nodes\n");
+}
+
+#[test]
+fn a_speedscope_file_200_000_calls_deep() {
+    const DEPTH: usize = 200_000;
+    let mut events = Vec::new();
+    for at in 0..2 * DEPTH {
+        let sort = if at < DEPTH { 'O' } else { 'C' };
+        events.push(format!(r#"{{"type":"{sort}","frame":0,"at":{at}}}"#));
+    }
+    let schema = "https://www.speedscope.app/file-format-schema.json";
+    let content = format!(
+        r#"{{"$schema":"{schema}","shared":{{"frames":[{{"name":"f"}}]}},"profiles":[{{"type":"evented","name":"","unit":"none",
+        "events":[{}]}}]}}"#,
+        events.join(",")
+    );
+    imports("a.json", content.as_bytes(), "", "a.json: run 1, 200001 nodes\n");
+}

@@ -16,6 +16,7 @@
 pub mod austin;
 pub mod business_rules;
 pub mod callgrind;
+pub mod chrome_trace;
 mod common;
 pub mod cpuprofile;
 pub mod dyalog_csv;
@@ -54,6 +55,7 @@ pub const FORMATS: &[&Format] = &[
     &cpuprofile::FORMAT,
     &heapprofile::FORMAT,
     &speedscope::FORMAT,
+    &chrome_trace::FORMAT,
 ];
 
 /// A file format that can be imported.

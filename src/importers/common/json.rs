@@ -279,6 +279,19 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
+    /// A number times 1000, rounded: exact also where there are more digits than a REAL holds.
+    pub(in crate::importers) fn thousandths(&mut self, what: &str) -> Result<i64, ImportError> {
+        let number = self.number()?;
+        let length = number.len();
+        match std::str::from_utf8(number).ok().and_then(thousandths) {
+            Some(value) => {
+                self.step(length);
+                Ok(value)
+            }
+            None => Err(self.expected(what)),
+        }
+    }
+
     /// A whole number, perhaps below 0.
     pub(in crate::importers) fn integer(&mut self, what: &str) -> Result<i64, ImportError> {
         let number = self.number()?;
@@ -362,9 +375,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
+    /// Whether nothing but blanks is left.
+    pub(in crate::importers) fn at_end(&mut self) -> Result<bool, ImportError> {
+        Ok(self.peek()?.is_none())
+    }
+
     /// The end of the file.
     pub(in crate::importers) fn end(&mut self) -> Result<(), ImportError> {
-        if self.peek()?.is_none() { Ok(()) } else { Err(self.expected("the end of the file")) }
+        if self.at_end()? { Ok(()) } else { Err(self.expected("the end of the file")) }
     }
 
     /// What stands here is something else.
@@ -428,7 +446,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.peek()?;
         self.fill(NUMBER)?;
         let part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = self.rest().iter().take_while(|byte| part(byte)).count();
+        let length = self.rest().iter().take_while(|byte| part(byte)).take(NUMBER).count();
         Ok(self.rest().get(..length).unwrap_or_default())
     }
 
@@ -478,6 +496,29 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         Ok(())
     }
+}
+
+/// A decimal number times 1000, rounded.
+fn thousandths(text: &str) -> Option<i64> {
+    if text.contains(['e', 'E']) {
+        let value = (text.parse::<f64>().ok()? * 1e3).round();
+        // Casting a whole number that is too large would cut it.
+        return format!("{value:.0}").parse().ok();
+    }
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let (digits, is_negative) = whole.strip_prefix('-').map_or((whole, false), |digits| (digits, true));
+    let has_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if digits.is_empty() || !has_digits(digits) || !has_digits(fraction) {
+        return None;
+    }
+    let mut value = digits.parse::<i64>().ok()?;
+    for place in 0..3 {
+        let digit = fraction.as_bytes().get(place).map_or(0, |digit| digit - b'0');
+        value = value.checked_mul(10)?.checked_add(i64::from(digit))?;
+    }
+    let rounded = fraction.as_bytes().get(3).is_some_and(|digit| *digit >= b'5');
+    value = value.checked_add(i64::from(rounded))?;
+    Some(if is_negative { -value } else { value })
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -597,18 +638,48 @@ mod tests {
             ("1", Err("line 1 (byte 0): expected a text, found \"1\"")),
         ];
         for (json, expected) in table {
-            let mut input =
-                Input::new(Box::new(json.as_bytes()), Limits::default(), Stop::default()).expect("readable");
-            let mut text = Vec::new();
-            let read = Reader::new(&mut input).text(Ends::Quote, &mut text).map_err(|error| error.to_string());
-            let found = read.as_ref().map(|()| std::str::from_utf8(&text).expect("UTF-8")).map_err(String::as_str);
-            assert_eq!(found, *expected, "{json}");
+            let found = read_text(json).map_err(|error| error.to_string());
+            assert_eq!(found.as_deref().map_err(String::as_str), *expected, "{json}");
+        }
+    }
+
+    fn read_text(json: &str) -> Result<String, ImportError> {
+        let mut input = Input::new(Box::new(json.as_bytes()), Limits::default(), Stop::default())?;
+        let mut text = Vec::new();
+        Reader::new(&mut input).text(Ends::Quote, &mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    #[test]
+    fn numbers_times_1000() {
+        let table: &[(&str, Option<i64>)] = &[
+            ("0", Some(0)),
+            ("12", Some(12_000)),
+            ("1700000000000001.25", Some(1_700_000_000_000_001_250)),
+            ("0.0004", Some(0)),
+            ("0.0005", Some(1)),
+            ("-1.9996", Some(-2_000)),
+            ("-0.5", Some(-500)),
+            ("1.5e3", Some(1_500_000)),
+            ("9223372036854775", Some(9_223_372_036_854_775_000)),
+            ("9223372036854776", None),
+            ("1e300", None),
+            ("", None),
+            ("-", None),
+            (".5", None),
+            ("1.2.3", None),
+            ("1-2", None),
+            ("1e", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(thousandths(text), *expected, "{text}");
         }
     }
 
     #[test]
     fn outlines() {
-        let table: &[(&str, Option<(bool, &[&str])>)] = &[
+        type Expected = Option<(bool, &'static [&'static str])>;
+        let table: &[(&str, Expected)] = &[
             ("", None),
             ("1", None),
             ("{1}", None),
