@@ -21,6 +21,7 @@ mod common;
 pub mod cpuprofile;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod firefox;
 pub mod folded;
 pub mod ghc_json;
 pub mod ghc_prof;
@@ -56,6 +57,7 @@ pub const FORMATS: &[&Format] = &[
     &heapprofile::FORMAT,
     &speedscope::FORMAT,
     &chrome_trace::FORMAT,
+    &firefox::FORMAT,
 ];
 
 /// A file format that can be imported.
