@@ -667,9 +667,10 @@ const CALL_TWINS: [Twin; 3] = [
             "exclusive",
             "cumulative",
         ],
-        sql: "SELECT caller, caller_module, caller_file, caller_line, caller_col, kind, calls, exclusive, cumulative
+        sql:
+            "SELECT caller, caller_module, caller_file, caller_line, caller_col, kind, calls, exclusive, cumulative
               FROM call_lines WHERE run_id = ?1 AND metric = ?2 AND function = ?3
-              ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_line",
+              ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_line, caller_col, caller_module, caller_file",
     },
 ];
 
