@@ -30,6 +30,7 @@ pub mod heapprofile;
 pub mod lispworks_tree;
 pub mod perf_script;
 pub mod pprof;
+pub mod pstats;
 pub mod sampler;
 pub mod speedscope;
 
@@ -58,6 +59,7 @@ pub const FORMATS: &[&Format] = &[
     &speedscope::FORMAT,
     &chrome_trace::FORMAT,
     &firefox::FORMAT,
+    &pstats::FORMAT,
 ];
 
 /// A file format that can be imported.

@@ -13,6 +13,7 @@ pub(super) mod ghc_log;
 pub(super) mod held;
 pub(super) mod json;
 pub(super) mod long_lines;
+pub(super) mod marshal;
 pub(super) mod names;
 pub(super) mod perf_lines;
 pub(super) mod pprof_tables;
