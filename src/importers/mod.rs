@@ -26,6 +26,7 @@ pub mod folded;
 pub mod ghc_json;
 pub mod ghc_prof;
 pub mod ghc_px;
+pub mod gprof;
 pub mod heapprofile;
 pub mod lispworks_tree;
 pub mod perf_script;
@@ -60,6 +61,7 @@ pub const FORMATS: &[&Format] = &[
     &chrome_trace::FORMAT,
     &firefox::FORMAT,
     &pstats::FORMAT,
+    &gprof::FORMAT,
 ];
 
 /// A file format that can be imported.
