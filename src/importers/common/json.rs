@@ -3,6 +3,7 @@
 //!
 //! No crate: `serde_json` recurses, and knows lines and columns but no bytes; none reads GHC's dialect.
 
+use std::fmt::Display;
 use std::io::Read;
 
 use super::counted::Counted;
@@ -267,69 +268,39 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// A number.
     pub(in crate::importers) fn real(&mut self, what: &str) -> Result<f64, ImportError> {
-        let number = self.number()?;
-        let length = number.len();
-        let value = std::str::from_utf8(number).ok().and_then(|text| text.parse::<f64>().ok());
-        match value.filter(|value| value.is_finite()) {
-            Some(value) => {
-                self.step(length);
-                Ok(value)
-            }
-            None => Err(self.expected(what)),
-        }
+        self.parsed(what, |text| text.parse().ok().filter(|value: &f64| value.is_finite()))
     }
 
     /// A number times 1000, rounded: exact also where there are more digits than a REAL holds.
     pub(in crate::importers) fn thousandths(&mut self, what: &str) -> Result<i64, ImportError> {
-        let number = self.number()?;
-        let length = number.len();
-        match std::str::from_utf8(number).ok().and_then(thousandths) {
-            Some(value) => {
-                self.step(length);
-                Ok(value)
-            }
-            None => Err(self.expected(what)),
-        }
+        self.parsed(what, thousandths)
     }
 
     /// A whole number, perhaps below 0.
     pub(in crate::importers) fn integer(&mut self, what: &str) -> Result<i64, ImportError> {
-        let number = self.number()?;
-        let length = number.len();
-        match std::str::from_utf8(number).ok().and_then(|text| text.parse().ok()) {
-            Some(value) => {
-                self.step(length);
-                Ok(value)
-            }
-            None => Err(self.expected(what)),
-        }
+        self.parsed(what, |text| text.parse().ok())
     }
 
     /// A whole number from 0 that fits.
     pub(in crate::importers) fn index(&mut self, what: &str) -> Result<u32, ImportError> {
-        let number = self.number()?;
-        let length = number.len();
-        let digits = number.iter().all(u8::is_ascii_digit);
-        match std::str::from_utf8(number).ok().filter(|_| digits).and_then(|text| text.parse().ok()) {
-            Some(value) => {
-                self.step(length);
-                Ok(value)
-            }
-            None => Err(self.expected(what)),
-        }
+        self.parsed(what, digits)
     }
 
     /// A whole number.
     pub(in crate::importers) fn count(&mut self, name: &str) -> Result<u64, ImportError> {
+        self.parsed(format_args!("a count in `{name}`"), digits)
+    }
+
+    fn parsed<T>(&mut self, what: impl Display, parse: impl Fn(&str) -> Option<T>) -> Result<T, ImportError> {
         let number = self.number()?;
-        let digits = number.iter().all(u8::is_ascii_digit);
-        let count = std::str::from_utf8(number).ok().filter(|_| digits).and_then(|text| text.parse().ok());
         let length = number.len();
-        let Some(count) = count else {
-            return Err(self.expected(&format!("a count in `{name}`")));
-        };
-        self.step(length);
-        Ok(count)
+        match std::str::from_utf8(number).ok().and_then(parse) {
+            Some(value) => {
+                self.step(length);
+                Ok(value)
+            }
+            None => Err(self.expected(&what.to_string())),
+        }
     }
 
     /// A number that may have decimals, as it is written and as it is.
@@ -496,6 +467,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         Ok(())
     }
+}
+
+/// A whole number without a sign.
+fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// A decimal number times 1000, rounded.
