@@ -64,6 +64,9 @@ const BEGINS_WITH_ANYTHING: [&str; 3] = ["dyalog_csv", "lispworks_tree", "perf_s
 /// Formats without a signature: any line of theirs may be the first one.
 const HAS_NO_SIGNATURE: [&str; 1] = ["folded"];
 
+/// Formats whose first byte may be another one: Python sets a bit of it in what it refers to later.
+const HAS_TWO_FIRST_BYTES: [&str; 1] = ["pstats"];
+
 /// Formats that are another one but for their signature: Austin's lines are stacks.
 const IS_OTHERWISE: [(&str, &str); 1] = [("austin", "folded")];
 
@@ -292,7 +295,12 @@ fn broken_signature_is_nobodys(sample: &Sample) -> Result<(), Failed> {
     };
     nobodys(line, b'X')?;
     if !BEGINS_WITH_ANYTHING.contains(&sample.format.name) {
-        for other in b"X \t\"{".iter().filter(|other| Some(*other) != bytes.get(start)) {
+        let may_begin = |other: u8| {
+            let first = bytes.get(start).copied();
+            let is_flagged = HAS_TWO_FIRST_BYTES.contains(&sample.format.name);
+            first == Some(other) || is_flagged && first.is_some_and(|first| first ^ 0x80 == other)
+        };
+        for other in b"X \t\"{".iter().filter(|other| !may_begin(**other)) {
             nobodys(1, *other)?;
         }
     }
@@ -667,9 +675,10 @@ const CALL_TWINS: [Twin; 3] = [
             "exclusive",
             "cumulative",
         ],
-        sql: "SELECT caller, caller_module, caller_file, caller_line, caller_col, kind, calls, exclusive, cumulative
+        sql:
+            "SELECT caller, caller_module, caller_file, caller_line, caller_col, kind, calls, exclusive, cumulative
               FROM call_lines WHERE run_id = ?1 AND metric = ?2 AND function = ?3
-              ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_line",
+              ORDER BY cumulative DESC, COALESCE(caller, '(root)'), caller_line, caller_col, caller_module, caller_file",
     },
 ];
 

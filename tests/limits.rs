@@ -286,3 +286,57 @@ fn names_without_end() {
     );
     refuses("a.pb", &content, &error);
 }
+
+/// Nothing recurses: neither the reader of JSON nor the tree.
+#[test]
+fn a_heap_profile_200_000_calls_deep() {
+    const DEPTH: usize = 200_000;
+    let node =
+        r#"{"callFrame":{"functionName":"f","url":"","lineNumber":0,"columnNumber":0},"selfSize":1,"children":["#;
+    let content = format!("{{\"head\":{}{}}}", node.repeat(DEPTH), "]}".repeat(DEPTH));
+    imports("a.heapprofile", content.as_bytes(), "", "a.heapprofile: run 1, 200000 nodes\n");
+}
+
+#[test]
+fn what_is_not_read_nests_a_million_deep() {
+    let nodes = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"other":"#;
+    let content = format!("{nodes}{}{}}}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+    let note = "profdb: a.cpuprofile: the file has no `samples`: only their number is known, not the time\n";
+    imports("a.cpuprofile", content.as_bytes(), note, "a.cpuprofile: run 1, 1 nodes\n");
+}
+
+#[test]
+fn a_text_of_17_mb_in_json() {
+    let content = format!(r#"{{"nodes":[{{"id":1,"callFrame":{{"functionName":"{}"}}}}]}}"#, x(17 << 20));
+    let (told, saved) = import("a.cpuprofile", content.as_bytes());
+    assert_eq!((told.code, saved), (Some(3), false));
+    assert!(told.errors.contains("16777216 bytes in one record (limit: record size)"), "{}", told.errors);
+}
+
+#[test]
+fn a_trace_200_000_calls_deep() {
+    const DEPTH: usize = 200_000;
+    let mut content = "[\n".to_owned();
+    for at in 0..2 * DEPTH {
+        let phase = if at < DEPTH { 'B' } else { 'E' };
+        let _ = writeln!(content, r#"{{"name":"f","ph":"{phase}","pid":1,"tid":1,"ts":{at}}},"#);
+    }
+    imports("a.json", content.as_bytes(), "", "a.json: run 1, 200002 nodes\n");
+}
+
+#[test]
+fn a_speedscope_file_200_000_calls_deep() {
+    const DEPTH: usize = 200_000;
+    let mut events = Vec::new();
+    for at in 0..2 * DEPTH {
+        let sort = if at < DEPTH { 'O' } else { 'C' };
+        events.push(format!(r#"{{"type":"{sort}","frame":0,"at":{at}}}"#));
+    }
+    let schema = "https://www.speedscope.app/file-format-schema.json";
+    let content = format!(
+        r#"{{"$schema":"{schema}","shared":{{"frames":[{{"name":"f"}}]}},"profiles":[{{"type":"evented","name":"","unit":"none",
+        "events":[{}]}}]}}"#,
+        events.join(",")
+    );
+    imports("a.json", content.as_bytes(), "", "a.json: run 1, 200001 nodes\n");
+}

@@ -56,10 +56,13 @@ pub const FORMAT: Format = Format {
 /// prose, a header or a table may end in a number too.
 fn sniff(head: &[u8]) -> Confidence {
     let mut whole = stacks(head);
-    let plausible = match whole.next() {
-        Some(first) => is_plausible(first) && (first.contains(&b';') || whole.any(|line| line.contains(&b';'))),
-        // The first line is longer than what can be seen of it.
-        None => head.len() == HEAD && is_text(head) && head.contains(&b';') && !head.contains(&b'\n'),
+    let plausible = if let Some(first) = whole.next() {
+        is_plausible(first) && (first.contains(&b';') || whole.any(|line| line.contains(&b';')))
+    } else {
+        // The first line is longer than what can be seen of it. Names with a semicolon are also found in JSON, where a quote
+        // and a colon stand behind the names of members.
+        let is_whole = head.len() == HEAD && !head.contains(&b'\n');
+        is_whole && is_text(head) && head.contains(&b';') && memchr::memmem::find(head, b"\":").is_none()
     };
     if plausible { Confidence::Maybe } else { Confidence::No }
 }
@@ -240,6 +243,7 @@ mod tests {
     fn first_lines() {
         let long = format!("a;b{:x<1$}", "", HEAD - 3).into_bytes();
         let json = format!("{{\"a;b\":{:x<1$}", "", HEAD - 7).into_bytes();
+        let damaged_json = format!("x\"a;b\":{:x<1$}", "", HEAD - 7).into_bytes();
         let table: &[(&[u8], Confidence)] = &[
             (b"a;b 1\n", Confidence::Maybe),
             (b"a;b 1", Confidence::Maybe),
@@ -249,6 +253,7 @@ mod tests {
             (b"[unknown];f 3\n", Confidence::Maybe),
             (&long, Confidence::Maybe),
             (&json, Confidence::No),
+            (&damaged_json, Confidence::No),
             (b"", Confidence::No),
             (b"a;b", Confidence::No),
             (b"a;b c\na;b 1\n", Confidence::No),

@@ -38,7 +38,7 @@ use std::collections::HashMap;
 
 use super::common::counted::Counted;
 use super::common::ghc::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS};
-use super::common::loose_json::{Ends, Reader};
+use super::common::json::{Ends, Reader};
 use super::{Confidence, Format, Options};
 use crate::cost_centres::made_up;
 use crate::error::{ImportError, Position, quote};
@@ -70,7 +70,7 @@ fn sniff(head: &[u8]) -> Confidence {
 
 fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let mut file = File {
-        json: Reader::new(input),
+        json: Reader::of_ghc(input),
         sink,
         options,
         members: Vec::new(),

@@ -16,17 +16,24 @@
 pub mod austin;
 pub mod business_rules;
 pub mod callgrind;
+pub mod chrome_trace;
 mod common;
+pub mod cpuprofile;
 pub mod dyalog_csv;
 pub mod dyalog_xml;
+pub mod firefox;
 pub mod folded;
 pub mod ghc_json;
 pub mod ghc_prof;
 pub mod ghc_px;
+pub mod gprof;
+pub mod heapprofile;
 pub mod lispworks_tree;
 pub mod perf_script;
 pub mod pprof;
+pub mod pstats;
 pub mod sampler;
+pub mod speedscope;
 
 use crate::error::{ImportError, quote};
 use crate::events::Sink;
@@ -48,6 +55,13 @@ pub const FORMATS: &[&Format] = &[
     &folded::FORMAT,
     &austin::FORMAT,
     &perf_script::FORMAT,
+    &cpuprofile::FORMAT,
+    &heapprofile::FORMAT,
+    &speedscope::FORMAT,
+    &chrome_trace::FORMAT,
+    &firefox::FORMAT,
+    &pstats::FORMAT,
+    &gprof::FORMAT,
 ];
 
 /// A file format that can be imported.

@@ -12,21 +12,25 @@ use profdb::store::Database;
 use rusqlite::Row;
 
 /// A file of `tests/samples/`, unpacked.
-pub(crate) fn text(name: &str) -> String {
+pub(crate) fn bytes(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name);
     let bytes = fs::read(path).expect(name);
-    let mut text = String::new();
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).expect(name);
-    } else {
-        text = String::from_utf8(bytes).expect(name);
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return bytes;
     }
-    text
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(bytes.as_slice()).read_to_end(&mut plain).expect(name);
+    plain
+}
+
+/// The same as text.
+pub(crate) fn text(name: &str) -> String {
+    String::from_utf8(bytes(name)).expect(name)
 }
 
 /// The run of a profile that is recognised as one of this format.
-pub(crate) fn imported(format: &str, profile: &str) -> Database {
-    let input = Input::new(Box::new(profile.as_bytes()), Limits::default(), Stop::default()).expect("readable");
+pub(crate) fn imported(format: &str, profile: &(impl AsRef<[u8]> + ?Sized)) -> Database {
+    let input = Input::new(Box::new(profile.as_ref()), Limits::default(), Stop::default()).expect("readable");
     let found = importers::detect(input.head()).expect("recognised");
     assert_eq!(found.name, format);
     let options = Options::default();

@@ -1,0 +1,243 @@
+//! Tables of the Firefox Profiler: columns of numbers that point into each other, of which those are kept that are looked up.
+
+use super::counted::many;
+use super::json::{Ends, Reader, Within};
+use crate::error::{ImportError, Position};
+
+/// Stands for `null` and -1 in columns.
+pub(in crate::importers) const NONE: u32 = u32::MAX;
+
+/// Tables of a thread, or of all threads: each may be there or not. Columns are kept of what is looked up.
+#[derive(Default)]
+pub(in crate::importers) struct Tables {
+    strings: Option<Vec<Box<str>>>,
+    stacks: Option<Stacks>,
+    frames: Option<Frames>,
+    functions: Option<Functions>,
+    /// Names of resources, as numbers of strings.
+    resources: Option<Vec<u32>>,
+    /// Names of files, as numbers of strings.
+    sources: Option<Vec<u32>>,
+}
+
+impl Tables {
+    /// Whether all that a function consists of is shared by all threads.
+    pub(in crate::importers) fn shares_functions(&self) -> bool {
+        let own = [self.strings.is_some(), self.functions.is_some(), self.resources.is_some(), self.sources.is_some()];
+        own == [false; 4]
+    }
+
+    /// Reads a table, if the member is one that is looked up; says whether it was.
+    pub(in crate::importers) fn read(&mut self, json: &mut Reader<'_, '_>, name: &[u8]) -> Result<bool, ImportError> {
+        match name {
+            b"stringArray" | b"stringTable" => {
+                let mut text = Vec::new();
+                let strings = column(json, |json| {
+                    json.text(Ends::Quote, &mut text)?;
+                    Ok(String::from_utf8_lossy(&text).into())
+                })?;
+                self.strings = Some(strings);
+            }
+            b"stackTable" => self.stacks = Some(stacks(json)?),
+            b"frameTable" => {
+                let mut table = Frames::default();
+                columns(json, &["func"], |json, name| {
+                    match name {
+                        b"func" => table.function = numbers(json)?,
+                        b"line" => table.line = numbers(json)?,
+                        b"column" => table.column = numbers(json)?,
+                        _ => return Ok(false),
+                    }
+                    Ok(true)
+                })?;
+                self.frames = Some(table);
+            }
+            b"funcTable" => {
+                let mut table = Functions::default();
+                columns(json, &["name"], |json, name| {
+                    match name {
+                        b"name" => table.name = numbers(json)?,
+                        b"resource" => table.resource = numbers(json)?,
+                        b"fileName" => table.file = numbers(json)?,
+                        b"source" => table.source = numbers(json)?,
+                        b"lineNumber" => table.line = numbers(json)?,
+                        b"columnNumber" => table.column = numbers(json)?,
+                        _ => return Ok(false),
+                    }
+                    Ok(true)
+                })?;
+                self.functions = Some(table);
+            }
+            b"resourceTable" => self.resources = Some(only_column(json, "name")?),
+            b"sources" => self.sources = Some(only_column(json, "filename")?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// The tables that hold for a thread.
+#[derive(Clone, Copy)]
+pub(in crate::importers) struct View<'t> {
+    pub(in crate::importers) strings: &'t [Box<str>],
+    pub(in crate::importers) stacks: &'t Stacks,
+    pub(in crate::importers) frames: &'t Frames,
+    pub(in crate::importers) functions: &'t Functions,
+    pub(in crate::importers) resources: &'t [u32],
+    pub(in crate::importers) sources: &'t [u32],
+}
+
+impl<'t> View<'t> {
+    /// The thread's own tables, else the shared ones; else the name of one that is missing and needed.
+    pub(in crate::importers) fn of(own: &'t Tables, shared: &'t Tables) -> Result<Self, &'static str> {
+        Ok(Self {
+            strings: own.strings.as_deref().or(shared.strings.as_deref()).ok_or("stringArray")?,
+            stacks: own.stacks.as_ref().or(shared.stacks.as_ref()).ok_or("stackTable")?,
+            frames: own.frames.as_ref().or(shared.frames.as_ref()).ok_or("frameTable")?,
+            functions: own.functions.as_ref().or(shared.functions.as_ref()).ok_or("funcTable")?,
+            resources: own.resources.as_deref().or(shared.resources.as_deref()).unwrap_or_default(),
+            sources: own.sources.as_deref().or(shared.sources.as_deref()).unwrap_or_default(),
+        })
+    }
+
+    /// A text, empty where there is none.
+    pub(in crate::importers) fn text(&self, number: Option<u32>) -> Result<&'t str, u32> {
+        match number.filter(|number| *number != NONE) {
+            None => Ok(""),
+            Some(number) => self.strings.get(number as usize).map(AsRef::as_ref).ok_or(number),
+        }
+    }
+}
+
+#[derive(Default)]
+pub(in crate::importers) struct Stacks {
+    pub(in crate::importers) frame: Vec<u32>,
+    /// The stack without its innermost frame: one with a smaller number.
+    pub(in crate::importers) prefix: Vec<u32>,
+}
+
+#[derive(Default)]
+pub(in crate::importers) struct Frames {
+    pub(in crate::importers) function: Vec<u32>,
+    pub(in crate::importers) line: Vec<u32>,
+    pub(in crate::importers) column: Vec<u32>,
+}
+
+#[derive(Default)]
+pub(in crate::importers) struct Functions {
+    pub(in crate::importers) name: Vec<u32>,
+    pub(in crate::importers) resource: Vec<u32>,
+    pub(in crate::importers) file: Vec<u32>,
+    pub(in crate::importers) source: Vec<u32>,
+    pub(in crate::importers) line: Vec<u32>,
+    pub(in crate::importers) column: Vec<u32>,
+}
+
+/// A number of a column, 0 where there is none.
+pub(in crate::importers) fn or_0(column: &[u32], number: u32) -> u32 {
+    column.get(number as usize).copied().filter(|value| *value != NONE).unwrap_or(0)
+}
+
+/// There is no such thing in the table.
+pub(in crate::importers) fn none_of(at: Position, length: usize, what: &str, number: u32) -> ImportError {
+    let found = if number == NONE { "none".to_owned() } else { number.to_string() };
+    ImportError::malformed(at, format!("the number of one of {}", many(length as u64, what)), found)
+}
+
+/// Reads the columns of a table and passes over those that nobody reads; these are needed.
+pub(in crate::importers) fn columns(
+    json: &mut Reader<'_, '_>,
+    needed: &[&str],
+    mut read: impl FnMut(&mut Reader<'_, '_>, &[u8]) -> Result<bool, ImportError>,
+) -> Result<(), ImportError> {
+    let at = json.place()?;
+    let mut missing = needed.to_vec();
+    let mut within = Within::default();
+    let mut name = Vec::new();
+    while let Some(at) = json.member(&mut within, &mut name)? {
+        json.begin_record_at(at);
+        missing.retain(|needed| needed.as_bytes() != name);
+        if !read(json, &name)? {
+            json.skip()?;
+        }
+    }
+    match missing.first() {
+        Some(missing) => Err(ImportError::malformed(at, format!("a table with a column `{missing}`"), "one without")),
+        None => Ok(()),
+    }
+}
+
+/// Reads a table of which one column matters.
+fn only_column(json: &mut Reader<'_, '_>, wanted: &str) -> Result<Vec<u32>, ImportError> {
+    let mut column = Vec::new();
+    columns(json, &[wanted], |json, name| {
+        let is_wanted = name == wanted.as_bytes();
+        if is_wanted {
+            column = numbers(json)?;
+        }
+        Ok(is_wanted)
+    })?;
+    Ok(column)
+}
+
+fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
+    let at = json.place()?;
+    let mut table = Stacks::default();
+    columns(json, &["frame", "prefix"], |json, name| {
+        match name {
+            b"frame" => table.frame = numbers(json)?,
+            b"prefix" => {
+                let mut number = 0;
+                table.prefix = column(json, |json| {
+                    let at = json.place()?;
+                    let prefix = optional(json)?;
+                    if prefix != NONE && prefix >= number {
+                        let expected = format!("a stack before stack {number}");
+                        return Err(ImportError::malformed(at, expected, prefix.to_string()));
+                    }
+                    number += 1;
+                    Ok(prefix)
+                })?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    if table.frame.len() != table.prefix.len() {
+        let expected = format!("columns of {}", many(table.frame.len() as u64, "stack"));
+        return Err(ImportError::malformed(at, expected, format!("one of {}", table.prefix.len())));
+    }
+    Ok(table)
+}
+
+/// The items of an array.
+pub(in crate::importers) fn column<T>(
+    json: &mut Reader<'_, '_>,
+    mut item: impl FnMut(&mut Reader<'_, '_>) -> Result<T, ImportError>,
+) -> Result<Vec<T>, ImportError> {
+    let mut items = Vec::new();
+    let mut within = Within::default();
+    while let Some(at) = json.item(&mut within)? {
+        json.begin_record_at(at);
+        items.push(item(json)?);
+    }
+    Ok(items)
+}
+
+pub(in crate::importers) fn numbers(json: &mut Reader<'_, '_>) -> Result<Vec<u32>, ImportError> {
+    column(json, optional)
+}
+
+/// A number from 0; [`NONE`] for `null` and -1.
+fn optional(json: &mut Reader<'_, '_>) -> Result<u32, ImportError> {
+    if json.null()? {
+        return Ok(NONE);
+    }
+    let at = json.place()?;
+    let number = json.integer("a number or null")?;
+    match u32::try_from(number) {
+        _ if number == -1 => Ok(NONE),
+        Ok(number) if number != NONE => Ok(number),
+        _ => Err(ImportError::malformed(at, "a number from 0, -1 or null", number.to_string())),
+    }
+}

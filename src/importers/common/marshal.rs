@@ -1,0 +1,230 @@
+//! Objects as Python's `marshal` writes them, versions 0 to 5, as far as profiles hold them: numbers, texts, tuples and
+//! dictionaries.
+
+use std::rc::Rc;
+
+use crate::error::{ImportError, Position, quote};
+use crate::input::Input;
+
+/// Objects within each other; profiles have 4.
+const DEEPEST: u32 = 16;
+
+/// Set in the type of an object that a later one refers to.
+const REFERRED: u8 = 0x80;
+
+/// An object. Those that are referred to are the same one.
+#[derive(Clone, Debug)]
+pub(in crate::importers) enum Object {
+    /// `None`, a truth value: something that profiles have no use for.
+    Other,
+    Integer(i64),
+    Real(f64),
+    Text(Rc<str>),
+    Tuple(Rc<[Object]>),
+    Dictionary(Rc<[(Object, Object)]>),
+}
+
+impl Object {
+    /// What a message says that was found.
+    pub(in crate::importers) fn describe(&self) -> String {
+        match self {
+            Self::Other => "something else".to_owned(),
+            Self::Integer(number) => number.to_string(),
+            Self::Real(number) => number.to_string(),
+            Self::Text(text) => quote(text.as_bytes()),
+            Self::Tuple(parts) => format!("a tuple of {}", parts.len()),
+            Self::Dictionary(_) => "a dictionary".to_owned(),
+        }
+    }
+}
+
+/// Reads objects from an input.
+pub(in crate::importers) struct Reader<'r, 'a> {
+    input: &'r mut Input<'a>,
+    bytes: Vec<u8>,
+    /// Objects that later ones may refer to, in the order in which they begin; dictionaries are none of them.
+    referred: Vec<Option<Object>>,
+    /// The same for texts of Python 2.
+    interned: Vec<Object>,
+}
+
+impl<'r, 'a> Reader<'r, 'a> {
+    pub(in crate::importers) fn new(input: &'r mut Input<'a>) -> Self {
+        Self { input, bytes: Vec::new(), referred: Vec::new(), interned: Vec::new() }
+    }
+
+    pub(in crate::importers) fn position(&self) -> Position {
+        self.input.position()
+    }
+
+    pub(in crate::importers) fn begin_record(&mut self) {
+        self.input.begin_record();
+    }
+
+    /// The start of a dictionary whose items are read one by one.
+    pub(in crate::importers) fn open_dictionary(&mut self) -> Result<(), ImportError> {
+        let at = self.position();
+        let byte = self.byte("a dictionary")?;
+        if byte & !REFERRED != b'{' {
+            return Err(ImportError::malformed(at, "a dictionary", quote(&[byte])));
+        }
+        if byte & REFERRED != 0 {
+            self.referred.push(None);
+        }
+        Ok(())
+    }
+
+    /// The key of the next item of a dictionary, `None` at its end.
+    pub(in crate::importers) fn key(&mut self) -> Result<Option<Object>, ImportError> {
+        self.object_or_end(1)
+    }
+
+    /// An object within a dictionary.
+    pub(in crate::importers) fn value(&mut self) -> Result<Object, ImportError> {
+        self.object(1)
+    }
+
+    /// The end of the file.
+    pub(in crate::importers) fn end(&mut self) -> Result<(), ImportError> {
+        let at = self.position();
+        let rest = self.input.next_bytes(1, &mut self.bytes)?;
+        if rest.is_empty() { Ok(()) } else { Err(ImportError::malformed(at, "the end of the file", quote(rest))) }
+    }
+
+    fn object(&mut self, depth: u32) -> Result<Object, ImportError> {
+        let at = self.position();
+        let object = self.object_or_end(depth)?;
+        object.ok_or_else(|| ImportError::malformed(at, "an object", "the end of a dictionary"))
+    }
+
+    fn object_or_end(&mut self, depth: u32) -> Result<Option<Object>, ImportError> {
+        let at = self.position();
+        if depth > DEEPEST {
+            let limit = format!("{DEEPEST} objects within each other (limit: nesting)");
+            return Err(ImportError::Limit { position: at, limit });
+        }
+        let byte = self.byte("an object")?;
+        let slot = (byte & REFERRED != 0).then(|| {
+            self.referred.push(None);
+            self.referred.len() - 1
+        });
+        let object = match byte & !REFERRED {
+            b'0' => return Ok(None),
+            b'N' | b'T' | b'F' | b'.' | b'S' => Object::Other,
+            b'i' => Object::Integer(i64::from(i32::from_le_bytes(self.array()?))),
+            b'I' => Object::Integer(i64::from_le_bytes(self.array()?)),
+            b'l' => self.long(at)?,
+            b'g' => Object::Real(f64::from_le_bytes(self.array()?)),
+            b'f' => {
+                let [length] = self.array()?;
+                let text = self.take(u64::from(length))?;
+                let number = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
+                let wrong = || ImportError::malformed(at, "a number as text", quote(text));
+                Object::Real(number.ok_or_else(wrong)?)
+            }
+            b'z' | b'Z' => {
+                let [length] = self.array()?;
+                self.text(u64::from(length))?
+            }
+            b'u' | b'a' | b'A' | b's' => {
+                let length = self.length()?;
+                self.text(u64::from(length))?
+            }
+            b't' => {
+                let length = self.length()?;
+                let text = self.text(u64::from(length))?;
+                self.interned.push(text.clone());
+                text
+            }
+            b')' => {
+                let [length] = self.array()?;
+                self.tuple(u32::from(length), depth)?
+            }
+            b'(' => {
+                let length = self.length()?;
+                self.tuple(length, depth)?
+            }
+            b'{' => {
+                let mut items = Vec::new();
+                while let Some(key) = self.object_or_end(depth + 1)? {
+                    items.push((key, self.object(depth + 1)?));
+                }
+                Object::Dictionary(items.into())
+            }
+            sort @ (b'r' | b'R') => {
+                let number = self.length()?;
+                let known = if sort == b'r' {
+                    self.referred.get(number as usize).cloned().flatten()
+                } else {
+                    self.interned.get(number as usize).cloned()
+                };
+                return match known {
+                    Some(object) => Ok(Some(object)),
+                    None => Err(ImportError::malformed(at, "a reference to an object before it", number.to_string())),
+                };
+            }
+            other => {
+                let expected = "a number, a text, a tuple or a dictionary";
+                return Err(ImportError::malformed(at, expected, quote(&[other])));
+            }
+        };
+        // One dictionary, named in many places by a few bytes, would be as many callers as there are bytes squared.
+        let is_dictionary = matches!(object, Object::Dictionary(_));
+        if let Some(slot) = slot.filter(|_| !is_dictionary).and_then(|slot| self.referred.get_mut(slot)) {
+            *slot = Some(object.clone());
+        }
+        Ok(Some(object))
+    }
+
+    fn tuple(&mut self, length: u32, depth: u32) -> Result<Object, ImportError> {
+        let mut parts = Vec::new();
+        for _ in 0..length {
+            parts.push(self.object(depth + 1)?);
+        }
+        Ok(Object::Tuple(parts.into()))
+    }
+
+    /// A whole number in digits of 15 bits.
+    fn long(&mut self, at: Position) -> Result<Object, ImportError> {
+        let length = i32::from_le_bytes(self.array()?);
+        let too_large = || ImportError::malformed(at, "a number that fits", "a larger one");
+        let mut value: i64 = 0;
+        for place in 0..length.unsigned_abs() {
+            let digit = i64::from(u16::from_le_bytes(self.array()?));
+            let shifted = 1_i64.checked_shl(15 * place).filter(|_| place < 4).ok_or_else(too_large)?;
+            value = digit.checked_mul(shifted).and_then(|digit| value.checked_add(digit)).ok_or_else(too_large)?;
+        }
+        Ok(Object::Integer(if length < 0 { -value } else { value }))
+    }
+
+    fn text(&mut self, length: u64) -> Result<Object, ImportError> {
+        Ok(Object::Text(String::from_utf8_lossy(self.take(length)?).into()))
+    }
+
+    fn length(&mut self) -> Result<u32, ImportError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    fn byte(&mut self, what: &str) -> Result<u8, ImportError> {
+        let at = self.position();
+        let byte = self.input.next_bytes(1, &mut self.bytes)?.first().copied();
+        byte.ok_or_else(|| ImportError::malformed(at, what, "the end of the file"))
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], ImportError> {
+        let at = self.position();
+        let bytes = self.take(N as u64)?;
+        let length = bytes.len();
+        bytes.try_into().map_err(|_| ImportError::malformed(at, format!("{N} bytes"), length.to_string()))
+    }
+
+    /// So many bytes.
+    fn take(&mut self, length: u64) -> Result<&[u8], ImportError> {
+        let at = self.position();
+        let bytes = self.input.next_bytes(length, &mut self.bytes)?;
+        if bytes.len() as u64 == length {
+            return Ok(bytes);
+        }
+        Err(ImportError::malformed(at, format!("{length} bytes"), format!("{}, the end of the file", bytes.len())))
+    }
+}

@@ -1,0 +1,491 @@
+//! speedscope files
+//!
+//! # What it is
+//! The JSON that speedscope keeps profiles in, and that many profilers write to be seen there: py-spy, rbspy, Austin (converted),
+//! dotnet-trace, Emerge, `speedscope` itself. One file may hold several profiles, say one per thread. Default metric: that of the
+//! first profile.
+//!
+//! # How to record one
+//! ```text
+//! py-spy record -f speedscope -o run.json -- python app.py
+//! dotnet-trace collect --format speedscope -- app
+//! ```
+//!
+//! # What we read
+//! - Profiles of both sorts: samples with weights, and calls as they open and close.
+//! - Every profile stands below a node of its own: a thread if its name begins with `Thread`, else a part of the file. Of two
+//!   profiles of one name, both are kept.
+//! - Functions by name and file. `line` and `col` say where in a function a frame was, so that they become lines of it.
+//! - Weights of a unit of time are the metric `time` in nanoseconds, `bytes` are `bytes`, and those without unit `weight`. The
+//!   number of samples is the metric `samples`.
+//! - Calls where calls are told one by one: their number, and the time until the next event is that of the innermost one.
+//! - Calls that are still open at the end of a profile last until its `endValue`, with a note.
+//! - `name` is the title, `exporter` the version of the tool.
+//!
+//! The file is read twice where its frames follow its profiles, as in those of py-spy.
+//!
+//! # What we leave out
+//! - The order of samples in time. `startValue`, and `endValue` where no call is open.
+//! - Time between calls in which nothing was called.
+//! - Members that the format does not know: a note says how many.
+//!
+//! # References
+//! - The format's description and its TypeScript and JSON schemas: <https://github.com/jlfwong/speedscope/wiki>.
+
+use hashbrown::HashMap;
+
+use super::common::call_tree::{CallTree, NodeId, Site};
+use super::common::counted::{Counted, many};
+use super::common::json::{Ends, Outline, Reader, Within};
+use super::{Confidence, Format, Options};
+use crate::error::{ImportError, Position, quote};
+use crate::events::{FunctionDef, Kind, RunFact, Severity, Sink, Unit};
+use crate::input::Input;
+
+/// See the module's page.
+pub const FORMAT: Format = Format {
+    name: "speedscope",
+    summary: "speedscope files: py-spy, rbspy, dotnet-trace and others",
+    revision: 1,
+    sniff,
+    options: &[],
+    import,
+};
+
+/// The metrics that there may be, as numbers for [`CallTree::cost`]: one of them counts samples.
+const METRICS: [(&str, Unit); 4] =
+    [("time", Unit::Nanoseconds), ("bytes", Unit::Bytes), ("weight", Unit::Count), ("samples", Unit::Count)];
+const SAMPLES: usize = 3;
+
+/// Where values are added up while their unit is unknown.
+const RAW: usize = 4;
+
+/// Units of values: the metric, and what it is multiplied with.
+const UNITS: [(&[u8], usize, f64); 6] = [
+    (b"nanoseconds", 0, 1.0),
+    (b"microseconds", 0, 1e3),
+    (b"milliseconds", 0, 1e6),
+    (b"seconds", 0, 1e9),
+    (b"bytes", 1, 1.0),
+    (b"none", 2, 1.0),
+];
+
+fn sniff(head: &[u8]) -> Confidence {
+    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else {
+        return Confidence::No;
+    };
+    let schema = || memchr::memmem::find(head, b"speedscope.app/file-format-schema").is_some();
+    if outline.has("$schema") && schema() {
+        return Confidence::Yes;
+    }
+    if outline.has("shared") && outline.has("profiles") { Confidence::Maybe } else { Confidence::No }
+}
+
+fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    input.keep();
+    let mut file = File::new(sink);
+    let has_waited = file.read(&mut Reader::new(input))?;
+    if has_waited {
+        input.restart()?;
+        file.read_what_waited(&mut Reader::new(input))?;
+    }
+    file.finish();
+    Ok(())
+}
+
+struct File<'f> {
+    sink: &'f mut dyn Sink,
+    frames: Option<Vec<Site>>,
+    tree: CallTree<5>,
+    /// The metrics that there are, in the order in which they were first used.
+    used: Vec<usize>,
+    /// How many profiles have a name.
+    names: HashMap<String, u32>,
+    name: Vec<u8>,
+    text: Vec<u8>,
+    unknown: Counted,
+    open: Counted,
+}
+
+impl<'f> File<'f> {
+    fn new(sink: &'f mut dyn Sink) -> Self {
+        Self {
+            sink,
+            frames: None,
+            tree: CallTree::default(),
+            used: Vec::new(),
+            names: HashMap::new(),
+            name: Vec::new(),
+            text: Vec::new(),
+            unknown: Counted::default(),
+            open: Counted::default(),
+        }
+    }
+
+    /// Reads the file; says whether the profiles came before their frames and have to be read once more.
+    fn read(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
+        let mut has_waited = None;
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            json.begin_record_at(at);
+            match name.as_slice() {
+                b"shared" if self.frames.is_some() => {
+                    return Err(ImportError::malformed(at, "one member `shared`", "a second one"));
+                }
+                b"shared" => self.shared(json)?,
+                b"profiles" if has_waited.is_some() => {
+                    return Err(ImportError::malformed(at, "one member `profiles`", "a second one"));
+                }
+                b"profiles" if self.frames.is_some() => {
+                    has_waited = Some(false);
+                    self.profiles(json)?;
+                }
+                b"profiles" => {
+                    has_waited = Some(true);
+                    json.skip()?;
+                }
+                b"name" => {
+                    if let Some(title) = self.text_or_null(json)? {
+                        self.sink.run(RunFact::Title(&title));
+                    }
+                }
+                b"exporter" => {
+                    if let Some(exporter) = self.text_or_null(json)? {
+                        self.sink.run(RunFact::ToolVersion(&exporter));
+                    }
+                }
+                b"$schema" | b"activeProfileIndex" => json.skip()?,
+                _ => self.skip(json, at, &name)?,
+            }
+        }
+        let missing = |name: &str| ImportError::malformed(json.position(), name, "the end of the file's object");
+        if self.frames.is_none() {
+            return Err(missing("a member `shared`"));
+        }
+        let Some(has_waited) = has_waited else {
+            return Err(missing("a member `profiles`"));
+        };
+        json.end()?;
+        Ok(has_waited)
+    }
+
+    fn read_what_waited(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            json.begin_record_at(at);
+            if name == b"profiles" {
+                self.profiles(json)?;
+            } else {
+                json.skip()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, json: &mut Reader<'_, '_>, at: Position, name: &[u8]) -> Result<(), ImportError> {
+        self.unknown.add_with(at, || quote(name));
+        json.skip()
+    }
+
+    fn text_or_null(&mut self, json: &mut Reader<'_, '_>) -> Result<Option<String>, ImportError> {
+        if json.null()? {
+            return Ok(None);
+        }
+        json.text(Ends::Quote, &mut self.text)?;
+        Ok(Some(String::from_utf8_lossy(&self.text).into_owned()))
+    }
+
+    fn shared(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            if name != b"frames" {
+                self.skip(json, at, &name)?;
+                continue;
+            }
+            let mut frames = Vec::new();
+            let mut items = Within::default();
+            while let Some(at) = json.item(&mut items)? {
+                json.begin_record_at(at);
+                frames.push(self.frame(json, at)?);
+            }
+            self.frames = Some(frames);
+        }
+        if self.frames.is_some() {
+            return Ok(());
+        }
+        Err(ImportError::malformed(json.position(), "a member `frames` in `shared`", "the end of the object"))
+    }
+
+    fn frame(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<Site, ImportError> {
+        let (mut function, mut file) = (None, None);
+        let (mut line, mut col) = (0, 0);
+        let mut within = Within::default();
+        let mut name = std::mem::take(&mut self.name);
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            match name.as_slice() {
+                b"name" => function = self.text_or_null(json)?,
+                b"file" => file = self.text_or_null(json)?,
+                b"line" if !json.null()? => line = json.index("a line number")?,
+                b"col" if !json.null()? => col = json.index("a column number")?,
+                b"line" | b"col" => {}
+                _ => self.skip(json, at, &name)?,
+            }
+        }
+        self.name = name;
+        let Some(function) = function else {
+            return Err(ImportError::malformed(at, "a frame with `name`", "one without"));
+        };
+        let file = &file.unwrap_or_default();
+        let function = self.sink.function(FunctionDef { file, ..FunctionDef::named(&function) });
+        // Without a line, a column tells nothing.
+        Ok(Site { function, line, col: if line == 0 { 0 } else { col } })
+    }
+
+    fn profiles(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
+        let mut within = Within::default();
+        while let Some(at) = json.item(&mut within)? {
+            json.begin_record_at(at);
+            self.profile(json, at)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a profile, whose members come in any order: its name, and what its values mean, may come last.
+    fn profile(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<(), ImportError> {
+        let part = self.tree.part();
+        let (mut title, mut unit, mut end) = (String::new(), None, None);
+        let mut is_evented = None;
+        let mut samples: Option<Vec<NodeId>> = None;
+        let mut weights: Option<(Position, Vec<f64>)> = None;
+        let mut calls: Option<Calls> = None;
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            let has_come = match name.as_slice() {
+                b"samples" => samples.is_some(),
+                b"weights" => weights.is_some(),
+                b"events" => calls.is_some(),
+                _ => false,
+            };
+            if has_come {
+                let name = String::from_utf8_lossy(&name);
+                return Err(ImportError::malformed(at, format!("one member `{name}`"), "a second one"));
+            }
+            match name.as_slice() {
+                b"type" => is_evented = Some(self.is_evented(json)?),
+                b"name" => title = self.text_or_null(json)?.unwrap_or_default(),
+                b"unit" => unit = Some(self.unit(json)?),
+                b"startValue" => json.skip()?,
+                b"endValue" => end = Some(json.real("a number in `endValue`")?),
+                b"samples" => samples = Some(self.samples(json, part)?),
+                b"weights" => weights = Some((at, weights_of(json)?)),
+                b"events" => calls = Some(self.events(json, part)?),
+                _ => self.skip(json, at, &name)?,
+            }
+        }
+        let missing = |what: &str| ImportError::malformed(at, format!("a profile with `{what}`"), "one without");
+        let (metric, factor) = unit.ok_or_else(|| missing("unit"))?;
+        self.name_part(part, &title);
+        self.uses(metric);
+        if is_evented.ok_or_else(|| missing("type"))? {
+            let calls = calls.ok_or_else(|| missing("events"))?;
+            self.close(calls, end);
+            self.tree.convert(part, RAW, metric, factor);
+            return Ok(());
+        }
+        let samples = samples.ok_or_else(|| missing("samples"))?;
+        let (at, weights) = weights.ok_or_else(|| missing("weights"))?;
+        if samples.len() != weights.len() {
+            let expected = format!("{} weights, one per sample", samples.len());
+            return Err(ImportError::malformed(at, expected, weights.len().to_string()));
+        }
+        self.uses(SAMPLES);
+        for (node, weight) in samples.into_iter().zip(weights) {
+            self.tree.cost(node, metric, weight * factor);
+            self.tree.cost(node, SAMPLES, 1.0);
+        }
+        Ok(())
+    }
+
+    fn uses(&mut self, metric: usize) {
+        if !self.used.contains(&metric) {
+            self.used.push(metric);
+        }
+    }
+
+    fn name_part(&mut self, part: NodeId, name: &str) {
+        let is_thread = name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("thread"));
+        let kind = if is_thread { Kind::Thread } else { Kind::Part };
+        let first_col = match self.names.get_mut(name) {
+            Some(count) => {
+                *count += 1;
+                *count
+            }
+            None => *self.names.entry(name.to_owned()).or_insert(0),
+        };
+        let function = self.sink.function(FunctionDef { kind, first_col, ..FunctionDef::named(name) });
+        self.tree.name_part(part, function);
+    }
+
+    fn is_evented(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
+        let at = json.place()?;
+        json.text(Ends::Quote, &mut self.text)?;
+        match self.text.as_slice() {
+            b"sampled" => Ok(false),
+            b"evented" => Ok(true),
+            other => Err(ImportError::malformed(at, "a profile `sampled` or `evented`", quote(other))),
+        }
+    }
+
+    fn unit(&mut self, json: &mut Reader<'_, '_>) -> Result<(usize, f64), ImportError> {
+        let at = json.place()?;
+        json.text(Ends::Quote, &mut self.text)?;
+        let known = UNITS.into_iter().find(|(unit, _, _)| self.text == *unit);
+        let unknown = || ImportError::malformed(at, "a unit that speedscope knows", quote(&self.text));
+        known.map(|(_, metric, factor)| (metric, factor)).ok_or_else(unknown)
+    }
+
+    /// The frame whose number comes next.
+    fn numbered(&self, json: &mut Reader<'_, '_>) -> Result<(u32, Site), ImportError> {
+        let at = json.place()?;
+        let number = json.index("the number of a frame")?;
+        let frames = self.frames.as_deref().unwrap_or_default();
+        let unknown = || {
+            ImportError::malformed(
+                at,
+                format!("the number of one of {}", many(frames.len() as u64, "frame")),
+                number.to_string(),
+            )
+        };
+        frames.get(number as usize).map(|site| (number, *site)).ok_or_else(unknown)
+    }
+
+    /// The node of each sample.
+    fn samples(&mut self, json: &mut Reader<'_, '_>, part: NodeId) -> Result<Vec<NodeId>, ImportError> {
+        let mut samples = Vec::new();
+        let mut items = Within::default();
+        while let Some(at) = json.item(&mut items)? {
+            json.begin_record_at(at);
+            let mut node = part;
+            let mut within = Within::default();
+            while json.item(&mut within)?.is_some() {
+                let (_, site) = self.numbered(json)?;
+                node = self.tree.below(node, site);
+            }
+            samples.push(node);
+        }
+        Ok(samples)
+    }
+
+    fn events(&mut self, json: &mut Reader<'_, '_>, part: NodeId) -> Result<Calls, ImportError> {
+        let mut calls = Calls { open: Vec::new(), last: None, at: json.position() };
+        let mut name = Vec::new();
+        let mut items = Within::default();
+        while let Some(at) = json.item(&mut items)? {
+            json.begin_record_at(at);
+            let (mut opens, mut frame, mut time) = (None, None, None);
+            let mut within = Within::default();
+            while let Some(at) = json.member(&mut within, &mut name)? {
+                match name.as_slice() {
+                    b"type" => {
+                        let at = json.place()?;
+                        json.text(Ends::Quote, &mut self.text)?;
+                        opens = Some(match self.text.as_slice() {
+                            b"O" => true,
+                            b"C" => false,
+                            other => return Err(ImportError::malformed(at, "an event `O` or `C`", quote(other))),
+                        });
+                    }
+                    b"frame" => frame = Some(self.numbered(json)?),
+                    b"at" => time = Some((json.place()?, json.real("a number in `at`")?)),
+                    _ => self.skip(json, at, &name)?,
+                }
+            }
+            let (Some(opens), Some((number, site)), Some((time_at, time))) = (opens, frame, time) else {
+                return Err(ImportError::malformed(at, "an event with `type`, `frame` and `at`", "one without"));
+            };
+            if let Some(last) = calls.last.filter(|last| time < *last) {
+                return Err(ImportError::malformed(time_at, format!("a time from {last}"), time.to_string()));
+            }
+            self.charge(&mut calls, time);
+            calls.at = at;
+            if opens {
+                let above = calls.open.last().map_or(part, |(_, node)| *node);
+                let node = self.tree.below(above, site);
+                self.tree.call(node);
+                calls.open.push((number, node));
+            } else if let Some((innermost, _)) = calls.open.pop_if(|(innermost, _)| *innermost != number) {
+                let expected = format!("the end of the innermost open frame, {innermost}");
+                return Err(ImportError::malformed(at, expected, format!("that of {number}")));
+            } else if calls.open.pop().is_none() {
+                return Err(ImportError::malformed(at, "the end of an open frame", format!("that of {number}")));
+            }
+        }
+        Ok(calls)
+    }
+
+    /// Adds the time since the last event to the innermost open call.
+    fn charge(&mut self, calls: &mut Calls, now: f64) {
+        if let (Some(last), Some((_, node))) = (calls.last, calls.open.last()) {
+            self.tree.cost(*node, RAW, now - last);
+        }
+        calls.last = Some(now);
+    }
+
+    /// Ends what is still open.
+    fn close(&mut self, mut calls: Calls, end: Option<f64>) {
+        if calls.open.is_empty() {
+            return;
+        }
+        if let Some(end) = end.filter(|end| calls.last.is_some_and(|last| *end > last)) {
+            self.charge(&mut calls, end);
+        }
+        for _ in &calls.open {
+            self.open.add(calls.at);
+        }
+    }
+
+    /// Tells what has been read.
+    fn finish(self) {
+        let mut metrics = [None; 5];
+        for metric in self.used {
+            if let (Some((name, unit)), Some(id)) = (METRICS.get(metric), metrics.get_mut(metric)) {
+                *id = Some(self.sink.metric(name, unit.clone()));
+            }
+        }
+        // Something is measured also where there was no profile.
+        if metrics.iter().all(Option::is_none) {
+            self.sink.metric("samples", Unit::Count);
+        }
+        self.tree.say(self.sink, &metrics);
+        self.open.note(self.sink, Severity::Warning, |count| {
+            format!("{} not closed: until the end of the profile", many(count, "call"))
+        });
+        self.unknown.note_with(self.sink, Severity::Info, |count, first| {
+            format!("{} not read (first: {first})", many(count, "member"))
+        });
+    }
+}
+
+/// Calls as they open and close.
+struct Calls {
+    /// Those that are open: frame and node, outermost first.
+    open: Vec<(u32, NodeId)>,
+    /// When the last event was.
+    last: Option<f64>,
+    /// Where the last event stands.
+    at: Position,
+}
+
+fn weights_of(json: &mut Reader<'_, '_>) -> Result<Vec<f64>, ImportError> {
+    let mut weights = Vec::new();
+    let mut items = Within::default();
+    while let Some(at) = json.item(&mut items)? {
+        json.begin_record_at(at);
+        weights.push(json.real("a weight")?);
+    }
+    Ok(weights)
+}

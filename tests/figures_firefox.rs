@@ -1,0 +1,147 @@
+//! The samples of py-spy in `tests/samples/speedscope/`, rewritten as Firefox Profiler's processed profiles of several versions: all
+//! views must say the same of them as of the speedscope file, whose figures `tests/figures_speedscope.rs` compares
+//! (docs/conformance.md).
+
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+#[path = "support/samples_of.rs"]
+mod samples_of;
+
+use std::collections::BTreeMap;
+
+use profdb::store::Database;
+use samples_of::{imported, rows, text, total};
+use serde_json::{Map, Value, json};
+
+/// Numbers things in the order in which they come.
+#[derive(Default)]
+struct Numbers {
+    known: BTreeMap<String, usize>,
+    all: Vec<Value>,
+}
+
+impl Numbers {
+    fn of(&mut self, thing: Value) -> usize {
+        let next = self.all.len();
+        let number = *self.known.entry(thing.to_string()).or_insert(next);
+        if number == next {
+            self.all.push(thing);
+        }
+        number
+    }
+
+    /// A column of all of them.
+    fn column(&self, name: &str) -> Vec<Value> {
+        self.all.iter().map(|thing| thing[name].clone()).collect()
+    }
+}
+
+/// The tables of a thread, or of all threads.
+#[derive(Default)]
+struct Tables {
+    strings: Numbers,
+    sources: Numbers,
+    functions: Numbers,
+    frames: Numbers,
+    stacks: Numbers,
+}
+
+impl Tables {
+    /// The number of a stack.
+    fn stack(&mut self, frames: &[&Value]) -> Value {
+        let Some((innermost, around)) = frames.split_last() else { return Value::Null };
+        let prefix = self.stack(around);
+        let name = self.strings.of(innermost["name"].clone());
+        let file = self.strings.of(innermost["file"].clone());
+        let source = self.sources.of(json!({"filename": file}));
+        let function = self.functions.of(json!({"name": name, "file": file, "source": source}));
+        let line = &innermost["line"];
+        let line = if *line == json!(0) { &Value::Null } else { line };
+        let frame = self.frames.of(json!({"func": function, "line": line}));
+        json!(self.stacks.of(json!({"frame": frame, "prefix": prefix})))
+    }
+
+    /// As members of a thread or of `shared`; files are those of functions or sources.
+    fn members(&self, file: &str) -> Map<String, Value> {
+        let nothing = vec![Value::Null; self.frames.all.len()];
+        let tables = json!({
+            "stringArray": self.strings.all,
+            "stackTable": {"frame": self.stacks.column("frame"), "prefix": self.stacks.column("prefix")},
+            "frameTable": {"func": self.frames.column("func"), "line": self.frames.column("line"), "column": nothing},
+            "funcTable": {"name": self.functions.column("name"), file: self.functions.column(
+                if file == "source" { "source" } else { "file" }
+            )},
+            "sources": {"filename": self.sources.column("filename")},
+        });
+        tables.as_object().expect("an object").clone()
+    }
+}
+
+/// Which tables threads share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    /// None: version 40.
+    PerThread,
+    /// All of them: today.
+    Shared,
+}
+
+fn converted(file: &Value, version: Version) -> String {
+    let all = file["shared"]["frames"].as_array().expect("frames");
+    let mut tables = Tables::default();
+    let mut threads = Vec::new();
+    for profile in file["profiles"].as_array().expect("profiles") {
+        if version == Version::PerThread {
+            tables = Tables::default();
+        }
+        let mut stacks = Vec::new();
+        for sample in profile["samples"].as_array().expect("samples") {
+            let numbers = sample.as_array().expect("a stack").iter().map(|number| number.as_u64().expect("a number"));
+            let frames: Vec<&Value> = numbers.map(|number| &all[usize::try_from(number).expect("few")]).collect();
+            stacks.push(tables.stack(&frames));
+        }
+        let mut thread = json!({"name": profile["name"], "pid": 1, "processName": "python",
+            "samples": {"stack": stacks, "weight": null, "weightType": "samples"}});
+        if version == Version::PerThread {
+            thread.as_object_mut().expect("an object").append(&mut tables.members("fileName"));
+        }
+        threads.push(thread);
+    }
+    let mut profile = json!({"threads": threads, "meta": {"interval": 10, "preprocessedProfileVersion": 40}});
+    if version == Version::Shared {
+        profile["shared"] = Value::Object(tables.members("source"));
+    }
+    profile.to_string()
+}
+
+/// What a view says of something: a line or calls, and two costs.
+type Row = (String, Option<i64>, f64, Option<f64>);
+
+/// What the views say, apart from names of threads.
+fn said(database: &Database) -> [Vec<Row>; 3] {
+    [
+        "SELECT function || ' ' || file, NULL, exclusive, cumulative FROM summary
+         WHERE metric = 'samples' ORDER BY 1, 3, 4",
+        "SELECT function || ' ' || file, line, exclusive, cumulative FROM lines
+         WHERE metric = 'samples' ORDER BY 1, 2, 3",
+        "SELECT function || ' ' || file || ' ' || callee || ' ' || callee_file, calls, cumulative, NULL FROM callees
+         WHERE metric = 'samples' ORDER BY 1, 3",
+    ]
+    .map(|sql| rows(database, sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))))
+}
+
+#[test]
+fn the_same_as_speedscope_says() {
+    let text = text("speedscope/work.speedscope.json");
+    let file: Value = serde_json::from_str(&text).expect("JSON");
+    let speedscope = imported("speedscope", &text);
+    let expected = said(&speedscope);
+    assert!(expected.iter().all(|rows| rows.len() >= 45), "{:?}", expected.each_ref().map(Vec::len));
+    for version in [Version::PerThread, Version::Shared] {
+        let database = imported("firefox", &converted(&file, version));
+        assert_eq!(said(&database), expected);
+        for metric in ["samples", "time"] {
+            assert!((total(&database, metric) - total(&speedscope, metric)).abs() < 1e-6, "{metric}");
+        }
+    }
+}
