@@ -12,6 +12,8 @@
 //!   blank at the end of a name, one in front of a number there, which readers would take for a second cost, and the `#` of a
 //!   name that would begin a comment. No other character is touched.
 //!
+//! Names that compilers have mangled are written as they read; where several read alike, by their raw names.
+//!
 //! # References
 //! - `stackcollapse.pl` and `flamegraph.pl` by Brendan Gregg, which defined the format.
 
@@ -24,7 +26,7 @@ use hashbrown::HashMap;
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
-    SAME_NAME, TITLE, lose_calls, lose_facts, lose_kinds, lose_metric, lose_places, whole,
+    RAW_NAMES, SAME_NAME, TITLE, has_place, lose_calls, lose_facts, lose_kinds, lose_metric, whole,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
 
@@ -37,8 +39,8 @@ pub const EXPORT: Export = Export {
     layouts: &[],
     options: &[],
     losses: &[
-        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, NAMES, SAME_NAME, ABSENT,
-        SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
+        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, RAW_NAMES, NAMES, SAME_NAME,
+        ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
     ],
     write,
 };
@@ -48,13 +50,23 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(TITLE, profile.run.title.is_some().into());
     lose_facts(profile, losses);
     lose_kinds(profile, losses);
-    lose_places(profile, losses);
+    let mut alike: HashMap<&str, u32> = HashMap::new();
+    for function in &profile.functions {
+        *alike.entry(&function.name).or_default() += 1;
+    }
     let mut numbers = HashMap::new();
     let mut names: Vec<(usize, Cow<'_, str>)> = Vec::new();
     for function in &profile.functions {
+        // Functions that read alike have raw names that do not.
+        let raw = function.raw_name.as_deref();
+        let written = raw.filter(|_| alike[function.name.as_str()] > 1);
+        losses.add(RAW_NAMES, (raw.is_some() && written.is_none()).into());
+        losses.add(PLACES, has_place(function).into());
+        let written = written.unwrap_or(&function.name);
         let next = numbers.len();
-        let number = *numbers.entry(function.name.as_str()).or_insert(next);
-        let name = frame(&function.name);
+        let number = *numbers.entry(written).or_insert(next);
+        losses.add(SAME_NAME, (number != next).into());
+        let name = frame(written);
         losses.add(NAMES, matches!(name, Cow::Owned(_)).into());
         names.push((number, name));
     }

@@ -8,8 +8,6 @@ pub(super) mod stacks;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use hashbrown::HashSet;
-
 use super::{Call, Loss, Losses, Profile};
 use crate::events::Kind;
 use crate::options::{OptionDef, Takes};
@@ -42,6 +40,9 @@ pub(super) const PLACES: Loss =
 
 pub(super) const SAME_NAME: Loss =
     Loss { name: "same_name", what: "the difference between functions of one name", of: "functions" };
+
+pub(super) const RAW_NAMES: Loss =
+    Loss { name: "raw_names", what: "names before they were made readable", of: "functions" };
 
 pub(super) const NAMES: Loss = Loss { name: "names", what: "names as they are", of: "functions" };
 
@@ -94,14 +95,9 @@ pub(super) fn lose_facts(profile: &Profile<'_>, losses: &mut Losses) {
     losses.add(BACK_EDGES, profile.back_edges);
 }
 
-/// Counts what is lost of functions of which a format holds the name alone.
-pub(super) fn lose_places(profile: &Profile<'_>, losses: &mut Losses) {
-    let mut names = HashSet::new();
-    for function in &profile.functions {
-        let has_place = !function.module.is_empty() || !function.file.is_empty() || function.place.0 != 0;
-        losses.add(PLACES, has_place.into());
-        losses.add(SAME_NAME, (!names.insert(function.name.as_str())).into());
-    }
+/// Whether more is known of a function than its name.
+pub(super) fn has_place(function: &FunctionRow) -> bool {
+    !function.module.is_empty() || !function.file.is_empty() || function.place.0 != 0
 }
 
 /// Counts functions that are none.
