@@ -1,5 +1,6 @@
 //! What is written for other programs is read by these programs, and they come to the same totals. They are Debian packages:
-//! valgrind (`callgrind_annotate`), golang-go (`go tool pprof`), graphviz (`dot`).
+//! valgrind (`callgrind_annotate`), golang-go (`go tool pprof`), graphviz (`dot`), python3-jsonschema (speedscope's own schema
+//! of its files, tests/samples/speedscope).
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
@@ -262,4 +263,26 @@ fn svg_says_that_dot_is_missing() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), file.exists()), (Some(1), false), "{told}");
     assert!(told.starts_with("profdb: --svg: cannot run the program dot: "), "{told}");
+}
+
+/// The files fit speedscope's own schema, which a broken one does not.
+#[test]
+fn speedscope_files_fit_their_schema() {
+    const VALIDATE: &str = "import json, sys, jsonschema
+schema = json.load(open(sys.argv[1]))
+for name in sys.argv[2:]:
+    found = jsonschema.Draft7Validator(schema).is_valid(json.load(open(name)))
+    print('fits' if found else 'does not fit')";
+    let folder = tempfile::tempdir().expect("a folder");
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/speedscope/file-format-schema.json");
+    let broken = folder.path().join("broken.json");
+    for name in TREES {
+        let (database, run) = imported(name);
+        let file = written(folder.path(), "speedscope", &database, &run);
+        let text = fs::read_to_string(&file).expect(name);
+        fs::write(&broken, text.replacen("\"endValue\"", "\"end\"", 1)).expect(name);
+        let files = [schema, &file.display().to_string(), &broken.display().to_string()];
+        let told = answer("python3-jsonschema", "python3", &[&["-c", VALIDATE][..], &files].concat());
+        assert_eq!(told, "fits\ndoes not fit\n", "{name}");
+    }
 }

@@ -1,6 +1,6 @@
 //! The formats in which a run can leave: one file each, one line each in [`EXPORTS`].
 //!
-//! A writer sees a [`Profile`] and somewhere to write to: no SQL, no files, no screen. Nodes come to it one by one, so
+//! A writer sees a `Profile` and somewhere to write to: no SQL, no files, no screen. Nodes come to it one by one, so
 //! that memory grows with functions and depth, not with the run. What its format cannot hold it counts in [`Losses`].
 
 pub mod callgrind;
