@@ -22,8 +22,8 @@ use hashbrown::{HashMap, HashSet};
 use super::common::samples::{Frames, LINE_FILES, Place, Sample, TOTALS, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, SAME_NAME, TITLE,
-    json,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, RECORDED, SAME_NAME,
+    TITLE, json,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -38,8 +38,8 @@ pub const EXPORT: Export = Export {
     layouts: &[],
     options: &[],
     losses: &[
-        CALLS, METRIC, METRICS, TOTALS, TITLE, FACTS, BACK_EDGES, LABELS, KINDS, SAME_NAME, ABSENT, LINE_ZERO,
-        LINE_FILES, SIBLINGS, CUMULATIVE, FRACTIONS, LARGE,
+        CALLS, METRIC, METRICS, TOTALS, TITLE, FACTS, BACK_EDGES, LABELS, KINDS, SAME_NAME, RECORDED, ABSENT,
+        LINE_ZERO, LINE_FILES, SIBLINGS, CUMULATIVE, FRACTIONS, LARGE,
     ],
     write,
 };

@@ -22,7 +22,8 @@ use std::io::Write;
 
 use super::common::stacks::{CUMULATIVE, FREE};
 use super::common::{
-    ABSENT, BACK_EDGES, FACTS, LABELS, LINES, METRICS, MIN_PCT, NAMES, NEGATIVE, least_share, many, place, printable,
+    ABSENT, BACK_EDGES, FACTS, LABELS, LINES, METRICS, MIN_PCT, NAMES, NEGATIVE, RECORDED, least_share, many, place,
+    printable,
 };
 use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::report::ReportError;
@@ -36,7 +37,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::One,
     layouts: &[],
     options: &[MIN_PCT],
-    losses: &[LINES, METRICS, FACTS, BACK_EDGES, LABELS, NAMES, ABSENT, CUMULATIVE, NARROW, FREE, NEGATIVE],
+    losses: &[LINES, METRICS, FACTS, BACK_EDGES, LABELS, NAMES, RECORDED, ABSENT, CUMULATIVE, NARROW, FREE, NEGATIVE],
     write,
 };
 

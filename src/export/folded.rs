@@ -26,7 +26,7 @@ use hashbrown::HashMap;
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
-    RAW_NAMES, SAME_NAME, TITLE, has_place, lose_calls, lose_facts, lose_kinds, lose_metric, whole,
+    RAW_NAMES, RECORDED, SAME_NAME, TITLE, has_place, lose_calls, lose_facts, lose_kinds, lose_metric, whole,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
 
@@ -40,7 +40,7 @@ pub const EXPORT: Export = Export {
     options: &[],
     losses: &[
         LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, RAW_NAMES, NAMES, SAME_NAME,
-        ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
+        RECORDED, ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
     ],
     write,
 };

@@ -28,7 +28,7 @@ use hashbrown::{HashMap, HashSet};
 use super::common::stacks::{CUMULATIVE, Sums};
 use super::common::{
     ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME,
-    PLACES, TITLE, UNKNOWN, one_line, whole,
+    PLACES, RECORDED, TITLE, UNKNOWN, one_line, whole,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::cost_centres::{BUILT_IN, ROOT, number};
@@ -44,8 +44,8 @@ pub const EXPORT: Export = Export {
     layouts: &[],
     options: &[],
     losses: &[
-        LINES, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, NAMES, ABSENT, APART, CUMULATIVE,
-        UNKNOWN, FRACTIONS, NEGATIVE, LARGE,
+        LINES, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, NAMES, RECORDED, ABSENT, APART,
+        CUMULATIVE, UNKNOWN, FRACTIONS, NEGATIVE, LARGE,
     ],
     write,
 };

@@ -156,6 +156,9 @@ impl Export {
         let profile = Profile { layout, ..profile };
         let mut losses = Losses::new(self);
         (self.write)(&profile, &mut losses, out)?;
+        if self.losses.contains(&common::RECORDED) {
+            losses.add(common::RECORDED, profile.recorded()?);
+        }
         Ok(losses)
     }
 
@@ -272,7 +275,29 @@ struct Call {
     cumulative: f64,
 }
 
+/// What rounding may make of a sum, as a part of it.
+const ROUNDING: f64 = 1e-9;
+
 impl<'d> Profile<'d> {
+    /// How many functions have an own cost that their places do not add up to: the file itself says so.
+    fn recorded(&self) -> Result<u64, ExportError> {
+        if self.run.fidelity != "tree" || !self.database.has_recorded(self.metric.metric_id)? {
+            return Ok(0);
+        }
+        let mut own = vec![0.0; self.functions.len()];
+        self.database.each_node(self.run.run_id, self.metric.metric_id, |node| {
+            if node.line.is_none() {
+                own[self.function(node.function_id)] += node.exclusive;
+            }
+            Ok::<_, ExportError>(())
+        })?;
+        let differs = |function: &FunctionRow, own: f64| {
+            let given = function.exclusive.unwrap_or(own);
+            (given - own).abs() > ROUNDING * given.abs().max(own.abs())
+        };
+        Ok(self.functions.iter().zip(own).filter(|(function, own)| differs(function, *own)).count() as u64)
+    }
+
     fn open(export: &Export, database: &'d Database, run: &RunInfo, request: &Request) -> Result<Self, ExportError> {
         let all = database.metrics(run.run_id)?;
         let asked = request.metric.as_deref();

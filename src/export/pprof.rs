@@ -31,8 +31,8 @@ use super::common::protobuf::Message;
 use super::common::samples::{Frames, LINE_FILES, Place, Sample, TOTALS, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, LINES, METRICS, NAMES, SAME_NAME,
-    TITLE,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, LINES, METRICS, NAMES, RECORDED,
+    SAME_NAME, TITLE,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -58,6 +58,7 @@ pub const EXPORT: Export = Export {
         DEFINITION_COLUMNS,
         NAMES,
         SAME_NAME,
+        RECORDED,
         ABSENT,
         LINES,
         LINE_ZERO,

@@ -22,7 +22,7 @@ use hashbrown::{HashMap, HashSet};
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
-    SAME_NAME, TITLE, lose_calls, lose_facts, lose_metric, one_line, whole,
+    RECORDED, SAME_NAME, TITLE, lose_calls, lose_facts, lose_metric, one_line, whole,
 };
 use super::{Export, ExportError, Layout, Loss, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -39,7 +39,7 @@ pub const EXPORT: Export = Export {
     options: &[],
     losses: &[
         LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, NO_THREAD, KINDS, PLACES, NAMES, SAME_NAME,
-        ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
+        RECORDED, ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
     ],
     write,
 };

@@ -22,7 +22,7 @@ use super::common::samples::{Frames, LINE_FILES, TOTALS, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
     ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS,
-    MODULES, NEGATIVE, SAME_NAME, json,
+    MODULES, NEGATIVE, RECORDED, SAME_NAME, json,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
 use crate::events::Kind;
@@ -48,6 +48,7 @@ pub const EXPORT: Export = Export {
         MODULES,
         DEFINITIONS,
         SAME_NAME,
+        RECORDED,
         ABSENT,
         LINE_ZERO,
         LINE_FILES,

@@ -12,6 +12,7 @@ const FUNCTIONS: &str = include_str!("../../queries/export/functions.sql");
 const LINES: &str = include_str!("../../queries/export/lines.sql");
 const EDGES: &str = include_str!("../../queries/export/edges.sql");
 const LABELS: &str = include_str!("../../queries/export/labels.sql");
+const RECORDED: &str = include_str!("../../queries/export/recorded.sql");
 const BACK_EDGES: &str = include_str!("../../queries/export/back_edges.sql");
 
 /// A node, with its cost in one metric.
@@ -300,6 +301,15 @@ impl Database {
     pub fn labels(&self, run_id: i64) -> Result<u64, StoreError> {
         let counted = self.connection.query_row(LABELS, named_params! {":run": run_id}, |row| count(row, 0));
         Ok(counted.map_err(|source| self.failed(source))?.unwrap_or(0))
+    }
+
+    /// Whether the file itself gives what functions cost themselves in a metric.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_recorded(&self, metric_id: i64) -> Result<bool, StoreError> {
+        let found = self.connection.query_row(RECORDED, named_params! {":metric": metric_id}, |row| row.get(0));
+        found.map_err(|source| self.failed(source))
     }
 
     /// How many calls of a run are known to exist, without cost of their own.

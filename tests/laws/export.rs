@@ -318,6 +318,16 @@ fn folded(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed
     let lines = rows(database, "SELECT 1 FROM tree WHERE run_id = 1 AND metric = ?1 AND line IS NOT NULL", &[&metric])?;
     let told = lost.get("lines").copied().unwrap_or(0);
     ensure(told == lines.len() as u64, || format!("{told} lines are said to be lost, not {}", lines.len()))?;
+    let recorded = "SELECT i.function_id FROM metrics AS m JOIN function_info AS i USING (metric_id)
+                    LEFT JOIN (
+                      SELECT n.function_id, SUM(t.exclusive) AS own FROM tree AS t JOIN nodes AS n USING (node_id)
+                      WHERE t.run_id = 1 AND t.metric = ?1 AND t.line IS NULL GROUP BY n.function_id
+                    ) AS places USING (function_id)
+                    WHERE m.name = ?1 AND ABS(i.exclusive - COALESCE(own, 0))
+                      > 1e-9 * MAX(ABS(i.exclusive), ABS(COALESCE(own, 0)))";
+    let recorded = rows(database, recorded, &[&metric])?.len() as u64;
+    let told = lost.get("recorded").copied().unwrap_or(0);
+    ensure(told == recorded, || format!("{told} functions are said to have figures of their own, not {recorded}"))?;
     let labels = rows(database, "SELECT DISTINCT set_id FROM label_sets", &[])?;
     let told = lost.get("labels").copied().unwrap_or(0);
     ensure(told == labels.len() as u64, || format!("{told} sets of labels are said to be lost, not {}", labels.len()))

@@ -41,6 +41,12 @@ pub(super) const PLACES: Loss =
 pub(super) const SAME_NAME: Loss =
     Loss { name: "same_name", what: "the difference between functions of one name", of: "functions" };
 
+pub(super) const RECORDED: Loss = Loss {
+    name: "recorded",
+    what: "own cost that the file gives for functions, where it is not that of their places",
+    of: "functions",
+};
+
 pub(super) const RAW_NAMES: Loss =
     Loss { name: "raw_names", what: "names before they were made readable", of: "functions" };
 
