@@ -87,9 +87,6 @@ const INCLUSIVE: Loss = Loss {
     of: "functions",
 };
 
-/// What rounding may make of a sum, as a part of it.
-const ROUNDING: f64 = 1e-9;
-
 /// Units that readers of events know.
 const UNITS: [&str; 22] = [
     "ns",
@@ -419,7 +416,7 @@ impl<'p> Writer<'p> {
         for (function, (calls, called)) in self.profile.functions.iter().zip(&self.called) {
             losses.add(OUTSIDE_CALLS, function.calls.is_some_and(|known| known != *calls).into());
             let sum = function.exclusive.unwrap_or(0.0) + called;
-            let differs = |seen: f64| (seen - sum).abs() > ROUNDING * seen.abs().max(sum.abs());
+            let differs = |seen: f64| super::common::differ(seen, sum);
             losses.add(INCLUSIVE, function.seen.is_some_and(differs).into());
         }
     }

@@ -275,9 +275,6 @@ struct Call {
     cumulative: f64,
 }
 
-/// What rounding may make of a sum, as a part of it.
-const ROUNDING: f64 = 1e-9;
-
 impl<'d> Profile<'d> {
     /// How many functions have an own cost that their places do not add up to: the file itself says so.
     fn recorded(&self) -> Result<u64, ExportError> {
@@ -293,7 +290,7 @@ impl<'d> Profile<'d> {
         })?;
         let differs = |function: &FunctionRow, own: f64| {
             let given = function.exclusive.unwrap_or(own);
-            (given - own).abs() > ROUNDING * given.abs().max(own.abs())
+            common::differ(given, own)
         };
         Ok(self.functions.iter().zip(own).filter(|(function, own)| differs(function, *own)).count() as u64)
     }

@@ -32,7 +32,7 @@
 //! - The protocol of Chrome's developer tools, `Profiler.Profile`: <https://chromedevtools.github.io/devtools-protocol/>.
 
 use super::common::counted::{Counted, many};
-use super::common::json::{Outline, Reader, Within};
+use super::common::json::{Outline, Reader, Within, column};
 use super::common::v8::{CallFrames, Tree};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position};
@@ -140,11 +140,11 @@ impl File<'_, '_, '_> {
                 b"nodes" => self.read_nodes()?,
                 b"samples" => {
                     let what = "the id of a node in `samples`";
-                    self.samples = Some((at, list(&mut self.json, |json| json.index(what))?));
+                    self.samples = Some((at, column(&mut self.json, |json| json.index(what))?));
                 }
                 b"timeDeltas" => {
                     let what = "microseconds in `timeDeltas`";
-                    self.deltas = Some((at, list(&mut self.json, |json| json.real(what))?));
+                    self.deltas = Some((at, column(&mut self.json, |json| json.real(what))?));
                 }
                 b"startTime" => self.start = Some(self.time("startTime")?),
                 b"endTime" => self.end = Some(self.time("endTime")?),
@@ -296,20 +296,6 @@ impl File<'_, '_, '_> {
             self.tree.cost(*node, TIME, self.end_after(*last) * 1e3);
         }
     }
-}
-
-/// The items of an array of numbers.
-fn list<T>(
-    json: &mut Reader<'_, '_>,
-    mut item: impl FnMut(&mut Reader<'_, '_>) -> Result<T, ImportError>,
-) -> Result<Vec<T>, ImportError> {
-    let mut items = Vec::new();
-    let mut within = Within::default();
-    while let Some(at) = json.item(&mut within)? {
-        json.begin_record_at(at);
-        items.push(item(json)?);
-    }
-    Ok(items)
 }
 
 /// Samples by line.

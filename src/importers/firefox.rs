@@ -39,8 +39,8 @@ use hashbrown::HashMap;
 
 use super::common::call_tree::{CallTree, NodeId, Site, TOP};
 use super::common::counted::{Counted, many};
-use super::common::firefox_tables::{NONE, Tables, View, column, columns, none_of, numbers, or_0};
-use super::common::json::{Ends, Outline, Reader, Within};
+use super::common::firefox_tables::{NONE, Tables, View, columns, none_of, numbers, or_0};
+use super::common::json::{Ends, Outline, Reader, Within, column};
 use super::common::repeated::Repeated;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};

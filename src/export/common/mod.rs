@@ -101,6 +101,14 @@ pub(super) fn lose_facts(profile: &Profile<'_>, losses: &mut Losses) {
     losses.add(BACK_EDGES, profile.back_edges);
 }
 
+/// What rounding may make of a sum, as a part of it.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether two figures differ by more than the rounding of sums.
+pub(super) fn differ(one: f64, other: f64) -> bool {
+    (one - other).abs() > ROUNDING * one.abs().max(other.abs())
+}
+
 /// Whether more is known of a function than its name.
 pub(super) fn has_place(function: &FunctionRow) -> bool {
     !function.module.is_empty() || !function.file.is_empty() || function.place.0 != 0

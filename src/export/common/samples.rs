@@ -13,9 +13,6 @@ pub(in crate::export) const LINE_FILES: Loss =
 pub(in crate::export) const TOTALS: Loss =
     Loss { name: "totals", what: "totals that the functions do not add up to", of: "metrics" };
 
-/// What rounding may make of a sum, as a part of it.
-const ROUNDING: f64 = 1e-9;
-
 /// A frame: a function, or a line of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::export) struct Place {
@@ -88,7 +85,7 @@ pub(in crate::export) fn each_sample(
     profile.database.each_node_in(profile.run.run_id, &ids, |rows| walk.node(rows, losses))?;
     walk.close(0, losses)?;
     for (metric, total) in metrics.iter().zip(&walk.totals) {
-        let differs = (metric.total - total).abs() > ROUNDING * metric.total.abs().max(total.abs());
+        let differs = super::differ(metric.total, *total);
         losses.add(TOTALS, differs.into());
     }
     Ok(())

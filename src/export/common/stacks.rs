@@ -14,9 +14,6 @@ pub(in crate::export) const CUMULATIVE: Loss =
 pub(in crate::export) const FREE: Loss =
     Loss { name: "free", what: "places that cost nothing, nor did what was called there", of: "nodes" };
 
-/// What rounding may make of a sum, as a part of it.
-const ROUNDING: f64 = 1e-9;
-
 /// What a file says of the cost of a node in each metric (`None` for lines, which are a part of their function's), and what
 /// the own costs add up to.
 type Costs = Vec<(Option<f64>, f64)>;
@@ -38,9 +35,8 @@ impl Sums {
     pub(in crate::export) fn leave(&mut self, depth: usize, losses: &mut Losses) {
         while self.open.len() > depth {
             let Some(costs) = self.open.pop() else { return };
-            let differs = |(cumulative, sum): &(Option<f64>, f64)| {
-                cumulative.is_some_and(|cost| (cost - sum).abs() > ROUNDING * cost.abs().max(sum.abs()))
-            };
+            let differs =
+                |(cumulative, sum): &(Option<f64>, f64)| cumulative.is_some_and(|cost| super::differ(cost, *sum));
             losses.add(CUMULATIVE, costs.iter().any(differs).into());
             if let Some(above) = self.open.last_mut() {
                 for (above, (_, sum)) in above.iter_mut().zip(costs) {

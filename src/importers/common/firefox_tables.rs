@@ -1,7 +1,7 @@
 //! Tables of the Firefox Profiler: columns of numbers that point into each other, of which those are kept that are looked up.
 
 use super::counted::many;
-use super::json::{Ends, Reader, Within};
+use super::json::{Ends, Reader, Within, column};
 use crate::error::{ImportError, Position};
 
 /// Stands for `null` and -1 in columns.
@@ -208,20 +208,6 @@ fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
         return Err(ImportError::malformed(at, expected, format!("one of {}", table.prefix.len())));
     }
     Ok(table)
-}
-
-/// The items of an array.
-pub(in crate::importers) fn column<T>(
-    json: &mut Reader<'_, '_>,
-    mut item: impl FnMut(&mut Reader<'_, '_>) -> Result<T, ImportError>,
-) -> Result<Vec<T>, ImportError> {
-    let mut items = Vec::new();
-    let mut within = Within::default();
-    while let Some(at) = json.item(&mut within)? {
-        json.begin_record_at(at);
-        items.push(item(json)?);
-    }
-    Ok(items)
 }
 
 pub(in crate::importers) fn numbers(json: &mut Reader<'_, '_>) -> Result<Vec<u32>, ImportError> {

@@ -595,6 +595,20 @@ fn is_member(text: &[u8]) -> bool {
     }
 }
 
+/// The items of an array.
+pub(in crate::importers) fn column<T>(
+    json: &mut Reader<'_, '_>,
+    mut item: impl FnMut(&mut Reader<'_, '_>) -> Result<T, ImportError>,
+) -> Result<Vec<T>, ImportError> {
+    let mut items = Vec::new();
+    let mut within = Within::default();
+    while let Some(at) = json.item(&mut within)? {
+        json.begin_record_at(at);
+        items.push(item(json)?);
+    }
+    Ok(items)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
