@@ -19,6 +19,7 @@ pub mod input;
 pub mod options;
 mod pipe;
 pub mod recorder;
+mod relay;
 pub mod report;
 pub mod separators;
 pub mod source;

@@ -11,7 +11,7 @@ use super::components::components;
 use super::rows::{EdgeRow, Figures, Function, InfoFigures, InfoRow, Place, Rows};
 use super::sums::{CUMULATIVE, Count, EdgeSums, OUTERMOST, Opened, SEEN, Sums, Tally};
 use super::{NONE, index};
-use crate::events::{EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Line, MetricId};
+use crate::events::{EdgeCost, EdgeKind, Fidelity, Frame, FunctionId, Line, MetricId};
 use crate::hash_index::HashIndex;
 
 /// What changes with every node of a function, apart from its text.
@@ -116,7 +116,6 @@ pub(super) struct Ledger {
     functions: Vec<Arc<Function>>,
     /// One per function.
     function_states: Vec<FunctionState>,
-    function_index: HashIndex,
     hasher: DefaultHashBuilder,
     function_sums: Vec<Sums>,
     lines: Vec<KnownLine>,
@@ -154,32 +153,14 @@ impl Ledger {
         !self.edges.is_empty() || !self.recorded.is_empty()
     }
 
-    /// Finds or makes the entry of a function.
-    pub(super) fn function(&mut self, def: FunctionDef<'_>) -> u32 {
-        let identity = FunctionDef { raw_name: "", ..def };
-        let hash = self.hasher.hash_one(identity);
-        let same = |at: u32| definition(&self.functions[at as usize]) == identity;
-        if let Some(at) = self.function_index.find(hash, same) {
-            return at;
-        }
-        let at = index(self.functions.len());
-        let function = Function {
-            kind: def.kind,
-            name: def.name.into(),
-            raw_name: (!def.raw_name.is_empty()).then(|| def.raw_name.into()),
-            module: def.module.into(),
-            file: def.file.into(),
-            first_line: def.first_line,
-            first_col: def.first_col,
-        };
-        self.functions.push(Arc::new(function));
-        let is_container = def.kind.is_container();
+    /// Makes the entry of a function: the next one.
+    pub(super) fn add_function(&mut self, function: Arc<Function>) {
+        let is_container = function.kind.is_container();
+        self.functions.push(function);
         let count = Count::default();
         let state = FunctionState { count, site: NONE, first_line: NONE, edge: NONE, mentioned: false, is_container };
         self.function_states.push(state);
         self.function_sums.resize(self.functions.len() * self.metrics, Sums::default());
-        self.function_index.insert(hash, at);
-        at
     }
 
     /// Whether there is such a function.
@@ -500,7 +481,6 @@ impl Ledger {
     /// What has been added up, as rows; what has only been needed to find things is dropped.
     pub(super) fn into_rows(mut self, default: usize) -> (Rows<InfoRow>, Rows<InfoRow>, Rows<EdgeRow>) {
         self.default = default;
-        self.function_index = HashIndex::default();
         self.plain_lines = HashMap::new();
         self.other_lines = HashMap::new();
         self.site_index = HashMap::new();
@@ -625,19 +605,6 @@ fn fetch<T: Copy>(wanted: Option<&T>) {
 /// The hash of two numbers that we have given.
 fn hash_pair(hasher: &DefaultHashBuilder, callee: u32, caller: u32) -> u64 {
     hasher.hash_one(u64::from(callee) << 32 | u64::from(caller))
-}
-
-/// What tells the function from others.
-fn definition(function: &Function) -> FunctionDef<'_> {
-    FunctionDef {
-        kind: function.kind,
-        name: &function.name,
-        raw_name: "",
-        module: &function.module,
-        file: &function.file,
-        first_line: function.first_line,
-        first_col: function.first_col,
-    }
 }
 
 pub(super) fn product(outer: usize, inner: usize) -> impl Iterator<Item = (usize, usize)> {

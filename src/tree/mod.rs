@@ -7,6 +7,7 @@
 //! few follow in the batch in which they close.
 
 mod components;
+mod functions;
 mod labels;
 mod ledger;
 mod remarks;
@@ -14,12 +15,15 @@ mod rows;
 mod sums;
 mod trie;
 
+pub(crate) use functions::Functions;
+pub(crate) use labels::{LabelSet, LabelSets};
 pub use rows::{
     Batch, CostRow, EdgeRow, Facts, Figures, Function, InfoFigures, InfoRow, LabelCostRow, LabelRow, LabelText,
     MetricRow, NodeRow, NoteRow, Output, Place, Rows, Totals,
 };
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::error::{ImportError, Stop};
 use crate::events::{
@@ -84,6 +88,8 @@ pub struct TreeBuilder<O> {
     /// There is room for all metrics that have been announced.
     frozen: bool,
     default: usize,
+    functions: Functions,
+    label_sets: LabelSets,
     ledger: Ledger,
     trie: Trie,
     labels: Labels,
@@ -115,6 +121,8 @@ impl<O: Output> TreeBuilder<O> {
             metrics: Vec::new(),
             frozen: false,
             default: 0,
+            functions: Functions::default(),
+            label_sets: LabelSets::default(),
             ledger: Ledger::default(),
             trie: Trie::default(),
             labels: Labels::default(),
@@ -171,6 +179,34 @@ impl<O: Output> TreeBuilder<O> {
     /// Whether the builder has met something that [`finish`](Self::finish) will report.
     pub fn has_refused(&self) -> bool {
         self.failure.is_some()
+    }
+
+    /// Takes the next function, for whoever numbers functions himself.
+    pub(crate) fn add_function(&mut self, function: Arc<Function>) {
+        self.ledger.add_function(function);
+    }
+
+    /// Takes the next set of labels, for whoever numbers them himself.
+    pub(crate) fn add_label_set(&mut self, set: LabelSet) {
+        self.labels.add_set(set);
+    }
+
+    /// How many nodes are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// Says which nodes will be opened soon, by depth and function. Nothing comes of it but speed: the functions of large
+    /// profiles lie all over memory.
+    pub(crate) fn look_ahead(&self, nodes: &[(usize, FunctionId)]) {
+        let caller = |at: usize, depth: usize| {
+            let above = depth.checked_sub(1)?;
+            let ahead = nodes[..at].iter().rev().find(|(depth, _)| *depth == above);
+            ahead.map(|(_, function)| function.0).or_else(|| Some(self.stack.get(above)?.function))
+        };
+        let ahead =
+            nodes.iter().enumerate().filter_map(|(at, (depth, function))| Some((function.0, caller(at, *depth)?)));
+        self.ledger.look_at(ahead);
     }
 
     fn refuse(&mut self, reason: &str) {
@@ -468,22 +504,15 @@ impl<O: Output> Sink for TreeBuilder<O> {
     }
 
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
-        FunctionId(self.ledger.function(def))
+        let (number, new) = self.functions.number(def);
+        new.into_iter().for_each(|function| self.add_function(function));
+        number
     }
 
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
-        self.labels.set(labels)
-    }
-
-    fn soon(&mut self, nodes: &[(usize, FunctionId)]) {
-        let caller = |at: usize, depth: usize| {
-            let above = depth.checked_sub(1)?;
-            let ahead = nodes[..at].iter().rev().find(|(depth, _)| *depth == above);
-            ahead.map(|(_, function)| function.0).or_else(|| Some(self.stack.get(above)?.function))
-        };
-        let ahead =
-            nodes.iter().enumerate().filter_map(|(at, (depth, function))| Some((function.0, caller(at, *depth)?)));
-        self.ledger.look_at(ahead);
+        let (number, new) = self.label_sets.number(labels);
+        new.into_iter().for_each(|set| self.add_label_set(set));
+        number
     }
 
     fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {
