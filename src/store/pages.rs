@@ -23,6 +23,46 @@ pub(super) const PLACE: usize = 2;
 /// Bytes of the number of a page.
 pub(super) const LINK: usize = 4;
 
+/// Where the pages of a tree go.
+pub(super) trait Pages {
+    fn page_size(&self) -> usize;
+
+    /// Takes the next page of rows; says its number.
+    fn append(&mut self, page: &[u8]) -> io::Result<u32>;
+
+    /// Takes the next page with the rest of a row, which holds the number of another one.
+    fn append_rest(&mut self, page: &[u8]) -> io::Result<u32>;
+}
+
+/// Pages without a place, numbered from 0: for trees that grow in another thread than the file.
+pub(super) struct PageBuffer {
+    pages: Vec<u8>,
+    page_size: usize,
+}
+
+impl PageBuffer {
+    pub(super) fn new(page_size: u16) -> Self {
+        Self { pages: Vec::new(), page_size: usize::from(page_size) }
+    }
+}
+
+impl Pages for PageBuffer {
+    fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
+        let number = self.pages.len() / self.page_size;
+        self.pages.extend_from_slice(page);
+        u32::try_from(number).map_err(|_| io::ErrorKind::FileTooLarge.into())
+    }
+
+    /// Nobody would set the number right.
+    fn append_rest(&mut self, _: &[u8]) -> io::Result<u32> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 /// A file that pages are appended to while SQLite looks away.
 pub(super) struct PageFile {
     file: File,
@@ -44,18 +84,9 @@ impl PageFile {
         Ok(Self { file, page_size, next, chunk: Vec::with_capacity(CHUNK + page_size), offset })
     }
 
-    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
-        if u64::from(self.next) == LOCK_BYTE / self.page_size as u64 + 1 {
-            self.chunk.resize(self.chunk.len() + self.page_size, 0);
-            self.next += 1;
-        }
-        let number = self.next;
-        self.next = number.checked_add(1).ok_or(io::ErrorKind::FileTooLarge)?;
-        self.chunk.extend_from_slice(page);
-        if self.chunk.len() >= CHUNK {
-            self.write_chunk()?;
-        }
-        Ok(number)
+    /// Gives the pages of a buffer their places; says the numbers that they have now.
+    pub(super) fn take(&mut self, buffer: &PageBuffer) -> io::Result<Vec<u32>> {
+        buffer.pages.chunks_exact(self.page_size).map(|page| self.append(page)).collect()
     }
 
     fn replace(&mut self, number: u32, page: &[u8]) -> io::Result<()> {
@@ -85,6 +116,30 @@ impl PageFile {
         self.write_at(24, &changed)?;
         self.write_at(28, &(self.next - 1).to_be_bytes())?;
         self.write_at(92, &changed)
+    }
+}
+
+impl Pages for PageFile {
+    fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
+        if u64::from(self.next) == LOCK_BYTE / self.page_size as u64 + 1 {
+            self.chunk.resize(self.chunk.len() + self.page_size, 0);
+            self.next += 1;
+        }
+        let number = self.next;
+        self.next = number.checked_add(1).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.chunk.extend_from_slice(page);
+        if self.chunk.len() >= CHUNK {
+            self.write_chunk()?;
+        }
+        Ok(number)
+    }
+
+    fn append_rest(&mut self, page: &[u8]) -> io::Result<u32> {
+        self.append(page)
     }
 }
 
@@ -199,8 +254,8 @@ impl Tree {
     }
 
     /// Adds a record to what lies in `cell`; pages of its own take what is too long for a page with others.
-    fn put(&mut self, file: &mut PageFile, record: &Record) -> io::Result<()> {
-        let kept = self.kind.kept(record.len(), file.page_size);
+    fn put(&mut self, pages: &mut impl Pages, record: &Record) -> io::Result<()> {
+        let kept = self.kind.kept(record.len(), pages.page_size());
         let start = self.cell.len();
         self.cell.extend_from_slice(&record.types);
         self.cell.extend_from_slice(&record.values);
@@ -209,11 +264,11 @@ impl Tree {
         }
         let spilled = self.cell.split_off(start + kept);
         let mut next = 0_u32;
-        for part in spilled.chunks(file.page_size - LINK).rev() {
+        for part in spilled.chunks(pages.page_size() - LINK).rev() {
             let mut page = next.to_be_bytes().to_vec();
             page.extend_from_slice(part);
-            page.resize(file.page_size, 0);
-            next = file.append(&page)?;
+            page.resize(pages.page_size(), 0);
+            next = pages.append_rest(&page)?;
         }
         if next != 0 {
             self.cell.extend_from_slice(&next.to_be_bytes());
@@ -222,7 +277,7 @@ impl Tree {
     }
 
     /// Adds what lies in `cell`. Where the page is full it is written; `key` is what then stands behind it in a table.
-    fn add(&mut self, file: &mut PageFile, key: u64) -> io::Result<()> {
+    fn add(&mut self, pages: &mut impl Pages, key: u64) -> io::Result<()> {
         let room = self.cell.len() + self.room + self.room_ahead;
         // However much room is wanted, a page has rows, and one is left where another becomes a divider.
         if !self.page.fits(self.cell.len()) || (self.page.cells > 1 && !self.page.fits(room)) {
@@ -237,7 +292,7 @@ impl Tree {
                     self.leaves.divide(&divider);
                 }
             }
-            self.close_leaf(file)?;
+            self.close_leaf(pages)?;
         }
         self.page.add(&self.cell);
         self.last_cell = self.cell.len();
@@ -246,8 +301,8 @@ impl Tree {
         Ok(())
     }
 
-    fn close_leaf(&mut self, file: &mut PageFile) -> io::Result<()> {
-        self.leaves.pages.push(file.append(self.page.finished(0))?);
+    fn close_leaf(&mut self, pages: &mut impl Pages) -> io::Result<()> {
+        self.leaves.pages.push(pages.append(self.page.finished(0))?);
         self.page.clear();
         self.room = 0;
         Ok(())
@@ -280,8 +335,8 @@ pub(super) struct TableTree {
 }
 
 impl TableTree {
-    pub(super) fn new(file: &PageFile) -> Self {
-        Self { tree: Tree::new(Kind::Table, file.page_size), last: 0 }
+    pub(super) fn new(pages: &impl Pages) -> Self {
+        Self { tree: Tree::new(Kind::Table, pages.page_size()), last: 0 }
     }
 
     /// Adds a row; its number is higher than all before.
@@ -310,21 +365,28 @@ impl TableTree {
 pub(super) struct IndexTree(Tree);
 
 impl IndexTree {
-    pub(super) fn new(file: &PageFile) -> Self {
-        Self(Tree::new(Kind::Index, file.page_size))
+    pub(super) fn new(pages: &impl Pages) -> Self {
+        Self(Tree::new(Kind::Index, pages.page_size()))
     }
 
     /// Adds a row; it comes after all before.
-    pub(super) fn push(&mut self, file: &mut PageFile, record: &mut Record) -> io::Result<()> {
-        self.cell(file, record)?;
-        self.0.add(file, 0)
+    pub(super) fn push(&mut self, pages: &mut impl Pages, record: &mut Record) -> io::Result<()> {
+        self.cell(pages, record)?;
+        self.0.add(pages, 0)
     }
 
-    fn cell(&mut self, file: &mut PageFile, record: &mut Record) -> io::Result<()> {
+    fn cell(&mut self, pages: &mut impl Pages, record: &mut Record) -> io::Result<()> {
         record.finish();
         self.0.cell.clear();
         varint(&mut self.0.cell, record.len() as u64);
-        self.0.put(file, record)
+        self.0.put(pages, record)
+    }
+
+    /// Goes over from a buffer to the file that has taken it: `numbers` says which pages have become of its.
+    pub(super) fn move_to(&mut self, numbers: &[u32]) {
+        for page in &mut self.0.leaves.pages {
+            *page = numbers[*page as usize];
+        }
     }
 
     /// Keeps bytes free for rows that come later and belong here.

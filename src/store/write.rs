@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use sha2::{Digest, Sha256};
 
-use super::bulk::{Bulk, FIRST_RUN};
+use super::bulk::{Bulk, End, FIRST_RUN};
 use super::places::Places;
 use super::segment::{Segment, empty_tables};
 use super::{Cause, Database, StoreError, migrate, sources};
@@ -147,6 +147,20 @@ impl Ids {
         self.metrics_before + 1 + i64::from(metric.0)
     }
 
+    /// The numbers of all metrics, in their order.
+    pub(super) fn metrics(&self) -> impl Iterator<Item = i64> {
+        self.metrics_before + 1..
+    }
+
+    /// The functions that something has mentioned, in the order of their numbers in the database: these, and those in the
+    /// run.
+    pub(super) fn mentioned(&self) -> Vec<(i64, FunctionId)> {
+        let all = self.functions.iter().copied().zip((0..).map(FunctionId));
+        let mut mentioned: Vec<_> = all.filter(|(id, _)| *id != 0).collect();
+        mentioned.sort_unstable();
+        mentioned
+    }
+
     /// The builder sends functions before it mentions them.
     pub(super) fn function(&self, function: FunctionId) -> i64 {
         self.functions[function.0 as usize]
@@ -162,7 +176,7 @@ impl RunWriter<'_> {
         self.places.learn(&batch.nodes);
         self.rows(batch).map_err(|cause| self.database.failed(cause))?;
         if self.bulk.as_ref().is_some_and(|bulk| bulk.is_overtaxed()) {
-            self.leave_bulk()?;
+            self.leave_bulk(None)?;
         }
         Ok(())
     }
@@ -205,8 +219,7 @@ impl RunWriter<'_> {
     pub fn finish(mut self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, StoreError> {
         let is_new = self.bulk.is_some() && self.segment.is_none();
         if is_new {
-            self.totals(FIRST_RUN, totals, meta).map_err(|cause| self.database.failed(cause))?;
-            self.leave_bulk()?;
+            self.totals(FIRST_RUN, totals, meta)?;
         }
         let finished = (|| {
             let mut repeat = 0;
@@ -220,15 +233,15 @@ impl RunWriter<'_> {
             self.facts(run, totals, meta)?;
             self.notes(run, &totals.notes)?;
             self.labels(run, totals)?;
-            if !is_new {
-                self.totals(run, totals, meta)?;
-            }
             Ok(Outcome::Stored(run))
         })();
         let outcome = finished.map_err(|cause: Cause| self.database.failed(cause))?;
         let Outcome::Stored(run) = outcome else {
             return Ok(outcome);
         };
+        if !is_new {
+            self.totals(run, totals, meta)?;
+        }
         if let Some(folder) = &meta.source {
             let stored = sources::store(self.connection(), run, folder.as_ref());
             stored.map_err(|source| self.database.failed(source))??;
@@ -243,27 +256,34 @@ impl RunWriter<'_> {
         Ok(outcome)
     }
 
-    fn totals(&mut self, run: i64, totals: &Totals, meta: &RunMeta) -> Result<(), Cause> {
-        if let Some(bulk) = &mut self.bulk {
-            bulk.function_nodes(run, &self.places, &self.ids)?;
-            // Who looks for the source of the lines does so by SQL, which does not see what is in a segment.
-            if self.segment.is_none() || meta.source.is_none() {
-                return Ok(bulk.totals(totals, &self.ids)?);
-            }
-        } else {
-            self.function_nodes(run)?;
+    /// Writes what has been added up.
+    fn totals(&mut self, run: i64, totals: &Totals, meta: &RunMeta) -> Result<(), StoreError> {
+        let has_bulk = self.bulk.is_some();
+        // Who looks for the source of the lines does so by SQL, which does not see what is in a segment.
+        let with_bulk = has_bulk && (self.segment.is_none() || meta.source.is_none());
+        self.leave_bulk(Some((run, with_bulk.then_some(totals))))?;
+        if with_bulk {
+            return Ok(());
         }
-        self.functions(&totals.functions)?;
-        self.lines(&totals.lines)?;
-        Ok(self.edges(&totals.edges)?)
+        let written = (|| {
+            if !has_bulk {
+                self.function_nodes(run)?;
+            }
+            self.functions(&totals.functions)?;
+            self.lines(&totals.lines)?;
+            Ok(self.edges(&totals.edges)?)
+        })();
+        written.map_err(|cause: Cause| self.database.failed(cause))
     }
 
-    /// Goes on with SQL, beginning with what the pages have left out.
-    fn leave_bulk(&mut self) -> Result<(), StoreError> {
+    /// Goes on with SQL, beginning with what the pages have left out. At the end, `run` is the number of the run, with what
+    /// is to be written as pages besides its nodes.
+    fn leave_bulk(&mut self, run: Option<(i64, Option<&Totals>)>) -> Result<(), StoreError> {
         let Some(bulk) = self.bulk.take() else {
             return Ok(());
         };
-        let rest = bulk.finish(&self.ids).map_err(|source| self.database.failed(source))?;
+        let end = run.map(|(run, totals)| End { run, places: &self.places, totals });
+        let rest = bulk.finish(end, &self.ids).map_err(|source| self.database.failed(source))?;
         match &self.segment {
             Some(segment) => {
                 let begun = segment.connection().execute_batch("BEGIN");
@@ -277,7 +297,6 @@ impl RunWriter<'_> {
 
     /// Puts the rows of the segment into the database, if there is one.
     fn leave_segment(&mut self) -> Result<bool, StoreError> {
-        self.leave_bulk()?;
         let Some(segment) = self.segment.take() else {
             return Ok(false);
         };
