@@ -4,15 +4,15 @@
 //! Whoever fails first stops the others: builder and database set the [`Stop`] that the next read of the input sees, and
 //! an importer that gives up closes the queues without a last message, upon which the writer rolls back.
 
-use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 
 use crate::error::{ImportError, Stop};
 use crate::importers::{Format, Options};
 use crate::input::{Fingerprint, Input};
 use crate::relay::{Relay, Said};
 use crate::store::{Database, Outcome, RunMeta, StoreError};
+use crate::threads::joined;
 use crate::tree::{Batch, Output, Totals, TreeBuilder};
 
 /// Batches that may lie between importer and builder, and between builder and writer.
@@ -125,11 +125,6 @@ pub fn import(
             (Err(_) | Ok(_), Ok(_)) => Err(Failure::Interrupted),
         }
     })
-}
-
-/// What a thread comes to.
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Builds what the importer says, until it has nothing more to say.

@@ -24,4 +24,5 @@ pub mod report;
 pub mod separators;
 pub mod source;
 pub mod store;
+mod threads;
 pub mod tree;

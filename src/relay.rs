@@ -24,24 +24,29 @@ const TEXT: usize = 1 << 20;
 /// Nodes of which the builder hears ahead: as many as memory can deliver at once.
 const AHEAD: usize = 32;
 
-/// One call of a [`Sink`]. What is variable in length lies in the batch, in the order of the events.
+/// One call of a [`Sink`]. What has text or is variable in length lies in the batch, in the order of the events: so there
+/// is nothing to drop.
+#[derive(Clone, Copy)]
 enum Event {
-    Run(Box<Fact<String>>),
-    Metric(Box<(String, Unit)>),
-    Function(Arc<Function>),
-    Labels(LabelSet),
+    /// The next fact.
+    Run,
+    /// The next metric.
+    Metric,
+    /// The next function.
+    Function,
+    /// The next set of labels.
+    Labels,
     /// Opens a node of a function.
     Enter(FunctionId, Option<u64>),
     /// Opens a node of the next frame.
     EnterFrame(Option<u64>),
     Cost(MetricId, Cost),
     Leave,
-    /// A sample with the next so many frames and values.
+    /// A sample with the next so many frames and values, and the next labels.
     Sample {
         frames: u32,
         values: u32,
         calls: Option<u64>,
-        labels: Option<LabelsId>,
     },
     /// An edge, from the next frame if it has a caller, with the next so many costs.
     Edge {
@@ -53,7 +58,8 @@ enum Event {
     },
     /// The next figures, of the next frame.
     Info,
-    Note(Box<(Severity, Option<Position>, String)>),
+    /// The next note.
+    Note,
 }
 
 /// A frame with text of its own.
@@ -83,6 +89,12 @@ impl OwnFrame {
 #[derive(Default)]
 pub(crate) struct Said {
     events: Vec<Event>,
+    facts: Vec<Fact<String>>,
+    metrics: Vec<(String, Unit)>,
+    functions: Vec<Arc<Function>>,
+    label_sets: Vec<LabelSet>,
+    labels: Vec<Option<LabelsId>>,
+    notes: Vec<(Severity, Option<Position>, String)>,
     frames: Vec<OwnFrame>,
     values: Vec<(MetricId, f64)>,
     costs: Vec<EdgeCost>,
@@ -101,48 +113,53 @@ impl Said {
     pub(crate) fn say<O: Output>(&self, builder: &mut TreeBuilder<O>) {
         let frames: Vec<Frame<'_>> = self.frames.iter().map(OwnFrame::frame).collect();
         let mut frames = Parts(&frames);
+        let mut facts = self.facts.iter();
+        let mut metrics = self.metrics.iter();
+        let mut functions = self.functions.iter();
+        let mut label_sets = self.label_sets.iter();
+        let mut labels = self.labels.iter();
+        let mut notes = self.notes.iter();
         let mut values = Parts(&self.values);
         let mut costs = Parts(&self.costs);
-        let mut infos = Parts(&self.infos);
+        let mut infos = self.infos.iter();
         let mut ahead = Vec::with_capacity(AHEAD);
         let mut heard = 0;
         for (at, event) in self.events.iter().enumerate() {
             if at == heard {
                 heard += look_ahead(&self.events[at..], builder, &mut ahead);
             }
-            match event {
-                Event::Run(fact) => builder.run(fact.map(String::as_str)),
-                Event::Metric(metric) => {
-                    let _ = builder.metric(&metric.0, metric.1.clone());
+            match *event {
+                Event::Run => facts.next().into_iter().for_each(|fact| builder.run(fact.map(String::as_str))),
+                Event::Metric => metrics.next().into_iter().for_each(|(name, unit)| {
+                    let _ = builder.metric(name, unit.clone());
+                }),
+                Event::Function => {
+                    functions.next().into_iter().for_each(|function| builder.add_function(Arc::clone(function)));
                 }
-                Event::Function(function) => builder.add_function(Arc::clone(function)),
-                Event::Labels(set) => builder.add_label_set(Arc::clone(set)),
-                Event::Enter(function, calls) => builder.enter(Frame::function(*function), *calls),
-                Event::EnterFrame(calls) => frames.next(1).iter().for_each(|frame| builder.enter(*frame, *calls)),
-                Event::Cost(metric, cost) => builder.cost(*metric, *cost),
+                Event::Labels => label_sets.next().into_iter().for_each(|set| builder.add_label_set(Arc::clone(set))),
+                Event::Enter(function, calls) => builder.enter(Frame::function(function), calls),
+                Event::EnterFrame(calls) => frames.next(1).iter().for_each(|frame| builder.enter(*frame, calls)),
+                Event::Cost(metric, cost) => builder.cost(metric, cost),
                 Event::Leave => builder.leave(),
-                Event::Sample { frames: depth, values: count, calls, labels } => builder.sample(Sample {
-                    stack: frames.next(*depth),
-                    calls: *calls,
-                    values: values.next(*count),
-                    labels: *labels,
+                Event::Sample { frames: depth, values: count, calls } => builder.sample(Sample {
+                    stack: frames.next(depth),
+                    calls,
+                    values: values.next(count),
+                    labels: labels.next().copied().flatten(),
                 }),
                 Event::Edge { callee, has_caller, kind, calls, costs: count } => builder.edge(Edge {
-                    callee: *callee,
-                    caller: frames.next(u32::from(*has_caller)).first().copied(),
-                    kind: *kind,
-                    calls: *calls,
-                    costs: costs.next(*count),
+                    callee,
+                    caller: frames.next(u32::from(has_caller)).first().copied(),
+                    kind,
+                    calls,
+                    costs: costs.next(count),
                 }),
-                Event::Info => {
-                    for (info, frame) in infos.next(1).iter().zip(frames.next(1)) {
-                        builder.info(Info { frame: *frame, ..*info });
-                    }
-                }
-                Event::Note(note) => {
-                    let (severity, position, message) = note.as_ref();
+                Event::Info => infos.next().into_iter().zip(frames.next(1)).for_each(|(info, frame)| {
+                    builder.info(Info { frame: *frame, ..*info });
+                }),
+                Event::Note => notes.next().into_iter().for_each(|(severity, position, message)| {
                     builder.note(Note { severity: *severity, position: *position, message });
-                }
+                }),
             }
         }
     }
@@ -150,6 +167,12 @@ impl Said {
     /// Forgets it, and keeps the room.
     pub(crate) fn clear(&mut self) {
         self.events.clear();
+        self.facts.clear();
+        self.metrics.clear();
+        self.functions.clear();
+        self.label_sets.clear();
+        self.labels.clear();
+        self.notes.clear();
         self.frames.clear();
         self.values.clear();
         self.costs.clear();
@@ -258,14 +281,16 @@ impl Drop for Relay {
 impl Sink for Relay {
     fn run(&mut self, fact: RunFact<'_>) {
         let fact = fact.map(|text| self.text(text));
-        self.say(Event::Run(Box::new(fact)));
+        self.said.facts.push(fact);
+        self.say(Event::Run);
     }
 
     fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
         let id = MetricId(self.metrics);
         self.metrics += 1;
         let name = self.text(name);
-        self.say(Event::Metric(Box::new((name, unit))));
+        self.said.metrics.push((name, unit));
+        self.say(Event::Metric);
         id
     }
 
@@ -273,7 +298,8 @@ impl Sink for Relay {
         let (number, new) = self.functions.number(def);
         if let Some(function) = new {
             self.said.text += def.name.len() + def.raw_name.len() + def.module.len() + def.file.len();
-            self.say(Event::Function(function));
+            self.said.functions.push(function);
+            self.say(Event::Function);
         }
         number
     }
@@ -282,7 +308,8 @@ impl Sink for Relay {
         let (number, new) = self.label_sets.number(labels);
         if let Some(set) = new {
             self.said.text += labels.iter().map(|label| label.key.len() + label.value.len()).sum::<usize>();
-            self.say(Event::Labels(set));
+            self.said.label_sets.push(set);
+            self.say(Event::Labels);
         }
         number
     }
@@ -308,7 +335,8 @@ impl Sink for Relay {
         sample.stack.iter().for_each(|frame| self.frame(frame));
         self.said.values.extend_from_slice(sample.values);
         let (frames, values) = (count(sample.stack.len()), count(sample.values.len()));
-        self.say(Event::Sample { frames, values, calls: sample.calls, labels: sample.labels });
+        self.said.labels.push(sample.labels);
+        self.say(Event::Sample { frames, values, calls: sample.calls });
     }
 
     fn edge(&mut self, edge: Edge<'_>) {
@@ -330,7 +358,8 @@ impl Sink for Relay {
 
     fn note(&mut self, note: Note<'_>) {
         let message = self.text(note.message);
-        self.say(Event::Note(Box::new((note.severity, note.position, message))));
+        self.said.notes.push((note.severity, note.position, message));
+        self.say(Event::Note);
     }
 }
 

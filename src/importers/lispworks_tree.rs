@@ -39,6 +39,7 @@
 //!   `save-current-profiler-tree` in the HCL package, editions 7.1 and 8.0.
 
 use std::borrow::Cow;
+use std::hint::black_box;
 use std::ops::Range;
 
 use super::common::counted::{Counted, many};
@@ -301,6 +302,7 @@ impl Names {
         for (row, start) in rows.iter_mut().zip(starts) {
             let name = start.get(row.name.clone()).unwrap_or_default();
             row.known = self.dictionary.confirm(row.known, name, row.hash);
+            black_box(row.known.and_then(|known| self.names.get(known as usize)).map(|name| name.sum));
         }
     }
 

@@ -3,16 +3,17 @@
 
 use std::fs::File;
 use std::io;
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 
 use rusqlite::Connection;
 
 use super::Cause;
-use super::pages::{IndexTree, PageBuffer, PageFile, Record, TableTree};
+use super::pages::{IndexTree, PageBuffer, PageFile, TableTree};
 use super::places::Places;
+use super::record::Record;
 use super::write::{EdgeKey, Ids, cumulative_other, edge_key, integer, line_key, other};
+use crate::threads::joined;
 use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, NodeRow, Rows, Totals};
 
 /// Size of a page: that of SQLite where nobody asks for another.
@@ -253,9 +254,9 @@ impl Bulk {
     fn function_nodes(&mut self, run: i64, places: &Places, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
         for (function, nodes) in places.by_function(ids) {
+            let mark = self.record.start().integer(run).integer(function).mark();
             for node in nodes {
-                let record = self.record.start().integer(run).integer(function).integer(ids.node(node));
-                tree.push(&mut self.file, record)?;
+                tree.push(&mut self.file, self.record.start_at(mark).integer(ids.node(node)))?;
             }
         }
         tree.finish(&mut self.file, self.roots.function_nodes)
@@ -353,11 +354,6 @@ impl AddedUp {
         }
         Ok(())
     }
-}
-
-/// What a thread comes to.
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn cost_record<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut Record {

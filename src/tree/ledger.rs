@@ -86,6 +86,12 @@ struct KnownEdge {
     kind: EdgeKind,
 }
 
+impl KnownEdge {
+    fn key(&self) -> (u32, u32, EdgeKind) {
+        (self.callee, self.site, self.kind)
+    }
+}
+
 /// Whether a function can be called while a call of it is under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Recursion {
@@ -129,7 +135,7 @@ pub(super) struct Ledger {
     /// By callee and site.
     edge_index: HashIndex,
     edge_sums: Vec<EdgeSums>,
-    /// By callee and caller, the first edge of each pair.
+    /// By callee and caller, the first edge of each pair, where that has a line.
     pair_index: HashIndex,
     /// What the file itself says, and where that is by metric, function and line.
     recorded: Vec<InfoFigures>,
@@ -239,25 +245,26 @@ impl Ledger {
 
     /// Finds or makes the entry of an edge.
     pub(super) fn edge(&mut self, callee: u32, site: u32, kind: EdgeKind) -> u32 {
-        let Self { edges, edge_index, pair_index, sites, hasher, .. } = self;
+        let Self { edges, edge_index, pair_index, sites, function_states, hasher, .. } = self;
         let hash = hash_pair(hasher, callee, site);
-        let same = |at: u32| {
-            let known = &edges[at as usize];
-            (known.callee, known.site, known.kind) == (callee, site, kind)
-        };
-        if let Some(found) = edge_index.find(hash, same) {
+        if let Some(found) = edge_index.find(hash, |at| edges[at as usize].key() == (callee, site, kind)) {
             return found;
         }
         let at = index(edges.len());
-        let caller_of = |site: u32| sites[site as usize].function;
-        let caller = caller_of(site);
-        let pair_of = |at: u32| (edges[at as usize].callee, caller_of(edges[at as usize].site));
+        let Site { function: caller, line, .. } = sites[site as usize];
+        let has_line = line >= 0;
+        let pair_of = |at: u32| (edges[at as usize].callee, sites[edges[at as usize].site as usize].function);
         let pair_hash = hash_pair(hasher, callee, caller);
-        let first = pair_index.find(pair_hash, |first| pair_of(first) == (callee, caller));
-        edge_index.insert(hash, at);
-        if first.is_none() {
+        let mut first = pair_index.find(pair_hash, |first| pair_of(first) == (callee, caller));
+        if let (None, true, Some(state)) = (first, has_line, function_states.get(caller as usize)) {
+            // The edge of the pair that has no line is found as what it is.
+            let plain = (callee, state.site, EdgeKind::Call);
+            first = edge_index.find(hash_pair(hasher, callee, state.site), |at| edges[at as usize].key() == plain);
+        }
+        if first.is_none() && has_line {
             pair_index.insert(pair_hash, at);
         }
+        edge_index.insert(hash, at);
         edges.push(KnownEdge { callee, site, pair: first.unwrap_or(at), open: 0, calls: Tally::default(), kind });
         self.edge_sums.resize(self.edges.len() * self.metrics, EdgeSums::default());
         at
