@@ -42,8 +42,9 @@ enum Event {
     EnterFrame(Option<u64>),
     Cost(MetricId, Cost),
     Leave,
-    /// A sample with the next so many frames and values, and the next labels.
+    /// A sample with as many frames of the last one as are shared, the next so many frames and values, and the next labels.
     Sample {
+        shared: u32,
         frames: u32,
         values: u32,
         calls: Option<u64>,
@@ -63,11 +64,13 @@ enum Event {
 }
 
 /// A frame with text of its own.
+#[derive(Clone)]
 struct OwnFrame {
     function: FunctionId,
     line: Option<OwnLine>,
 }
 
+#[derive(Clone)]
 struct OwnLine {
     file: Option<Arc<str>>,
     line: u32,
@@ -75,6 +78,19 @@ struct OwnLine {
 }
 
 impl OwnFrame {
+    fn is(&self, frame: &Frame<'_>) -> bool {
+        let same_line = match (&self.line, frame.line) {
+            (None, None) => true,
+            (Some(own), Some(line)) => {
+                // Most lines have no file of their own, and comparing two empty texts costs a call.
+                let same_file = own.file.as_ref().map_or(line.file.is_empty(), |file| **file == *line.file);
+                (own.line, own.col) == (line.line, line.col) && same_file
+            }
+            _ => false,
+        };
+        self.function == frame.function && same_line
+    }
+
     fn frame(&self) -> Frame<'_> {
         let line = self.line.as_ref().map(|own| Line {
             file: own.file.as_deref().unwrap_or_default(),
@@ -141,12 +157,11 @@ impl Said {
                 Event::EnterFrame(calls) => frames.next(1).iter().for_each(|frame| builder.enter(*frame, calls)),
                 Event::Cost(metric, cost) => builder.cost(metric, cost),
                 Event::Leave => builder.leave(),
-                Event::Sample { frames: depth, values: count, calls } => builder.sample(Sample {
-                    stack: frames.next(depth),
-                    calls,
-                    values: values.next(count),
-                    labels: labels.next().copied().flatten(),
-                }),
+                Event::Sample { shared, frames: others, values: count, calls } => {
+                    let (stack, values) = (frames.next(others), values.next(count));
+                    let labels = labels.next().copied().flatten();
+                    builder.sample_below(shared as usize, Sample { stack, calls, values, labels });
+                }
                 Event::Edge { callee, has_caller, kind, calls, costs: count } => builder.edge(Edge {
                     callee,
                     caller: frames.next(u32::from(has_caller)).first().copied(),
@@ -223,6 +238,8 @@ pub(crate) struct Relay {
     functions: Functions,
     label_sets: LabelSets,
     metrics: u32,
+    /// Frames of the last sample: mostly the next one begins with them.
+    last_stack: Vec<OwnFrame>,
     /// The last file of a line: mostly the next one's, too.
     file: Option<Arc<str>>,
     full: SyncSender<Said>,
@@ -232,7 +249,16 @@ pub(crate) struct Relay {
 impl Relay {
     pub(crate) fn new(full: SyncSender<Said>, empty: Receiver<Said>) -> Self {
         let (functions, label_sets) = (Functions::default(), LabelSets::default());
-        Self { said: Said::default(), functions, label_sets, metrics: 0, file: None, full, empty }
+        Self {
+            said: Said::default(),
+            functions,
+            label_sets,
+            metrics: 0,
+            last_stack: Vec::new(),
+            file: None,
+            full,
+            empty,
+        }
     }
 
     /// Sends what has been said so far.
@@ -249,9 +275,14 @@ impl Relay {
         }
     }
 
-    fn frame(&mut self, frame: &Frame<'_>) {
+    fn own(&mut self, frame: &Frame<'_>) -> OwnFrame {
         let line = frame.line.map(|line| OwnLine { file: self.file(line.file), line: line.line, col: line.col });
-        self.said.frames.push(OwnFrame { function: frame.function, line });
+        OwnFrame { function: frame.function, line }
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>) {
+        let own = self.own(frame);
+        self.said.frames.push(own);
     }
 
     fn file(&mut self, file: &str) -> Option<Arc<str>> {
@@ -332,11 +363,18 @@ impl Sink for Relay {
     }
 
     fn sample(&mut self, sample: Sample<'_>) {
-        sample.stack.iter().for_each(|frame| self.frame(frame));
+        let shared = self.last_stack.iter().zip(sample.stack).take_while(|(last, frame)| last.is(frame)).count();
+        self.last_stack.truncate(shared);
+        let others = sample.stack.get(shared..).unwrap_or_default();
+        for frame in others {
+            let own = self.own(frame);
+            self.last_stack.push(own.clone());
+            self.said.frames.push(own);
+        }
         self.said.values.extend_from_slice(sample.values);
-        let (frames, values) = (count(sample.stack.len()), count(sample.values.len()));
+        let (shared, frames, values) = (count(shared), count(others.len()), count(sample.values.len()));
         self.said.labels.push(sample.labels);
-        self.say(Event::Sample { frames, values, calls: sample.calls });
+        self.say(Event::Sample { shared, frames, values, calls: sample.calls });
     }
 
     fn edge(&mut self, edge: Edge<'_>) {

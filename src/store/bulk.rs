@@ -12,9 +12,9 @@ use super::Cause;
 use super::pages::{IndexTree, PageBuffer, PageFile, TableTree};
 use super::places::Places;
 use super::record::Record;
-use super::write::{EdgeKey, Ids, cumulative_other, edge_key, integer, line_key, other};
+use super::write::{EdgeKey, Ids, cumulative_other, edge_key, integer, label_set, line_key, other};
 use crate::threads::joined;
-use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, NodeRow, Rows, Totals};
+use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, Totals};
 
 /// Size of a page: that of SQLite where nobody asks for another.
 pub(super) const PAGE_SIZE: u16 = 4096;
@@ -39,6 +39,7 @@ struct Roots {
     function_nodes: u32,
     function_info: u32,
     line_info: u32,
+    node_labels: u32,
     edges: u32,
     edges_by_caller: u32,
 }
@@ -98,6 +99,7 @@ impl Bulk {
             function_nodes: root("function_nodes")?,
             function_info: root("function_info")?,
             line_info: root("line_info")?,
+            node_labels: root("node_labels")?,
             edges: root("edges")?,
             edges_by_caller: root("edges_by_caller")?,
         };
@@ -210,7 +212,10 @@ impl Bulk {
             });
             if let Some(End { run, places, totals }) = end {
                 self.function_nodes(run, places, ids)?;
-                totals.map_or(Ok(()), |totals| self.lines(&totals.lines, ids))?;
+                if let Some(totals) = totals {
+                    self.lines(&totals.lines, ids)?;
+                    self.label_costs(&totals.label_costs, ids)?;
+                }
             }
             self.functions_key(&joined(sorted))?;
             added_up.map_or(Ok(()), |added_up| joined(added_up)?.put_into(&mut self.file, &self.roots))
@@ -274,6 +279,15 @@ impl Bulk {
             tree.push(&mut self.file, record)?;
         }
         tree.finish(&mut self.file, self.roots.line_info)
+    }
+
+    fn label_costs(&mut self, rows: &[LabelCostRow], ids: &Ids) -> io::Result<()> {
+        let mut tree = IndexTree::new(&self.file);
+        for row in rows {
+            let record = self.record.start().integer(ids.metric(row.metric)).integer(ids.node(row.node));
+            tree.push(&mut self.file, record.integer(label_set(row.labels)).real(row.exclusive))?;
+        }
+        tree.finish(&mut self.file, self.roots.node_labels)
     }
 }
 

@@ -12,7 +12,9 @@ use super::{Cause, Database, StoreError, migrate, sources};
 use crate::events::{EdgeKind, FunctionId, LabelsId, MetricId};
 use crate::input::Fingerprint;
 use crate::source::Folder;
-use crate::tree::{Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelText, NodeRow, NoteRow, Rows, Totals};
+use crate::tree::{
+    Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelCostRow, LabelText, NodeRow, NoteRow, Rows, Totals,
+};
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug)]
@@ -271,6 +273,7 @@ impl RunWriter<'_> {
             }
             self.functions(&totals.functions)?;
             self.lines(&totals.lines)?;
+            self.label_costs(&totals.label_costs)?;
             Ok(self.edges(&totals.edges)?)
         })();
         written.map_err(|cause: Cause| self.database.failed(cause))
@@ -524,8 +527,6 @@ impl RunWriter<'_> {
     }
 
     fn labels(&self, run: i64, totals: &Totals) -> rusqlite::Result<()> {
-        // Sets are numbered from 0 in the run, from 1 in the database.
-        let number = |labels: LabelsId| i64::from(labels.0) + 1;
         let sql = "INSERT INTO label_sets (run_id, set_id, key, value, unit) VALUES (?1, ?2, ?3, ?4, ?5)";
         let mut insert = self.connection().prepare(sql)?;
         for label in &totals.labels {
@@ -533,13 +534,17 @@ impl RunWriter<'_> {
                 LabelText::Number(number) => number,
                 LabelText::Text(text) => text,
             };
-            insert.execute(params![run, number(label.labels), label.key, value, label.unit])?;
+            insert.execute(params![run, label_set(label.labels), label.key, value, label.unit])?;
         }
+        Ok(())
+    }
+
+    fn label_costs(&self, costs: &[LabelCostRow]) -> rusqlite::Result<()> {
         let sql = "INSERT INTO node_labels (metric_id, node_id, set_id, exclusive) VALUES (?1, ?2, ?3, ?4)";
         let mut insert = self.connection().prepare(sql)?;
-        for cost in &totals.label_costs {
+        for cost in costs {
             let (metric, node) = (self.ids.metric(cost.metric), self.ids.node(cost.node));
-            insert.execute(params![metric, node, number(cost.labels), cost.exclusive])?;
+            insert.execute(params![metric, node, label_set(cost.labels), cost.exclusive])?;
         }
         Ok(())
     }
@@ -568,6 +573,11 @@ impl Drop for RunWriter<'_> {
 /// The key of a row of `function_info`.
 pub(super) fn info_key(row: &InfoRow, ids: &Ids) -> (i64, i64) {
     (ids.metric(row.metric), ids.function(row.function))
+}
+
+/// Sets are numbered from 0 in the run, from 1 in the database.
+pub(super) fn label_set(labels: LabelsId) -> i64 {
+    i64::from(labels.0) + 1
 }
 
 /// The key of a row of `line_info`. A line without a file of its own comes first.

@@ -30,6 +30,7 @@ use crate::events::{Cost, FunctionId, MetricId, Sink};
 use labels::Labels;
 use ledger::{Caller, Ledger};
 use remarks::Remarks;
+use sink::Placed;
 use trie::{Step, Trie};
 
 /// Nodes in one batch: enough that handing it over costs nothing, few enough that four of them fit in any memory.
@@ -89,6 +90,7 @@ pub struct TreeBuilder<O> {
     label_sets: LabelSets,
     ledger: Ledger,
     trie: Trie,
+    last_stack: Vec<Placed>,
     labels: Labels,
 
     stack: Vec<Level>,
@@ -122,6 +124,7 @@ impl<O: Output> TreeBuilder<O> {
             label_sets: LabelSets::default(),
             ledger: Ledger::default(),
             trie: Trie::default(),
+            last_stack: Vec::new(),
             labels: Labels::default(),
             stack: Vec::new(),
             accounts: Vec::new(),

@@ -10,6 +10,67 @@ use crate::events::{
     Unit,
 };
 
+/// Where a frame of the last stack is in the trie.
+#[derive(Clone, Copy)]
+pub(super) struct Placed {
+    function: u32,
+    /// The node of the function, and that of the frame: they are two if it is a line, and both hold the cost.
+    function_at: u32,
+    at: u32,
+    /// Nodes down to it.
+    depth: usize,
+}
+
+impl<O: Output> TreeBuilder<O> {
+    /// Adds a stack whose first `shared` frames are those of the last one; the sample has the others.
+    pub(crate) fn sample_below(&mut self, shared: usize, sample: Sample<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.freeze();
+        self.last_stack.truncate(shared);
+        let mut depth = self.last_stack.last().map_or(0, |placed| placed.depth);
+        for frame in sample.stack {
+            let function = frame.function.0;
+            let known = self.trie.on_path(depth, function, |line| line == NONE);
+            if known.is_none() && !self.knows(frame.function) {
+                return;
+            }
+            let function_at = known.unwrap_or_else(|| self.trie.below(depth, function, NONE));
+            depth += 1;
+            let mut at = function_at;
+            if let Some(line) = frame.line {
+                let known = self.trie.on_path(depth, function, |at| self.ledger.is_line(at, line));
+                at = known.unwrap_or_else(|| {
+                    let line = self.ledger.line(function, line);
+                    self.trie.below(depth, function, line)
+                });
+                depth += 1;
+            }
+            self.last_stack.push(Placed { function, function_at, at, depth });
+        }
+        let Some(Placed { function, function_at, at, .. }) = self.last_stack.last().copied() else {
+            return self.refuse("the importer gave a sample without frames");
+        };
+        if sample.labels.is_some_and(|labels| !self.labels.knows(labels)) {
+            return self.refuse("the importer gave a sample labels that it never announced");
+        }
+        self.trie.call(function_at, sample.calls);
+        let holders = [Some(function_at), Some(at).filter(|at| *at != function_at)];
+        for &(metric, value) in sample.values {
+            if !self.accept(metric, &[value], function) {
+                continue;
+            }
+            for holder in holders.into_iter().flatten() {
+                self.trie.add(holder, metric.0 as usize, value);
+                if let Some(labels) = sample.labels {
+                    self.labels.add(holder, labels, metric, value);
+                }
+            }
+        }
+    }
+}
+
 impl<O: Output> Sink for TreeBuilder<O> {
     fn run(&mut self, fact: RunFact<'_>) {
         let has_rows = self.has_rows();
@@ -155,52 +216,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
     }
 
     fn sample(&mut self, sample: Sample<'_>) {
-        if self.failure.is_some() {
-            return;
-        }
-        self.freeze();
-        let mut depth = 0;
-        // Where the innermost function and the innermost frame stand: they are two if the latter is a line, and both hold
-        // the cost.
-        let mut innermost = None;
-        for frame in sample.stack {
-            let function = frame.function.0;
-            let known = self.trie.on_path(depth, function, |line| line == NONE);
-            if known.is_none() && !self.knows(frame.function) {
-                return;
-            }
-            let at = known.unwrap_or_else(|| self.trie.below(depth, function, NONE));
-            depth += 1;
-            innermost = Some((function, at, at));
-            if let Some(line) = frame.line {
-                let known = self.trie.on_path(depth, function, |at| self.ledger.is_line(at, line));
-                let line_at = known.unwrap_or_else(|| {
-                    let line = self.ledger.line(function, line);
-                    self.trie.below(depth, function, line)
-                });
-                depth += 1;
-                innermost = Some((function, at, line_at));
-            }
-        }
-        let Some((function, function_at, at)) = innermost else {
-            return self.refuse("the importer gave a sample without frames");
-        };
-        if sample.labels.is_some_and(|labels| !self.labels.knows(labels)) {
-            return self.refuse("the importer gave a sample labels that it never announced");
-        }
-        self.trie.call(function_at, sample.calls);
-        let holders = [Some(function_at), Some(at).filter(|at| *at != function_at)];
-        for &(metric, value) in sample.values {
-            if !self.accept(metric, &[value], function) {
-                continue;
-            }
-            for holder in holders.into_iter().flatten() {
-                self.trie.add(holder, metric.0 as usize, value);
-                if let Some(labels) = sample.labels {
-                    self.labels.add(holder, labels, metric, value);
-                }
-            }
-        }
+        self.sample_below(0, sample);
     }
 
     fn edge(&mut self, edge: Edge<'_>) {
