@@ -45,6 +45,16 @@ pub enum LabelValue<'a> {
     Text(&'a str),
 }
 
+impl LabelValue<'_> {
+    /// Bytes of text.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Number(_) => 0,
+            Self::Text(text) => text.len(),
+        }
+    }
+}
+
 /// What the figures of a metric are counted in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -141,19 +151,19 @@ impl Fidelity {
     }
 }
 
-/// One fact about the run as a whole. A later fact of the same sort replaces the earlier one.
+/// One fact about the run as a whole, with text of some sort. A later fact of the same kind replaces the earlier one.
 #[derive(Clone, Debug, PartialEq)]
-pub enum RunFact<'a> {
+pub enum Fact<T> {
     /// How much the file knows; [`Fidelity::Tree`] if never said. [`Fidelity::Edges`] is said before the first edge.
     Fidelity(Fidelity),
     /// What the file calls itself.
-    Title(&'a str),
+    Title(T),
     /// The command that made the file, or the program that was profiled.
-    Command(&'a str),
+    Command(T),
     /// Version of the profiler.
-    ToolVersion(&'a str),
+    ToolVersion(T),
     /// When it was recorded, as the file says it.
-    RecordedAt(&'a str),
+    RecordedAt(T),
     /// Cost of reading the profiler's timer once, in nanoseconds.
     TimerBias(f64),
     /// Nanoseconds per tick that have been subtracted from the times given to the sink: 0 for raw times. Never said
@@ -164,7 +174,28 @@ pub enum RunFact<'a> {
     /// What the file states as the run's total of a metric that has been announced.
     Total(MetricId, f64),
     /// Anything else the file says of the run: a name and its text.
-    Other(&'a str, &'a str),
+    Other(T, T),
+}
+
+/// A fact as an importer states it.
+pub type RunFact<'a> = Fact<&'a str>;
+
+impl<T> Fact<T> {
+    /// The same with its text in another form.
+    pub fn map<'s, U>(&'s self, mut text: impl FnMut(&'s T) -> U) -> Fact<U> {
+        match self {
+            Self::Fidelity(fidelity) => Fact::Fidelity(*fidelity),
+            Self::Title(title) => Fact::Title(text(title)),
+            Self::Command(command) => Fact::Command(text(command)),
+            Self::ToolVersion(version) => Fact::ToolVersion(text(version)),
+            Self::RecordedAt(time) => Fact::RecordedAt(text(time)),
+            Self::TimerBias(bias) => Fact::TimerBias(*bias),
+            Self::BiasApplied(bias) => Fact::BiasApplied(*bias),
+            Self::DefaultMetric(metric) => Fact::DefaultMetric(*metric),
+            Self::Total(metric, total) => Fact::Total(*metric, *total),
+            Self::Other(key, value) => Fact::Other(text(key), text(value)),
+        }
+    }
 }
 
 /// A function as the file names it. Unknown text is empty, unknown numbers are 0.
@@ -378,10 +409,6 @@ pub trait Sink {
 
     /// Names a set of labels. Equal sets get equal ids, in whatever order their labels come.
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId;
-
-    /// Says which nodes will be opened soon, by depth and function, as far as that is known: a hint for large profiles, whose
-    /// functions lie all over memory. Nothing else comes of it.
-    fn soon(&mut self, _nodes: &[(usize, FunctionId)]) {}
 
     /// Opens a node below the innermost open one. Siblings are never merged. A line node may only be opened directly
     /// below a node of its function.

@@ -1,8 +1,8 @@
-//! One import from end to end: the importer and the builder work in the calling thread, the database in another; a short
-//! queue of batches lies between them.
+//! One import from end to end: the importer works in the calling thread, the builder in a second one, the database in a
+//! third; a short queue of batches lies between each two.
 //!
-//! Whoever fails first stops the other: a failing database sets the [`Stop`] that the next read of the input sees, and
-//! an importer that gives up closes the queue without its last message, upon which the writer rolls back.
+//! Whoever fails first stops the others: builder and database set the [`Stop`] that the next read of the input sees, and
+//! an importer that gives up closes the queues without a last message, upon which the writer rolls back.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
@@ -10,10 +10,12 @@ use std::thread;
 use crate::error::{ImportError, Stop};
 use crate::importers::{Format, Options};
 use crate::input::{Fingerprint, Input};
+use crate::relay::{Relay, Said};
 use crate::store::{Database, Outcome, RunMeta, StoreError};
+use crate::threads::joined;
 use crate::tree::{Batch, Output, Totals, TreeBuilder};
 
-/// Batches that may lie between importer and writer.
+/// Batches that may lie between importer and builder, and between builder and writer.
 const QUEUE: usize = 4;
 
 /// Why an import came to nothing.
@@ -99,16 +101,22 @@ pub fn import(
         let (empty, returned) = channel();
         let writer = scope.spawn(move || write(&Source { full, empty }, open, stop));
         let queue = Queue { full: sender.clone(), empty: returned };
-        let read = read(&mut input, format, options, stop, queue).and_then(|totals| {
+        let (relay, said) = sync_channel(QUEUE);
+        let (used, unused) = channel();
+        let builder = scope.spawn(move || build(&said, &used, queue, stop));
+        let read = format.read(&mut input, options, &mut Relay::new(relay, unused));
+        let builder = joined(builder);
+        // What the builder had to refuse is the cause of the stop that the importer has seen.
+        let read = if builder.has_refused() { Ok(()) } else { read };
+        let read = read.and_then(|()| builder.finish()).and_then(|(totals, _queue)| {
             let fingerprint = input.finish()?;
             let nodes = totals.nodes;
-            // As above: a writer that is gone has its own error to report.
+            // A writer that is gone has its own error to report.
             let _ = sender.send(Message::Finish(Box::new((totals, describe(fingerprint)))));
             Ok(nodes)
         });
         drop(sender);
-        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        match (read, written) {
+        match (read, joined(writer)) {
             (Err(error), Ok(_) | Err(Failure::Interrupted)) if !matches!(error, ImportError::Stopped) => {
                 Err(error.into())
             }
@@ -119,21 +127,16 @@ pub fn import(
     })
 }
 
-fn read(
-    input: &mut Input<'_>,
-    format: &Format,
-    options: &Options,
-    stop: &Stop,
-    queue: Queue,
-) -> Result<Totals, ImportError> {
+/// Builds what the importer says, until it has nothing more to say.
+fn build(said: &Receiver<Said>, used: &Sender<Said>, queue: Queue, stop: &Stop) -> TreeBuilder<Queue> {
     let mut builder = TreeBuilder::new(queue, stop.clone());
-    let imported = format.read(input, options, &mut builder);
-    // What the builder had to refuse is the cause of the stop that the importer has seen.
-    if !builder.has_refused() {
-        imported?;
+    for mut said in said {
+        said.say(&mut builder);
+        said.clear();
+        // An importer that is done needs no room.
+        let _ = used.send(said);
     }
-    let (totals, _queue) = builder.finish()?;
-    Ok(totals)
+    builder
 }
 
 /// Writes what comes out of the queue. `None` if the importer gave up.

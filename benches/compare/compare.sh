@@ -16,6 +16,8 @@
 #   xml      import of the XML tree into a new database; lxml with Python's sqlite3; the bare loop over the events of
 #            quick-xml, which keeps nothing
 #   lisp     import of the LispWorks tree into a new database; sqlite3 .import of the rows that come of it
+#   folded   import of the stacks of the LispWorks tree, a line each (0.6 GB); inferno-flamegraph, which draws them
+#   pprof    import of the same as a pprof file; `go tool pprof -top`
 #   again    import of the CSV tree into a database that has it already
 #   hundred  import of the CSV tree into a database of 99 other runs, each a tree of its own with a tenth of the rows,
 #            against its import into a new one
@@ -175,6 +177,17 @@ import_rows() {
         ".import --csv --skip 1 '$2' nodes"
 }
 
+# export_once FORMAT FILE: writes the LispWorks tree in a format, unless the file is there.
+export_once() {
+    [ -s "$2" ] || {
+        "$profdb" export --db "$work/lisp.db" --format "$1" -o "$2.part" 2>/dev/null
+        mv "$2.part" "$2"
+    }
+    cat "$2" >/dev/null
+}
+
+folded=$inputs/tree-$rows.folded
+pprof=$inputs/tree-$rows.pb.gz
 database=$work/compare.db
 parquet=$work/compare.parquet
 round=0
@@ -195,6 +208,16 @@ while [ "$round" -lt "$rounds" ]; do
         SELECT node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive, cumulative
         FROM nodes" >"$lisp_nodes"
     import_rows lisp "$lisp_nodes"
+    export_once folded "$folded"
+    export_once pprof "$pprof"
+    create folded profdb "$work/folded.db" "$profdb" import --db "$work/folded.db" "$folded"
+    if command -v inferno-flamegraph >/dev/null; then
+        measure folded inferno-flamegraph - inferno-flamegraph "$folded"
+    fi
+    create pprof profdb "$work/pprof.db" "$profdb" import --db "$work/pprof.db" "$pprof"
+    if command -v go >/dev/null; then
+        measure pprof 'go tool pprof -top' - go tool pprof -top "$pprof"
+    fi
 done
 
 pair=$(sqlite3 -batch -separator , "$database" "

@@ -90,10 +90,14 @@ fn is_plausible(line: &[u8]) -> bool {
         && !super::austin::is_stack(stack)
 }
 
-/// Printable, and not the beginning of something indented or in JSON.
+/// Printable, and not the beginning of something indented or in JSON, where no semicolon stands behind a text.
 fn is_text(text: &[u8]) -> bool {
     let begins = text.first().is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'{'));
-    begins && !text.starts_with(b"[{") && !text.starts_with(b"[\"") && text.iter().all(|byte| *byte >= b' ')
+    let is_stack = text.starts_with(b"\"") && memchr::memmem::find(text, b"\";").is_some();
+    (begins || is_stack)
+        && !text.starts_with(b"[{")
+        && !text.starts_with(b"[\"")
+        && text.iter().all(|byte| *byte >= b' ')
 }
 
 /// The number that a text is, if it is one.
@@ -251,6 +255,9 @@ mod tests {
             (b"swapper 3\nswapper;idle 4\n", Confidence::Maybe),
             (b"<module> (a.py:1);f 3\n", Confidence::Maybe),
             (b"[unknown];f 3\n", Confidence::Maybe),
+            // Roots of LispWorks are texts.
+            (b"\"Root\";\"main\";f 3\n", Confidence::Maybe),
+            (b"\"a;b\" 1\n", Confidence::No),
             (&long, Confidence::Maybe),
             (&json, Confidence::No),
             (&damaged_json, Confidence::No),

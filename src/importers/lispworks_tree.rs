@@ -39,6 +39,7 @@
 //!   `save-current-profiler-tree` in the HCL package, editions 7.1 and 8.0.
 
 use std::borrow::Cow;
+use std::hint::black_box;
 use std::ops::Range;
 
 use super::common::counted::{Counted, many};
@@ -112,7 +113,6 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     let mut plain = Vec::with_capacity(TOGETHER);
     loop {
         tree.names.plain_rows(input.at_hand(), &mut plain);
-        tree.look_ahead(&plain);
         for PlainRow { row, name, length, known, .. } in plain.drain(..) {
             input.begin_record();
             let position = input.position();
@@ -258,8 +258,6 @@ struct Tree<'s> {
     /// Open nodes.
     open: usize,
     names: Names,
-    /// Depth and function of lines that have been read ahead.
-    ahead: Vec<(usize, FunctionId)>,
     roots: u64,
     more_roots: Counted,
     /// Nodes further down that have the name of a root or thread.
@@ -304,6 +302,7 @@ impl Names {
         for (row, start) in rows.iter_mut().zip(starts) {
             let name = start.get(row.name.clone()).unwrap_or_default();
             row.known = self.dictionary.confirm(row.known, name, row.hash);
+            black_box(row.known.and_then(|known| self.names.get(known as usize)).map(|name| name.sum));
         }
     }
 
@@ -326,7 +325,6 @@ impl<'s> Tree<'s> {
             samples,
             open: 0,
             names: Names::default(),
-            ahead: Vec::with_capacity(TOGETHER),
             roots: 0,
             more_roots: Counted::default(),
             unlisted: Counted::default(),
@@ -360,16 +358,6 @@ impl<'s> Tree<'s> {
         self.sink.cost(self.samples, Cost::Cumulative(as_cost(row.count)));
         self.open += 1;
         Ok(())
-    }
-
-    /// Tells the sink what is coming.
-    fn look_ahead(&mut self, rows: &[PlainRow]) {
-        self.ahead.clear();
-        self.ahead.extend(rows.iter().filter_map(|row| {
-            let name = self.names.names.get(row.known? as usize)?;
-            Some((usize::try_from(row.row.depth).ok()?, name.function))
-        }));
-        self.sink.soon(&self.ahead);
     }
 
     /// Closes nodes until so many are open.

@@ -3,18 +3,18 @@
 
 use std::fs::File;
 use std::io;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
 
 use rusqlite::Connection;
 
 use super::Cause;
-use super::pages::{IndexTree, PageFile, Record, TableTree};
+use super::pages::{IndexTree, PageBuffer, PageFile, TableTree};
 use super::places::Places;
-use super::write::{EdgeKey, Ids, cumulative_other, edge_key, info_key, integer, line_key, other};
-use crate::events::MetricId;
-use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, NodeRow, Rows, Totals};
+use super::record::Record;
+use super::write::{EdgeKey, Ids, cumulative_other, edge_key, integer, label_set, line_key, other};
+use crate::threads::joined;
+use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, Totals};
 
 /// Size of a page: that of SQLite where nobody asks for another.
 pub(super) const PAGE_SIZE: u16 = 4096;
@@ -39,6 +39,7 @@ struct Roots {
     function_nodes: u32,
     function_info: u32,
     line_info: u32,
+    node_labels: u32,
     edges: u32,
     edges_by_caller: u32,
 }
@@ -49,6 +50,7 @@ pub(super) struct Bulk {
     roots: Roots,
     record: Record,
     functions: Vec<Arc<Function>>,
+    function_rows: TableTree,
     nodes: TableTree,
     /// The number after that of the last node in the tree.
     next: u64,
@@ -64,6 +66,14 @@ pub(super) struct Bulk {
 pub(super) struct Rest {
     pub(super) nodes: Vec<NodeRow>,
     pub(super) costs: Vec<CostRow>,
+}
+
+/// What is known at the end.
+pub(super) struct End<'t> {
+    pub(super) run: i64,
+    pub(super) places: &'t Places,
+    /// What has been added up, unless SQL is to write it.
+    pub(super) totals: Option<&'t Totals>,
 }
 
 /// The costs in one metric, ascending by node.
@@ -89,11 +99,13 @@ impl Bulk {
             function_nodes: root("function_nodes")?,
             function_info: root("function_info")?,
             line_info: root("line_info")?,
+            node_labels: root("node_labels")?,
             edges: root("edges")?,
             edges_by_caller: root("edges_by_caller")?,
         };
         let file = PageFile::new(file, PAGE_SIZE)?;
         Ok(Self {
+            function_rows: TableTree::new(&file),
             nodes: TableTree::new(&file),
             file,
             roots,
@@ -109,8 +121,9 @@ impl Bulk {
     /// Writes rows, and takes them out of the batch.
     pub(super) fn batch(&mut self, batch: &mut Batch, ids: &mut Ids) -> io::Result<()> {
         for (id, function) in batch.functions.drain(..) {
+            let row = self.function(&function)?;
             self.functions.push(function);
-            ids.learn(id, integer(self.functions.len() as u64));
+            ids.learn(id, integer(row));
         }
         self.open.clear();
         for node in batch.nodes.drain(..) {
@@ -128,6 +141,17 @@ impl Bulk {
     /// Whether so much waits for SQL that the rest may as well go there.
     pub(super) fn is_overtaxed(&self) -> bool {
         self.rest.nodes.len() + self.rest.costs.len() > MAX_WAITING
+    }
+
+    /// Writes the row of a function; says its number.
+    fn function(&mut self, function: &Function) -> io::Result<u64> {
+        let Function { kind, name, raw_name, module, file, first_line, first_col } = function;
+        let row = self.functions.len() as u64 + 1;
+        let record = self.record.start().null().text(kind.name()).text(name).text(module).text(file);
+        let record = record.integer(i64::from(*first_line)).integer(i64::from(*first_col));
+        let record = record.text_or_null(raw_name.as_deref());
+        self.function_rows.push(&mut self.file, row, record)?;
+        Ok(row)
     }
 
     fn node(&mut self, node: NodeRow, ids: &Ids) -> io::Result<()> {
@@ -174,27 +198,29 @@ impl Bulk {
         costs.tree.push(&mut self.file, cost_record(&mut self.record, &cost, ids))
     }
 
-    /// Writes what is known at the end.
-    pub(super) fn totals(&mut self, totals: &Totals, ids: &Ids) -> io::Result<()> {
+    /// Writes what is known at the end, and completes the file: SQLite can go on with it. Trees of small rows and the order
+    /// of functions are made in other threads, as the importer has left its core; what the file holds depends on no clock.
+    pub(super) fn finish(mut self, end: Option<End<'_>>, ids: &Ids) -> io::Result<Rest> {
+        let functions = std::mem::take(&mut self.functions);
         thread::scope(|scope| {
-            // The importer has nothing left to do, so that its core is free.
-            let keys = scope.spawn(|| {
-                // All metrics have the same edges.
-                let keys = totals.edges.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at));
-                let mut keys: Vec<(EdgeKey, usize)> = keys.collect();
-                keys.sort_unstable_by_key(|(key, _)| *key);
-                keys
+            let added_up = end.as_ref().and_then(|end| end.totals);
+            let added_up = added_up.map(|totals| scope.spawn(|| AddedUp::new(totals, ids)));
+            let sorted = scope.spawn(|| {
+                let mut sorted: Vec<(i64, &Function)> = (1..).zip(functions.iter().map(Arc::as_ref)).collect();
+                sorted.sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
+                sorted
             });
-            self.infos(&totals.functions, ids)?;
-            self.lines(&totals.lines, ids)?;
-            let keys = keys.join().unwrap_or_else(|panic| resume_unwind(panic));
-            self.edges(totals.metrics.len(), &totals.edges, keys, ids)
-        })
-    }
-
-    /// Completes the tables of functions, nodes and costs, and the file: SQLite can go on with it.
-    pub(super) fn finish(mut self, ids: &Ids) -> io::Result<Rest> {
-        self.functions()?;
+            if let Some(End { run, places, totals }) = end {
+                self.function_nodes(run, places, ids)?;
+                if let Some(totals) = totals {
+                    self.lines(&totals.lines, ids)?;
+                    self.label_costs(&totals.label_costs, ids)?;
+                }
+            }
+            self.functions_key(&joined(sorted))?;
+            added_up.map_or(Ok(()), |added_up| joined(added_up)?.put_into(&mut self.file, &self.roots))
+        })?;
+        self.function_rows.finish(&mut self.file, self.roots.functions)?;
         self.nodes.finish(&mut self.file, self.roots.nodes)?;
         let mut whole: Option<IndexTree> = None;
         for costs in self.costs.into_iter().flatten() {
@@ -218,54 +244,27 @@ impl Bulk {
         Ok(self.rest)
     }
 
-    fn functions(&mut self) -> io::Result<()> {
-        let mut table = TableTree::new(&self.file);
-        for (id, function) in (1_u64..).zip(&self.functions) {
-            let Function { kind, name, raw_name, module, file, first_line, first_col } = function.as_ref();
-            let record = self.record.start().null().text(kind.name()).text(name).text(module).text(file);
-            let record = record.integer(i64::from(*first_line)).integer(i64::from(*first_col));
-            let record = match raw_name {
-                Some(raw_name) => record.text(raw_name),
-                None => record.null(),
-            };
-            table.push(&mut self.file, id, record)?;
-        }
-        table.finish(&mut self.file, self.roots.functions)?;
-        let mut sorted: Vec<(i64, &Function)> = (1..).zip(self.functions.iter().map(Arc::as_ref)).collect();
-        sorted.sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
+    fn functions_key(&mut self, sorted: &[(i64, &Function)]) -> io::Result<()> {
         let mut index = IndexTree::new(&self.file);
         for (id, function) in sorted {
             let Function { kind, name, module, file, first_line, first_col, .. } = function;
             let record = self.record.start().text(name).text(module).text(file).text(kind.name());
-            record.integer(i64::from(*first_line)).integer(i64::from(*first_col)).integer(id);
+            record.integer(i64::from(*first_line)).integer(i64::from(*first_col)).integer(*id);
             index.push(&mut self.file, record)?;
         }
         index.finish(&mut self.file, self.roots.functions_key)
     }
 
     /// Writes where the nodes of each function are.
-    pub(super) fn function_nodes(&mut self, run: i64, places: &Places, ids: &Ids) -> io::Result<()> {
+    fn function_nodes(&mut self, run: i64, places: &Places, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
         for (function, nodes) in places.by_function(ids) {
+            let mark = self.record.start().integer(run).integer(function).mark();
             for node in nodes {
-                let record = self.record.start().integer(run).integer(function).integer(ids.node(node));
-                tree.push(&mut self.file, record)?;
+                tree.push(&mut self.file, self.record.start_at(mark).integer(ids.node(node)))?;
             }
         }
         tree.finish(&mut self.file, self.roots.function_nodes)
-    }
-
-    fn infos(&mut self, rows: &Rows<InfoRow>, ids: &Ids) -> io::Result<()> {
-        let mut tree = IndexTree::new(&self.file);
-        for ((metric, function), row) in rows.sorted_by_key(|row| info_key(row, ids)) {
-            let figures = &row.figures;
-            let record = self.record.start().integer(metric).integer(function);
-            record.integer_or_null(figures.calls.map(integer)).integer_or_null(figures.primitive.map(integer));
-            record.real_or_null(figures.exclusive).real_or_null(figures.cumulative).real_or_null(figures.seen);
-            record.integer(i64::from(figures.recorded));
-            tree.push(&mut self.file, record)?;
-        }
-        tree.finish(&mut self.file, self.roots.function_info)
     }
 
     fn lines(&mut self, rows: &Rows<InfoRow>, ids: &Ids) -> io::Result<()> {
@@ -282,37 +281,92 @@ impl Bulk {
         tree.finish(&mut self.file, self.roots.line_info)
     }
 
-    fn edges(
-        &mut self,
-        metrics: usize,
-        rows: &Rows<EdgeRow>,
-        mut keys: Vec<(EdgeKey, usize)>,
-        ids: &Ids,
-    ) -> io::Result<()> {
-        let metrics = || (0..metrics).map(|at| (at, ids.metric(MetricId(u32::try_from(at).expect("few metrics")))));
+    fn label_costs(&mut self, rows: &[LabelCostRow], ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for (metric, id) in metrics() {
+        for row in rows {
+            let record = self.record.start().integer(ids.metric(row.metric)).integer(ids.node(row.node));
+            tree.push(&mut self.file, record.integer(label_set(row.labels)).real(row.exclusive))?;
+        }
+        tree.finish(&mut self.file, self.roots.node_labels)
+    }
+}
+
+/// Trees of what has been added up, in memory: they grow with the dictionaries, not with the nodes.
+struct AddedUp {
+    pages: PageBuffer,
+    function_info: IndexTree,
+    edges: IndexTree,
+    edges_by_caller: IndexTree,
+}
+
+impl AddedUp {
+    fn new(totals: &Totals, ids: &Ids) -> io::Result<Self> {
+        let pages = PageBuffer::new(PAGE_SIZE);
+        let [function_info, edges, edges_by_caller] = [(); 3].map(|()| IndexTree::new(&pages));
+        let mut trees = Self { pages, function_info, edges, edges_by_caller };
+        let metrics: Vec<(usize, i64)> = (0..totals.metrics.len()).zip(ids.metrics()).collect();
+        trees.infos(&metrics, &totals.functions, ids)?;
+        trees.edges(&metrics, &totals.edges, ids)?;
+        Ok(trees)
+    }
+
+    fn infos(&mut self, metrics: &[(usize, i64)], rows: &Rows<InfoRow>, ids: &Ids) -> io::Result<()> {
+        let mentioned = ids.mentioned();
+        let mut record = Record::default();
+        for (metric, metric_id) in metrics {
+            for (id, function) in &mentioned {
+                let Some(row) = rows.get(*metric, function.0 as usize) else { continue };
+                let figures = &row.figures;
+                let record = record.start().integer(*metric_id).integer(*id);
+                record.integer_or_null(figures.calls.map(integer)).integer_or_null(figures.primitive.map(integer));
+                record.real_or_null(figures.exclusive).real_or_null(figures.cumulative).real_or_null(figures.seen);
+                record.integer(i64::from(figures.recorded));
+                self.function_info.push(&mut self.pages, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn edges(&mut self, metrics: &[(usize, i64)], rows: &Rows<EdgeRow>, ids: &Ids) -> io::Result<()> {
+        // All metrics have the same edges.
+        let keys = rows.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at));
+        let mut keys: Vec<(EdgeKey, usize)> = keys.collect();
+        keys.sort_unstable_by_key(|(key, _)| *key);
+        let mut record = Record::default();
+        for (metric, metric_id) in metrics {
             for (key, at) in &keys {
-                let Some(row) = rows.get(metric, *at) else { continue };
+                let Some(row) = rows.get(*metric, *at) else { continue };
                 let EdgeKey { callee, caller, line, col, back, .. } = *key;
-                let record = self.record.start().integer(id).integer(callee).integer(caller).integer(line);
+                let record = record.start().integer(*metric_id).integer(callee).integer(caller).integer(line);
                 record.integer(i64::from(col)).integer(i64::from(back)).integer_or_null(row.calls.map(integer));
                 record.real_or_null(row.exclusive).real_or_null(row.cumulative);
                 record.real_or_null(other(row.outermost, row.cumulative)).real_or_null(other(row.seen, row.cumulative));
-                tree.push(&mut self.file, record)?;
+                self.edges.push(&mut self.pages, record)?;
             }
         }
-        tree.finish(&mut self.file, self.roots.edges)?;
         keys.sort_unstable_by_key(|(key, _)| (key.caller, key.callee, key.line, key.col, key.back));
-        let mut tree = IndexTree::new(&self.file);
-        for (_, id) in metrics() {
+        for (_, metric_id) in metrics {
             for (EdgeKey { callee, caller, line, col, back, .. }, _) in &keys {
-                let record = self.record.start().integer(id).integer(*caller).integer(*callee).integer(*line);
+                let record = record.start().integer(*metric_id).integer(*caller).integer(*callee).integer(*line);
                 record.integer(i64::from(*col)).integer(i64::from(*back));
-                tree.push(&mut self.file, record)?;
+                self.edges_by_caller.push(&mut self.pages, record)?;
             }
         }
-        tree.finish(&mut self.file, self.roots.edges_by_caller)
+        Ok(())
+    }
+
+    fn put_into(self, file: &mut PageFile, roots: &Roots) -> io::Result<()> {
+        let numbers = file.take(&self.pages)?;
+        let trees = [
+            (self.function_info, roots.function_info),
+            (self.edges, roots.edges),
+            (self.edges_by_caller, roots.edges_by_caller),
+        ];
+        for (mut tree, root) in trees {
+            tree.move_to(&numbers);
+            tree.finish(file, root)?;
+        }
+        Ok(())
     }
 }
 

@@ -16,7 +16,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Statement, ffi};
 
 use super::Cause;
-use super::pages::{INTERIOR_HEAD, Kind, LEAF_HEAD, LINK, LOCK_BYTE, Level, PLACE, Page, varint};
+use super::pages::{INTERIOR_HEAD, Kind, LEAF_HEAD, LINK, LOCK_BYTE, Level, PLACE, Page};
+use super::record::varint;
 
 /// No tree of four-byte page numbers is as deep, unless it goes in circles.
 const MAX_DEPTH: usize = 40;

@@ -8,6 +8,7 @@ mod graft;
 mod pages;
 mod places;
 mod read;
+mod record;
 mod segment;
 mod sources;
 mod walk;

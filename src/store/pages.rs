@@ -2,10 +2,12 @@
 //! page is filled, written and forgotten. The file and its tables are made by SQLite; the trees replace the empty ones
 //! there. docs/design/0005-pages.md says why, and what keeps it safe.
 //!
-//! References: SQLite, "Database File Format", sections 1.3 (header), 1.6 (b-tree pages), 2.1 (records).
+//! References: SQLite, "Database File Format", sections 1.3 (header), 1.6 (b-tree pages).
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use super::record::{Record, varint};
 
 /// Bytes that are collected before they are written.
 const CHUNK: usize = 1 << 20;
@@ -22,6 +24,46 @@ pub(super) const PLACE: usize = 2;
 
 /// Bytes of the number of a page.
 pub(super) const LINK: usize = 4;
+
+/// Where the pages of a tree go.
+pub(super) trait Pages {
+    fn page_size(&self) -> usize;
+
+    /// Takes the next page of rows; says its number.
+    fn append(&mut self, page: &[u8]) -> io::Result<u32>;
+
+    /// Takes the next page with the rest of a row, which holds the number of another one.
+    fn append_rest(&mut self, page: &[u8]) -> io::Result<u32>;
+}
+
+/// Pages without a place, numbered from 0: for trees that grow in another thread than the file.
+pub(super) struct PageBuffer {
+    pages: Vec<u8>,
+    page_size: usize,
+}
+
+impl PageBuffer {
+    pub(super) fn new(page_size: u16) -> Self {
+        Self { pages: Vec::new(), page_size: usize::from(page_size) }
+    }
+}
+
+impl Pages for PageBuffer {
+    fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
+        let number = self.pages.len() / self.page_size;
+        self.pages.extend_from_slice(page);
+        u32::try_from(number).map_err(|_| io::ErrorKind::FileTooLarge.into())
+    }
+
+    /// Nobody would set the number right.
+    fn append_rest(&mut self, _: &[u8]) -> io::Result<u32> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
 
 /// A file that pages are appended to while SQLite looks away.
 pub(super) struct PageFile {
@@ -44,18 +86,9 @@ impl PageFile {
         Ok(Self { file, page_size, next, chunk: Vec::with_capacity(CHUNK + page_size), offset })
     }
 
-    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
-        if u64::from(self.next) == LOCK_BYTE / self.page_size as u64 + 1 {
-            self.chunk.resize(self.chunk.len() + self.page_size, 0);
-            self.next += 1;
-        }
-        let number = self.next;
-        self.next = number.checked_add(1).ok_or(io::ErrorKind::FileTooLarge)?;
-        self.chunk.extend_from_slice(page);
-        if self.chunk.len() >= CHUNK {
-            self.write_chunk()?;
-        }
-        Ok(number)
+    /// Gives the pages of a buffer their places; says the numbers that they have now.
+    pub(super) fn take(&mut self, buffer: &PageBuffer) -> io::Result<Vec<u32>> {
+        buffer.pages.chunks_exact(self.page_size).map(|page| self.append(page)).collect()
     }
 
     fn replace(&mut self, number: u32, page: &[u8]) -> io::Result<()> {
@@ -85,6 +118,30 @@ impl PageFile {
         self.write_at(24, &changed)?;
         self.write_at(28, &(self.next - 1).to_be_bytes())?;
         self.write_at(92, &changed)
+    }
+}
+
+impl Pages for PageFile {
+    fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
+        if u64::from(self.next) == LOCK_BYTE / self.page_size as u64 + 1 {
+            self.chunk.resize(self.chunk.len() + self.page_size, 0);
+            self.next += 1;
+        }
+        let number = self.next;
+        self.next = number.checked_add(1).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.chunk.extend_from_slice(page);
+        if self.chunk.len() >= CHUNK {
+            self.write_chunk()?;
+        }
+        Ok(number)
+    }
+
+    fn append_rest(&mut self, page: &[u8]) -> io::Result<u32> {
+        self.append(page)
     }
 }
 
@@ -187,7 +244,6 @@ struct Tree {
     room: usize,
     /// The same for rows between the last one and the next.
     room_ahead: usize,
-    cell: Vec<u8>,
     /// Length of the cell that was added last.
     last_cell: usize,
 }
@@ -195,37 +251,14 @@ struct Tree {
 impl Tree {
     fn new(kind: Kind, page_size: usize) -> Self {
         let page = Page::new(kind.leaf(), LEAF_HEAD, page_size);
-        Self { kind, leaves: Level::default(), page, room: 0, room_ahead: 0, cell: Vec::new(), last_cell: 0 }
+        Self { kind, leaves: Level::default(), page, room: 0, room_ahead: 0, last_cell: 0 }
     }
 
-    /// Adds a record to what lies in `cell`; pages of its own take what is too long for a page with others.
-    fn put(&mut self, file: &mut PageFile, record: &Record) -> io::Result<()> {
-        let kept = self.kind.kept(record.len(), file.page_size);
-        let start = self.cell.len();
-        self.cell.extend_from_slice(&record.types);
-        self.cell.extend_from_slice(&record.values);
-        if kept == record.len() {
-            return Ok(());
-        }
-        let spilled = self.cell.split_off(start + kept);
-        let mut next = 0_u32;
-        for part in spilled.chunks(file.page_size - LINK).rev() {
-            let mut page = next.to_be_bytes().to_vec();
-            page.extend_from_slice(part);
-            page.resize(file.page_size, 0);
-            next = file.append(&page)?;
-        }
-        if next != 0 {
-            self.cell.extend_from_slice(&next.to_be_bytes());
-        }
-        Ok(())
-    }
-
-    /// Adds what lies in `cell`. Where the page is full it is written; `key` is what then stands behind it in a table.
-    fn add(&mut self, file: &mut PageFile, key: u64) -> io::Result<()> {
-        let room = self.cell.len() + self.room + self.room_ahead;
+    /// Adds a cell. Where the page is full it is written; `key` is what then stands behind it in a table.
+    fn add(&mut self, pages: &mut impl Pages, cell: &[u8], key: u64) -> io::Result<()> {
+        let room = cell.len() + self.room + self.room_ahead;
         // However much room is wanted, a page has rows, and one is left where another becomes a divider.
-        if !self.page.fits(self.cell.len()) || (self.page.cells > 1 && !self.page.fits(room)) {
+        if !self.page.fits(cell.len()) || (self.page.cells > 1 && !self.page.fits(room)) {
             match self.kind {
                 Kind::Table => {
                     let mut divider = Vec::with_capacity(9);
@@ -237,17 +270,17 @@ impl Tree {
                     self.leaves.divide(&divider);
                 }
             }
-            self.close_leaf(file)?;
+            self.close_leaf(pages)?;
         }
-        self.page.add(&self.cell);
-        self.last_cell = self.cell.len();
+        self.page.add(cell);
+        self.last_cell = cell.len();
         self.room += self.room_ahead;
         self.room_ahead = 0;
         Ok(())
     }
 
-    fn close_leaf(&mut self, file: &mut PageFile) -> io::Result<()> {
-        self.leaves.pages.push(file.append(self.page.finished(0))?);
+    fn close_leaf(&mut self, pages: &mut impl Pages) -> io::Result<()> {
+        self.leaves.pages.push(pages.append(self.page.finished(0))?);
         self.page.clear();
         self.room = 0;
         Ok(())
@@ -280,18 +313,15 @@ pub(super) struct TableTree {
 }
 
 impl TableTree {
-    pub(super) fn new(file: &PageFile) -> Self {
-        Self { tree: Tree::new(Kind::Table, file.page_size), last: 0 }
+    pub(super) fn new(pages: &impl Pages) -> Self {
+        Self { tree: Tree::new(Kind::Table, pages.page_size()), last: 0 }
     }
 
     /// Adds a row; its number is higher than all before.
     pub(super) fn push(&mut self, file: &mut PageFile, row: u64, record: &mut Record) -> io::Result<()> {
-        record.finish();
-        self.tree.cell.clear();
-        varint(&mut self.tree.cell, record.len() as u64);
-        varint(&mut self.tree.cell, row);
-        self.tree.put(file, record)?;
-        self.tree.add(file, self.last)?;
+        let mut spilled = Vec::new();
+        let cell = record.cell(Kind::Table, Some(row), file, &mut spilled)?;
+        self.tree.add(file, cell, self.last)?;
         self.last = row;
         Ok(())
     }
@@ -310,21 +340,22 @@ impl TableTree {
 pub(super) struct IndexTree(Tree);
 
 impl IndexTree {
-    pub(super) fn new(file: &PageFile) -> Self {
-        Self(Tree::new(Kind::Index, file.page_size))
+    pub(super) fn new(pages: &impl Pages) -> Self {
+        Self(Tree::new(Kind::Index, pages.page_size()))
     }
 
     /// Adds a row; it comes after all before.
-    pub(super) fn push(&mut self, file: &mut PageFile, record: &mut Record) -> io::Result<()> {
-        self.cell(file, record)?;
-        self.0.add(file, 0)
+    pub(super) fn push(&mut self, pages: &mut impl Pages, record: &mut Record) -> io::Result<()> {
+        let mut spilled = Vec::new();
+        let cell = record.cell(Kind::Index, None, pages, &mut spilled)?;
+        self.0.add(pages, cell, 0)
     }
 
-    fn cell(&mut self, file: &mut PageFile, record: &mut Record) -> io::Result<()> {
-        record.finish();
-        self.0.cell.clear();
-        varint(&mut self.0.cell, record.len() as u64);
-        self.0.put(file, record)
+    /// Goes over from a buffer to the file that has taken it: `numbers` says which pages have become of its.
+    pub(super) fn move_to(&mut self, numbers: &[u32]) {
+        for page in &mut self.0.leaves.pages {
+            *page = numbers[*page as usize];
+        }
     }
 
     /// Keeps bytes free for rows that come later and belong here.
@@ -338,9 +369,10 @@ impl IndexTree {
 
     /// Goes on with the pages of another tree, which has rows; `divider` comes after all rows here and before those.
     pub(super) fn join(&mut self, file: &mut PageFile, divider: &mut Record, mut next: Self) -> io::Result<()> {
-        self.cell(file, divider)?;
+        let mut spilled = Vec::new();
+        let cell = divider.cell(Kind::Index, None, file, &mut spilled)?;
         self.0.close_leaf(file)?;
-        self.0.leaves.divide(&self.0.cell);
+        self.0.leaves.divide(cell);
         // Its last page is still being filled, so each of the others has a divider behind it.
         self.0.leaves.extend(&std::mem::take(&mut next.0.leaves));
         self.0 = Tree { leaves: std::mem::take(&mut self.0.leaves), ..next.0 };
@@ -409,129 +441,6 @@ impl Page {
 fn sixteen_bits(number: usize) -> [u8; 2] {
     let [.., high, low] = number.to_be_bytes();
     [high, low]
-}
-
-/// The columns of a row as SQLite writes them: their types first, then their values.
-#[derive(Default)]
-pub(super) struct Record {
-    types: Vec<u8>,
-    values: Vec<u8>,
-}
-
-/// Whole numbers below this are stored as integers also in columns of type REAL: SQLite does so.
-const WHOLE: f64 = 140_737_488_355_328.0;
-
-impl Record {
-    /// Begins a row.
-    pub(super) fn start(&mut self) -> &mut Self {
-        self.types.clear();
-        // For the length of the types.
-        self.types.push(0);
-        self.values.clear();
-        self
-    }
-
-    pub(super) fn null(&mut self) -> &mut Self {
-        self.types.push(0);
-        self
-    }
-
-    pub(super) fn integer(&mut self, value: i64) -> &mut Self {
-        let (kind, length) = match value {
-            0 => (8, 0),
-            1 => (9, 0),
-            -0x80..=0x7f => (1, 1),
-            -0x8000..=0x7fff => (2, 2),
-            -0x80_0000..=0x7f_ffff => (3, 3),
-            -0x8000_0000..=0x7fff_ffff => (4, 4),
-            -0x8000_0000_0000..=0x7fff_ffff_ffff => (5, 6),
-            _ => (6, 8),
-        };
-        self.types.push(kind);
-        // All eight bytes, those that count first: copying a fixed number costs no call.
-        let end = self.values.len() + length as usize;
-        self.values.extend_from_slice(&value.rotate_right(8 * length).to_be_bytes());
-        self.values.truncate(end);
-        self
-    }
-
-    pub(super) fn real(&mut self, value: f64) -> &mut Self {
-        #[expect(clippy::cast_possible_truncation, reason = "compared with what comes back")]
-        let whole = value as i64;
-        #[expect(clippy::cast_precision_loss, reason = "compared with what went in")]
-        if value.abs() < WHOLE && (whole as f64).to_bits() == (value + 0.0).to_bits() {
-            return self.integer(whole);
-        }
-        self.types.push(7);
-        self.values.extend_from_slice(&value.to_be_bytes());
-        self
-    }
-
-    pub(super) fn text(&mut self, value: &str) -> &mut Self {
-        varint(&mut self.types, 13 + 2 * value.len() as u64);
-        self.values.extend_from_slice(value.as_bytes());
-        self
-    }
-
-    pub(super) fn integer_or_null(&mut self, value: Option<i64>) -> &mut Self {
-        match value {
-            Some(value) => self.integer(value),
-            None => self.null(),
-        }
-    }
-
-    pub(super) fn real_or_null(&mut self, value: Option<f64>) -> &mut Self {
-        match value {
-            Some(value) => self.real(value),
-            None => self.null(),
-        }
-    }
-
-    pub(super) fn text_or_null(&mut self, value: Option<&str>) -> &mut Self {
-        match value {
-            Some(value) => self.text(value),
-            None => self.null(),
-        }
-    }
-
-    /// Completes the row. Columns at the end that are NULL are left out, as in rows that are older than a column.
-    fn finish(&mut self) {
-        while self.types.last() == Some(&0) && self.types.len() > 1 {
-            self.types.pop();
-        }
-        let length = u8::try_from(self.types.len()).ok().filter(|length| *length < 0x80);
-        self.types[0] = length.expect("a dozen columns, whose types take four bytes at most");
-    }
-
-    fn len(&self) -> usize {
-        self.types.len() + self.values.len()
-    }
-}
-
-/// A number in as few bytes as it needs, seven bits each.
-pub(super) fn varint(bytes: &mut Vec<u8>, value: u64) {
-    if value < 0x80 {
-        bytes.push(low_bits(value));
-        return;
-    }
-    if value >> 56 != 0 {
-        // The ninth byte has eight bits.
-        for shift in (1..9).rev() {
-            bytes.push(0x80 | low_bits(value >> (7 * shift + 1)));
-        }
-        bytes.push(value.to_be_bytes()[7]);
-        return;
-    }
-    let groups = (64 - value.leading_zeros()).div_ceil(7);
-    for group in (0..groups).rev() {
-        let more = if group > 0 { 0x80 } else { 0 };
-        bytes.push(more | low_bits(value >> (7 * group)));
-    }
-}
-
-/// The lowest seven bits.
-fn low_bits(value: u64) -> u8 {
-    value.to_be_bytes()[7] & 0x7f
 }
 
 #[cfg(test)]

@@ -45,15 +45,11 @@ impl Places {
     pub(super) fn by_function(&self, ids: &Ids) -> impl Iterator<Item = (i64, Vec<u64>)> {
         let mut late = self.late.clone();
         late.sort_unstable();
-        let functions = (0..).map(FunctionId).zip(&self.functions);
-        let mut sorted: Vec<_> = functions.map(|(function, nodes)| (ids.function(function), function, nodes)).collect();
-        // What nothing has mentioned has no number.
-        sorted.retain(|(id, ..)| *id != 0);
-        sorted.sort_unstable_by_key(|(id, ..)| *id);
-        sorted.into_iter().map(move |(id, function, nodes)| {
+        ids.mentioned().into_iter().map(move |(id, function)| {
+            let nodes = self.functions.get(function.0 as usize);
             let start = late.partition_point(|(other, _)| *other < function);
             let late = late[start..].iter().take_while(|(other, _)| *other == function).map(|(_, node)| *node);
-            let mut nodes: Vec<u64> = nodes.iter().chain(late).collect();
+            let mut nodes: Vec<u64> = nodes.into_iter().flat_map(Ascending::iter).chain(late).collect();
             nodes.sort_unstable();
             (id, nodes)
         })

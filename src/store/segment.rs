@@ -13,7 +13,7 @@ use super::{Cause, migrate};
 
 /// What has many rows, with its index: rows of a later run come after all others.
 const TREES: &[&str] =
-    &["nodes", "node_costs", "function_nodes", "function_info", "line_info", "edges", "edges_by_caller"];
+    &["nodes", "node_costs", "function_nodes", "function_info", "line_info", "node_labels", "edges", "edges_by_caller"];
 
 /// See the module's page.
 pub(super) struct Segment {
@@ -92,6 +92,7 @@ fn runs_come_last(connection: &Connection) -> rusqlite::Result<bool> {
                    COALESCE((SELECT MAX(metric_id) FROM node_costs), 0),
                    COALESCE((SELECT MAX(metric_id) FROM function_info), 0),
                    COALESCE((SELECT MAX(metric_id) FROM line_info), 0),
+                   COALESCE((SELECT MAX(metric_id) FROM node_labels), 0),
                    COALESCE((SELECT MAX(metric_id) FROM edges), 0)
                  ) <= COALESCE((SELECT MAX(metric_id) FROM metrics), 0)";
     connection.query_row(sql, [], |row| row.get(0))
@@ -101,7 +102,8 @@ fn runs_come_last(connection: &Connection) -> rusqlite::Result<bool> {
 fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
     let sql = "SELECT type, name, sql
                FROM sqlite_schema
-               WHERE tbl_name IN ('nodes', 'node_costs', 'function_nodes', 'function_info', 'line_info', 'edges')
+               WHERE tbl_name IN
+                 ('nodes', 'node_costs', 'function_nodes', 'function_info', 'line_info', 'node_labels', 'edges')
                ORDER BY type, name";
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use sha2::{Digest, Sha256};
 
-use super::bulk::{Bulk, FIRST_RUN};
+use super::bulk::{Bulk, End, FIRST_RUN};
 use super::places::Places;
 use super::segment::{Segment, empty_tables};
 use super::{Cause, Database, StoreError, migrate, sources};
 use crate::events::{EdgeKind, FunctionId, LabelsId, MetricId};
 use crate::input::Fingerprint;
 use crate::source::Folder;
-use crate::tree::{Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelText, NodeRow, NoteRow, Rows, Totals};
+use crate::tree::{
+    Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelCostRow, LabelText, NodeRow, NoteRow, Rows, Totals,
+};
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug)]
@@ -147,6 +149,20 @@ impl Ids {
         self.metrics_before + 1 + i64::from(metric.0)
     }
 
+    /// The numbers of all metrics, in their order.
+    pub(super) fn metrics(&self) -> impl Iterator<Item = i64> {
+        self.metrics_before + 1..
+    }
+
+    /// The functions that something has mentioned, in the order of their numbers in the database: these, and those in the
+    /// run.
+    pub(super) fn mentioned(&self) -> Vec<(i64, FunctionId)> {
+        let all = self.functions.iter().copied().zip((0..).map(FunctionId));
+        let mut mentioned: Vec<_> = all.filter(|(id, _)| *id != 0).collect();
+        mentioned.sort_unstable();
+        mentioned
+    }
+
     /// The builder sends functions before it mentions them.
     pub(super) fn function(&self, function: FunctionId) -> i64 {
         self.functions[function.0 as usize]
@@ -162,7 +178,7 @@ impl RunWriter<'_> {
         self.places.learn(&batch.nodes);
         self.rows(batch).map_err(|cause| self.database.failed(cause))?;
         if self.bulk.as_ref().is_some_and(|bulk| bulk.is_overtaxed()) {
-            self.leave_bulk()?;
+            self.leave_bulk(None)?;
         }
         Ok(())
     }
@@ -205,8 +221,7 @@ impl RunWriter<'_> {
     pub fn finish(mut self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, StoreError> {
         let is_new = self.bulk.is_some() && self.segment.is_none();
         if is_new {
-            self.totals(FIRST_RUN, totals, meta).map_err(|cause| self.database.failed(cause))?;
-            self.leave_bulk()?;
+            self.totals(FIRST_RUN, totals, meta)?;
         }
         let finished = (|| {
             let mut repeat = 0;
@@ -220,15 +235,15 @@ impl RunWriter<'_> {
             self.facts(run, totals, meta)?;
             self.notes(run, &totals.notes)?;
             self.labels(run, totals)?;
-            if !is_new {
-                self.totals(run, totals, meta)?;
-            }
             Ok(Outcome::Stored(run))
         })();
         let outcome = finished.map_err(|cause: Cause| self.database.failed(cause))?;
         let Outcome::Stored(run) = outcome else {
             return Ok(outcome);
         };
+        if !is_new {
+            self.totals(run, totals, meta)?;
+        }
         if let Some(folder) = &meta.source {
             let stored = sources::store(self.connection(), run, folder.as_ref());
             stored.map_err(|source| self.database.failed(source))??;
@@ -243,27 +258,35 @@ impl RunWriter<'_> {
         Ok(outcome)
     }
 
-    fn totals(&mut self, run: i64, totals: &Totals, meta: &RunMeta) -> Result<(), Cause> {
-        if let Some(bulk) = &mut self.bulk {
-            bulk.function_nodes(run, &self.places, &self.ids)?;
-            // Who looks for the source of the lines does so by SQL, which does not see what is in a segment.
-            if self.segment.is_none() || meta.source.is_none() {
-                return Ok(bulk.totals(totals, &self.ids)?);
-            }
-        } else {
-            self.function_nodes(run)?;
+    /// Writes what has been added up.
+    fn totals(&mut self, run: i64, totals: &Totals, meta: &RunMeta) -> Result<(), StoreError> {
+        let has_bulk = self.bulk.is_some();
+        // Who looks for the source of the lines does so by SQL, which does not see what is in a segment.
+        let with_bulk = has_bulk && (self.segment.is_none() || meta.source.is_none());
+        self.leave_bulk(Some((run, with_bulk.then_some(totals))))?;
+        if with_bulk {
+            return Ok(());
         }
-        self.functions(&totals.functions)?;
-        self.lines(&totals.lines)?;
-        Ok(self.edges(&totals.edges)?)
+        let written = (|| {
+            if !has_bulk {
+                self.function_nodes(run)?;
+            }
+            self.functions(&totals.functions)?;
+            self.lines(&totals.lines)?;
+            self.label_costs(&totals.label_costs)?;
+            Ok(self.edges(&totals.edges)?)
+        })();
+        written.map_err(|cause: Cause| self.database.failed(cause))
     }
 
-    /// Goes on with SQL, beginning with what the pages have left out.
-    fn leave_bulk(&mut self) -> Result<(), StoreError> {
+    /// Goes on with SQL, beginning with what the pages have left out. At the end, `run` is the number of the run, with what
+    /// is to be written as pages besides its nodes.
+    fn leave_bulk(&mut self, run: Option<(i64, Option<&Totals>)>) -> Result<(), StoreError> {
         let Some(bulk) = self.bulk.take() else {
             return Ok(());
         };
-        let rest = bulk.finish(&self.ids).map_err(|source| self.database.failed(source))?;
+        let end = run.map(|(run, totals)| End { run, places: &self.places, totals });
+        let rest = bulk.finish(end, &self.ids).map_err(|source| self.database.failed(source))?;
         match &self.segment {
             Some(segment) => {
                 let begun = segment.connection().execute_batch("BEGIN");
@@ -277,7 +300,6 @@ impl RunWriter<'_> {
 
     /// Puts the rows of the segment into the database, if there is one.
     fn leave_segment(&mut self) -> Result<bool, StoreError> {
-        self.leave_bulk()?;
         let Some(segment) = self.segment.take() else {
             return Ok(false);
         };
@@ -505,8 +527,6 @@ impl RunWriter<'_> {
     }
 
     fn labels(&self, run: i64, totals: &Totals) -> rusqlite::Result<()> {
-        // Sets are numbered from 0 in the run, from 1 in the database.
-        let number = |labels: LabelsId| i64::from(labels.0) + 1;
         let sql = "INSERT INTO label_sets (run_id, set_id, key, value, unit) VALUES (?1, ?2, ?3, ?4, ?5)";
         let mut insert = self.connection().prepare(sql)?;
         for label in &totals.labels {
@@ -514,13 +534,17 @@ impl RunWriter<'_> {
                 LabelText::Number(number) => number,
                 LabelText::Text(text) => text,
             };
-            insert.execute(params![run, number(label.labels), label.key, value, label.unit])?;
+            insert.execute(params![run, label_set(label.labels), label.key, value, label.unit])?;
         }
+        Ok(())
+    }
+
+    fn label_costs(&self, costs: &[LabelCostRow]) -> rusqlite::Result<()> {
         let sql = "INSERT INTO node_labels (metric_id, node_id, set_id, exclusive) VALUES (?1, ?2, ?3, ?4)";
         let mut insert = self.connection().prepare(sql)?;
-        for cost in &totals.label_costs {
+        for cost in costs {
             let (metric, node) = (self.ids.metric(cost.metric), self.ids.node(cost.node));
-            insert.execute(params![metric, node, number(cost.labels), cost.exclusive])?;
+            insert.execute(params![metric, node, label_set(cost.labels), cost.exclusive])?;
         }
         Ok(())
     }
@@ -549,6 +573,11 @@ impl Drop for RunWriter<'_> {
 /// The key of a row of `function_info`.
 pub(super) fn info_key(row: &InfoRow, ids: &Ids) -> (i64, i64) {
     (ids.metric(row.metric), ids.function(row.function))
+}
+
+/// Sets are numbered from 0 in the run, from 1 in the database.
+pub(super) fn label_set(labels: LabelsId) -> i64 {
+    i64::from(labels.0) + 1
 }
 
 /// The key of a row of `line_info`. A line without a file of its own comes first.

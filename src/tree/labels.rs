@@ -11,31 +11,26 @@ use crate::events::{Label, LabelValue, LabelsId, MetricId};
 /// Key, value and unit.
 type Texts = (Arc<str>, LabelText, Arc<str>);
 
-/// See the module's page.
+/// A set of labels, sorted.
+pub(crate) type LabelSet = Arc<[Texts]>;
+
+/// The dictionary of sets: equal ones are one, in whatever order their labels come.
 #[derive(Default)]
-pub(super) struct Labels {
+pub(crate) struct LabelSets {
     texts: HashSet<Arc<str>>,
-    /// Sets, each sorted.
-    sets: HashMap<Arc<[Texts]>, u32>,
-    /// By set.
-    order: Vec<Arc<[Texts]>>,
-    /// By node of the trie, set and metric. Sums of 0 are there, too.
-    costs: HashMap<(u32, u32, u32), f64>,
+    sets: HashMap<LabelSet, u32>,
 }
 
-impl Labels {
-    /// The number of a set.
-    pub(super) fn set(&mut self, labels: &[Label<'_>]) -> LabelsId {
+impl LabelSets {
+    /// The number of a set, and the set itself if it is new: they are numbered in the order in which they come.
+    pub(crate) fn number(&mut self, labels: &[Label<'_>]) -> (LabelsId, Option<LabelSet>) {
         let mut set: Vec<Texts> = labels.iter().map(|label| self.texts(label)).collect();
         set.sort_unstable();
         set.dedup();
-        let set: Arc<[Texts]> = set.into();
-        let next = index(self.order.len());
+        let set: LabelSet = set.into();
+        let next = index(self.sets.len());
         let number = *self.sets.entry(Arc::clone(&set)).or_insert(next);
-        if number == next {
-            self.order.push(set);
-        }
-        LabelsId(number)
+        (LabelsId(number), (number == next).then_some(set))
     }
 
     fn texts(&mut self, label: &Label<'_>) -> Texts {
@@ -50,10 +45,26 @@ impl Labels {
     fn text(&mut self, text: &str) -> Arc<str> {
         Arc::clone(self.texts.get_or_insert_with(text, |text| Arc::from(text)))
     }
+}
+
+/// What samples with labels cost.
+#[derive(Default)]
+pub(super) struct Labels {
+    /// By number.
+    sets: Vec<LabelSet>,
+    /// By node of the trie, set and metric. Sums of 0 are there, too.
+    costs: HashMap<(u32, u32, u32), f64>,
+}
+
+impl Labels {
+    /// Takes the next set.
+    pub(super) fn add_set(&mut self, set: LabelSet) {
+        self.sets.push(set);
+    }
 
     /// Whether there is such a set.
     pub(super) fn knows(&self, labels: LabelsId) -> bool {
-        (labels.0 as usize) < self.order.len()
+        (labels.0 as usize) < self.sets.len()
     }
 
     /// Adds what a sample with these labels cost itself.
@@ -73,7 +84,7 @@ impl Labels {
 
     /// The sets, and what they cost at the nodes that have become of those of the trie. What cost nothing has no row.
     pub(super) fn into_rows(self, nodes: &[u64]) -> (Vec<LabelRow>, Vec<LabelCostRow>) {
-        let sets = (0_u32..).zip(&self.order).flat_map(|(set, labels)| {
+        let sets = (0_u32..).zip(&self.sets).flat_map(|(set, labels)| {
             labels.iter().cloned().map(move |(key, value, unit)| LabelRow { labels: LabelsId(set), key, value, unit })
         });
         let costs = self.costs.iter().filter(|(_, cost)| **cost != 0.0).map(|(&(at, set, metric), &exclusive)| {
@@ -95,20 +106,31 @@ mod tests {
 
     #[test]
     fn sets_are_equal_whatever_the_order() {
+        let mut sets = LabelSets::default();
         let mut labels = Labels::default();
-        let both = labels.set(&[label("a", "1"), label("b", "2")]);
-        assert_eq!(labels.set(&[label("b", "2"), label("a", "1"), label("a", "1")]), both);
-        assert_ne!(labels.set(&[label("a", "1"), label("a", "2")]), both);
-        let text = labels.set(&[label("a", "1")]);
+        let mut number = |set: &[Label<'_>]| {
+            let (number, new) = sets.number(set);
+            new.into_iter().for_each(|set| labels.add_set(set));
+            number
+        };
+        let both = number(&[label("a", "1"), label("b", "2")]);
+        assert_eq!(number(&[label("b", "2"), label("a", "1"), label("a", "1")]), both);
+        assert_ne!(number(&[label("a", "1"), label("a", "2")]), both);
+        let text = number(&[label("a", "1")]);
         assert_ne!(text, both);
-        assert_ne!(labels.set(&[Label { value: LabelValue::Number(1), ..label("a", "") }]), text);
-        assert!(labels.knows(both) && !labels.knows(LabelsId(4)));
+        assert_ne!(number(&[Label { value: LabelValue::Number(1), ..label("a", "") }]), text);
+        assert!(labels.knows(both) && labels.knows(LabelsId(3)) && !labels.knows(LabelsId(4)));
     }
 
     #[test]
     fn costs_add_up_by_node_set_and_metric() {
+        let mut sets = LabelSets::default();
         let mut labels = Labels::default();
-        let (one, two) = (labels.set(&[label("a", "1")]), labels.set(&[label("a", "2")]));
+        let [one, two] = ["1", "2"].map(|value| {
+            let (number, set) = sets.number(&[label("a", value)]);
+            labels.add_set(set.expect("it is new"));
+            number
+        });
         let (samples, time) = (MetricId(0), MetricId(1));
         for (at, set, metric, cost) in [
             (1, two, time, 5.0),

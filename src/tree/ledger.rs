@@ -11,7 +11,7 @@ use super::components::components;
 use super::rows::{EdgeRow, Figures, Function, InfoFigures, InfoRow, Place, Rows};
 use super::sums::{CUMULATIVE, Count, EdgeSums, OUTERMOST, Opened, SEEN, Sums, Tally};
 use super::{NONE, index};
-use crate::events::{EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Line, MetricId};
+use crate::events::{EdgeCost, EdgeKind, Fidelity, Frame, FunctionId, Line, MetricId};
 use crate::hash_index::HashIndex;
 
 /// What changes with every node of a function, apart from its text.
@@ -86,6 +86,12 @@ struct KnownEdge {
     kind: EdgeKind,
 }
 
+impl KnownEdge {
+    fn key(&self) -> (u32, u32, EdgeKind) {
+        (self.callee, self.site, self.kind)
+    }
+}
+
 /// Whether a function can be called while a call of it is under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Recursion {
@@ -116,7 +122,6 @@ pub(super) struct Ledger {
     functions: Vec<Arc<Function>>,
     /// One per function.
     function_states: Vec<FunctionState>,
-    function_index: HashIndex,
     hasher: DefaultHashBuilder,
     function_sums: Vec<Sums>,
     lines: Vec<KnownLine>,
@@ -130,7 +135,7 @@ pub(super) struct Ledger {
     /// By callee and site.
     edge_index: HashIndex,
     edge_sums: Vec<EdgeSums>,
-    /// By callee and caller, the first edge of each pair.
+    /// By callee and caller, the first edge of each pair, where that has a line.
     pair_index: HashIndex,
     /// What the file itself says, and where that is by metric, function and line.
     recorded: Vec<InfoFigures>,
@@ -154,32 +159,14 @@ impl Ledger {
         !self.edges.is_empty() || !self.recorded.is_empty()
     }
 
-    /// Finds or makes the entry of a function.
-    pub(super) fn function(&mut self, def: FunctionDef<'_>) -> u32 {
-        let identity = FunctionDef { raw_name: "", ..def };
-        let hash = self.hasher.hash_one(identity);
-        let same = |at: u32| definition(&self.functions[at as usize]) == identity;
-        if let Some(at) = self.function_index.find(hash, same) {
-            return at;
-        }
-        let at = index(self.functions.len());
-        let function = Function {
-            kind: def.kind,
-            name: def.name.into(),
-            raw_name: (!def.raw_name.is_empty()).then(|| def.raw_name.into()),
-            module: def.module.into(),
-            file: def.file.into(),
-            first_line: def.first_line,
-            first_col: def.first_col,
-        };
-        self.functions.push(Arc::new(function));
-        let is_container = def.kind.is_container();
+    /// Makes the entry of a function: the next one.
+    pub(super) fn add_function(&mut self, function: Arc<Function>) {
+        let is_container = function.kind.is_container();
+        self.functions.push(function);
         let count = Count::default();
         let state = FunctionState { count, site: NONE, first_line: NONE, edge: NONE, mentioned: false, is_container };
         self.function_states.push(state);
         self.function_sums.resize(self.functions.len() * self.metrics, Sums::default());
-        self.function_index.insert(hash, at);
-        at
     }
 
     /// Whether there is such a function.
@@ -258,25 +245,26 @@ impl Ledger {
 
     /// Finds or makes the entry of an edge.
     pub(super) fn edge(&mut self, callee: u32, site: u32, kind: EdgeKind) -> u32 {
-        let Self { edges, edge_index, pair_index, sites, hasher, .. } = self;
+        let Self { edges, edge_index, pair_index, sites, function_states, hasher, .. } = self;
         let hash = hash_pair(hasher, callee, site);
-        let same = |at: u32| {
-            let known = &edges[at as usize];
-            (known.callee, known.site, known.kind) == (callee, site, kind)
-        };
-        if let Some(found) = edge_index.find(hash, same) {
+        if let Some(found) = edge_index.find(hash, |at| edges[at as usize].key() == (callee, site, kind)) {
             return found;
         }
         let at = index(edges.len());
-        let caller_of = |site: u32| sites[site as usize].function;
-        let caller = caller_of(site);
-        let pair_of = |at: u32| (edges[at as usize].callee, caller_of(edges[at as usize].site));
+        let Site { function: caller, line, .. } = sites[site as usize];
+        let has_line = line >= 0;
+        let pair_of = |at: u32| (edges[at as usize].callee, sites[edges[at as usize].site as usize].function);
         let pair_hash = hash_pair(hasher, callee, caller);
-        let first = pair_index.find(pair_hash, |first| pair_of(first) == (callee, caller));
-        edge_index.insert(hash, at);
-        if first.is_none() {
+        let mut first = pair_index.find(pair_hash, |first| pair_of(first) == (callee, caller));
+        if let (None, true, Some(state)) = (first, has_line, function_states.get(caller as usize)) {
+            // The edge of the pair that has no line is found as what it is.
+            let plain = (callee, state.site, EdgeKind::Call);
+            first = edge_index.find(hash_pair(hasher, callee, state.site), |at| edges[at as usize].key() == plain);
+        }
+        if first.is_none() && has_line {
             pair_index.insert(pair_hash, at);
         }
+        edge_index.insert(hash, at);
         edges.push(KnownEdge { callee, site, pair: first.unwrap_or(at), open: 0, calls: Tally::default(), kind });
         self.edge_sums.resize(self.edges.len() * self.metrics, EdgeSums::default());
         at
@@ -500,7 +488,6 @@ impl Ledger {
     /// What has been added up, as rows; what has only been needed to find things is dropped.
     pub(super) fn into_rows(mut self, default: usize) -> (Rows<InfoRow>, Rows<InfoRow>, Rows<EdgeRow>) {
         self.default = default;
-        self.function_index = HashIndex::default();
         self.plain_lines = HashMap::new();
         self.other_lines = HashMap::new();
         self.site_index = HashMap::new();
@@ -625,19 +612,6 @@ fn fetch<T: Copy>(wanted: Option<&T>) {
 /// The hash of two numbers that we have given.
 fn hash_pair(hasher: &DefaultHashBuilder, callee: u32, caller: u32) -> u64 {
     hasher.hash_one(u64::from(callee) << 32 | u64::from(caller))
-}
-
-/// What tells the function from others.
-fn definition(function: &Function) -> FunctionDef<'_> {
-    FunctionDef {
-        kind: function.kind,
-        name: &function.name,
-        raw_name: "",
-        module: &function.module,
-        file: &function.file,
-        first_line: function.first_line,
-        first_col: function.first_col,
-    }
 }
 
 pub(super) fn product(outer: usize, inner: usize) -> impl Iterator<Item = (usize, usize)> {
