@@ -226,7 +226,7 @@ fn a_file_is_not_touched_where_there_is_no_room_for_its_migration() {
         assert_eq!(refused.status.code(), Some(5), "{command:?}: {said}");
         let rest = said.strip_prefix(&start).unwrap_or_else(|| panic!("{command:?}: {said}"));
         let numbers: Vec<u64> = rest.split(' ').filter_map(|word| word.parse().ok()).collect();
-        assert!(matches!(numbers[..], [needed, free] if needed >= length * 2 >> 20 && free < needed), "{rest}");
+        assert!(matches!(numbers[..], [needed, free] if needed >= (length * 2) >> 20 && free < needed), "{rest}");
         let mut now = vec![0; bytes.len()];
         let mut file = File::open(&path).expect("it is there");
         file.read_exact(&mut now).expect("it is as long as before");

@@ -45,7 +45,7 @@ fn bash_completes_commands_flags_and_names() {
     ];
     for (words, _) in table {
         let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-        asked.push_str(&format!("try profdb {}\n", quoted.join(" ")));
+        asked.extend(["try profdb ", &quoted.join(" "), "\n"]);
     }
     let bash = Command::new("bash").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut bash = bash.expect("bash is there");

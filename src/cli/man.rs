@@ -47,5 +47,5 @@ fn tidied(page: &str) -> String {
     let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
     let is_space = |at: usize| lines.get(at).is_some_and(|line| line.is_empty() || *line == ".sp");
     let kept = (0..lines.len()).filter(|&at| lines[at] != ".br" || !is_space(at + 1) && !is_space(at.wrapping_sub(1)));
-    kept.map(|at| format!("{}\n", lines[at])).collect()
+    kept.flat_map(|at| [lines[at], "\n"]).collect()
 }
