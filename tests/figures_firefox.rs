@@ -57,14 +57,21 @@ impl Tables {
         let function = self.functions.of(json!({"name": name, "file": file, "source": source}));
         let line = &innermost["line"];
         let line = if *line == json!(0) { &Value::Null } else { line };
-        let frame = self.frames.of(json!({"func": function, "line": line}));
-        json!(self.stacks.of(json!({"frame": frame, "prefix": prefix})))
+        let (category, subcategory) = own_category(innermost);
+        let frame = self.frames.of(json!({
+            "func": function, "line": line, "category": category, "subcategory": subcategory
+        }));
+        let (category, subcategory) = category_of(frames);
+        json!(self.stacks.of(json!({
+            "frame": frame, "prefix": prefix, "category": category, "subcategory": subcategory
+        })))
     }
 
-    /// As members of a thread or of `shared`; files are those of functions or sources.
+    /// As members of a thread or of `shared`; files are those of functions or sources, categories those of frames or
+    /// stacks.
     fn members(&self, file: &str) -> Map<String, Value> {
         let nothing = vec![Value::Null; self.frames.all.len()];
-        let tables = json!({
+        let mut tables = json!({
             "stringArray": self.strings.all,
             "stackTable": {"frame": self.stacks.column("frame"), "prefix": self.stacks.column("prefix")},
             "frameTable": {"func": self.frames.column("func"), "line": self.frames.column("line"), "column": nothing},
@@ -73,8 +80,28 @@ impl Tables {
             )},
             "sources": {"filename": self.sources.column("filename")},
         });
+        let (table, all) = if file == "source" { ("frameTable", &self.frames) } else { ("stackTable", &self.stacks) };
+        for name in ["category", "subcategory"] {
+            tables[table][name] = json!(all.column(name));
+        }
         tables.as_object().expect("an object").clone()
     }
+}
+
+/// The category of a frame and its subcategory, made up: some have none.
+fn own_category(frame: &Value) -> (Option<usize>, Option<usize>) {
+    let name = frame["name"].as_str().expect("a name");
+    match name.len() % 4 {
+        3 => (None, None),
+        0 => (Some(0), None),
+        category => (Some(category), Some(name.len() / 4 % 2)),
+    }
+}
+
+/// The category of a stack: that of the innermost frame that has one.
+fn category_of(frames: &[&Value]) -> (Option<usize>, Option<usize>) {
+    let all = frames.iter().rev().map(|frame| own_category(frame));
+    all.into_iter().find(|(category, _)| category.is_some()).unwrap_or_default()
 }
 
 /// Which tables threads share.
@@ -107,11 +134,52 @@ fn converted(file: &Value, version: Version) -> String {
         }
         threads.push(thread);
     }
-    let mut profile = json!({"threads": threads, "meta": {"interval": 10, "preprocessedProfileVersion": 40}});
+    let categories = CATEGORIES.map(|name| json!({"name": name, "color": "grey", "subcategories": SUBCATEGORIES}));
+    let meta = json!({"interval": 10, "preprocessedProfileVersion": 40, "categories": categories});
+    let mut profile = json!({"threads": threads, "meta": meta});
     if version == Version::Shared {
         profile["shared"] = Value::Object(tables.members("source"));
     }
     profile.to_string()
+}
+
+const CATEGORIES: [&str; 3] = ["Other", "Python", "Native"];
+
+const SUBCATEGORIES: [&str; 2] = ["Other", "Odd"];
+
+/// Samples by label, counted one by one.
+fn counted(file: &Value) -> Vec<(String, String, f64)> {
+    let all = file["shared"]["frames"].as_array().expect("frames");
+    let mut counts: BTreeMap<(String, String), f64> = BTreeMap::new();
+    for profile in file["profiles"].as_array().expect("profiles") {
+        for sample in profile["samples"].as_array().expect("samples") {
+            let numbers = sample.as_array().expect("a stack").iter().map(|number| number.as_u64().expect("a number"));
+            let frames: Vec<&Value> = numbers.map(|number| &all[usize::try_from(number).expect("few")]).collect();
+            let (category, subcategory) = category_of(&frames);
+            let labels = [
+                ("category", category.map(|number| CATEGORIES[number])),
+                ("subcategory", subcategory.map(|number| SUBCATEGORIES[number])),
+            ];
+            for (key, value) in labels.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+                *counts.entry((key.to_owned(), value.to_owned())).or_default() += 1.0;
+            }
+        }
+    }
+    counts.into_iter().map(|((key, value), count)| (key, value, count)).collect()
+}
+
+#[test]
+fn categories_are_labels_of_the_samples() {
+    let text = text("speedscope/work.speedscope.json");
+    let file: Value = serde_json::from_str(&text).expect("JSON");
+    let expected = counted(&file);
+    assert_eq!(expected.len(), CATEGORIES.len() + SUBCATEGORIES.len(), "{expected:?}");
+    for version in [Version::PerThread, Version::Shared] {
+        let database = imported("firefox", &converted(&file, version));
+        let sql =
+            "SELECT key, value, SUM(exclusive) FROM tags WHERE metric = 'samples' GROUP BY key, value ORDER BY 1, 2";
+        assert_eq!(rows(&database, sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))), expected);
+    }
 }
 
 /// What a view says of something: a line or calls, and two costs.

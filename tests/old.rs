@@ -1,96 +1,307 @@
-//! Files that an older profdb has written: they are brought up to date and say the same as before.
+//! Files that an older profdb has written: they are brought up to date, say the same as before, and stay as they are where
+//! that is not possible. `tests/old/make.sh` has made them: a database, and what the program of its time said of it.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use profdb::error::Stop;
-use profdb::import::{import, meta};
-use profdb::importers::{Options, by_name};
-use profdb::input::{Input, Limits};
-use profdb::store::{CHECKS, Database};
+use flate2::read::GzDecoder;
+use profdb::store::Database;
 use rusqlite::Connection;
 use rusqlite::types::Value;
+use tempfile::TempDir;
 
-/// What is in the old files: format and case, in the order of the runs.
-const RUNS: [(&str, &str, &str); 5] = [
-    ("dyalog_csv", "shop-tree", "run.csv"),
-    ("lispworks_tree", "recursion", "run.tree"),
-    ("sampler", "recursion", "run.trace"),
-    ("ghc_px", "back-edge-to-root", "run.prof"),
-    ("business_rules", "mixed-order", "run.prof"),
-];
+/// The schema versions that have been, the present one among them.
+const VERSIONS: [i64; 4] = [1, 2, 3, 4];
 
-/// The public tables with what a run consists of, and their order.
-const TABLES: [(&str, &str); 10] = [
-    ("runs", "run_id"),
-    ("metrics", "metric_id"),
-    ("functions", "function_id"),
-    ("nodes", "node_id"),
-    ("node_costs", "metric_id, node_id"),
-    ("function_nodes", "run_id, function_id, node_id"),
-    ("function_info", "metric_id, function_id"),
-    ("line_info", "metric_id, function_id, file, line, col"),
-    ("edges", "metric_id, callee_id, caller_id, caller_line, caller_col, kind"),
-    ("notes", "note_id"),
-];
+const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
 
-#[test]
-fn a_file_of_version_1_says_the_same_as_a_new_one() {
+/// Rows of a table or view.
+type Rows = Vec<Vec<Value>>;
+
+/// A copy of the file of a version, in a folder of its own.
+fn old_file(version: i64) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("old.db");
-    let old = Connection::open(&path).expect("a file");
-    let dump = fs::read_to_string("tests/old/version-1.dump").expect("the dump is there");
-    old.execute_batch(&dump).expect("the dump of a database");
-    let columns: Vec<String> = TABLES.iter().map(|(table, _)| columns(&old, table)).collect();
-    let before: Vec<_> =
-        TABLES.iter().zip(&columns).map(|((table, order), columns)| rows(&old, columns, table, order)).collect();
-    drop(old);
+    fs::write(&path, bytes_of(version)).expect("room for a small file");
+    (folder, path)
+}
 
-    let migrated = Database::open_read_only(&path).expect("version 1 can be brought up to date");
-    let new = new_database(&folder.path().join("new.db"));
-    for (((table, order), columns), before) in TABLES.iter().zip(&columns).zip(&before) {
-        assert!(!before.is_empty() || *table == "notes", "the old file tells us nothing about {table}");
-        assert_eq!(*before, rows(migrated.connection(), columns, table, order), "{table}, migrated");
-        assert_eq!(*before, rows(new.connection(), columns, table, order), "{table}, imported again");
+fn bytes_of(version: i64) -> Vec<u8> {
+    let packed = File::open(format!("tests/old/version-{version}.db.gz")).expect("every version has a file");
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut bytes).expect("a gzip file");
+    bytes
+}
+
+fn profdb(path: &Path, arguments: &[&str]) -> Output {
+    let output = Command::new(PROFDB).args(arguments).arg("--db").arg(path).output();
+    output.expect("the program was built")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn every_version_has_a_file() {
+    let current = Database::in_memory().expect("an empty database");
+    let version = rows(current.connection(), "SELECT user_version FROM pragma_user_version");
+    assert_eq!(version, [[Value::Integer(VERSIONS[VERSIONS.len() - 1])]], "run tests/old/make.sh");
+    for version in VERSIONS {
+        let (_folder, path) = old_file(version);
+        let old = Connection::open(path).expect("a file");
+        assert_eq!(rows(&old, "SELECT user_version FROM pragma_user_version"), [[Value::Integer(version)]]);
     }
-    let schema = "SELECT type, name, RTRIM(sql, char(10)) FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name";
-    assert_eq!(select(migrated.connection(), schema), select(new.connection(), schema));
-    let figures = "SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY tbl, idx";
-    assert_eq!(select(migrated.connection(), figures), select(new.connection(), figures));
-    for (name, sql) in CHECKS {
-        assert_eq!(select(migrated.connection(), sql).len(), 0, "{name}");
+}
+
+#[test]
+fn tables_and_views_say_the_same_as_before() {
+    let new = Database::in_memory().expect("an empty database");
+    for version in VERSIONS {
+        let (_folder, path) = old_file(version);
+        let old = Connection::open(&path).expect("a file");
+        let columns = columns(&old);
+        let before = everything(&old, &columns);
+        drop(old);
+        let migrated = Database::open_read_only(&path).expect("it can be brought up to date");
+        assert_eq!(migrated.migrated_from(), Some(version).filter(|version| *version < VERSIONS[VERSIONS.len() - 1]));
+        for ((name, columns, before), (_, _, after)) in before.iter().zip(everything(migrated.connection(), &columns)) {
+            assert_eq!(*before, after, "version {version}: {columns} of {name}");
+        }
+        let schema =
+            "SELECT type, name, RTRIM(sql, char(10)) FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name";
+        assert_eq!(rows(migrated.connection(), schema), rows(new.connection(), schema), "version {version}");
+        let figures = "SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY tbl, idx";
+        assert_eq!(rows(migrated.connection(), figures), rows(new.connection(), figures), "version {version}");
+        assert_eq!(migrated.check().expect("it can be read"), [], "version {version}");
     }
-    assert_eq!(select(migrated.connection(), "PRAGMA integrity_check"), [[Value::Text("ok".to_owned())]]);
 }
 
-/// All columns that mean something to all programs: the time of an import is another each time.
-fn columns(old: &Connection, table: &str) -> String {
-    let sql = "SELECT group_concat(name, ', ') FROM pragma_table_xinfo(?1) WHERE name NOT IN ('imported_at', 'profdb_version')";
-    old.query_row(sql, [table], |row| row.get(0)).expect("a table has columns")
+/// Tables and views of a file, and their columns, the hidden ones, too.
+fn columns(old: &Connection) -> Vec<(String, String)> {
+    let sql = "SELECT object.name, group_concat(quote(col.name), ', ')
+               FROM sqlite_schema AS object, pragma_table_xinfo(object.name) AS col
+               WHERE object.type IN ('table', 'view') AND object.name NOT LIKE 'sqlite_%'
+               GROUP BY object.name
+               ORDER BY object.name";
+    let mut statement = old.prepare(sql).expect("a schema");
+    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?.replace('\'', "\""))));
+    found.expect("a schema").collect::<Result<_, _>>().expect("a schema")
 }
 
-fn new_database(path: &Path) -> Database {
-    for (format, case, file) in RUNS {
-        let bytes = fs::read(format!("tests/cases/{format}/{case}/case.in/{file}")).expect("the case is there");
-        let stop = Stop::default();
-        let input = Input::new(Box::new(&*bytes), Limits::default(), stop.clone()).expect("the text is readable");
-        let format = by_name(format).expect("the format is there");
-        let options = Options::default();
-        let describe = |fingerprint| meta(format, &options, file, fingerprint);
-        import(input, format, &options, &stop, describe, || Database::open(path)).expect("the case can be imported");
-    }
-    Database::open_read_only(path).expect("it has just been made")
+/// All rows of all of them, in the order of their values.
+fn everything(connection: &Connection, columns: &[(String, String)]) -> Vec<(String, String, Rows)> {
+    let all = columns.iter().map(|(name, columns)| {
+        let order: Vec<String> = (1..=columns.split(", ").count()).map(|number| number.to_string()).collect();
+        let sql = format!("SELECT {columns} FROM {name} ORDER BY {}", order.join(", "));
+        (name.clone(), columns.clone(), rows(connection, &sql))
+    });
+    all.collect()
 }
 
-fn rows(connection: &Connection, columns: &str, table: &str, order: &str) -> Vec<Vec<Value>> {
-    select(connection, &format!("SELECT {columns} FROM {table} ORDER BY {order}"))
-}
-
-fn select(connection: &Connection, sql: &str) -> Vec<Vec<Value>> {
+fn rows(connection: &Connection, sql: &str) -> Rows {
     let mut statement = connection.prepare(sql).expect("the columns are there");
     let width = statement.column_count();
     let rows = statement.query_map([], |row| (0..width).map(|at| row.get(at)).collect()).expect("rows");
     rows.collect::<Result<_, _>>().expect("rows")
+}
+
+#[test]
+fn reports_say_the_same_as_the_program_of_their_time() {
+    for version in VERSIONS {
+        let (_folder, path) = old_file(version);
+        let first = profdb(&path, &["runs"]);
+        let told = if version < VERSIONS[VERSIONS.len() - 1] {
+            format!("profdb: {}: brought up to date from schema version {version}\n", path.display())
+        } else {
+            String::new()
+        };
+        assert_eq!((first.status.code(), said(&first)), (Some(0), told));
+        let answers = fs::read_to_string(format!("tests/old/version-{version}.answers")).expect("they are there");
+        let mut questions = 0;
+        for part in answers.split("$ profdb ").skip(1) {
+            let (question, answer) = part.split_once('\n').expect("an answer");
+            let output = profdb(&path, &question.split(' ').collect::<Vec<_>>());
+            let now = String::from_utf8_lossy(&output.stdout).into_owned() + &said(&output);
+            assert_eq!(columns_of(&now, answer), answer, "version {version}: profdb {question}");
+            questions += 1;
+        }
+        assert!(questions > 70, "version {version}: {questions} questions");
+    }
+}
+
+/// An answer with the columns that an earlier one has: columns are only added.
+fn columns_of(answer: &str, earlier: &str) -> String {
+    let header = |text: &str| csv::Reader::from_reader(text.as_bytes()).headers().expect("columns").clone();
+    let (new, old) = (header(answer), header(earlier));
+    if new == old {
+        return answer.to_owned();
+    }
+    let at = |name: &str| new.iter().position(|column| column == name);
+    let kept: Vec<usize> = old.iter().filter_map(at).collect();
+    let mut writer = csv::WriterBuilder::new().quote_style(csv::QuoteStyle::NonNumeric).from_writer(Vec::new());
+    let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(answer.as_bytes()).into_records();
+    while let Some(row) = rows.next().transpose().expect("a CSV file") {
+        writer.write_record(kept.iter().map(|column| &row[*column])).expect("a row");
+    }
+    String::from_utf8(writer.into_inner().expect("rows")).expect("UTF-8")
+}
+
+/// The next import goes behind what is there, whether or not the file has been read before.
+#[test]
+fn an_import_brings_a_file_up_to_date() {
+    for version in VERSIONS {
+        let (_folder, path) = old_file(version);
+        let old = Connection::open(&path).expect("a file");
+        let columns = columns(&old);
+        let own =
+            |(name, _): &&(String, String)| ["nodes", "node_costs", "edges", "function_info"].contains(&name.as_str());
+        let columns: Vec<_> = columns.iter().filter(own).cloned().collect();
+        let before = everything(&old, &columns);
+        let next = rows(&old, "SELECT COUNT(*) + 1 FROM runs");
+        drop(old);
+        let imported = profdb(&path, &["import", "tests/cases/folded/recursion/case.in/run.folded"]);
+        assert_eq!(imported.status.code(), Some(0), "{}", said(&imported));
+        let new = Database::open_read_only(&path).expect("it is there");
+        assert_eq!(new.migrated_from(), None);
+        assert_eq!(new.check().expect("it can be read"), [], "version {version}");
+        assert_eq!(rows(new.connection(), "SELECT COUNT(*) FROM runs"), next);
+        for ((name, _, before), (_, _, after)) in before.iter().zip(everything(new.connection(), &columns)) {
+            assert!(before.iter().all(|row| after.contains(row)), "version {version}: {name}");
+        }
+    }
+}
+
+/// A file of a later version is for a later program: whatever is asked, not a byte of it changes.
+#[test]
+fn a_newer_file_is_refused_untouched() {
+    let (folder, path) = old_file(4);
+    Connection::open(&path).expect("a file").execute_batch("PRAGMA user_version = 5").expect("it can be written");
+    let before = fs::read(&path).expect("it is there");
+    let case = "tests/cases/folded/recursion/case.in/run.folded";
+    let commands: [&[&str]; 8] = [
+        &["import", case],
+        &["runs"],
+        &["show"],
+        &["report", "summary"],
+        &["delete", "1"],
+        &["sql", "SELECT 1"],
+        &["check"],
+        &["export", "--format", "folded"],
+    ];
+    for command in commands {
+        let refused = profdb(&path, command);
+        let expected = format!(
+            "profdb: {} has schema version 5, this profdb knows versions up to 4: use a newer profdb\n",
+            path.display()
+        );
+        assert_eq!((refused.status.code(), said(&refused)), (Some(5), expected), "{command:?}");
+        assert!(fs::read(&path).expect("it is there") == before, "{command:?}");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "{command:?}");
+    }
+}
+
+/// The file says that it has more pages than there is room for: a hole in it takes none.
+#[test]
+fn a_file_is_not_touched_where_there_is_no_room_for_its_migration() {
+    let (folder, path) = old_file(2);
+    let about = rustix::fs::statvfs(&path).expect("the system tells");
+    let pages = u32::try_from(about.f_bavail * about.f_frsize / 2 / 4096 + 1000).expect("less than 32 TiB are free");
+    let mut bytes = bytes_of(2);
+    assert_eq!(bytes[16..18], 4096_u16.to_be_bytes(), "page size");
+    bytes[28..32].copy_from_slice(&pages.to_be_bytes());
+    fs::write(&path, &bytes).expect("room for a small file");
+    let length = u64::from(pages) * 4096;
+    File::options().write(true).open(&path).expect("it is there").set_len(length).expect("a hole");
+    let case = "tests/cases/folded/recursion/case.in/run.folded";
+    let commands: [&[&str]; 3] = [&["runs"], &["import", case], &["delete", "1"]];
+    for command in commands {
+        let refused = profdb(&path, command);
+        let said = said(&refused);
+        let start = format!("profdb: {}: bringing it to schema version 4 may need ", path.display());
+        assert_eq!(refused.status.code(), Some(5), "{command:?}: {said}");
+        let rest = said.strip_prefix(&start).unwrap_or_else(|| panic!("{command:?}: {said}"));
+        let numbers: Vec<u64> = rest.split(' ').filter_map(|word| word.parse().ok()).collect();
+        assert!(matches!(numbers[..], [needed, free] if needed >= (length * 2) >> 20 && free < needed), "{rest}");
+        let mut now = vec![0; bytes.len()];
+        let mut file = File::open(&path).expect("it is there");
+        file.read_exact(&mut now).expect("it is as long as before");
+        assert!(now == bytes && file.metadata().expect("it is there").len() == length, "{command:?}");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "{command:?}");
+    }
+}
+
+/// Wherever the disk becomes full, and also if that kills the program, the next one finds the file as it was.
+#[test]
+fn a_migration_that_fails_leaves_the_file_as_it_was() {
+    for version in [1, 2] {
+        let bytes = bytes_of(version);
+        let blocks = bytes.len().div_ceil(512);
+        let mut failed = 0;
+        for when_full in ["trap '' XFSZ", ":"] {
+            for more in (0..).step_by(16) {
+                let (folder, path) = old_file(version);
+                let script =
+                    format!("ulimit -c 0; ulimit -f {}; {when_full}; exec \"$0\" runs --db \"$1\"", blocks + more);
+                let tried = Command::new("sh").args(["-c", &script, PROFDB]).arg(&path).output().expect("a shell");
+                if tried.status.success() {
+                    break;
+                }
+                failed += 1;
+                assert!(more < 4 * blocks, "{}", said(&tried));
+                if when_full != ":" {
+                    // What the shell's limit looks like to SQLite.
+                    let expected = format!("profdb: {}: disk I/O error\n", path.display());
+                    assert_eq!((tried.status.code(), said(&tried)), (Some(5), expected), "{more}");
+                    assert!(fs::read(&path).expect("it is there") == bytes, "version {version}, {more}");
+                    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "{more}");
+                }
+                // Whoever reads next rolls back what is left.
+                let old = Connection::open(&path).expect("a file");
+                let columns = columns(&old);
+                let (_other, unharmed) = old_file(version);
+                assert_eq!(
+                    everything(&old, &columns),
+                    everything(&Connection::open(unharmed).expect("a file"), &columns)
+                );
+                drop(old);
+                assert!(fs::read(&path).expect("it is there") == bytes, "version {version}, {more}, {when_full}");
+            }
+        }
+        assert!(failed > 2, "version {version}: {failed}");
+    }
+}
+
+/// Who may only read a file is told what it needs.
+#[cfg(unix)]
+#[test]
+fn an_old_file_that_cannot_be_written_is_not_guessed_at() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    let (folder, path) = old_file(3);
+    // The superuser may write everything: somebody else asks, who need not be allowed to run what is built here.
+    let program = folder.path().join("profdb");
+    fs::copy(PROFDB, &program).expect("a copy");
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    mode(&path, 0o444);
+    mode(&program, 0o555);
+    mode(folder.path(), 0o555);
+    let is_root = fs::metadata(&path).expect("it is there").uid() == 0;
+    let mut command = if is_root { Command::new("setpriv") } else { Command::new(&program) };
+    if is_root {
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+    }
+    let refused = command.args(["report", "summary", "--db"]).arg(&path).output().expect("it runs");
+    mode(folder.path(), 0o755);
+    let expected = format!(
+        "profdb: {} has schema version 3 and has to be brought to version 4 first, which needs the right to write: copy \
+         it to where you may\n",
+        path.display()
+    );
+    assert_eq!((refused.status.code(), said(&refused)), (Some(5), expected));
+    assert!(fs::read(&path).expect("it is there") == bytes_of(3));
 }

@@ -29,6 +29,9 @@ const CASE_BYTES: u64 = 64 * 1024;
 /// Folders in `tests/cases` that are not about a format.
 const OTHER_CASES: &[&str] = &["cli", "export", "manual", "reports"];
 
+/// Files with code that the compiler does not check, and what for. None of them is part of the program.
+const UNSAFE: &[(&str, &str)] = &[("benches/fuzz.rs", "an allocator that counts")];
+
 /// Headings of an importer's page, in their order.
 const PAGE: &[&str] = &["What it is", "How to record one", "What we read", "What we leave out", "References"];
 
@@ -163,6 +166,14 @@ fn environment_and_clock_stay_outside() {
             "time::OffsetDateTime",
         ],
     );
+}
+
+#[test]
+fn unsafe_code_is_where_it_is_known_to_be() {
+    let is_unsafe = |text: &str| tokens(text, Language::Rust).iter().any(|token| token.text == "unsafe");
+    let found = sources().filter(|(path, text)| is_a(path, "rs") && is_unsafe(text)).map(|(path, _)| path).collect();
+    let known = UNSAFE.iter().map(|(path, _)| (*path).to_owned()).collect();
+    agree("files with `unsafe`", &found, "UNSAFE (tests/tidy.rs)", &known);
 }
 
 // Registries and files

@@ -4,6 +4,7 @@
 //! hands up only which [`Failure`] it was.
 
 mod check;
+mod completions;
 mod convert;
 mod delete;
 mod dump;
@@ -11,6 +12,7 @@ mod export;
 mod folder;
 mod formats;
 mod import;
+mod man;
 mod options;
 mod output;
 mod report;
@@ -30,7 +32,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::error::Stop;
 use crate::report::ReportError;
 use crate::report::render::plain;
-use crate::store::StoreError;
+use crate::store::{StoreError, versions};
 
 /// Environment variable that names the database.
 const DATABASE_VARIABLE: &str = "PROFDB_DB";
@@ -61,7 +63,7 @@ pub enum Failure {
 
 /// Imports what profilers write into one SQLite database, and answers with SQL views and reports.
 #[derive(Debug, Parser)]
-#[command(name = "profdb", version, infer_long_args = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "profdb", infer_long_args = true, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -91,6 +93,10 @@ enum Command {
     Schema,
     /// Lists the formats that are read, or explains one
     Formats(formats::Formats),
+    /// Writes the words of the command line for a shell to complete
+    Completions(completions::Completions),
+    /// Writes the manual pages
+    Man(man::Man),
 }
 
 /// Which database.
@@ -148,13 +154,17 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Check(check) => check::run(&check, stop),
         Command::Schema => schema::run(),
         Command::Formats(formats) => formats::run(&formats),
+        Command::Completions(completions) => completions::run(&completions),
+        Command::Man(man) => man::run(&man),
     }
 }
 
 /// The whole command line as clap sees it, for parsing and for documents.
 #[must_use]
 pub fn program() -> clap::Command {
-    Cli::command().subcommand(report::command())
+    let (schema, sqlite) = versions();
+    let version = format!("{} (schema version {schema}, SQLite {sqlite})", env!("CARGO_PKG_VERSION"));
+    Cli::command().version(version).subcommand(report::command())
 }
 
 /// Starts with a capital, as the help of the other flags does.

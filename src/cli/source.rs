@@ -92,7 +92,11 @@ pub(super) fn open_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Data
         source.heed(stop.clone())?;
         Ok(source)
     });
-    opened.map_err(|error| database(error, stop))
+    let opened = opened.map_err(|error| database(error, stop))?;
+    if let Some(found) = opened.migrated_from() {
+        say(format!("{}: brought up to date from schema version {found}", opened.path().display()));
+    }
+    Ok(opened)
 }
 
 /// Finds a run by number, title or tag; the latest if no name is given.

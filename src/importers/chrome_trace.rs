@@ -16,7 +16,7 @@
 //! - An object with `traceEvents`, or an array of events, whose closing bracket may be missing.
 //! - Slices: complete events (`X`), and begin and end (`B`, `E`), by process and thread, in any order in the file. One slice
 //!   within another was called by it; equal paths are one.
-//! - Functions by name and category (the module). Calls are the number of slices.
+//! - Functions by name and category (the module: `--by module` adds up by category). Calls are the number of slices.
 //! - Times to the nanosecond: a slice's own time is what is left of its duration without the slices within.
 //! - Names of processes and threads, from metadata (`M`) anywhere in the file; without one, their numbers.
 //! - Slices that were not closed last until the last event of their thread. One that lasts longer than the slice it is in is

@@ -22,12 +22,14 @@
 //! - Functions by name, resource (the module: a library, a host, an add-on), source file and place of definition. Lines and columns
 //!   of frames become lines of the functions.
 //! - Samples without a stack count for their thread.
+//! - Categories and subcategories, as the labels `category` and `subcategory` of samples: those of the stack, else of its innermost
+//!   frame, else of the frame around it. Where no frame has one, nothing is said; the viewer shows such samples as grey.
 //! - Product, interval, versions and system, as properties of the run.
 //!
 //! The file is read twice where what threads need stands behind them.
 //!
 //! # What we leave out
-//! - Markers, counters, screenshots, the times of samples, categories, addresses, native symbols.
+//! - Markers, counters, screenshots, the times of samples, colours of categories, addresses, native symbols.
 //! - Allocations of memory that were recorded beside the samples: a note says so.
 //! - Gecko profiles, which Firefox, Simpleperf and `perf script report gecko` hand to the viewer to be processed: they are
 //!   refused.
@@ -44,14 +46,16 @@ use super::common::json::{Ends, Outline, Reader, Within, column};
 use super::common::repeated::Repeated;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
-use crate::events::{FunctionDef, FunctionId, Kind, RunFact, Severity, Sink, Unit};
+use crate::events::{
+    FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, RunFact, Sample, Severity, Sink, Unit,
+};
 use crate::input::Input;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {
     name: "firefox",
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -140,13 +144,24 @@ struct Meta {
     interval: f64,
     /// The metric of processor time, and the factor.
     cpu: Option<(usize, f64)>,
+    categories: Vec<Category>,
+}
+
+#[derive(Default)]
+struct Category {
+    name: String,
+    subcategories: Vec<String>,
 }
 
 struct File<'f> {
     sink: &'f mut dyn Sink,
     meta: Option<Meta>,
     shared: Tables,
-    tree: CallTree<5>,
+    /// Where samples are. What they cost is with their labels.
+    tree: CallTree<0>,
+    costs: Costs,
+    /// By category and subcategory.
+    labels: HashMap<(u32, u32), LabelsId>,
     used: [bool; 5],
     /// Threads that have been told.
     done: usize,
@@ -166,6 +181,8 @@ impl<'f> File<'f> {
             meta: None,
             shared: Tables::default(),
             tree: CallTree::default(),
+            costs: Costs::default(),
+            labels: HashMap::new(),
             used: [false; 5],
             done: 0,
             again: false,
@@ -218,13 +235,15 @@ impl<'f> File<'f> {
     }
 
     fn read_meta(&mut self, json: &mut Reader<'_, '_>) -> Result<Meta, ImportError> {
-        let mut meta = Meta { interval: MILLISECOND, cpu: None };
+        let mut meta = Meta { interval: MILLISECOND, ..Meta::default() };
         let mut within = Within::default();
         let mut name = Vec::new();
         while json.member(&mut within, &mut name)?.is_some() {
             let known = PROPERTIES.iter().find(|known| known.as_bytes() == name);
             if name == b"sampleUnits" && json.is_next(b'{')? {
                 meta.cpu = self.cpu_unit(json)?;
+            } else if name == b"categories" && json.is_next(b'[')? {
+                meta.categories = column(json, category)?;
             } else if let Some(known) = known {
                 if json.null()? {
                     continue;
@@ -411,6 +430,7 @@ impl<'f> File<'f> {
         let interval = meta.map_or(0.0, |meta| meta.interval);
         let cpu_unit = meta.and_then(|meta| meta.cpu);
         let (metric, factor) = unit.unwrap_or((SAMPLES, 1.0));
+        let categories = view.categories();
         let mut own_functions = HashMap::new();
         let mut places = Places {
             view,
@@ -423,17 +443,34 @@ impl<'f> File<'f> {
             names: &mut self.names,
             end,
         };
+        // The thread is there also if it has no sample.
+        self.costs.of(top, None);
         for (number, stack) in stacks.iter().enumerate() {
             let node = places.node(*stack, samples_at)?;
+            let labels = match categories.get(*stack as usize) {
+                Some(named) if named.0 != NONE => {
+                    let known = self.labels.get(named).copied();
+                    let known = known.map_or_else(|| labels(meta, *named, at, &mut *places.sink), Ok)?;
+                    self.labels.insert(*named, known);
+                    Some(known)
+                }
+                _ => None,
+            };
+            let costs = self.costs.of(node, labels);
+            let mut add = |metric: usize, cost: f64| {
+                if let Some(sum) = costs.get_mut(metric) {
+                    *sum += cost;
+                }
+            };
             let weight = weight.as_ref().and_then(|weights| weights.get(number)).copied().unwrap_or(1.0);
-            places.tree.cost(node, metric, weight * factor);
+            add(metric, weight * factor);
             if metric == SAMPLES {
-                places.tree.cost(node, TIME, weight * interval);
+                add(TIME, weight * interval);
             }
             // Before the first sample, nobody knows where the processor was.
             let delta = cpu.get(number).copied().flatten().filter(|_| number > 0);
             if let (Some((metric, factor)), Some(delta)) = (cpu_unit, delta) {
-                places.tree.cost(node, metric, delta * factor);
+                add(metric, delta * factor);
             }
         }
         let uses = [Some(metric), (metric == SAMPLES).then_some(TIME)];
@@ -456,16 +493,94 @@ impl<'f> File<'f> {
         if metrics.iter().all(Option::is_none) {
             self.sink.metric("samples", Unit::Count);
         }
-        self.tree.say(self.sink, &metrics);
+        self.costs.say(self.sink, &self.tree, &metrics);
         self.allocations
             .note(self.sink, Severity::Info, |count| format!("{} of allocations not read", many(count, "table")));
     }
 }
 
+/// What samples cost, by node and labels, in the order in which they came.
+#[derive(Default)]
+struct Costs {
+    index: HashMap<(NodeId, Option<LabelsId>), usize>,
+    all: Vec<(NodeId, Option<LabelsId>, [f64; 5])>,
+}
+
+impl Costs {
+    fn of(&mut self, node: NodeId, labels: Option<LabelsId>) -> &mut [f64] {
+        let next = self.all.len();
+        let at = *self.index.entry((node, labels)).or_insert(next);
+        if at == next {
+            self.all.push((node, labels, [0.0; 5]));
+        }
+        self.all.get_mut(at).map_or(&mut [], |(_, _, costs)| costs)
+    }
+
+    fn say(&self, sink: &mut dyn Sink, tree: &CallTree<0>, metrics: &[Option<MetricId>; 5]) {
+        let mut stack = Vec::new();
+        let mut values = Vec::new();
+        for (node, labels, costs) in &self.all {
+            tree.stack(*node, &mut stack);
+            values.clear();
+            let told = metrics.iter().zip(costs).filter(|(_, cost)| **cost != 0.0);
+            values.extend(told.filter_map(|(metric, cost)| Some(((*metric)?, *cost))));
+            sink.sample(Sample { stack: &stack, calls: None, values: &values, labels: *labels });
+        }
+    }
+}
+
+/// Names a category and its subcategory.
+fn labels(
+    meta: Option<&Meta>,
+    (category, subcategory): (u32, u32),
+    at: Position,
+    sink: &mut dyn Sink,
+) -> Result<LabelsId, ImportError> {
+    let categories = meta.map_or(&[][..], |meta| &meta.categories);
+    let wrong = |what: &str, length: usize, number: u32| {
+        ImportError::malformed(at, format!("the number of a {what} below {length}"), number.to_string())
+    };
+    let found = categories.get(category as usize);
+    let Category { name, subcategories } = found.ok_or_else(|| wrong("category", categories.len(), category))?;
+    let label = |key, value| Label { key, value: LabelValue::Text(value), unit: "" };
+    let mut labels = vec![label("category", name)];
+    match subcategories.get(subcategory as usize) {
+        Some(name) => labels.push(label("subcategory", name)),
+        // The first one is what writers say that have none.
+        None if subcategory == NONE || subcategory == 0 => {}
+        None => return Err(wrong("subcategory", subcategories.len(), subcategory)),
+    }
+    Ok(sink.labels(&labels))
+}
+
+/// Reads an item of the list of categories.
+fn category(json: &mut Reader<'_, '_>) -> Result<Category, ImportError> {
+    let mut category = Category::default();
+    let mut within = Within::default();
+    let mut name = Vec::new();
+    let mut text = Vec::new();
+    while json.member(&mut within, &mut name)?.is_some() {
+        match name.as_slice() {
+            b"name" => {
+                json.text(Ends::Quote, &mut text)?;
+                category.name = String::from_utf8_lossy(&text).into_owned();
+            }
+            b"subcategories" if json.is_next(b'[')? => {
+                category.subcategories = column(json, |json| {
+                    json.text(Ends::Quote, &mut text)?;
+                    Ok(String::from_utf8_lossy(&text).into_owned())
+                })?;
+            }
+            _ => json.skip()?,
+        }
+    }
+    Ok(category)
+}
+
 /// Finds out where in the tree the stacks of a thread are.
 struct Places<'p> {
     view: View<'p>,
-    tree: &'p mut CallTree<5>,
+    tree: &'p mut CallTree<0>,
     sink: &'p mut dyn Sink,
     at: Position,
     top: NodeId,

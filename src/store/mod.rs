@@ -9,6 +9,7 @@ mod pages;
 mod places;
 mod read;
 mod record;
+mod room;
 mod segment;
 mod sources;
 mod walk;
@@ -39,17 +40,30 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How many steps of the SQL machine pass between two looks at [`Stop`].
 const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
+/// A step from one version of the tables to the next.
+struct Migration {
+    sql: &'static str,
+    /// Rows of large tables are written anew, which takes room.
+    rewrites: bool,
+}
+
 /// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
-const MIGRATIONS: &[&str] = &[
-    include_str!("../../migrations/0001_core.sql"),
-    include_str!("../../migrations/0002_sources.sql"),
-    include_str!("../../migrations/0003_small_rows.sql"),
-    include_str!("../../migrations/0004_labels.sql"),
+const MIGRATIONS: &[Migration] = &[
+    Migration { sql: include_str!("../../migrations/0001_core.sql"), rewrites: false },
+    Migration { sql: include_str!("../../migrations/0002_sources.sql"), rewrites: false },
+    Migration { sql: include_str!("../../migrations/0003_small_rows.sql"), rewrites: true },
+    Migration { sql: include_str!("../../migrations/0004_labels.sql"), rewrites: false },
 ];
 
 /// `PRAGMA user_version` of a file that has all of them.
 #[expect(clippy::cast_possible_wrap, reason = "a list that somebody wrote by hand is short")]
 const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// The schema version that databases are written in, and the version of SQLite that writes them.
+#[must_use]
+pub fn versions() -> (i64, &'static str) {
+    (VERSION, rusqlite::version())
+}
 
 /// The public views, replaced in the file when their text here is another.
 const VIEWS: &[(&str, &str)] = &[
@@ -108,6 +122,32 @@ pub enum StoreError {
         /// The latest version known here.
         known: usize,
     },
+    /// The file was written by an earlier version, and cannot be brought up to date.
+    #[error(
+        "{} has schema version {found} and has to be brought to version {known} first, which needs the right to write: \
+         copy it to where you may", .path.display()
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The version that is needed.
+        known: usize,
+    },
+    /// The disk is too full for the file to be brought up to date.
+    #[error(
+        "{}: bringing it to schema version {VERSION} may need {} MiB of room on the disk, and {} MiB are free", .path.display(),
+        .needed.div_ceil(MEBIBYTE), .free / MEBIBYTE
+    )]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that may be needed.
+        needed: u64,
+        /// Bytes that there are.
+        free: u64,
+    },
     /// Nobody waits for the source any more.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -141,6 +181,7 @@ impl StoreError {
 enum Cause {
     Sqlite(rusqlite::Error),
     File(io::Error),
+    NoRoom { needed: u64, free: u64 },
 }
 
 impl From<rusqlite::Error> for Cause {
@@ -180,6 +221,8 @@ fn describe_io(error: &io::Error) -> String {
 
 const FULL: &str = "the disk is full";
 
+const MEBIBYTE: u64 = 1 << 20;
+
 fn locked() -> String {
     format!("another program has had the database locked for {} seconds", PATIENCE.as_secs())
 }
@@ -191,6 +234,8 @@ pub struct Database {
     path: PathBuf,
     /// The file did not exist before.
     created: bool,
+    /// Schema version that the file had; 0 if it was empty.
+    found: i64,
     /// The file is not in its place before the first run is in it.
     claim: Option<Claim>,
 }
@@ -229,13 +274,14 @@ impl Database {
             Err(StoreError::Sqlite { source, .. }) if is_not_writable(&source) => None,
             Err(error) => return Err(error),
         };
-        match (Self::bring_up_to_date(path), stale) {
-            (Ok(()), _) => read_only(),
+        match (Self::rewrite(path), stale) {
+            (Ok(found), _) => Ok(Self { found, ..read_only()? }),
             // Only views are of an older version: reports do without them.
-            (Err(StoreError::Sqlite { source, .. }), Some(database))
-                if is_not_writable(&source) && database.has_all_tables()? =>
-            {
-                Ok(database)
+            (Err(StoreError::Sqlite { source, .. }), Some(database)) if is_not_writable(&source) => {
+                match database.found {
+                    VERSION => Ok(database),
+                    found => Err(StoreError::Older { path: path.to_owned(), found, known: MIGRATIONS.len() }),
+                }
             }
             (Err(StoreError::Sqlite { source, .. }), None) if is_not_writable(&source) => {
                 Err(StoreError::NeedsRecovery(path.to_owned()))
@@ -244,15 +290,16 @@ impl Database {
         }
     }
 
-    /// Rolls back what was interrupted, which reading with the right to write does, and migrates.
-    fn bring_up_to_date(path: &Path) -> Result<(), StoreError> {
+    /// Rolls back what was interrupted, which reading with the right to write does, and migrates. Gives back the version
+    /// that was found.
+    fn rewrite(path: &Path) -> Result<i64, StoreError> {
         let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
-        if database.is_current()? {
-            return Ok(());
+        if !database.is_current()? {
+            let transaction = database.begin()?;
+            let done = bring_up_to_date(&transaction).and_then(|()| Ok(transaction.commit()?));
+            done.map_err(|cause| database.failed(cause))?;
         }
-        let transaction = database.begin()?;
-        let migrated = migrate(&transaction).and_then(|()| transaction.commit());
-        migrated.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })
+        Ok(database.found)
     }
 
     /// A database without runs that no file holds.
@@ -275,9 +322,9 @@ impl Database {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags);
         let connection = opened.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
-        let database = Self { connection, path: path.to_owned(), created, claim: None };
+        let mut database = Self { connection, path: path.to_owned(), created, found: 0, claim: None };
         database.configure().map_err(|source| database.failed(source))?;
-        database.identify()?;
+        database.found = database.identify()?;
         Ok(database)
     }
 
@@ -290,7 +337,8 @@ impl Database {
         self.connection.pragma_update(None, "foreign_keys", false)
     }
 
-    fn identify(&self) -> Result<(), StoreError> {
+    /// Gives back the schema version of a file that is ours, or empty.
+    fn identify(&self) -> Result<i64, StoreError> {
         let (application, version, objects) = self.identity().map_err(|source| self.failed(source))?;
         if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0) {
             return Err(StoreError::NotOurs(self.path.clone()));
@@ -299,18 +347,12 @@ impl Database {
             let (path, known) = (self.path.clone(), MIGRATIONS.len());
             return Err(StoreError::Newer { path, found: version, known });
         }
-        Ok(())
+        Ok(version)
     }
 
     fn identity(&self) -> rusqlite::Result<(i64, i64, i64)> {
         let one = |sql: &str| self.connection.query_row(sql, [], |row| row.get(0));
         Ok((one("PRAGMA application_id")?, one("PRAGMA user_version")?, one("SELECT COUNT(*) FROM sqlite_schema")?))
-    }
-
-    /// Whether the tables are as this program wants them, whatever the views.
-    fn has_all_tables(&self) -> Result<bool, StoreError> {
-        let (_, version, _) = self.identity().map_err(|source| self.failed(source))?;
-        Ok(version == VERSION)
     }
 
     /// Whether tables and views are as this program wants them.
@@ -326,6 +368,12 @@ impl Database {
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// Schema version that the file had before it was brought up to date, if it was.
+    #[must_use]
+    pub fn migrated_from(&self) -> Option<i64> {
+        (1..VERSION).contains(&self.found).then_some(self.found)
     }
 
     /// The file.
@@ -349,7 +397,7 @@ impl Database {
 
     /// Removes the file if this program made it and nothing came of it.
     pub(crate) fn discard_if_new(self) {
-        let Self { connection, path, created, claim } = self;
+        let Self { connection, path, created, claim, .. } = self;
         drop(connection);
         if claim.is_some() {
             return;
@@ -386,6 +434,7 @@ impl Database {
         match cause.into() {
             Cause::Sqlite(source) => StoreError::Sqlite { path, source },
             Cause::File(source) => StoreError::File { path, source },
+            Cause::NoRoom { needed, free } => StoreError::NoRoom { path, needed, free },
         }
     }
 }
@@ -396,12 +445,18 @@ fn is_not_writable(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 
+/// Brings the tables and views of a file that may be large to what this program wants.
+fn bring_up_to_date(transaction: &Connection) -> Result<(), Cause> {
+    room::check(transaction)?;
+    Ok(migrate(transaction)?)
+}
+
 /// Brings tables and views to what this program wants.
 fn migrate(transaction: &Connection) -> rusqlite::Result<()> {
     let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let done = usize::try_from(version).unwrap_or(0);
     for migration in MIGRATIONS.iter().skip(done) {
-        transaction.execute_batch(migration)?;
+        transaction.execute_batch(migration.sql)?;
     }
     if done < MIGRATIONS.len() {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::bulk::{Bulk, End, FIRST_RUN};
 use super::places::Places;
 use super::segment::{Segment, empty_tables};
-use super::{Cause, Database, StoreError, migrate, sources};
+use super::{Cause, Database, StoreError, bring_up_to_date, sources};
 use crate::events::{EdgeKind, FunctionId, LabelsId, MetricId};
 use crate::input::Fingerprint;
 use crate::source::Folder;
@@ -314,7 +314,7 @@ impl RunWriter<'_> {
     fn begin_sql(&mut self) -> Result<(), StoreError> {
         let begun = (|| {
             self.connection().execute_batch("BEGIN IMMEDIATE")?;
-            migrate(self.connection())?;
+            bring_up_to_date(self.connection())?;
             if self.database.claim.is_some() {
                 // The first run: its own numbers hold.
                 return Ok(());
@@ -328,7 +328,7 @@ impl RunWriter<'_> {
             (self.ids.nodes_before, self.ids.metrics_before) = bases?;
             Ok(())
         })();
-        begun.map_err(|source: rusqlite::Error| self.database.failed(source))
+        begun.map_err(|cause: Cause| self.database.failed(cause))
     }
 
     fn connection(&self) -> &Connection {

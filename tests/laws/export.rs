@@ -114,7 +114,7 @@ const NOT_WRITTEN: [(&str, &[&str]); 4] = [
     ("dyalog_xml", &["names"]),
     // Written as samples, whatever was read; names of metrics are the reader's.
     ("speedscope", &["calls", "kinds", "metric", "facts", "negative", "definitions", "same_name"]),
-    ("firefox", &["facts", "metric", "metrics"]),
+    ("firefox", &["facts", "labels", "metric", "metrics"]),
 ];
 
 /// What a format reads itself is the same profile, table by table, unless something is said to be lost.

@@ -122,6 +122,25 @@ impl<const M: usize> CallTree<M> {
         new
     }
 
+    /// The frames of a node, outermost first. A line stands for its function, too.
+    pub(in crate::importers) fn stack(&self, node: NodeId, stack: &mut Vec<Frame<'static>>) {
+        stack.clear();
+        let mut at = node;
+        while at != TOP {
+            let Some(Node { parent, site: Site { function, line, col }, .. }) = self.nodes.get(at as usize) else {
+                break;
+            };
+            let line = (*line != 0).then_some(Line { file: "", line: *line, col: *col });
+            stack.push(Frame { function: *function, line });
+            at = if line.is_some() {
+                self.nodes.get(*parent as usize).map_or(TOP, |function| function.parent)
+            } else {
+                *parent
+            };
+        }
+        stack.reverse();
+    }
+
     /// Counts a call of the node's function.
     pub(in crate::importers) fn call(&mut self, node: NodeId) {
         let function = self.function_of(node).unwrap_or(node);

@@ -46,6 +46,8 @@ impl Tables {
                         b"func" => table.function = numbers(json)?,
                         b"line" => table.line = numbers(json)?,
                         b"column" => table.column = numbers(json)?,
+                        b"category" => table.categories.category = numbers(json)?,
+                        b"subcategory" => table.categories.subcategory = numbers(json)?,
                         _ => return Ok(false),
                     }
                     Ok(true)
@@ -100,6 +102,20 @@ impl<'t> View<'t> {
         })
     }
 
+    /// Category and subcategory of each stack: its own, else that of its innermost frame, else that of the stack around it;
+    /// [`NONE`] where none has one.
+    pub(in crate::importers) fn categories(&self) -> Vec<(u32, u32)> {
+        let Stacks { frame: frames, prefix: prefixes, categories } = self.stacks;
+        let mut all: Vec<(u32, u32)> = Vec::with_capacity(frames.len());
+        for ((stack, frame), prefix) in (0..).zip(frames).zip(prefixes) {
+            let around = || all.get(*prefix as usize).copied();
+            let known = [categories.of(stack), self.frames.categories.of(*frame)];
+            let known = known.into_iter().find(|(category, _)| *category != NONE).or_else(around);
+            all.push(known.unwrap_or((NONE, NONE)));
+        }
+        all
+    }
+
     /// A text, empty where there is none.
     pub(in crate::importers) fn text(&self, number: Option<u32>) -> Result<&'t str, u32> {
         match number.filter(|number| *number != NONE) {
@@ -114,6 +130,8 @@ pub(in crate::importers) struct Stacks {
     pub(in crate::importers) frame: Vec<u32>,
     /// The stack without its innermost frame: one with a smaller number.
     pub(in crate::importers) prefix: Vec<u32>,
+    /// Of files whose stacks have them.
+    categories: Categories,
 }
 
 #[derive(Default)]
@@ -121,6 +139,22 @@ pub(in crate::importers) struct Frames {
     pub(in crate::importers) function: Vec<u32>,
     pub(in crate::importers) line: Vec<u32>,
     pub(in crate::importers) column: Vec<u32>,
+    categories: Categories,
+}
+
+/// What frames or stacks are about, as numbers of the profile's list.
+#[derive(Default)]
+struct Categories {
+    category: Vec<u32>,
+    /// In the category.
+    subcategory: Vec<u32>,
+}
+
+impl Categories {
+    fn of(&self, number: u32) -> (u32, u32) {
+        let at = |column: &[u32]| column.get(number as usize).copied().unwrap_or(NONE);
+        (at(&self.category), at(&self.subcategory))
+    }
 }
 
 #[derive(Default)]
@@ -186,6 +220,8 @@ fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
     columns(json, &["frame", "prefix"], |json, name| {
         match name {
             b"frame" => table.frame = numbers(json)?,
+            b"category" => table.categories.category = numbers(json)?,
+            b"subcategory" => table.categories.subcategory = numbers(json)?,
             b"prefix" => {
                 let mut number = 0;
                 table.prefix = column(json, |json| {

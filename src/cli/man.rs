@@ -1,0 +1,51 @@
+//! `profdb man FOLDER`
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command};
+
+use super::{Failure, complain, program};
+
+/// Says when the program was released.
+const CHANGES: &str = include_str!("../../CHANGELOG.md");
+
+#[derive(Debug, Args)]
+pub(super) struct Man {
+    /// Folder for the pages, one for each command; it has to be there
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+}
+
+pub(super) fn run(man: &Man) -> Result<(), Failure> {
+    let mut program = program().disable_help_subcommand(true);
+    program.build();
+    let written = pages(program, &man.folder);
+    written.map_err(|error| complain(format!("{}: {error}", man.folder.display()), Failure::Output))
+}
+
+/// Writes the page of a command and those of the commands below it.
+fn pages(command: Command, folder: &Path) -> io::Result<()> {
+    for below in command.get_subcommands() {
+        pages(below.clone(), folder)?;
+    }
+    let page = clap_mangen::Man::new(command).date(released()).source(concat!("profdb ", env!("CARGO_PKG_VERSION")));
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    fs::write(folder.join(page.get_filename()), tidied(&String::from_utf8_lossy(&text)))
+}
+
+/// The date of the latest release: `## 0.1.0 - 2026-11-21`.
+fn released() -> &'static str {
+    let mut headings = CHANGES.lines().filter_map(|line| line.strip_prefix("## "));
+    headings.find_map(|heading| Some(heading.split_once(" - ")?.1)).unwrap_or_default()
+}
+
+/// Without what readers of manual pages complain about: ends of lines beside vertical space, blanks at ends of lines.
+fn tidied(page: &str) -> String {
+    let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
+    let is_space = |at: usize| lines.get(at).is_some_and(|line| line.is_empty() || *line == ".sp");
+    let kept = (0..lines.len()).filter(|&at| lines[at] != ".br" || !is_space(at + 1) && !is_space(at.wrapping_sub(1)));
+    kept.flat_map(|at| [lines[at], "\n"]).collect()
+}

@@ -1,0 +1,110 @@
+//! What shells and readers of manual pages make of what the program writes for them.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::{fs, io::Write};
+
+const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
+
+fn run(program: &str, arguments: &[&str]) -> Output {
+    let output = Command::new(program).args(arguments).output();
+    output.unwrap_or_else(|error| panic!("{program}: {error}; README.md says what the tests need"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Bash itself is asked: words so far, and what may stand for the last one.
+#[test]
+fn bash_completes_commands_flags_and_names() {
+    let script = run(PROFDB, &["completions", "bash"]);
+    assert!(script.status.success());
+    let mut asked = text(&script.stdout);
+    asked.push_str(
+        r#"
+        complete -p profdb | grep -q -- '-F _profdb' || echo 'profdb is not completed'
+        try() {
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+            _profdb profdb "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            printf '%s\n' "${COMPREPLY[*]}"
+        }
+        "#,
+    );
+    let table: [(&[&str], &str); 10] = [
+        (&["exp"], "export"),
+        (&["co"], "convert completions"),
+        (&["report", "c"], "calls call_lines callees cumulative"),
+        (&["report", "calls", "--f"], "--from --format --first --fn --focus"),
+        (&["import", "--from", "fo"], "folded"),
+        (&["import", "--from", "ghc"], "ghc_px ghc_prof ghc_json"),
+        (&["export", "--format", "dyalog"], "dyalog_xml dyalog_csv"),
+        (&["report", "summary", "--format", "j"], "json jsonl"),
+        (&["report", "summary", "--percent-of", ""], "total selection"),
+        (&["formats", "p"], "pprof perf_script pstats"),
+    ];
+    for (words, _) in table {
+        let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        asked.extend(["try profdb ", &quoted.join(" "), "\n"]);
+    }
+    let bash = Command::new("bash").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut bash = bash.expect("bash is there");
+    bash.stdin.take().expect("a pipe").write_all(asked.as_bytes()).expect("bash reads");
+    let said = bash.wait_with_output().expect("bash ends");
+    assert_eq!(text(&said.stderr), "");
+    let expected: Vec<&str> = table.iter().map(|(_, expected)| *expected).collect();
+    assert_eq!(text(&said.stdout).lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn every_shell_has_a_script() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = run(PROFDB, &["completions", shell]);
+        let words = text(&script.stdout);
+        assert!(script.status.success() && words.contains("call_lines") && words.contains("convert"), "{shell}");
+    }
+}
+
+/// Every command has a page, and mandoc has nothing to say about it but style.
+#[test]
+fn manual_pages_are_well_formed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a name in UTF-8");
+    let written = run(PROFDB, &["man", path]);
+    assert_eq!((written.status.code(), text(&written.stderr)), (Some(0), String::new()));
+    let mut names = Vec::new();
+    expected_pages("profdb", &profdb::cli::program(), &mut names);
+    for name in &names {
+        let page = folder.path().join(name);
+        let lint = run("mandoc", &["-Tlint", "-Wwarning", page.to_str().expect("a name in UTF-8")]);
+        assert_eq!(text(&lint.stdout), "", "{name}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), names.len(), "{names:?}");
+    let shown = run("mandoc", &["-Tutf8", &format!("{path}/profdb-report-calls.1")]);
+    assert!(text(&shown.stdout).replace('\u{8}', "").contains("Number, title or tag of the run"), "it can be read");
+}
+
+fn expected_pages(name: &str, command: &clap::Command, names: &mut Vec<String>) {
+    names.push(format!("{name}.1"));
+    for below in command.get_subcommands() {
+        expected_pages(&format!("{name}-{}", below.get_name()), below, names);
+    }
+}
+
+#[test]
+fn manual_pages_need_a_folder() {
+    let written = run(PROFDB, &["man", "no/such/folder"]);
+    assert_eq!(written.status.code(), Some(1));
+    assert!(text(&written.stderr).starts_with("profdb: no/such/folder: "), "{}", text(&written.stderr));
+    assert!(!Path::new("no").exists());
+}
+
+/// Which program, which database, which SQLite: what a report of a defect needs.
+#[test]
+fn version_says_what_is_inside() {
+    let (schema, sqlite) = profdb::store::versions();
+    let expected = format!("profdb {} (schema version {schema}, SQLite {sqlite})\n", env!("CARGO_PKG_VERSION"));
+    for flag in ["--version", "-V"] {
+        assert_eq!(text(&run(PROFDB, &[flag]).stdout), expected);
+    }
+}
