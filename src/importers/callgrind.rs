@@ -9,7 +9,7 @@
 //! # How to record one
 //! ```text
 //! valgrind --tool=callgrind ./program
-//! php -d xdebug.mode=profile -d xdebug.use_compression=0 script.php
+//! php -d xdebug.mode=profile -d xdebug.start_with_request=yes script.php
 //! go tool pprof -callgrind cpu.pprof > cpu.callgrind
 //! ```
 //!
@@ -19,18 +19,31 @@
 //!   recursion apart, as `fib'2` (`--separate-recs`): all levels are one function, and its cumulative cost is that of the
 //!   first level. Elsewhere such figures are unknown, unless the function calls only itself.
 //! - Every event as a metric. A unit in its name (`Time_(10ns)`, `cpu(ms)`) is taken off, times are nanoseconds and sizes
-//!   bytes; a bare `Time` of Xdebug is microseconds.
+//!   bytes; bare `Time` and `Memory` of Xdebug are microseconds and bytes.
 //! - Functions by object (the module), file and name, with short and full names. `???` is unknown. Lines with their file, where
 //!   it is not that of the function; line 0 is unknown. Calls of which the file counts 0 are of an unknown number.
 //! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else.
-//! - Several parts in one file (dumps, threads, requests) are added up, with a note.
+//! - Several parts in one file (dumps, threads, requests) are added up, with a note. Requests of a tree are not: each has a node
+//!   of its own on top, with the name of its script.
+//! - Of Xdebug the tree of calls (fidelity `tree`), if the file proves it. Xdebug writes a record whenever a function returns, and
+//!   names in it each call that the function made, and what it cost. So the calls of a record have to be the last ones that
+//!   returned and have no caller yet. The file is a tree if each record finds them there, in order, by function and by cost, and
+//!   if each request ends with its `summary:`. One record that does not fit, and all of the file is read as edges; a warning
+//!   says which it was. Fibers that run by turns, and processes that write into one file, return in no such order.
+//!   Calls of one path become one node, from line to line of the callers. A call cost what its caller says; the outermost
+//!   ones, for which nobody says it, cost what they and their calls did. Costs of a node and of what it called may therefore
+//!   differ: Xdebug rounds each time by itself (as many units as there are calls, and one), and version 3 writes 0 for
+//!   memory when more was set free than taken. Any other difference is no proof.
 //! - Text that is no UTF-8 as Windows-1252.
 //! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! # What we leave out
-//! - The tree that the order of Xdebug's records suggests: its runs are read as edges, too.
+//! - Files of old versions of Xdebug, which call their format 0.9.6.
 //! - Addresses of instructions (their costs are added up line by line), jumps, and events that are computed from others.
 //! - Names of `--separate-callers` are not taken apart: every context is a function of its own.
+//!
+//! Xdebug has no format of its own here: its files are callgrind's, word for word, every program for these reads them, and those
+//! that prove no tree have to be read so. Who wrote a file decides only what its order may mean.
 //!
 //! # References
 //! - "Callgrind Format Specification", Valgrind documentation.

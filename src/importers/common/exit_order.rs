@@ -26,6 +26,13 @@ impl Accuracy {
             Unit::Bytes | Unit::Count => Self::Clamped,
         }
     }
+
+    fn unit(self) -> f64 {
+        match self {
+            Self::Rounded(unit) => unit,
+            Self::Clamped => 1.0,
+        }
+    }
 }
 
 /// A record: a call that has returned.
@@ -100,7 +107,7 @@ pub(in crate::importers) enum Doubt {
     Missing { calls: usize, waiting: usize },
     /// Its `at`th call is of another function than the one that returned then.
     Callee { at: usize, named: usize, returned: usize },
-    /// The same function, but another cost than its record has.
+    /// The same function, but another cost than its record has, in the file's units.
     Cost { at: usize, named: usize, stated: f64, cost: f64 },
     /// The file ends before somebody says so.
     Cut,
@@ -321,7 +328,8 @@ impl Proof {
             }
             for (metric, (accuracy, (stated, cost))) in metrics.iter().zip(stated.iter().zip(cost)).enumerate() {
                 if !callee.explains(*accuracy, metric, stated - cost) {
-                    return Err(Doubt::Cost { at, named, stated: *stated, cost: *cost });
+                    let unit = accuracy.unit();
+                    return Err(Doubt::Cost { at, named, stated: stated / unit, cost: cost / unit });
                 }
             }
             if let Some(mark) = marks.get_mut(callee.record) {

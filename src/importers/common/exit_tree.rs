@@ -257,7 +257,9 @@ impl ExitTree {
                 self.children(node, &mut below);
             }
         }
-        path.iter().for_each(|_| sink.leave());
+        for _ in path {
+            sink.leave();
+        }
         if part.is_some() {
             sink.leave();
         }
@@ -291,10 +293,12 @@ impl ExitTree {
         let own_and_all = self.metrics.iter().zip(figures(0).iter().zip(figures(count)));
         let step_above = path.last().and_then(|above| self.node(*above)).map(|above| above.step);
         let function = match (step, step_above) {
-            (Step::Function(function), _) | (Step::Line(_), Some(Step::Function(function))) => function,
-            _ => return false,
+            (Step::Function(function), _) | (Step::Line(_), Some(Step::Function(function))) => Some(function),
+            _ => None,
         };
-        let Some(function) = self.functions.get(function).copied() else { return false };
+        let Some(function) = function.and_then(|function| self.functions.get(function)).copied() else {
+            return false;
+        };
         if let Step::Line(line) = step {
             sink.enter(Frame::line(function, line), None);
             for (metric, (own, _)) in own_and_all.filter(|(_, (own, _))| **own != 0.0) {
