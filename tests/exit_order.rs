@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 #![expect(clippy::float_cmp, reason = "figures are whole numbers")]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +16,8 @@ use profdb::error::Stop;
 use profdb::import::{import, meta};
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
-use profdb::store::Database;
+use profdb::report::{self, Argument, ReportError, Request};
+use profdb::store::{Database, StoreError};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
@@ -410,7 +412,7 @@ fn sample(name: &str) -> String {
     text
 }
 
-/// Files that Xdebug has written: exceptions, generators, destructors, exit() within calls, several requests.
+/// Files that Xdebug has written: exceptions, generators, destructors, `exit()` within calls, several requests.
 #[test]
 fn samples_are_trees() {
     for name in ["xdebug.out.gz", "xdebug-paths.out", "xdebug-append.out"] {
@@ -425,6 +427,68 @@ fn fibers_are_edges() {
     let database = imported(text.as_bytes());
     assert_eq!(fidelity(&database), "edges");
     check_known(&database, &text);
+}
+
+/// Rows of a report about both functions called `f`: a name, calls, own cost and cost in all, which may be unknown; and what
+/// is selected.
+type Told = (Option<f64>, BTreeMap<String, (i64, f64, Option<f64>)>);
+
+fn ask(database: &Database, report: &str) -> Result<Told, ReportError> {
+    let run = database.run(None)?.expect("a run");
+    let arguments = vec![("fn".to_owned(), Argument::Text("f".to_owned()))];
+    let request = Request { arguments, ..Request::default() };
+    let mut answer = report::ask(database, report::by_name(report).expect("a report"), &run, &request)?;
+    let place = |wanted: &[&str]| answer.columns.iter().position(|column| wanted.contains(&&*column.name));
+    let places = [&["function", "element"][..], &["calls"], &["exclusive"], &["cumulative"], &["file"]].map(place);
+    let [Some(name), Some(calls), Some(exclusive), Some(cumulative), file] = places else { panic!("{places:?}") };
+    let mut rows = BTreeMap::new();
+    answer.each(|row| {
+        let real = |at: usize| if let report::Value::Real(figure) = row[at] { Some(figure) } else { None };
+        let calls = if let report::Value::Integer(calls) = row[calls] { calls } else { 0 };
+        let key = format!("{:?} {:?}", row[name], file.map(|file| &row[file]));
+        rows.insert(key, (calls, real(exclusive).unwrap_or(0.0), real(cumulative)));
+        Ok::<_, StoreError>(())
+    })?;
+    Ok((answer.subject.expect("it is a report").selected, rows))
+}
+
+/// Two functions of one name, of a run without paths: their totals are the answer that the tree gives, or there is none.
+#[test]
+fn functions_of_one_name_are_asked_together() {
+    fn exact(call: &mut Call) {
+        (call.nanoseconds, call.memory) = (call.nanoseconds * 10, call.memory.abs());
+        call.calls.iter_mut().for_each(exact);
+    }
+    let (told, refused) = (Cell::new(0), Cell::new(0));
+    let config = ProptestConfig { cases: 60, rng_algorithm: RngAlgorithm::ChaCha, ..ProptestConfig::default() };
+    proptest!(config, |(mut requests in requests())| {
+        requests.truncate(1);
+        requests[0].truncate(4);
+        requests[0].iter_mut().for_each(exact);
+        let text = written(&requests, Version::Three);
+        let (tree, edges) = (imported(text.as_bytes()), imported(as_edges(&text).as_bytes()));
+        for report in ["summary", "calls", "callees"] {
+            let (expected, found) = match (ask(&tree, report), ask(&edges, report)) {
+                (Ok(expected), Ok(found)) => (expected, found),
+                (_, Err(ReportError::NothingSelected(_))) => {
+                    refused.set(refused.get() + 1);
+                    continue;
+                }
+                other => panic!("{other:?}"),
+            };
+            told.set(told.get() + 1);
+            if let Some(cost) = found.0 {
+                prop_assert_eq!(Some(cost), expected.0);
+            }
+            for (name, (calls, own, all)) in found.1 {
+                // The tree knows of calls from nowhere; callees and callers that cost nothing are rows in both.
+                let Some(row) = expected.1.get(&name) else { panic!("{name} in {expected:?}") };
+                prop_assert!(calls <= row.0 && (report != "summary" || own == row.1), "{} {:?}", name, row);
+                prop_assert!(all.is_none() || all == row.2, "{} {:?} {:?}", name, all, row);
+            }
+        }
+    });
+    assert!(told.get() > 20 && refused.get() > 20, "{told:?} told, {refused:?} refused");
 }
 
 #[test]
