@@ -412,7 +412,7 @@ impl<'s> Profile<'s> {
                 let level = self.level(at, (self.object, self.file, name))?;
                 (self.current, self.home) = (Some(level), self.file);
                 if let Some(order) = &mut self.order {
-                    order.begin(at, level.function);
+                    order.begin(at, number_of(level));
                 }
                 self.called = Called::default();
             }
@@ -521,7 +521,7 @@ impl<'s> Profile<'s> {
             }
             match call {
                 Some((_, callee, calls)) => {
-                    order.call(Call { callee: callee.function, line: place.1 }, calls, &figures);
+                    order.call(Call { callee: number_of(callee), line: place.1 }, calls, &figures);
                 }
                 None => order.cost(place.1, &figures),
             }
@@ -608,8 +608,8 @@ impl<'s> Profile<'s> {
             doubt => {
                 self.graph.say(self.sink, &self.names, &metrics);
                 if let Some(Err((at, function, doubt))) = doubt {
-                    let name = |function| {
-                        let level = Level { function, deeper: false };
+                    let name = |function: u32| {
+                        let level = Level { function: function as usize, deeper: false };
                         self.graph.name(level).map_or("", |name| self.names.text(name))
                     };
                     let message = format!("read without paths: {}", doubt.told(name, function));
@@ -673,6 +673,11 @@ impl<'s> Profile<'s> {
             )
         });
     }
+}
+
+/// What the order of calls knows a function by. Nobody has room for more of them.
+fn number_of(level: Level) -> u32 {
+    u32::try_from(level.function).unwrap_or(u32::MAX)
 }
 
 /// Costs of a record in words.

@@ -11,7 +11,7 @@
 //! | profiler | what to run | format |
 //! | --- | --- | --- |
 //! | async-profiler (Java) | `asprof -o collapsed -f run.folded PID`; of a JFR file `jfrconv run.jfr run.pb.gz` | `folded`, `pprof` |
-//! | DTrace | `stackcollapse.pl` or `inferno-collapse-dtrace` on its output | `folded` |
+//! | `dtrace` | `stackcollapse.pl` or `inferno-collapse-dtrace` on its output | `folded` |
 //! | bpftrace | `stackcollapse-bpftrace.pl` on its output | `folded` |
 //! | dotnet-trace (.NET) | `dotnet-trace collect --format Speedscope` | `speedscope` |
 //! | GHC's eventlog | `hs-speedscope run.eventlog` | `speedscope` |

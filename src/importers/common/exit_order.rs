@@ -38,7 +38,7 @@ impl Accuracy {
 /// A record: a call that has returned.
 #[derive(Debug, Default)]
 pub(in crate::importers) struct Record {
-    pub(in crate::importers) function: usize,
+    pub(in crate::importers) function: u32,
     /// Where its own cost is said to be; 0 if unknown.
     pub(in crate::importers) line: u32,
     /// Own cost, by metric.
@@ -53,13 +53,13 @@ pub(in crate::importers) struct Record {
 /// A call that a record makes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::importers) struct Call {
-    pub(in crate::importers) callee: usize,
+    pub(in crate::importers) callee: u32,
     /// The caller's line; 0 if unknown.
     pub(in crate::importers) line: u32,
 }
 
 impl Record {
-    fn begin(&mut self, function: usize, metrics: usize) {
+    fn begin(&mut self, function: u32, metrics: usize) {
         (self.function, self.line, self.has_cost, self.metrics) = (function, 0, false, metrics);
         self.own.clear();
         self.own.resize(metrics, 0.0);
@@ -106,16 +106,16 @@ pub(in crate::importers) enum Doubt {
     /// It calls more functions than have returned before.
     Missing { calls: usize, waiting: usize },
     /// Its `at`th call is of another function than the one that returned then.
-    Callee { at: usize, named: usize, returned: usize },
+    Callee { at: usize, named: u32, returned: u32 },
     /// The same function, but another cost than its record has, in the file's units.
-    Cost { at: usize, named: usize, stated: f64, cost: f64 },
+    Cost { at: usize, named: u32, stated: f64, cost: f64 },
     /// The file ends before somebody says so.
     Cut,
 }
 
 impl Doubt {
     /// What is to be said of a function's record, with the names of functions.
-    pub(in crate::importers) fn told<'n>(&self, name: impl Fn(usize) -> &'n str, of: usize) -> String {
+    pub(in crate::importers) fn told<'n>(&self, name: impl Fn(u32) -> &'n str, of: u32) -> String {
         match *self {
             Self::Shape(what) => format!("the record of `{}` {what}", name(of)),
             Self::Missing { calls, waiting } => {
@@ -155,12 +155,12 @@ impl Mark {
 #[derive(Debug)]
 struct Waiting {
     /// Which record it is.
-    record: usize,
-    function: usize,
+    record: u32,
+    function: u32,
     /// How many calls it made.
-    calls: usize,
+    calls: u32,
     /// By metric, as bits: part of its cost is 0, and may have been less.
-    zeros: u64,
+    zeros: u32,
 }
 
 /// What whole records are for.
@@ -184,7 +184,7 @@ pub(in crate::importers) struct ExitOrder {
     open: Option<Position>,
     reader: Reader,
     /// The first doubt and the function it is about.
-    doubt: Option<(Position, usize, Doubt)>,
+    doubt: Option<(Position, u32, Doubt)>,
 }
 
 impl ExitOrder {
@@ -208,7 +208,7 @@ impl ExitOrder {
     }
 
     /// A record begins; the one before is whole.
-    pub(in crate::importers) fn begin(&mut self, at: Position, function: usize) {
+    pub(in crate::importers) fn begin(&mut self, at: Position, function: u32) {
         self.end();
         if !matches!(self.reader, Reader::Nobody) {
             self.open = Some(at);
@@ -261,7 +261,7 @@ impl ExitOrder {
     }
 
     /// The marks of all calls, or the place of the first doubt, the function that it is about, and the doubt.
-    pub(in crate::importers) fn proof(self) -> Result<Vec<Mark>, (Position, usize, Doubt)> {
+    pub(in crate::importers) fn proof(self) -> Result<Vec<Mark>, (Position, u32, Doubt)> {
         match (self.doubt, self.reader) {
             (Some(doubt), _) => Err(doubt),
             (None, Reader::Proof(proof)) => Ok(proof.marks),
@@ -313,6 +313,9 @@ impl Proof {
     fn add(&mut self, metrics: &[Accuracy], record: &Record) -> Result<(), Doubt> {
         let Self { waiting, costs, marks } = self;
         let (calls, stride) = (record.calls.len(), metrics.len());
+        let (Ok(number), Ok(made)) = (u32::try_from(marks.len()), u32::try_from(calls)) else {
+            return Err(Doubt::Shape("is one of more than 2^32"));
+        };
         let first = waiting.len().checked_sub(calls).ok_or(Doubt::Missing { calls, waiting: waiting.len() })?;
         // What is claimed makes room for what the record costs in all.
         let sums = costs.len();
@@ -332,7 +335,7 @@ impl Proof {
                     return Err(Doubt::Cost { at, named, stated: stated / unit, cost: cost / unit });
                 }
             }
-            if let Some(mark) = marks.get_mut(callee.record) {
+            if let Some(mark) = marks.get_mut(callee.record as usize) {
                 *mark = Mark(call.line | if at == 1 { Mark::FIRST } else { 0 });
             }
             zeros |= bits(stated);
@@ -340,21 +343,20 @@ impl Proof {
         }
         costs.drain(first * stride..costs.len() - stride);
         waiting.truncate(first);
-        waiting.push(Waiting { record: marks.len(), function: record.function, calls, zeros });
+        waiting.push(Waiting { record: number, function: record.function, calls: made, zeros });
         marks.push(Mark::default());
         Ok(())
     }
 }
 
 /// Which costs are 0, as bits. None of those beyond them.
-fn bits(costs: &[f64]) -> u64 {
-    let zeros = costs.iter().take(64).enumerate().filter(|(_, cost)| **cost == 0.0);
+fn bits(costs: &[f64]) -> u32 {
+    let zeros = costs.iter().take(32).enumerate().filter(|(_, cost)| **cost == 0.0);
     zeros.fold(0, |bits, (metric, _)| bits | 1 << metric)
 }
 
 impl Waiting {
     /// Whether what its caller says of its cost may differ so much from what its record adds up to.
-    #[expect(clippy::cast_precision_loss, reason = "nothing makes 2^53 calls")]
     fn explains(&self, accuracy: Accuracy, metric: usize, difference: f64) -> bool {
         if difference == 0.0 {
             return true;
@@ -362,8 +364,8 @@ impl Waiting {
         // A call that made none has one figure, which its caller repeats.
         self.calls > 0
             && match accuracy {
-                Accuracy::Rounded(unit) => difference.abs() <= unit * (self.calls + 1) as f64,
-                Accuracy::Clamped => difference < 0.0 && metric < 64 && self.zeros >> metric & 1 == 1,
+                Accuracy::Rounded(unit) => difference.abs() <= unit * (f64::from(self.calls) + 1.0),
+                Accuracy::Clamped => difference < 0.0 && metric < 32 && self.zeros >> metric & 1 == 1,
             }
     }
 }

@@ -19,7 +19,7 @@ enum Step {
     /// To a line of the same function.
     Line(u32),
     /// To a function that it called.
-    Function(usize),
+    Function(u32),
     /// To a call that has not returned, so that nobody knows its function.
     Open,
 }
@@ -296,7 +296,7 @@ impl ExitTree {
             (Step::Function(function), _) | (Step::Line(_), Some(Step::Function(function))) => Some(function),
             _ => None,
         };
-        let Some(function) = function.and_then(|function| self.functions.get(function)).copied() else {
+        let Some(function) = function.and_then(|function| self.functions.get(function as usize)).copied() else {
             return false;
         };
         if let Step::Line(line) = step {
