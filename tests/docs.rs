@@ -280,8 +280,22 @@ fn formats_are_current() {
     for format in FORMATS {
         let _ = writeln!(text, "- [{0}](#{0}): {1}", format.name, format.summary);
     }
+    text.push_str("\nWhat is not in this list may still write one of them: see [other profilers](#other-profilers).\n");
     for format in FORMATS {
         let _ = write!(text, "\n{}", page(format.name, "src/importers"));
+    }
+    let path = root().join("src/importers/mod.rs");
+    let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let lines =
+        source.lines().map_while(|line| line.strip_prefix("//!")).map(|line| line.strip_prefix(' ').unwrap_or(line));
+    text.push_str("\n## Other profilers\n\n");
+    for line in lines.skip_while(|line| *line != "# Other profilers").skip(1) {
+        let _ = writeln!(text, "{line}");
+        // A row names formats of this list.
+        let row: Vec<_> = line.trim_matches('|').split(" | ").collect();
+        for name in row.get(2).into_iter().flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
+            assert!(importers::by_name(name).is_some(), "{line}: there is no format {name}");
+        }
     }
     compare("docs/formats.md", &text);
 }

@@ -163,7 +163,8 @@ type Refused<'t> = (&'t str, &'t [(&'t str, &'t str)], &'t str);
 fn what_needs_paths_is_refused_with_what_can_be_had() {
     let database = database();
     let filters = "knows no paths: --tag, --focus, --ignore and --hide look at paths";
-    let paths = "knows no paths: --fn takes the name of one function there";
+    let paths = "knows no paths: --fn takes the name of a function there";
+    let apart = "knows no paths: --fn takes functions there that do not call each other; here";
     let table: &[Refused<'_>] = &[
         ("tree", &[], "needs the tree of calls"),
         ("bottom_up", &[], "needs the tree of calls"),
@@ -173,12 +174,12 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
         ("summary", &[("ignore", "a")], filters),
         ("lines", &[("hide", "a")], filters),
         ("summary", &[("fn", "a,b")], paths),
-        ("summary", &[("fn", "*")], paths),
+        ("summary", &[("fn", "*")], apart),
         ("data", &[("fn", "a>b")], paths),
     ];
     let with_callers: &[Refused<'_>] = &[
         ("calls", &[("fn", "a>b")], paths),
-        ("callees", &[("fn", "*")], paths),
+        ("callees", &[("fn", "*")], "here a (m), b (m), c (n), d (n): a call of "),
         ("callees", &[("fn", "a"), ("focus", "b")], filters),
         ("tree", &[], "try calls, callees, summary, lines or data"),
     ];
@@ -186,6 +187,7 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
         ("calls", &[("fn", "a")], "needs callers"),
         ("call_lines", &[("fn", "a")], "needs callers"),
         ("callees", &[("fn", "a"), ("by", "module")], "needs callers"),
+        ("summary", &[("fn", "?")], "whether they call each other is unknown"),
         ("tree", &[], "run 2 knows totals only: try summary, lines or data"),
     ];
     for (run, special) in [("edges", with_callers), ("flat", without_callers)] {

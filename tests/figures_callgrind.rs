@@ -113,7 +113,7 @@ struct Profile {
     metrics: &'static [(&'static str, f64)],
 }
 
-const PROFILES: [Profile; 3] = [
+const PROFILES: [Profile; 5] = [
     Profile {
         file: "plain.out.gz",
         exclusive: "plain.exclusive.txt",
@@ -125,6 +125,18 @@ const PROFILES: [Profile; 3] = [
         file: "xdebug.out.gz",
         exclusive: "xdebug.exclusive.txt",
         tree: Some("xdebug.inclusive-tree.txt"),
+        metrics: &[("time", TICK), ("memory", 1.0)],
+    },
+    Profile {
+        file: "xdebug-paths.out",
+        exclusive: "xdebug-paths.exclusive.txt",
+        tree: Some("xdebug-paths.inclusive-tree.txt"),
+        metrics: &[("time", TICK), ("memory", 1.0)],
+    },
+    Profile {
+        file: "xdebug-fibers.out",
+        exclusive: "xdebug-fibers.exclusive.txt",
+        tree: Some("xdebug-fibers.inclusive-tree.txt"),
         metrics: &[("time", TICK), ("memory", 1.0)],
     },
 ];
@@ -182,7 +194,7 @@ fn own_costs_of_functions() {
             let sums = expected.entry(level(without_object(name)).0.to_owned()).or_insert(vec![0.0; metrics.len()]);
             sums.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += cost);
         }
-        assert!(expected.len() >= 30, "{file}: {} rows", expected.len());
+        assert!(expected.len() >= 9, "{file}: {} rows", expected.len());
         for (at, (metric, unit)) in metrics.iter().enumerate() {
             let mut found = own_costs(&database, metric);
             for (name, costs) in &expected {
@@ -286,7 +298,7 @@ fn callers_callees_and_cumulative_costs() {
         let owners = owners(&database);
         let report = text(tree);
         let blocks = blocks(&report, metrics.len());
-        assert!(blocks.len() >= 25, "{file}: {} blocks", blocks.len());
+        assert!(blocks.len() >= 9, "{file}: {} blocks", blocks.len());
         let has_levels = report.contains("'2 ");
         for (at, (metric, unit)) in metrics.iter().enumerate() {
             let found = pairs(&database, metric);
@@ -334,7 +346,8 @@ struct Function {
 }
 
 /// Own cost and calls of each function make its cumulative cost. The line `*` of the report is something else: what its
-/// callers paid, or that sum where nobody called.
+/// callers paid, or that sum where nobody called. Of a tree of Xdebug that is what `seen` adds up to; what is `cumulative` in
+/// it, where functions recur, `tests/exit_order.rs` looks at.
 fn cumulative_costs(database: &Database, own: &str, blocks: &[Vec<Entry<'_>>], of: (usize, &str, f64)) {
     let (at, metric, unit) = of;
     let owners = owners(database);
@@ -370,6 +383,7 @@ fn cumulative_costs(database: &Database, own: &str, blocks: &[Vec<Entry<'_>>], o
          WHERE metric = '{metric}' GROUP BY 1, 2"
     );
     let pairs = pairs(database, metric);
+    let is_tree = rows(database, "SELECT fidelity FROM runs", |row| row.get::<_, String>(0)) == ["tree"];
     let mut known = 0;
     for (name, seen, cumulative, unknown) in rows(database, &sql, |row| {
         let name = named(&row.get::<_, String>(0)?, &row.get::<_, String>(1)?);
@@ -377,9 +391,10 @@ fn cumulative_costs(database: &Database, own: &str, blocks: &[Vec<Entry<'_>>], o
     }) {
         let nothing = Function::default();
         let function = functions.get(&name).unwrap_or(&nothing);
-        assert!(close(seen, function.seen), "{metric} of {name}: {seen} against {}", function.seen);
         let callers: Vec<f64> =
             pairs.iter().filter(|((_, callee), _)| *callee == name).map(|(_, sum)| sum.seen).collect();
+        let sum = if is_tree { function.paid } else { function.seen };
+        assert!(close(seen, sum), "{metric} of {name}: {seen} against {sum}");
         let (paid, expected) = if callers.is_empty() {
             (seen, function.paid + function.included)
         } else {
@@ -388,10 +403,11 @@ fn cumulative_costs(database: &Database, own: &str, blocks: &[Vec<Entry<'_>>], o
         assert!(close(paid, expected), "{metric}: callers of {name}: {paid} against {expected}");
         if let (Some(cumulative), 0) = (cumulative, unknown) {
             known += 1;
-            assert!(close(cumulative, function.first), "{metric} of {name}: {cumulative} against {}", function.first);
+            let holds = if is_tree { cumulative <= seen } else { close(cumulative, function.first) };
+            assert!(holds, "{metric} of {name}: {cumulative} against {} and {seen}", function.first);
         }
     }
-    assert!(known >= 15, "{known} cumulative costs are known");
+    assert!(known >= 5, "{known} cumulative costs are known");
 }
 
 /// The sources that `callgrind_annotate` shows: what each line costs, and what it calls. Of a function that recurs it shows the

@@ -9,7 +9,7 @@
 //! # How to record one
 //! ```text
 //! valgrind --tool=callgrind ./program
-//! php -d xdebug.mode=profile -d xdebug.use_compression=0 script.php
+//! php -d xdebug.mode=profile -d xdebug.start_with_request=yes script.php
 //! go tool pprof -callgrind cpu.pprof > cpu.callgrind
 //! ```
 //!
@@ -19,18 +19,31 @@
 //!   recursion apart, as `fib'2` (`--separate-recs`): all levels are one function, and its cumulative cost is that of the
 //!   first level. Elsewhere such figures are unknown, unless the function calls only itself.
 //! - Every event as a metric. A unit in its name (`Time_(10ns)`, `cpu(ms)`) is taken off, times are nanoseconds and sizes
-//!   bytes; a bare `Time` of Xdebug is microseconds.
+//!   bytes; bare `Time` and `Memory` of Xdebug are microseconds and bytes.
 //! - Functions by object (the module), file and name, with short and full names. `???` is unknown. Lines with their file, where
 //!   it is not that of the function; line 0 is unknown. Calls of which the file counts 0 are of an unknown number.
 //! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else.
-//! - Several parts in one file (dumps, threads, requests) are added up, with a note.
+//! - Several parts in one file (dumps, threads, requests) are added up, with a note. Requests of a tree are not: each has a node
+//!   of its own on top, with the name of its script.
+//! - Of Xdebug the tree of calls (fidelity `tree`), if the file proves it. Xdebug writes a record whenever a function returns, and
+//!   names in it each call that the function made, and what it cost. So the calls of a record have to be the last ones that
+//!   returned and have no caller yet. The file is a tree if each record finds them there, in order, by function and by cost, and
+//!   if each request ends with its `summary:`. One record that does not fit, and all of the file is read as edges; a warning
+//!   says which it was. Fibers that run by turns, and processes that write into one file, return in no such order.
+//!   Calls of one path become one node, from line to line of the callers. A call cost what its caller says; the outermost
+//!   ones, for which nobody says it, cost what they and their calls did. Costs of a node and of what it called may therefore
+//!   differ: Xdebug rounds each time by itself (as many units as there are calls, and one), and version 3 writes 0 for
+//!   memory when more was set free than taken. Any other difference is no proof.
 //! - Text that is no UTF-8 as Windows-1252.
 //! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! # What we leave out
-//! - The tree that the order of Xdebug's records suggests: its runs are read as edges, too.
+//! - Files of old versions of Xdebug, which call their format 0.9.6.
 //! - Addresses of instructions (their costs are added up line by line), jumps, and events that are computed from others.
 //! - Names of `--separate-callers` are not taken apart: every context is a function of its own.
+//!
+//! Xdebug has no format of its own here: its files are callgrind's, word for word, every program for these reads them, and those
+//! that prove no tree have to be read so. Who wrote a file decides only what its order may mean.
 //!
 //! # References
 //! - "Callgrind Format Specification", Valgrind documentation.
@@ -38,20 +51,23 @@
 
 use hashbrown::HashMap;
 
-use super::common::call_graph::{CallGraph, Figure, Key, Level};
+use super::common::call_graph::{CallGraph, Figure, Key, Level, Place};
+use super::common::callgrind_words::{Creator, Metric, cost, header, is_blank, number, words};
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
+use super::common::exit_order::{Accuracy, Call, ExitOrder};
+use super::common::exit_tree::ExitTree;
 use super::common::names::{Name, Names};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
-use crate::events::{Fidelity, MetricId, Note, RunFact, Severity, Sink, Unit};
+use crate::events::{Fidelity, FunctionDef, Kind, MetricId, Note, RunFact, Severity, Sink};
 use crate::input::Input;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {
     name: "callgrind",
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -59,7 +75,9 @@ pub const FORMAT: Format = Format {
 
 const MAGIC: &[u8] = b"# callgrind format";
 
-/// What Xdebug writes between two requests in one file.
+const XDEBUG: &[u8] = b"creator: xdebug";
+
+/// What Xdebug writes in front of a request when it adds it to a file.
 const NEXT_FILE: &[u8] = b"==== NEW PROFILING FILE";
 
 /// Events and positions of one part, which all its lines have to hold.
@@ -71,7 +89,8 @@ fn sniff(head: &[u8]) -> Confidence {
     if head.starts_with(MAGIC) {
         return Confidence::Yes;
     }
-    let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !is_blank(line));
+    let is_text = |line: &&[u8]| !is_blank(line) && !line.starts_with(NEXT_FILE);
+    let mut lines = head.split(|byte| *byte == b'\n').filter(is_text);
     let first = lines.next().and_then(header);
     if !first.is_some_and(|(key, _)| FIRST.contains(&key)) {
         return Confidence::No;
@@ -84,98 +103,19 @@ fn sniff(head: &[u8]) -> Confidence {
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     let mut profile = Profile::new(sink);
-    let mut line = Vec::new();
-    while let Some((at, line)) = input.next_line(&mut line)? {
-        profile.line(at, line)?;
+    if input.head().split(|byte| *byte == b'\n').any(|line| line.starts_with(XDEBUG)) {
+        // Its calls can be read twice, if the first time shows that they are a tree.
+        input.keep();
+        profile.order = Some(ExitOrder::to_prove());
     }
-    profile.finish(input.position())
-}
-
-/// Nothing, or a comment.
-fn is_blank(line: &[u8]) -> bool {
-    line.starts_with(b"#") || line.trim_ascii().is_empty()
-}
-
-/// The word before a colon at the start of a line, and what is behind it.
-fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let colon = line.iter().position(|byte| !byte.is_ascii_alphabetic())?;
-    let rest = line.get(colon..)?.strip_prefix(b":")?;
-    Some((line.get(..colon)?, rest.trim_ascii()))
-}
-
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
-}
-
-/// A whole number, decimal or hexadecimal.
-fn number(word: &[u8]) -> Option<u64> {
-    let (digits, radix) = match word.strip_prefix(b"0x") {
-        Some(digits) => (digits, 16),
-        None => (word, 10),
-    };
-    let plain = digits.first().is_some_and(u8::is_ascii_hexdigit);
-    u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok().filter(|_| plain)
-}
-
-/// A cost: memory may shrink.
-#[expect(clippy::cast_precision_loss, reason = "costs are REAL; the builder counts what is rounded")]
-fn cost(word: &[u8]) -> Option<f64> {
-    match word.strip_prefix(b"-") {
-        Some(digits) => number(digits).map(|number| -(number as f64)),
-        None => number(word).map(|number| number as f64),
-    }
-}
-
-/// Who wrote the file, where it matters.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Creator {
-    Callgrind,
-    Xdebug,
-    Other,
-}
-
-/// What an event measures.
-struct Metric {
-    name: String,
-    unit: Unit,
-    /// What a figure of the file is to be multiplied by.
-    scale: f64,
-    /// What parts state as their totals, in the file's figures; `None` as soon as one does not.
-    stated: Option<f64>,
-}
-
-impl Metric {
-    /// The name of the event, without the unit if it ends in one.
-    fn of_event(event: &str, creator: Creator) -> Self {
-        const UNITS: [(&[&str], Unit, f64); 9] = [
-            (&["ns", "nsec", "nanoseconds"], Unit::Nanoseconds, 1.0),
-            (&["us", "µs", "μs", "usec", "microseconds"], Unit::Nanoseconds, 1e3),
-            (&["ms", "msec", "milliseconds"], Unit::Nanoseconds, 1e6),
-            (&["s", "sec", "seconds"], Unit::Nanoseconds, 1e9),
-            (&["bytes", "B"], Unit::Bytes, 1.0),
-            (&["kB", "KB"], Unit::Bytes, 1024.0),
-            (&["MB"], Unit::Bytes, 1024.0 * 1024.0),
-            (&["GB"], Unit::Bytes, 1024.0 * 1024.0 * 1024.0),
-            (&["count", "samples"], Unit::Count, 1.0),
-        ];
-        let stated = Some(0.0);
-        if creator == Creator::Xdebug && event == "Time" {
-            return Self { name: "time".to_owned(), unit: Unit::Nanoseconds, scale: 1e3, stated };
-        }
-        let parts = event.strip_suffix(')').and_then(|event| event.rsplit_once('('));
-        if let Some((name, unit)) = parts {
-            let name = name.trim_end_matches('_').to_lowercase();
-            let digits = unit.len() - unit.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
-            let (times, unit) = unit.split_at(digits);
-            let times =
-                if times.is_empty() { Some(1.0) } else { times.parse::<f64>().ok().filter(|times| *times > 0.0) };
-            let known = UNITS.into_iter().find(|(names, _, _)| names.contains(&unit));
-            if let (false, Some(times), Some((_, unit, scale))) = (name.is_empty(), times, known) {
-                return Self { name, unit, scale: times * scale, stated };
-            }
-        }
-        Self { name: event.to_owned(), unit: Unit::Count, scale: 1.0, stated }
-    }
+    profile.read(input)?;
+    let end = input.position();
+    let Some(tree) = profile.finish(end)? else { return Ok(()) };
+    input.restart()?;
+    profile.begin_again(tree);
+    profile.read(input)?;
+    profile.next_part(end);
+    Ok(())
 }
 
 /// Names that stand for themselves, or for a number that was given to them.
@@ -216,13 +156,21 @@ struct Profile<'s> {
 
     object: Name,
     file: Name,
+    /// The file of the current function.
+    home: Name,
     current: Option<Level>,
     called: Called,
     /// A call whose cost is on the next line, with the number of calls.
     call: Option<(Position, Level, u64)>,
 
     graph: CallGraph,
+    /// The order in which calls return, if it can tell something.
+    order: Option<ExitOrder>,
+    /// The file is read for the second time: what is not of the tree has been told.
+    again: bool,
 
+    /// What the part says it is of.
+    command: Name,
     parts: u64,
     /// Costs have come in this part.
     in_body: bool,
@@ -256,10 +204,14 @@ impl<'s> Profile<'s> {
             creator: Creator::Other,
             object: unknown,
             file: unknown,
+            home: unknown,
             current: None,
             called: Called::default(),
             call: None,
             graph: CallGraph::default(),
+            order: None,
+            again: false,
+            command: unknown,
             parts: 1,
             in_body: false,
             has_totals: false,
@@ -275,6 +227,14 @@ impl<'s> Profile<'s> {
         }
     }
 
+    fn read(&mut self, input: &mut Input<'_>) -> Result<(), ImportError> {
+        let mut line = Vec::new();
+        while let Some((at, line)) = input.next_line(&mut line)? {
+            self.line(at, line)?;
+        }
+        Ok(())
+    }
+
     fn line(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
         match line.first() {
             _ if is_blank(line) => Ok(()),
@@ -283,7 +243,10 @@ impl<'s> Profile<'s> {
                 Err(ImportError::malformed(at, "the cost of the call in the line before", quote(line)))
             }
             _ if line.starts_with(NEXT_FILE) => {
-                self.next_part(at);
+                // The first request has one, too.
+                if !self.columns.is_empty() {
+                    self.next_part(at);
+                }
                 self.numbered = Default::default();
                 Ok(())
             }
@@ -304,30 +267,35 @@ impl<'s> Profile<'s> {
             self.not_utf8.add(at);
         }
         let shown = self.names.text(name);
+        let (sink, again) = (&mut *self.sink, self.again);
+        let mut say = |fact: RunFact<'_>| {
+            if !again {
+                sink.run(fact);
+            }
+        };
         match key {
             b"version" if text != b"1" => return Err(ImportError::malformed(at, "version 1", quote(text))),
             b"version" => {}
             b"creator" => {
-                self.creator = match text {
-                    _ if text.starts_with(b"callgrind") => Creator::Callgrind,
-                    _ if text.starts_with(b"xdebug") => Creator::Xdebug,
-                    _ => Creator::Other,
-                };
-                self.sink.run(RunFact::ToolVersion(shown));
+                self.creator = Creator::of(text);
+                say(RunFact::ToolVersion(shown));
             }
-            b"cmd" | b"command" => self.sink.run(RunFact::Command(shown)),
+            b"cmd" | b"command" => {
+                self.command = name;
+                say(RunFact::Command(shown));
+            }
             b"pid" | b"thread" | b"part" => {
-                self.sink.run(RunFact::Other(&String::from_utf8_lossy(key), shown));
+                say(RunFact::Other(&String::from_utf8_lossy(key), shown));
             }
             b"desc" => {
                 if let Some((name, value)) = shown.split_once(':').filter(|(_, value)| !value.trim().is_empty()) {
-                    self.sink.run(RunFact::Other(name.trim(), value.trim()));
+                    say(RunFact::Other(name.trim(), value.trim()));
                 }
             }
             b"event" => match shown.split_once(':') {
                 _ if shown.contains('=') => self.computed.add(at),
                 Some((name, meaning)) => {
-                    self.sink.run(RunFact::Other(&format!("event {}", name.trim()), meaning.trim()));
+                    say(RunFact::Other(&format!("event {}", name.trim()), meaning.trim()));
                 }
                 None => {}
             },
@@ -372,6 +340,9 @@ impl<'s> Profile<'s> {
             return Err(ImportError::malformed(at, "the name of an event", "the end of the line"));
         }
         self.columns = columns;
+        if let Some(order) = &mut self.order {
+            order.measure(at, self.metrics.iter().map(|metric| Accuracy::of(&metric.unit, metric.scale)).collect());
+        }
         Ok(())
     }
 
@@ -438,7 +409,11 @@ impl<'s> Profile<'s> {
             }
             b"fn" => {
                 let name = self.named(at, Sort::Function, text)?;
-                self.current = Some(self.level(at, (self.object, self.file, name))?);
+                let level = self.level(at, (self.object, self.file, name))?;
+                (self.current, self.home) = (Some(level), self.file);
+                if let Some(order) = &mut self.order {
+                    order.begin(at, number_of(level));
+                }
                 self.called = Called::default();
             }
             b"cob" => self.called.object = Some(self.named(at, Sort::Object, text)?),
@@ -539,22 +514,42 @@ impl<'s> Profile<'s> {
         let wrong = || ImportError::malformed(at, "a line that is less than 2^32", line.to_string());
         let place = (self.file, u32::try_from(line).map_err(|_| wrong())?);
         let figures = std::mem::take(&mut self.figures);
-        let name = |level| self.graph.name(level).map_or("", |name| self.names.text(name));
-        if let Some((_, callee, calls)) = self.call.take() {
-            let (caller, shown) = (name(current), Shown(calls, &figures));
-            self.sink.record(format_args!("{caller}[{line}] calls {} {shown}", name(callee)));
-            self.graph.call((current, place), callee, calls, &figures);
-        } else if !figures.is_empty() {
-            self.sink.record(format_args!("{}[{line}] costs {}", name(current), Shown(0, &figures)));
-            self.graph.cost(current, place, &figures);
+        let call = self.call.take();
+        if let Some(order) = &mut self.order {
+            if self.file != self.home {
+                order.doubt_shape("has lines of another file");
+            }
+            match call {
+                Some((_, callee, calls)) => {
+                    order.call(Call { callee: number_of(callee), line: place.1 }, calls, &figures);
+                }
+                None => order.cost(place.1, &figures),
+            }
+        }
+        if !self.again {
+            self.add(current, place, call.map(|(_, callee, calls)| (callee, calls)), &figures);
         }
         self.figures = figures;
         Ok(())
     }
 
+    /// Adds costs to the graph.
+    fn add(&mut self, level: Level, place: Place, call: Option<(Level, u64)>, figures: &[Figure]) {
+        let name = |level| self.graph.name(level).map_or("", |name| self.names.text(name));
+        let line = place.1;
+        if let Some((callee, calls)) = call {
+            let (caller, shown) = (name(level), Shown(calls, figures));
+            self.sink.record(format_args!("{caller}[{line}] calls {} {shown}", name(callee)));
+            self.graph.call((level, place), callee, calls, figures);
+        } else if !figures.is_empty() {
+            self.sink.record(format_args!("{}[{line}] costs {}", name(level), Shown(0, figures)));
+            self.graph.cost(level, place, figures);
+        }
+    }
+
     /// A part of the file is over, and another one begins.
     fn next_part(&mut self, at: Position) {
-        self.end_part();
+        self.end_part(at);
         self.parts += 1;
         self.later_parts.add(at);
         self.current = None;
@@ -563,7 +558,19 @@ impl<'s> Profile<'s> {
         self.file = self.unknown;
     }
 
-    fn end_part(&mut self) {
+    fn end_part(&mut self, at: Position) {
+        if let Some(order) = &mut self.order {
+            match &self.summary {
+                Some(_) => order.end_part(),
+                None => order.cut_part(at),
+            }
+            if let Some(tree) = order.tree() {
+                let name = self.names.text(self.command);
+                let part = FunctionDef { kind: Kind::Part, ..FunctionDef::named(name) };
+                let is_one_of_many = self.later_parts.count() > 0;
+                tree.say(self.sink, is_one_of_many.then_some(part));
+            }
+        }
         let is_known = |stated: &Vec<Figure>| stated.iter().any(|(_, figure)| *figure != 0.0);
         let (summary, totals) = (self.summary.take(), self.totals.take());
         let stated = summary.filter(is_known).or(totals);
@@ -575,8 +582,8 @@ impl<'s> Profile<'s> {
         self.has_totals = false;
     }
 
-    /// Says what has been added up.
-    fn finish(mut self, end: Position) -> Result<(), ImportError> {
+    /// Says what has been added up; or, if a second reading can say more, no more than what is needed before it.
+    fn finish(&mut self, end: Position) -> Result<Option<ExitTree>, ImportError> {
         if let Some((_, _, _)) = self.call {
             return Err(ImportError::malformed(end, "the cost of a call", "the end of the file"));
         }
@@ -584,19 +591,50 @@ impl<'s> Profile<'s> {
             return Err(ImportError::malformed(end, "a line `events:`", "the end of the file"));
         }
         let is_cut = self.creator == Creator::Callgrind && !self.has_totals;
-        self.end_part();
-        let fidelity = if self.graph.has_calls() { Fidelity::Edges } else { Fidelity::Flat };
-        self.sink.run(RunFact::Fidelity(fidelity));
+        self.end_part(end);
+        let proof = self.order.take().map(ExitOrder::proof);
+        if !matches!(proof, Some(Ok(_))) {
+            let fidelity = if self.graph.has_calls() { Fidelity::Edges } else { Fidelity::Flat };
+            self.sink.run(RunFact::Fidelity(fidelity));
+        }
         let metrics: Vec<MetricId> =
             self.metrics.iter().map(|metric| self.sink.metric(&metric.name, metric.unit.clone())).collect();
         self.totals(&metrics);
-        self.graph.say(self.sink, &self.names, &metrics);
+        let tree = match proof {
+            Some(Ok(marks)) => {
+                let functions = self.graph.functions(self.sink, &self.names);
+                Some(ExitTree::new(marks, metrics, functions))
+            }
+            doubt => {
+                self.graph.say(self.sink, &self.names, &metrics);
+                if let Some(Err((at, function, doubt))) = doubt {
+                    let name = |function: u32| {
+                        let level = Level { function: function as usize, deeper: false };
+                        self.graph.name(level).map_or("", |name| self.names.text(name))
+                    };
+                    let message = format!("read without paths: {}", doubt.told(name, function));
+                    self.sink.note(Note { severity: Severity::Warning, position: Some(at), message: &message });
+                }
+                None
+            }
+        };
         if is_cut {
             let message = "there is no line `totals:` at the end: the file may have been cut";
             self.sink.note(Note { severity: Severity::Warning, position: Some(end), message });
         }
-        self.remarks();
-        Ok(())
+        self.remarks(if tree.is_some() { "each is a root of its own" } else { "they are added up" });
+        Ok(tree)
+    }
+
+    /// Stands before the first line once more, to build the tree. What numbers functions have stays.
+    fn begin_again(&mut self, tree: ExitTree) {
+        let unknown = self.unknown;
+        (self.order, self.again) = (Some(ExitOrder::to_build(tree)), true);
+        self.numbered = Default::default();
+        self.columns.clear();
+        (self.positions, self.line_column) = (vec![0], Some(0));
+        (self.object, self.file, self.home, self.command) = (unknown, unknown, unknown, unknown);
+        (self.current, self.called) = (None, Called::default());
     }
 
     fn totals(&mut self, metrics: &[MetricId]) {
@@ -612,7 +650,7 @@ impl<'s> Profile<'s> {
         }
     }
 
-    fn remarks(&mut self) {
+    fn remarks(&mut self, of_parts: &str) {
         let sink = &mut *self.sink;
         let (info, warning) = (Severity::Info, Severity::Warning);
         self.unknown_headers.note_with(sink, warning, |count, first| {
@@ -625,7 +663,7 @@ impl<'s> Profile<'s> {
             )
         });
         let parts = self.parts;
-        self.later_parts.note(sink, info, |_| format!("the file has {parts} parts; they are added up"));
+        self.later_parts.note(sink, info, |_| format!("the file has {parts} parts; {of_parts}"));
         self.addresses.note(sink, info, |_| "costs of instructions are added up line by line".to_owned());
         self.jumps.note(sink, info, |count| format!("{} were not read", many(count, "jump")));
         self.computed.note(sink, info, |count| {
@@ -635,6 +673,11 @@ impl<'s> Profile<'s> {
             )
         });
     }
+}
+
+/// What the order of calls knows a function by. Nobody has room for more of them.
+fn number_of(level: Level) -> u32 {
+    u32::try_from(level.function).unwrap_or(u32::MAX)
 }
 
 /// Costs of a record in words.

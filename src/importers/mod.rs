@@ -2,6 +2,33 @@
 //!
 //! An importer knows [`Input`] and [`Sink`] and nothing else: no SQL, no files, no clock, no screen. Bytes come from
 //! strangers, so it never panics and never trusts a length.
+//!
+//! # Other profilers
+//! Many profilers have no format here, because they write one of those above, or another program does it for them. Where there
+//! is a choice, the table names what tells most. Nothing was recorded with most of them for the tests: what their
+//! documentation says they write is what is read.
+//!
+//! | profiler | what to run | format |
+//! | --- | --- | --- |
+//! | async-profiler (Java) | `asprof -o collapsed -f run.folded PID`; of a JFR file `jfrconv run.jfr run.pb.gz` | `folded`, `pprof` |
+//! | `dtrace` | `stackcollapse.pl` or `inferno-collapse-dtrace` on its output | `folded` |
+//! | bpftrace | `stackcollapse-bpftrace.pl` on its output | `folded` |
+//! | dotnet-trace (.NET) | `dotnet-trace collect --format Speedscope` | `speedscope` |
+//! | GHC's eventlog | `hs-speedscope run.eventlog` | `speedscope` |
+//! | gperftools (C++) | `pprof --callgrind PROGRAM cpu.prof > run.callgrind` | `callgrind` |
+//! | heaptrack (C++) | `heaptrack_print -f run.zst -F run.folded` | `folded` |
+//! | Julia's Profile | `pprof(web=false)` of PProf.jl | `pprof` |
+//! | NYTProf (Perl) | `nytprofcg` | `callgrind` |
+//! | Perfetto | `traceconv json trace.pftrace run.json`; of stack samples `traceconv profile --perf` | `chrome_trace`, `pprof` |
+//! | pprof-rs (Rust) | its feature for protobuf | `pprof` |
+//! | pyinstrument (Python) | `pyinstrument -r speedscope -o run.json app.py`; `-r pstats` has no paths | `speedscope`, `pstats` |
+//! | rbspy (Ruby) | `rbspy record --format speedscope --file run.json` | `speedscope` |
+//! | ruby-prof (Ruby) | `RubyProf::CallTreePrinter` | `callgrind` |
+//! | samply | `samply record --save-only -o run.json.gz` | `firefox` |
+//! | stackprof (Ruby) | `stackprof --stackcollapse run.dump`; `--callgrind` has no paths | `folded`, `callgrind` |
+//! | yappi (Python) | `stats.save('run.pstat', type='pstat')` or `type='callgrind'` | `pstats`, `callgrind` |
+//!
+//! Not read in any way: JFR files as they are, Perfetto's protobuf, traces of Tracy and of Apple's Instruments, memray's files.
 
 #![deny(
     clippy::unwrap_used,

@@ -4,8 +4,9 @@
 //! those whose caller is any node so far. Reducing to outermost nodes before `>`, or adding up nodes that are outermost for
 //! their own function over several functions, would count recursion wrongly; tests/selection.rs compares with brute force.
 
+use hashbrown::HashMap;
 use regex::Regex;
-use rusqlite::{ToSql, named_params};
+use rusqlite::{Row, ToSql, named_params};
 
 use super::path::{self, Name, Operator, Path};
 use super::script::{Bound, Script};
@@ -15,6 +16,8 @@ use crate::store::{RunInfo, StoreError};
 const PICK_NAME: &str = include_str!("../../queries/selection/pick_name.sql");
 const PICK_THREAD: &str = include_str!("../../queries/selection/pick_thread.sql");
 const PICK_PATTERN: &str = include_str!("../../queries/selection/pick_pattern.sql");
+const PICKED: &str = include_str!("../../queries/selection/picked.sql");
+const CALLED: &str = include_str!("../../queries/selection/called.sql");
 const PICK_LISTED: &str = include_str!("../../queries/selection/pick_listed.sql");
 const NAMES: &str = include_str!("../../queries/selection/names.sql");
 const ALL_FUNCTIONS: &str = include_str!("../../queries/selection/functions.sql");
@@ -43,7 +46,7 @@ const ALIKE: f64 = 0.75;
 pub(super) enum Target {
     /// The whole run.
     Run,
-    /// The totals of one function, in `temp.picked`.
+    /// The totals of one function, or of several that never enclose each other, in `temp.picked`.
     Functions,
     /// The nodes of a step in `temp.selection`, and what is below them.
     Nodes {
@@ -53,7 +56,8 @@ pub(super) enum Target {
 }
 
 /// Follows a path, within a thread if one is named; without either the whole run is selected. Where totals do, those of a
-/// single function are selected instead of its nodes.
+/// single function are selected instead of its nodes. Without paths those of several are, too, if they never enclose each
+/// other.
 pub(super) fn select(
     script: &Script<'_>,
     names: &Names<'_, '_>,
@@ -77,8 +81,11 @@ pub(super) fn select(
         return Ok(Target::Functions);
     }
     if !names.has_tree() {
-        let several = if picked > 1 { format!(", and this is the name of {picked}") } else { String::new() };
-        return Err(names.no_paths(&format!("--fn takes the name of one function there{several}")));
+        if !path.rest.is_empty() {
+            return Err(names.no_paths("--fn takes the name of a function there"));
+        }
+        names.check_apart()?;
+        return Ok(Target::Functions);
     }
     let follow = |sql: &str, step: i64| script.run(sql, &[("run", &names.run.run_id), ("step", &step)]);
     let mut found = follow(FIRST, 1)?;
@@ -123,6 +130,53 @@ impl<'s, 'd> Names<'s, 'd> {
     /// Refuses what needs paths.
     pub(super) fn no_paths(&self, instead: &str) -> ReportError {
         ReportError::NothingSelected(format!("run {} knows no paths: {instead}", self.run.run_id))
+    }
+
+    /// Refuses several picked functions if one may be within a call of another one: nobody knows then how much of their costs
+    /// would count twice.
+    fn check_apart(&self) -> Result<(), ReportError> {
+        let picked: Vec<(i64, String)> = self.rows(PICKED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if picked.len() <= 1 {
+            return Ok(());
+        }
+        let reason = if self.run.fidelity == "edges" {
+            let Some(outer) = self.enclosing(&picked)? else { return Ok(()) };
+            format!("a call of {outer} may lead to another one")
+        } else {
+            "whether they call each other is unknown".to_owned()
+        };
+        let names: Vec<String> = picked.into_iter().map(|(_, name)| name).collect();
+        Err(self.no_paths(&format!(
+            "--fn takes functions there that do not call each other; here {}: {reason}; profdb sql tells them apart by file \
+             and module",
+            some(&names)
+        )))
+    }
+
+    /// One of the functions from which a way leads to another one.
+    fn enclosing<'p>(&self, picked: &'p [(i64, String)]) -> Result<Option<&'p str>, StoreError> {
+        let mut callees: HashMap<i64, Vec<i64>> = HashMap::new();
+        let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
+        for (caller, callee) in self.rows(CALLED, &[run], |row| Ok((row.get(0)?, row.get(1)?)))? {
+            callees.entry(caller).or_default().push(callee);
+        }
+        let sources: HashMap<i64, &str> = picked.iter().map(|(function, name)| (*function, name.as_str())).collect();
+        // Two sources that lead to a function are enough: one of them is another one than whatever lies behind it.
+        let mut known: HashMap<i64, Vec<i64>> = HashMap::new();
+        let mut ways: Vec<(i64, i64)> = picked.iter().map(|(function, _)| (*function, *function)).collect();
+        while let Some((source, at)) = ways.pop() {
+            for callee in callees.get(&at).into_iter().flatten() {
+                if *callee != source && sources.contains_key(callee) {
+                    return Ok(sources.get(&source).copied());
+                }
+                let from = known.entry(*callee).or_default();
+                if from.len() < 2 && !from.contains(&source) {
+                    from.push(source);
+                    ways.push((source, *callee));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Whether a function of the run has exactly this name.
@@ -246,11 +300,22 @@ impl<'s, 'd> Names<'s, 'd> {
     fn list_with(&self, sql: &str, more: &[(&str, &dyn ToSql)]) -> Result<Vec<String>, StoreError> {
         let parameters: Vec<(&str, &dyn ToSql)> =
             [(":run", &self.run.run_id as &dyn ToSql)].iter().chain(more).copied().collect();
-        let names = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = self.script.database().connection().prepare(sql)?;
-            statement.query_map(&*parameters, |row| row.get(0))?.collect()
+        self.rows(sql, &parameters, |row| row.get(0))
+    }
+
+    /// What a statement finds.
+    fn rows<T>(
+        &self,
+        sql: &str,
+        parameters: &[(&str, &dyn ToSql)],
+        row: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let database = self.script.database();
+        let rows = || -> rusqlite::Result<Vec<T>> {
+            let mut statement = database.connection().prepare(sql)?;
+            statement.query_map(parameters, row)?.collect()
         };
-        names().map_err(|source| failure(self.script.database(), source))
+        rows().map_err(|source| failure(database, source))
     }
 }
 

@@ -116,14 +116,19 @@ impl CallGraph {
 
     /// Tells all of it.
     pub(in crate::importers) fn say(&self, sink: &mut dyn Sink, names: &Names, metrics: &[MetricId]) {
-        let mut functions = Vec::with_capacity(self.functions.keys.len());
-        for (object, file, name) in &self.functions.keys {
-            let (module, file) = (names.text(*object), names.text(*file));
-            functions.push(sink.function(FunctionDef { module, file, ..FunctionDef::named(names.text(*name)) }));
-        }
+        let functions = self.functions(sink, names);
         let levels = Levels::of(&self.edges);
         self.say_edges(sink, names, metrics, &functions, &levels);
         self.say_infos(sink, names, metrics, &functions, &levels);
+    }
+
+    /// Names all functions: ids by number.
+    pub(in crate::importers) fn functions(&self, sink: &mut dyn Sink, names: &Names) -> Vec<FunctionId> {
+        let mut id = |(object, file, name): &Key| {
+            let (module, file) = (names.text(*object), names.text(*file));
+            sink.function(FunctionDef { module, file, ..FunctionDef::named(names.text(*name)) })
+        };
+        self.functions.keys.iter().map(&mut id).collect()
     }
 
     fn say_edges(

@@ -6,7 +6,9 @@
 //! a row fits; elsewhere they are whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
 //! Names that stand for several functions in one table are followed by the module in parentheses, or by the file where
-//! the module does not tell them apart. What is unknown is `-`, and a column without any known value is left out.
+//! the module does not tell them apart. What is unknown is `-`: in runs that know totals only, what functions
+//! cost with all they called, so that `report exclusive` is the one to ask there. Columns that may be left out are, where
+//! no row knows them.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

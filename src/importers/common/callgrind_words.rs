@@ -1,0 +1,107 @@
+//! Words of callgrind's format: numbers, headers, and what an event measures.
+
+use crate::events::Unit;
+
+/// Nothing, or a comment.
+pub(in crate::importers) fn is_blank(line: &[u8]) -> bool {
+    line.starts_with(b"#") || line.trim_ascii().is_empty()
+}
+
+/// The word before a colon at the start of a line, and what is behind it.
+pub(in crate::importers) fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = line.iter().position(|byte| !byte.is_ascii_alphabetic())?;
+    let rest = line.get(colon..)?.strip_prefix(b":")?;
+    Some((line.get(..colon)?, rest.trim_ascii()))
+}
+
+pub(in crate::importers) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
+}
+
+/// A whole number, decimal or hexadecimal.
+pub(in crate::importers) fn number(word: &[u8]) -> Option<u64> {
+    let (digits, radix) = match word.strip_prefix(b"0x") {
+        Some(digits) => (digits, 16),
+        None => (word, 10),
+    };
+    let plain = digits.first().is_some_and(u8::is_ascii_hexdigit);
+    u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok().filter(|_| plain)
+}
+
+/// A cost: memory may shrink.
+#[expect(clippy::cast_precision_loss, reason = "costs are REAL; the builder counts what is rounded")]
+pub(in crate::importers) fn cost(word: &[u8]) -> Option<f64> {
+    match word.strip_prefix(b"-") {
+        Some(digits) => number(digits).map(|number| -(number as f64)),
+        None => number(word).map(|number| number as f64),
+    }
+}
+
+/// Who wrote the file, where it matters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::importers) enum Creator {
+    Callgrind,
+    Xdebug,
+    Other,
+}
+
+impl Creator {
+    /// What the header `creator` says.
+    pub(in crate::importers) fn of(text: &[u8]) -> Self {
+        match text {
+            _ if text.starts_with(b"callgrind") => Self::Callgrind,
+            _ if text.starts_with(b"xdebug") => Self::Xdebug,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What an event measures.
+pub(in crate::importers) struct Metric {
+    pub(in crate::importers) name: String,
+    pub(in crate::importers) unit: Unit,
+    /// What a figure of the file is to be multiplied by.
+    pub(in crate::importers) scale: f64,
+    /// What parts state as their totals, in the file's figures; `None` as soon as one does not.
+    pub(in crate::importers) stated: Option<f64>,
+}
+
+impl Metric {
+    /// The name of the event, without the unit if it ends in one.
+    pub(in crate::importers) fn of_event(event: &str, creator: Creator) -> Self {
+        const UNITS: [(&[&str], Unit, f64); 9] = [
+            (&["ns", "nsec", "nanoseconds"], Unit::Nanoseconds, 1.0),
+            (&["us", "µs", "μs", "usec", "microseconds"], Unit::Nanoseconds, 1e3),
+            (&["ms", "msec", "milliseconds"], Unit::Nanoseconds, 1e6),
+            (&["s", "sec", "seconds"], Unit::Nanoseconds, 1e9),
+            (&["bytes", "B"], Unit::Bytes, 1.0),
+            (&["kB", "KB"], Unit::Bytes, 1024.0),
+            (&["MB"], Unit::Bytes, 1024.0 * 1024.0),
+            (&["GB"], Unit::Bytes, 1024.0 * 1024.0 * 1024.0),
+            (&["count", "samples"], Unit::Count, 1.0),
+        ];
+        let stated = Some(0.0);
+        match (creator, event) {
+            (Creator::Xdebug, "Time") => {
+                return Self { name: "time".to_owned(), unit: Unit::Nanoseconds, scale: 1e3, stated };
+            }
+            (Creator::Xdebug, "Memory") => {
+                return Self { name: "memory".to_owned(), unit: Unit::Bytes, scale: 1.0, stated };
+            }
+            _ => {}
+        }
+        let parts = event.strip_suffix(')').and_then(|event| event.rsplit_once('('));
+        if let Some((name, unit)) = parts {
+            let name = name.trim_end_matches('_').to_lowercase();
+            let digits = unit.len() - unit.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
+            let (times, unit) = unit.split_at(digits);
+            let times =
+                if times.is_empty() { Some(1.0) } else { times.parse::<f64>().ok().filter(|times| *times > 0.0) };
+            let known = UNITS.into_iter().find(|(names, _, _)| names.contains(&unit));
+            if let (false, Some(times), Some((_, unit, scale))) = (name.is_empty(), times, known) {
+                return Self { name, unit, scale: times * scale, stated };
+            }
+        }
+        Self { name: event.to_owned(), unit: Unit::Count, scale: 1.0, stated }
+    }
+}

@@ -1,0 +1,1 @@
+<?php function_exists("g") || eval("function g() { return strrev(\"ab\"); }"); g();
