@@ -23,14 +23,15 @@ mod sql;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 
 use crate::error::Stop;
 use crate::report::ReportError;
 use crate::report::render::plain;
-use crate::store::StoreError;
+use crate::store::{Patience, StoreError};
 
 /// Environment variable that names the database.
 const DATABASE_VARIABLE: &str = "PROFDB_DB";
@@ -108,6 +109,29 @@ impl DatabaseArgs {
             || std::env::var_os(DATABASE_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
         self.path.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT_DATABASE.into())
     }
+}
+
+/// How long to wait for a program that has the database, before it is written to.
+#[derive(Clone, Debug, Args)]
+struct WaitArgs {
+    /// How long to wait for other programs that use the database
+    #[arg(long = "wait", value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u32))]
+    seconds: u32,
+}
+
+impl WaitArgs {
+    fn patience(&self, stop: &Stop) -> Patience {
+        Patience { limit: Duration::from_secs(self.seconds.into()), ..patience(stop) }
+    }
+}
+
+/// What is said of a wait.
+fn patience(stop: &Stop) -> Patience {
+    let tell = |path: &Path, limit: Duration| {
+        let seconds = limit.as_secs();
+        say(format!("{}: another program uses the database, waiting for up to {seconds} seconds", path.display()));
+    };
+    Patience { stop: stop.clone(), tell, ..Patience::default() }
 }
 
 /// Runs the program with the arguments it was started with, until it is done or `stop` is set.

@@ -6,6 +6,7 @@ mod check;
 mod claim;
 mod graft;
 mod pages;
+mod patience;
 mod places;
 mod read;
 mod segment;
@@ -18,9 +19,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use check::Finding;
+pub use patience::Patience;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, NodeRow, StackRow};
 pub use write::{Outcome, RunMeta, RunWriter};
@@ -28,12 +30,13 @@ pub use write::{Outcome, RunMeta, RunWriter};
 use crate::error::Stop;
 use crate::source::Stopped;
 use claim::Claim;
+use patience::unless_locked;
 
 /// Marks a file as ours (`PRAGMA application_id`): `PrDB`.
 pub const APPLICATION_ID: i32 = 0x5072_4442;
 
-/// How long to wait for somebody else's lock.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a statement waits that only reads: nobody keeps readers out for longer than it takes to end a change.
+const READING: Duration = Duration::from_secs(10);
 
 /// How many steps of the SQL machine pass between two looks at [`Stop`].
 const STEPS_BETWEEN_LOOKS: i32 = 100_000;
@@ -110,6 +113,14 @@ pub enum StoreError {
     /// Nobody waits for the source any more.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+    /// Another program does not let go of the file.
+    #[error("{}: another program has had the database locked for {} seconds", .path.display(), .waited.as_secs())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// How long it has been waited for.
+        waited: Duration,
+    },
     /// SQLite could not go on.
     #[error("{}: {}", .path.display(), describe(.source))]
     Sqlite {
@@ -158,7 +169,9 @@ impl From<io::Error> for Cause {
 fn describe(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => locked(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            format!("another program has had the database locked for {} seconds", READING.as_secs())
+        }
         Some(ErrorCode::DiskFull) => FULL.to_owned(),
         Some(ErrorCode::ReadOnly) => "the database cannot be written".to_owned(),
         Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
@@ -171,17 +184,12 @@ fn describe(error: &rusqlite::Error) -> String {
 fn describe_io(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
-        io::ErrorKind::TimedOut => locked(),
         io::ErrorKind::AlreadyExists => "another program has made this file meanwhile".to_owned(),
         _ => error.to_string(),
     }
 }
 
 const FULL: &str = "the disk is full";
-
-fn locked() -> String {
-    format!("another program has had the database locked for {} seconds", PATIENCE.as_secs())
-}
 
 /// An open database.
 #[derive(Debug)]
@@ -192,6 +200,7 @@ pub struct Database {
     created: bool,
     /// The file is not in its place before the first run is in it.
     claim: Option<Claim>,
+    patience: Patience,
 }
 
 impl Database {
@@ -200,14 +209,24 @@ impl Database {
     /// # Errors
     /// When it cannot be opened, is not ours, or is newer than this program.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_patiently(path, Patience::default())
+    }
+
+    /// The same, where others have to be waited for: now, and when it is written to.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn open_patiently(path: &Path, patience: Patience) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let claim = Claim::new(path, PATIENCE).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
+        let file = |source| StoreError::File { path: path.to_owned(), source };
+        let claimed = patience.wait(path, || Claim::new(path)).map_err(file)?;
+        let Some(claim) = claimed else { return Err(locked(path, &patience)) };
         if let Some(claim) = claim {
-            let growing = Self::with_flags(claim.growing(), flags, true)?;
+            let growing = Self::with_flags(claim.growing(), flags, true, patience)?;
             return Ok(Self { path: path.to_owned(), claim: Some(claim), ..growing });
         }
         let created = !path.exists();
-        Self::with_flags(path, flags, created)
+        Self::with_flags(path, flags, created, patience)
     }
 
     /// Opens an existing file for reading only.
@@ -218,17 +237,25 @@ impl Database {
     /// # Errors
     /// When it does not exist, cannot be opened, is not ours, or is newer than this program.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        Self::open_read_only_patiently(path, &Patience::default())
+    }
+
+    /// The same, where others have to be waited for.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn open_read_only_patiently(path: &Path, patience: &Patience) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
-        let read_only = || Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false);
+        let read_only = || Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false, patience.clone());
         let stale = match read_only() {
             Ok(database) if database.is_current()? => return Ok(database),
             Ok(database) => Some(database),
             Err(StoreError::Sqlite { source, .. }) if is_not_writable(&source) => None,
             Err(error) => return Err(error),
         };
-        match (Self::bring_up_to_date(path), stale) {
+        match (Self::bring_up_to_date(path, patience), stale) {
             (Ok(()), _) => read_only(),
             // Only views are of an older version: reports do without them.
             (Err(StoreError::Sqlite { source, .. }), Some(database))
@@ -244,14 +271,12 @@ impl Database {
     }
 
     /// Rolls back what was interrupted, which reading with the right to write does, and migrates.
-    fn bring_up_to_date(path: &Path) -> Result<(), StoreError> {
-        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+    fn bring_up_to_date(path: &Path, patience: &Patience) -> Result<(), StoreError> {
+        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false, patience.clone())?;
         if database.is_current()? {
             return Ok(());
         }
-        let transaction = database.begin()?;
-        let migrated = migrate(&transaction).and_then(|()| transaction.commit());
-        migrated.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })
+        database.change(migrate)
     }
 
     /// A database without runs that no file holds.
@@ -259,22 +284,20 @@ impl Database {
     /// # Errors
     /// When there is no memory for it.
     pub fn in_memory() -> Result<Self, StoreError> {
-        let path = Path::new(":memory:");
-        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
-        let transaction = database.begin()?;
-        let migrated = migrate(&transaction).and_then(|()| transaction.commit());
-        migrated.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let mut database = Self::with_flags(Path::new(":memory:"), flags, false, Patience::default())?;
+        database.change(migrate)?;
         Ok(database)
     }
 
-    fn with_flags(path: &Path, flags: OpenFlags, created: bool) -> Result<Self, StoreError> {
+    fn with_flags(path: &Path, flags: OpenFlags, created: bool, patience: Patience) -> Result<Self, StoreError> {
         if path.is_dir() {
             return Err(StoreError::Folder(path.to_owned()));
         }
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags);
         let connection = opened.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
-        let database = Self { connection, path: path.to_owned(), created, claim: None };
+        let database = Self { connection, path: path.to_owned(), created, claim: None, patience };
         database.configure().map_err(|source| database.failed(source))?;
         database.identify()?;
         Ok(database)
@@ -283,14 +306,16 @@ impl Database {
     /// The file comes from a stranger, as far as we know: no code in its schema is trusted, and the writer vouches for the
     /// references itself.
     fn configure(&self) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(PATIENCE)?;
+        self.connection.busy_timeout(Duration::ZERO)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         self.connection.pragma_update(None, "foreign_keys", false)
     }
 
     fn identify(&self) -> Result<(), StoreError> {
-        let (application, version, objects) = self.identity().map_err(|source| self.failed(source))?;
+        // Rolls back what an interrupted program has left, which others may be about to do, too.
+        let (application, version, objects) = self.wait(|| self.identity())?;
+        self.connection.busy_timeout(READING).map_err(|source| self.failed(source))?;
         if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0) {
             return Err(StoreError::NotOurs(self.path.clone()));
         }
@@ -335,20 +360,49 @@ impl Database {
 
     /// Lets long statements be interrupted.
     pub(crate) fn heed(&mut self, stop: Stop) -> Result<(), StoreError> {
+        self.patience.stop = stop.clone();
         let heeded = self.connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
         heeded.map_err(|source| self.failed(source))
     }
 
-    /// Starts a change of the database; waits for the lock.
-    fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
-        let path = &self.path;
-        Transaction::new(&mut self.connection, TransactionBehavior::Immediate)
-            .map_err(|source| StoreError::Sqlite { path: path.clone(), source })
+    /// Changes the database in one transaction. Waits for the lock, and for those who read.
+    fn change<T>(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        self.begin()?;
+        let changed = change(&self.connection).map_err(|source| self.failed(source));
+        let changed = changed.and_then(|changed| self.commit().map(|()| changed));
+        self.end();
+        changed
+    }
+
+    /// Starts a transaction; waits for the lock. From here to [`Self::end`], SQLite itself does not wait.
+    fn begin(&self) -> Result<(), StoreError> {
+        self.connection.busy_timeout(Duration::ZERO).map_err(|source| self.failed(source))?;
+        self.wait(|| self.connection.execute_batch("BEGIN IMMEDIATE"))
+    }
+
+    /// Waits until nobody reads any more what is to be changed.
+    fn commit(&self) -> Result<(), StoreError> {
+        self.wait(|| self.connection.execute_batch("COMMIT"))
+    }
+
+    /// Takes back what has not been committed.
+    fn end(&self) {
+        if !self.connection.is_autocommit() {
+            // Where even that fails, closing the connection undoes what is not committed.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        let _ = self.connection.busy_timeout(READING);
+    }
+
+    /// Does something as soon as other programs let it.
+    fn wait<T>(&self, mut attempt: impl FnMut() -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let done = self.patience.wait(&self.path, || unless_locked(attempt()));
+        done.map_err(|source| self.failed(source))?.ok_or_else(|| locked(&self.path, &self.patience))
     }
 
     /// Removes the file if this program made it and nothing came of it.
     pub(crate) fn discard_if_new(self) {
-        let Self { connection, path, created, claim } = self;
+        let Self { connection, path, created, claim, .. } = self;
         drop(connection);
         if claim.is_some() {
             return;
@@ -376,7 +430,8 @@ impl Database {
 
     /// Forgets what SQLite knows of the file's pages.
     fn reopen(&mut self) -> Result<(), StoreError> {
-        *self = Self::with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE, self.created)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        *self = Self::with_flags(&self.path, flags, self.created, self.patience.clone())?;
         Ok(())
     }
 
@@ -387,6 +442,10 @@ impl Database {
             Cause::File(source) => StoreError::File { path, source },
         }
     }
+}
+
+fn locked(path: &Path, patience: &Patience) -> StoreError {
+    StoreError::Locked { path: path.to_owned(), waited: patience.limit }
 }
 
 /// SQLite would have to write, and cannot. A read-only connection says so, too, where it would have to roll back what an

@@ -185,12 +185,11 @@ impl Database {
     /// # Errors
     /// When the database cannot be written: then nothing has changed.
     pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
-        let path = self.path.clone();
-        let transaction = self.begin()?;
-        let deleted = super::migrate(&transaction)
-            .and_then(|()| transaction.execute("DELETE FROM runs WHERE run_id = ?1", [run_id]))
-            .and_then(|_| transaction.commit());
-        deleted.map_err(|source| StoreError::Sqlite { path, source })
+        self.change(|connection| {
+            super::migrate(connection)?;
+            connection.execute("DELETE FROM runs WHERE run_id = ?1", [run_id])?;
+            Ok(())
+        })
     }
 }
 
