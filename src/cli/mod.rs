@@ -11,6 +11,7 @@ mod export;
 mod folder;
 mod formats;
 mod import;
+mod merge;
 mod options;
 mod output;
 mod report;
@@ -78,6 +79,8 @@ enum Command {
     Show(show::Show),
     /// Deletes a run with everything that belongs to it
     Delete(delete::Delete),
+    /// Adds the runs of other databases that a database lacks
+    Merge(merge::Merge),
     /// Writes a run in a format of another program
     Export(export::Export),
     /// Writes a profile in a format of another program, without a database
@@ -165,6 +168,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Runs(runs) => runs::run(&runs, stop),
         Command::Show(show) => show::run(&show, stop),
         Command::Delete(delete) => delete::run(&delete, stop),
+        Command::Merge(merge) => merge::run(&merge, stop),
         Command::Export(export) => export::run(&export, stop),
         Command::Convert(convert) => convert::run(&convert, stop),
         Command::Sql(sql) => sql::run(&sql, stop),

@@ -5,6 +5,7 @@ mod bulk;
 mod check;
 mod claim;
 mod graft;
+mod merge;
 mod pages;
 mod patience;
 mod places;
@@ -22,6 +23,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use check::Finding;
+pub use merge::Merged;
 pub use patience::Patience;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, NodeRow, StackRow};
@@ -109,6 +111,30 @@ pub enum StoreError {
         found: i64,
         /// The latest version known here.
         known: usize,
+    },
+    /// The file is of an earlier version, and is not to be changed.
+    #[error("{0} has schema version {found}, expected {known}: `profdb runs --db {0}` brings it up to date", .path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The version that is needed.
+        known: usize,
+    },
+    /// A table or view of the file is not what profdb makes.
+    #[error("{0}: its tables or views are not as this profdb makes them; `profdb runs --db {0}` renews views", .path.display())]
+    OtherTables {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What the file says contradicts itself.
+    #[error("{0}: {findings} checks of it fail: see `profdb check --db {0}`", .path.display())]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+        /// How many checks found something.
+        findings: usize,
     },
     /// Nobody waits for the source any more.
     #[error(transparent)]
