@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own, and bounded waits")]
+#![expect(clippy::print_stderr, reason = "says what has been tried")]
 
 use std::fs;
 use std::io::{Read, Write};
