@@ -4,8 +4,9 @@
 //! Whoever fails first stops the others: builder and database set the [`Stop`] that the next read of the input sees, and
 //! an importer that gives up closes the queues without a last message, upon which the writer rolls back.
 
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use crate::error::{ImportError, Stop};
 use crate::importers::{Format, Options};
@@ -18,18 +19,31 @@ use crate::tree::{Batch, Output, Totals, TreeBuilder};
 /// Batches that may lie between importer and builder, and between builder and writer.
 const QUEUE: usize = 4;
 
+/// How long the writer waits for a batch before it looks whether anybody wants the run any more: an importer may be waiting
+/// for input that never comes.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Why an import came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The file.
     #[error(transparent)]
-    Input(#[from] ImportError),
+    Input(ImportError),
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Stopped => Self::Interrupted,
+            error => Self::Input(error),
+        }
+    }
 }
 
 /// What has been imported.
@@ -66,6 +80,19 @@ impl Output for Queue {
 struct Source {
     full: Receiver<Message>,
     empty: Sender<Batch>,
+}
+
+impl Source {
+    /// What comes next; `None` when nothing does, or nobody wants it.
+    fn next(&self, stop: &Stop) -> Option<Message> {
+        loop {
+            match self.full.recv_timeout(LOOK) {
+                Ok(message) => return Some(message),
+                Err(RecvTimeoutError::Timeout) if !stop.is_set() => {}
+                Err(_) => return None,
+            }
+        }
+    }
 }
 
 /// What is known of a run that nobody has said anything about.
@@ -148,7 +175,8 @@ fn write(
     let Ok(first) = source.full.recv() else {
         return Ok(None);
     };
-    let written = open().map_err(Failure::from).and_then(|database| write_run(first, source, database, stop));
+    let opened = open().map_err(|error| if stop.is_set() { Failure::Interrupted } else { error.into() });
+    let written = opened.and_then(|database| write_run(first, source, database, stop));
     if written.is_err() {
         stop.set();
         // Lets the importer finish what it is about to send.
@@ -166,8 +194,9 @@ fn write_run(
     database.heed(stop.clone())?;
     let finished = (|| {
         let mut writer = database.begin_run()?;
-        for message in std::iter::once(first).chain(&source.full) {
-            match message {
+        let mut message = Some(first);
+        while let Some(now) = message {
+            match now {
                 Message::Batch(mut batch) => {
                     writer.batch(&mut batch)?;
                     batch.clear();
@@ -176,6 +205,7 @@ fn write_run(
                 }
                 Message::Finish(end) => return writer.finish(&end.0, &end.1).map(Some),
             }
+            message = source.next(stop);
         }
         Ok(None)
     })();

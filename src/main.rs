@@ -16,12 +16,17 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     let stop = Stop::default();
     let asked = stop.clone();
-    let handled = ctrlc::set_handler(move || {
+    let handled = on_interrupt(move || {
+        if asked.is_set() {
+            // Who asks twice does not want to wait.
+            give_up();
+        }
         asked.set();
-        thread::sleep(GRACE);
         // A read from a terminal or a pipe may never return.
-        cli::say_interrupted();
-        std::process::exit(i32::from(INTERRUPTED));
+        thread::spawn(|| {
+            thread::sleep(GRACE);
+            give_up();
+        });
     });
     // Without a handler an interrupt ends the program at once, which is as safe.
     drop(handled);
@@ -29,6 +34,28 @@ fn main() -> ExitCode {
         Ok(()) => 0,
         Err(failure) => exit_code(failure),
     })
+}
+
+#[expect(clippy::exit, reason = "the main thread waits for something that may never come")]
+fn give_up() -> ! {
+    cli::say_interrupted();
+    std::process::exit(i32::from(INTERRUPTED))
+}
+
+/// Has a function called, in a thread of its own, for Ctrl-C and when the system asks the program to end. A lost terminal
+/// is not among them: `nohup` decides what that means.
+#[cfg(unix)]
+fn on_interrupt(mut act: impl FnMut() + Send + 'static) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    thread::spawn(move || signals.forever().for_each(|_| act()));
+    Ok(())
+}
+
+/// Has a function called, in a thread of its own, for Ctrl-C.
+#[cfg(not(unix))]
+fn on_interrupt(act: impl FnMut() + Send + 'static) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(act)
 }
 
 /// The one place where a failure becomes a number; ARCHITECTURE.md has the table.

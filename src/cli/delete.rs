@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::source::find_run;
-use super::{DatabaseArgs, Failure, complain, database, line};
+use super::{DatabaseArgs, Failure, WaitArgs, complain, database, line};
 use crate::error::Stop;
 use crate::store::{Database, StoreError};
 
@@ -14,6 +14,8 @@ pub(super) struct Delete {
     run: i64,
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
 }
 
 pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
@@ -22,7 +24,7 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
         return Err(complain(StoreError::Missing(path), Failure::Database));
     }
     let failed = |error| database(error, stop);
-    let mut target = Database::open(&path).map_err(failed)?;
+    let mut target = Database::open_patiently(&path, delete.wait.patience(stop)).map_err(failed)?;
     target.heed(stop.clone()).map_err(failed)?;
     let run = find_run(&target, Some(&delete.run.to_string()), stop)?;
     if run.run_id != delete.run {

@@ -12,13 +12,13 @@ use sha2::{Digest, Sha256};
 use super::folder::Sources;
 use super::options::FormatOptions;
 use super::source::{STDIN, failed, format, input_format, open, warn};
-use super::{DatabaseArgs, Failure, complain, line, say};
+use super::{DatabaseArgs, Failure, WaitArgs, complain, line, say};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::Format;
 use crate::input::Fingerprint;
 use crate::source::Folder;
-use crate::store::{Database, Outcome, RunMeta};
+use crate::store::{Database, Outcome, Patience, RunMeta};
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
@@ -27,6 +27,8 @@ pub(super) struct Import {
     files: Vec<PathBuf>,
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Format of the files, whatever their first bytes look like
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     from: Option<&'static Format>,
@@ -163,12 +165,14 @@ fn try_import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -
         ..import::meta(format, &import.options.0, &name, fingerprint)
     };
     let path = import.database.path();
+    let patience = import.wait.patience(stop);
     if !import.again
-        && let Some(run) = known(&path, file, describe)?
+        && let Some(run) = known(&path, &patience, file, describe)?
     {
         return Ok(Told::Known(run));
     }
-    let imported = import::import(input, format, &import.options.0, stop, describe, || Database::open(&path))?;
+    let open = || Database::open_patiently(&path, patience);
+    let imported = import::import(input, format, &import.options.0, stop, describe, open)?;
     Ok(match imported.outcome {
         Outcome::AlreadyThere(run) => Told::Known(run),
         Outcome::Stored(_) => Told::New(Box::new(imported)),
@@ -183,6 +187,7 @@ fn file_name(file: &Path) -> String {
 /// size is there; otherwise the content is compared when it has been read.
 fn known(
     database: &Path,
+    patience: &Patience,
     file: &Path,
     describe: impl Fn(Fingerprint) -> RunMeta,
 ) -> Result<Option<i64>, import::Failure> {
@@ -190,7 +195,11 @@ fn known(
     let (Some(about), true) = (regular.filter(|_| file != Path::new(STDIN)), database.exists()) else {
         return Ok(None);
     };
-    let database = Database::open_read_only(database)?;
+    let opened = Database::open_read_only_patiently(database, patience);
+    let database = opened.map_err(|error| match error {
+        _ if patience.stop.is_set() => import::Failure::Interrupted,
+        error => error.into(),
+    })?;
     if !database.has_source_of_size(about.len())? {
         return Ok(None);
     }

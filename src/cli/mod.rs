@@ -13,6 +13,7 @@ mod folder;
 mod formats;
 mod import;
 mod man;
+mod merge;
 mod options;
 mod output;
 mod report;
@@ -25,14 +26,15 @@ mod sql;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 
 use crate::error::Stop;
 use crate::report::ReportError;
 use crate::report::render::plain;
-use crate::store::{StoreError, versions};
+use crate::store::{Patience, StoreError, versions};
 
 /// Environment variable that names the database.
 const DATABASE_VARIABLE: &str = "PROFDB_DB";
@@ -79,6 +81,8 @@ enum Command {
     Show(show::Show),
     /// Deletes a run with everything that belongs to it
     Delete(delete::Delete),
+    /// Adds the runs of other databases that a database lacks
+    Merge(merge::Merge),
     /// Writes a run in a format of another program
     Export(export::Export),
     /// Writes a profile in a format of another program, without a database
@@ -116,6 +120,29 @@ impl DatabaseArgs {
     }
 }
 
+/// How long to wait for a program that has the database, before it is written to.
+#[derive(Clone, Debug, Args)]
+struct WaitArgs {
+    /// How long to wait for other programs that use the database
+    #[arg(long = "wait", value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u32))]
+    seconds: u32,
+}
+
+impl WaitArgs {
+    fn patience(&self, stop: &Stop) -> Patience {
+        Patience { limit: Duration::from_secs(self.seconds.into()), ..patience(stop) }
+    }
+}
+
+/// What is said of a wait.
+fn patience(stop: &Stop) -> Patience {
+    let tell = |path: &Path, limit: Duration| {
+        let seconds = limit.as_secs();
+        say(format!("{}: another program uses the database, waiting for up to {seconds} seconds", path.display()));
+    };
+    Patience { stop: stop.clone(), tell, ..Patience::default() }
+}
+
 /// Runs the program with the arguments it was started with, until it is done or `stop` is set.
 ///
 /// # Errors
@@ -147,6 +174,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Runs(runs) => runs::run(&runs, stop),
         Command::Show(show) => show::run(&show, stop),
         Command::Delete(delete) => delete::run(&delete, stop),
+        Command::Merge(merge) => merge::run(&merge, stop),
         Command::Export(export) => export::run(&export, stop),
         Command::Convert(convert) => convert::run(&convert, stop),
         Command::Sql(sql) => sql::run(&sql, stop),

@@ -18,6 +18,9 @@ use crate::separators::Separators;
 /// More decimals than a number has digits.
 const MOST_DECIMALS: u8 = 20;
 
+/// Files that killed programs of the same number may have left, before something else must be wrong.
+const MOST_DRAFTS: u32 = 1000;
+
 /// How an answer looks, and where it goes.
 #[derive(Clone, Debug, Args)]
 pub(super) struct OutputArgs {
@@ -187,12 +190,18 @@ impl Draft {
         if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
             return Ok(Self { file: OpenOptions::new().write(true).open(target)?, names: None });
         }
-        let mut name = OsString::from(".");
-        name.push(target.file_name().unwrap_or_default());
-        name.push(format!(".{}.tmp", std::process::id()));
-        let draft = target.with_file_name(name);
-        let opened = OpenOptions::new().write(true).create_new(true).open(&draft)?;
-        Ok(Self { file: opened, names: Some((draft, target)) })
+        let mut number = 0;
+        loop {
+            let mut name = OsString::from(".");
+            name.push(target.file_name().unwrap_or_default());
+            name.push(format!(".{}.{number}.tmp", std::process::id()));
+            let draft = target.with_file_name(name);
+            match OpenOptions::new().write(true).create_new(true).open(&draft) {
+                // Of a program that was killed: in a container, the next one often has the same number.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST_DRAFTS => number += 1,
+                opened => return Ok(Self { file: opened?, names: Some((draft, target)) }),
+            }
+        }
     }
 
     fn finish(mut self) -> io::Result<()> {

@@ -10,7 +10,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::FormatOptions;
-use super::{DatabaseArgs, Failure, complain, database, say};
+use super::{DatabaseArgs, Failure, complain, database, patience, say};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::{self, Format, Options};
@@ -88,7 +88,7 @@ impl SourceArgs {
 
 /// Opens the database for reading.
 pub(super) fn open_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Database, Failure> {
-    let opened = Database::open_read_only(&arguments.path()).and_then(|mut source| {
+    let opened = Database::open_read_only_patiently(&arguments.path(), &patience(stop)).and_then(|mut source| {
         source.heed(stop.clone())?;
         Ok(source)
     });

@@ -5,14 +5,9 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::Duration;
 
 /// What is added to the name of a database that is being made.
-pub(super) const SUFFIX: &str = ".importing";
-
-/// How long to wait before looking again whether somebody else is done.
-const PAUSE: Duration = Duration::from_millis(20);
+const SUFFIX: &str = ".importing";
 
 /// The right to make a database, held by a lock on the file that becomes it. Dropped, it removes the file.
 #[derive(Debug)]
@@ -23,46 +18,38 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Claims a place where there is no file. While another program makes a database there, waits for it to be done;
-    /// `None` if there is a file then, or where files of this folder cannot be claimed.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::TimedOut`] when the other program is not done within `patience`.
-    pub(super) fn new(place: &Path, patience: Duration) -> io::Result<Option<Self>> {
+    /// Claims a place where there is no file. `None` while another program makes a database there; `Some(None)` if there
+    /// is a file, or where files of this folder cannot be claimed.
+    pub(super) fn new(place: &Path) -> io::Result<Option<Option<Self>>> {
         let (true, Some(name)) = (cfg!(unix), place.file_name()) else {
-            return Ok(None);
+            return Ok(Some(None));
         };
         let mut growing_name = OsString::from(name);
         growing_name.push(SUFFIX);
         let growing = place.with_file_name(growing_name);
-        let mut waited = Duration::ZERO;
         loop {
             // A symbolic link that leads nowhere is there, too.
             if fs::symlink_metadata(place).is_ok() {
-                return Ok(None);
+                remove_second_name(&growing);
+                return Ok(Some(None));
             }
             let mut options = OpenOptions::new();
             // What SQLite will say of a folder that cannot be written is what it has always said.
             let Ok(file) = options.read(true).write(true).create(true).truncate(false).open(&growing) else {
-                return Ok(None);
+                return Ok(Some(None));
             };
             match file.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) if waited < patience => {
-                    sleep(PAUSE);
-                    waited += PAUSE;
-                    continue;
-                }
-                Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::TimedOut.into()),
-                Err(TryLockError::Error(_)) => return Ok(None),
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(_)) => return Ok(Some(None)),
             }
             match (is_at(&file, &growing), file.metadata()?.len()) {
                 // Whoever had the lock before has put the file in its place, or removed it.
                 (Some(false), _) => {}
-                (Some(true), 0) => return Ok(Some(Self { file, growing, place: place.to_owned() })),
+                (Some(true), 0) => return Ok(Some(Some(Self { file, growing, place: place.to_owned() }))),
                 // Of a program that has died. It may be a whole database under a second name: never write to it.
                 (Some(true), _) => fs::remove_file(&growing)?,
-                (None, _) => return Ok(None),
+                (None, _) => return Ok(Some(None)),
             }
         }
     }
@@ -104,6 +91,17 @@ impl Drop for Claim {
         if is_at(&self.file, &self.growing) == Some(true) {
             let _ = fs::remove_file(&self.growing);
         }
+    }
+}
+
+/// Removes what a program has left that died between the two steps of [`Claim::publish`], or somebody else's database has
+/// come before. Nobody who holds the lock is disturbed.
+fn remove_second_name(growing: &Path) {
+    if let Ok(file) = File::open(growing)
+        && file.try_lock().is_ok()
+        && is_at(&file, growing) == Some(true)
+    {
+        let _ = fs::remove_file(growing);
     }
 }
 

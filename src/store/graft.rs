@@ -65,8 +65,6 @@ impl<'c> Pager<'c> {
     /// connection, but for COMMIT and ROLLBACK.
     pub(super) fn graft(mut self, source: &File, roots: &[(u32, u32)]) -> Result<(), Cause> {
         let connection = self.connection;
-        // Waits for those who read, once: SQLite would wait again at every page that it has no room for.
-        connection.cache_flush()?;
         // Else nobody may write pages. The statements are ours alone: no trigger of a stranger's schema sees them.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
         let mut source = Source::new(source, self.first.len());

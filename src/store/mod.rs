@@ -5,7 +5,9 @@ mod bulk;
 mod check;
 mod claim;
 mod graft;
+mod merge;
 mod pages;
+mod patience;
 mod places;
 mod read;
 mod record;
@@ -20,9 +22,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use check::Finding;
+pub use merge::Merged;
+pub use patience::Patience;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, NodeRow, StackRow};
 pub use write::{Outcome, RunMeta, RunWriter};
@@ -30,12 +34,13 @@ pub use write::{Outcome, RunMeta, RunWriter};
 use crate::error::Stop;
 use crate::source::Stopped;
 use claim::Claim;
+use patience::unless_locked;
 
 /// Marks a file as ours (`PRAGMA application_id`): `PrDB`.
 pub const APPLICATION_ID: i32 = 0x5072_4442;
 
-/// How long to wait for somebody else's lock.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a statement waits that only reads: nobody keeps readers out for longer than it takes to end a change.
+const READING: Duration = Duration::from_secs(10);
 
 /// How many steps of the SQL machine pass between two looks at [`Stop`].
 const STEPS_BETWEEN_LOOKS: i32 = 100_000;
@@ -135,6 +140,14 @@ pub enum StoreError {
         /// The version that is needed.
         known: usize,
     },
+    /// The file was written by an earlier version, and is not to be changed.
+    #[error("{0} has schema version {found}, expected {VERSION}: `profdb runs --db {0}` brings it up to date", .path.display())]
+    OlderSource {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
     /// The disk is too full for the file to be brought up to date.
     #[error(
         "{}: bringing it to schema version {VERSION} may need {} MiB of room on the disk, and {} MiB are free", .path.display(),
@@ -148,9 +161,31 @@ pub enum StoreError {
         /// Bytes that there are.
         free: u64,
     },
+    /// A table or view of the file is not what profdb makes.
+    #[error("{0}: its tables or views are not as this profdb makes them; `profdb runs --db {0}` renews views", .path.display())]
+    OtherTables {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What the file says contradicts itself.
+    #[error("{0}: {findings} checks of it fail: see `profdb check --db {0}`", .path.display())]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+        /// How many checks found something.
+        findings: usize,
+    },
     /// Nobody waits for the source any more.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+    /// Another program does not let go of the file.
+    #[error("{}: another program has had the database locked for {} seconds", .path.display(), .waited.as_secs())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// How long it has been waited for.
+        waited: Duration,
+    },
     /// SQLite could not go on.
     #[error("{}: {}", .path.display(), describe(.source))]
     Sqlite {
@@ -200,7 +235,9 @@ impl From<io::Error> for Cause {
 fn describe(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => locked(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            format!("another program has had the database locked for {} seconds", READING.as_secs())
+        }
         Some(ErrorCode::DiskFull) => FULL.to_owned(),
         Some(ErrorCode::ReadOnly) => "the database cannot be written".to_owned(),
         Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
@@ -213,7 +250,6 @@ fn describe(error: &rusqlite::Error) -> String {
 fn describe_io(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
-        io::ErrorKind::TimedOut => locked(),
         io::ErrorKind::AlreadyExists => "another program has made this file meanwhile".to_owned(),
         _ => error.to_string(),
     }
@@ -222,10 +258,6 @@ fn describe_io(error: &io::Error) -> String {
 const FULL: &str = "the disk is full";
 
 const MEBIBYTE: u64 = 1 << 20;
-
-fn locked() -> String {
-    format!("another program has had the database locked for {} seconds", PATIENCE.as_secs())
-}
 
 /// An open database.
 #[derive(Debug)]
@@ -238,6 +270,7 @@ pub struct Database {
     found: i64,
     /// The file is not in its place before the first run is in it.
     claim: Option<Claim>,
+    patience: Patience,
 }
 
 impl Database {
@@ -246,14 +279,24 @@ impl Database {
     /// # Errors
     /// When it cannot be opened, is not ours, or is newer than this program.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_patiently(path, Patience::default())
+    }
+
+    /// The same, where others have to be waited for: now, and when it is written to.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn open_patiently(path: &Path, patience: Patience) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let claim = Claim::new(path, PATIENCE).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
+        let file = |source| StoreError::File { path: path.to_owned(), source };
+        let claimed = patience.wait(path, || Claim::new(path)).map_err(file)?;
+        let Some(claim) = claimed else { return Err(locked(path, &patience)) };
         if let Some(claim) = claim {
-            let growing = Self::with_flags(claim.growing(), flags, true)?;
+            let growing = Self::with_flags(claim.growing(), flags, true, patience)?;
             return Ok(Self { path: path.to_owned(), claim: Some(claim), ..growing });
         }
         let created = !path.exists();
-        Self::with_flags(path, flags, created)
+        Self::with_flags(path, flags, created, patience)
     }
 
     /// Opens an existing file for reading only.
@@ -264,17 +307,25 @@ impl Database {
     /// # Errors
     /// When it does not exist, cannot be opened, is not ours, or is newer than this program.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        Self::open_read_only_patiently(path, &Patience::default())
+    }
+
+    /// The same, where others have to be waited for.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn open_read_only_patiently(path: &Path, patience: &Patience) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
-        let read_only = || Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false);
+        let read_only = || Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false, patience.clone());
         let stale = match read_only() {
             Ok(database) if database.is_current()? => return Ok(database),
             Ok(database) => Some(database),
             Err(StoreError::Sqlite { source, .. }) if is_not_writable(&source) => None,
             Err(error) => return Err(error),
         };
-        match (Self::rewrite(path), stale) {
+        match (Self::rewrite(path, patience), stale) {
             (Ok(found), _) => Ok(Self { found, ..read_only()? }),
             // Only views are of an older version: reports do without them.
             (Err(StoreError::Sqlite { source, .. }), Some(database)) if is_not_writable(&source) => {
@@ -292,12 +343,10 @@ impl Database {
 
     /// Rolls back what was interrupted, which reading with the right to write does, and migrates. Gives back the version
     /// that was found.
-    fn rewrite(path: &Path) -> Result<i64, StoreError> {
-        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+    fn rewrite(path: &Path, patience: &Patience) -> Result<i64, StoreError> {
+        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false, patience.clone())?;
         if !database.is_current()? {
-            let transaction = database.begin()?;
-            let done = bring_up_to_date(&transaction).and_then(|()| Ok(transaction.commit()?));
-            done.map_err(|cause| database.failed(cause))?;
+            database.change(bring_up_to_date)?;
         }
         Ok(database.found)
     }
@@ -307,22 +356,20 @@ impl Database {
     /// # Errors
     /// When there is no memory for it.
     pub fn in_memory() -> Result<Self, StoreError> {
-        let path = Path::new(":memory:");
-        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
-        let transaction = database.begin()?;
-        let migrated = migrate(&transaction).and_then(|()| transaction.commit());
-        migrated.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let mut database = Self::with_flags(Path::new(":memory:"), flags, false, Patience::default())?;
+        database.change(migrate)?;
         Ok(database)
     }
 
-    fn with_flags(path: &Path, flags: OpenFlags, created: bool) -> Result<Self, StoreError> {
+    fn with_flags(path: &Path, flags: OpenFlags, created: bool, patience: Patience) -> Result<Self, StoreError> {
         if path.is_dir() {
             return Err(StoreError::Folder(path.to_owned()));
         }
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags);
         let connection = opened.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
-        let mut database = Self { connection, path: path.to_owned(), created, found: 0, claim: None };
+        let mut database = Self { connection, path: path.to_owned(), created, found: 0, claim: None, patience };
         database.configure().map_err(|source| database.failed(source))?;
         database.found = database.identify()?;
         Ok(database)
@@ -331,7 +378,7 @@ impl Database {
     /// The file comes from a stranger, as far as we know: no code in its schema is trusted, and the writer vouches for the
     /// references itself.
     fn configure(&self) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(PATIENCE)?;
+        self.connection.busy_timeout(Duration::ZERO)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         self.connection.pragma_update(None, "foreign_keys", false)
@@ -339,7 +386,9 @@ impl Database {
 
     /// Gives back the schema version of a file that is ours, or empty.
     fn identify(&self) -> Result<i64, StoreError> {
-        let (application, version, objects) = self.identity().map_err(|source| self.failed(source))?;
+        // Rolls back what an interrupted program has left, which others may be about to do, too.
+        let (application, version, objects) = self.wait(|| self.identity())?;
+        self.connection.busy_timeout(READING).map_err(|source| self.failed(source))?;
         if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0) {
             return Err(StoreError::NotOurs(self.path.clone()));
         }
@@ -384,15 +433,44 @@ impl Database {
 
     /// Lets long statements be interrupted.
     pub(crate) fn heed(&mut self, stop: Stop) -> Result<(), StoreError> {
+        self.patience.stop = stop.clone();
         let heeded = self.connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
         heeded.map_err(|source| self.failed(source))
     }
 
-    /// Starts a change of the database; waits for the lock.
-    fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
-        let path = &self.path;
-        Transaction::new(&mut self.connection, TransactionBehavior::Immediate)
-            .map_err(|source| StoreError::Sqlite { path: path.clone(), source })
+    /// Changes the database in one transaction. Waits for the lock, and for those who read.
+    fn change<T, E: Into<Cause>>(&mut self, change: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, StoreError> {
+        self.begin()?;
+        let changed = change(&self.connection).map_err(|cause| self.failed(cause));
+        let changed = changed.and_then(|changed| self.commit().map(|()| changed));
+        self.end();
+        changed
+    }
+
+    /// Starts a transaction; waits for the lock. From here to [`Self::end`], SQLite itself does not wait.
+    fn begin(&self) -> Result<(), StoreError> {
+        self.connection.busy_timeout(Duration::ZERO).map_err(|source| self.failed(source))?;
+        self.wait(|| self.connection.execute_batch("BEGIN IMMEDIATE"))
+    }
+
+    /// Waits until nobody reads any more what is to be changed.
+    fn commit(&self) -> Result<(), StoreError> {
+        self.wait(|| self.connection.execute_batch("COMMIT"))
+    }
+
+    /// Takes back what has not been committed.
+    fn end(&self) {
+        if !self.connection.is_autocommit() {
+            // Where even that fails, closing the connection undoes what is not committed.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        let _ = self.connection.busy_timeout(READING);
+    }
+
+    /// Does something as soon as other programs let it.
+    fn wait<T>(&self, mut attempt: impl FnMut() -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let done = self.patience.wait(&self.path, || unless_locked(attempt()));
+        done.map_err(|source| self.failed(source))?.ok_or_else(|| locked(&self.path, &self.patience))
     }
 
     /// Removes the file if this program made it and nothing came of it.
@@ -425,7 +503,8 @@ impl Database {
 
     /// Forgets what SQLite knows of the file's pages.
     fn reopen(&mut self) -> Result<(), StoreError> {
-        *self = Self::with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE, self.created)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        *self = Self::with_flags(&self.path, flags, self.created, self.patience.clone())?;
         Ok(())
     }
 
@@ -437,6 +516,10 @@ impl Database {
             Cause::NoRoom { needed, free } => StoreError::NoRoom { path, needed, free },
         }
     }
+}
+
+fn locked(path: &Path, patience: &Patience) -> StoreError {
+    StoreError::Locked { path: path.to_owned(), waited: patience.limit }
 }
 
 /// SQLite would have to write, and cannot. A read-only connection says so, too, where it would have to roll back what an

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Database, StoreError};
+use super::{Cause, Database, StoreError};
 
 /// A run, as far as reports need to know it.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,12 +185,11 @@ impl Database {
     /// # Errors
     /// When the database cannot be written: then nothing has changed.
     pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
-        let transaction = self.begin()?;
-        let deleted = super::bring_up_to_date(&transaction).and_then(|()| {
-            transaction.execute("DELETE FROM runs WHERE run_id = ?1", [run_id])?;
-            Ok(transaction.commit()?)
-        });
-        deleted.map_err(|cause| self.failed(cause))
+        self.change(|connection| {
+            super::bring_up_to_date(connection)?;
+            connection.execute("DELETE FROM runs WHERE run_id = ?1", [run_id])?;
+            Ok::<(), Cause>(())
+        })
     }
 }
 

@@ -1,19 +1,21 @@
 //! Where a long run into a database that has others is written first: a file without a name, in the same folder, with empty
 //! tables of its own. When the run is whole, [`super::graft`] puts its rows behind the others'.
 
-use std::fs::File;
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::bulk::PAGE_SIZE;
-use super::claim::SUFFIX;
 use super::graft::Pager;
 use super::{Cause, migrate};
 
 /// What has many rows, with its index: rows of a later run come after all others.
 const TREES: &[&str] =
     &["nodes", "node_costs", "function_nodes", "function_info", "line_info", "node_labels", "edges", "edges_by_caller"];
+
+/// What is added to the name of the database.
+const NAME: &str = "-segment";
 
 /// See the module's page.
 pub(super) struct Segment {
@@ -25,23 +27,20 @@ impl Segment {
     /// Makes the file, if its rows can be put into the database later: a transaction is open there, tables are up to date
     /// and have no more indexes or triggers than ours.
     pub(super) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
-        let (true, Some(path)) = (cfg!(unix), database.path().filter(|path| !path.is_empty()).map(Path::new)) else {
-            return Ok(None);
-        };
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        let (true, Some(path)) = (cfg!(unix), place(database)) else {
             return Ok(None);
         };
         if !runs_come_last(database)? || Pager::new(database, PAGE_SIZE)?.is_none() {
             return Ok(None);
         }
-        let Ok(named) = tempfile::Builder::new().prefix(name).suffix(SUFFIX).tempfile_in(folder) else {
+        let Ok(file) = OpenOptions::new().read(true).write(true).create_new(true).open(&path) else {
             return Ok(None);
         };
-        let (file, path) = named.into_parts();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let segment = Self { connection: Connection::open_with_flags(&path, flags)?, file };
+        let opened = Connection::open_with_flags(&path, flags);
         // From here on, the file goes with the program.
-        path.close()?;
+        fs::remove_file(&path)?;
+        let segment = Self { connection: opened?, file };
         // As in the database, the writer vouches for the references.
         segment.connection.pragma_update(None, "foreign_keys", false)?;
         empty_tables(&segment.connection)?;
@@ -71,6 +70,22 @@ impl Segment {
         let pager = Pager::new(database, PAGE_SIZE)?.expect("pages are handed out, as they were");
         pager.graft(&self.file, &roots)
     }
+}
+
+/// Removes what a program has left that died while it made its segment. Segments are made by whoever holds the lock of the
+/// database, which the caller does, so nobody uses it.
+pub(super) fn remove_abandoned(database: &Connection) {
+    if let Some(path) = place(database) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The name of a segment, as long as it has one.
+fn place(database: &Connection) -> Option<PathBuf> {
+    let path = database.path().filter(|path| !path.is_empty()).map(Path::new)?;
+    let mut name = path.file_name()?.to_owned();
+    name.push(NAME);
+    Some(path.with_file_name(name))
 }
 
 /// Makes the tables of a file whose loss is nobody's.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use rusqlite::{Connection, OptionalExtension, Params, ToSql, params};
 use sha2::{Digest, Sha256};
 
 use super::bulk::{Bulk, End, FIRST_RUN};
 use super::places::Places;
-use super::segment::{Segment, empty_tables};
+use super::segment::{self, Segment, empty_tables};
 use super::{Cause, Database, StoreError, bring_up_to_date, sources};
 use crate::events::{EdgeKind, FunctionId, LabelsId, MetricId};
 use crate::input::Fingerprint;
@@ -141,6 +141,17 @@ impl Ids {
         self.functions[at] = id;
     }
 
+    /// Behind all that a database has.
+    pub(super) fn behind(connection: &Connection) -> rusqlite::Result<Self> {
+        let sql = "SELECT MAX(
+                     COALESCE((SELECT MAX(node_id) FROM nodes), 0),
+                     COALESCE((SELECT MAX(last_node) FROM runs), 0)
+                   ),
+                   COALESCE((SELECT MAX(metric_id) FROM metrics), 0)";
+        let (nodes_before, metrics_before) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Self { nodes_before, metrics_before, functions: Vec::new() })
+    }
+
     pub(super) fn node(&self, node: u64) -> i64 {
         self.nodes_before + integer(node)
     }
@@ -225,7 +236,7 @@ impl RunWriter<'_> {
         }
         let finished = (|| {
             let mut repeat = 0;
-            while let Some(there) = self.run_with_uid(&meta.uid(repeat))? {
+            while let Some(there) = run_with_uid(self.connection(), &meta.uid(repeat))? {
                 if !meta.again {
                     return Ok(Outcome::AlreadyThere(there));
                 }
@@ -249,8 +260,7 @@ impl RunWriter<'_> {
             stored.map_err(|source| self.database.failed(source))??;
         }
         let is_moved = self.leave_segment()?;
-        let committed = self.connection().execute_batch("COMMIT");
-        committed.map_err(|source| self.database.failed(source))?;
+        self.database.commit()?;
         if is_moved {
             self.database.reopen()?;
         }
@@ -303,6 +313,8 @@ impl RunWriter<'_> {
         let Some(segment) = self.segment.take() else {
             return Ok(false);
         };
+        // From here on, nobody else reads: SQLite has room for all pages.
+        self.database.wait(|| self.connection().cache_flush())?;
         let moved = (|| {
             segment.connection().execute_batch("COMMIT")?;
             segment.move_into(self.connection())
@@ -312,20 +324,16 @@ impl RunWriter<'_> {
     }
 
     fn begin_sql(&mut self) -> Result<(), StoreError> {
+        self.database.begin()?;
         let begun = (|| {
-            self.connection().execute_batch("BEGIN IMMEDIATE")?;
+            segment::remove_abandoned(self.connection());
             bring_up_to_date(self.connection())?;
             if self.database.claim.is_some() {
                 // The first run: its own numbers hold.
                 return Ok(());
             }
-            let sql = "SELECT MAX(
-                         COALESCE((SELECT MAX(node_id) FROM nodes), 0),
-                         COALESCE((SELECT MAX(last_node) FROM runs), 0)
-                       ),
-                       COALESCE((SELECT MAX(metric_id) FROM metrics), 0)";
-            let bases = self.connection().query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
-            (self.ids.nodes_before, self.ids.metrics_before) = bases?;
+            let Ids { nodes_before, metrics_before, .. } = Ids::behind(self.connection())?;
+            (self.ids.nodes_before, self.ids.metrics_before) = (nodes_before, metrics_before);
             Ok(())
         })();
         begun.map_err(|cause: Cause| self.database.failed(cause))
@@ -340,25 +348,12 @@ impl RunWriter<'_> {
         self.segment.as_ref().map_or(self.connection(), Segment::connection)
     }
 
-    fn run_with_uid(&self, uid: &str) -> rusqlite::Result<Option<i64>> {
-        let sql = "SELECT run_id FROM runs WHERE run_uid = ?1";
-        self.connection().query_row(sql, [uid], |row| row.get(0)).optional()
-    }
-
     /// The function's row, made if no run has mentioned it before.
     fn function(&self, function: &Function) -> rusqlite::Result<i64> {
         let Function { kind, name, raw_name, module, file, first_line, first_col } = function;
-        let insert = "INSERT INTO functions (kind, name, module, file, first_line, first_col, raw_name)
-                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-                      ON CONFLICT DO NOTHING";
         let row = params![kind.name(), name, module, file, first_line, first_col, raw_name];
-        if self.connection().prepare_cached(insert)?.execute(row)? == 1 {
-            return Ok(self.connection().last_insert_rowid());
-        }
-        let select = "SELECT function_id FROM functions
-                      WHERE kind = ?1 AND name = ?2 AND module = ?3 AND file = ?4 AND first_line = ?5 AND first_col = ?6";
         let key = params![kind.name(), name, module, file, first_line, first_col];
-        self.connection().prepare_cached(select)?.query_row(key, |row| row.get(0))
+        function_id(self.connection(), row, key)
     }
 
     fn nodes(&self, nodes: &[NodeRow]) -> rusqlite::Result<()> {
@@ -563,11 +558,28 @@ impl RunWriter<'_> {
 
 impl Drop for RunWriter<'_> {
     fn drop(&mut self) {
-        if !self.connection().is_autocommit() {
-            // Where even that fails, closing the connection undoes what is not committed.
-            let _ = self.connection().execute_batch("ROLLBACK");
-        }
+        self.database.end();
     }
+}
+
+/// The run of this identity.
+pub(super) fn run_with_uid(connection: &Connection, uid: &str) -> rusqlite::Result<Option<i64>> {
+    let sql = "SELECT run_id FROM runs WHERE run_uid = ?1";
+    connection.query_row(sql, [uid], |row| row.get(0)).optional()
+}
+
+/// The number of a function, whose row is made if there is none: kind, name, module, file, line and column of the
+/// definition, raw name; the key is all but the last.
+pub(super) fn function_id(connection: &Connection, row: impl Params, key: impl Params) -> rusqlite::Result<i64> {
+    let insert = "INSERT INTO functions (kind, name, module, file, first_line, first_col, raw_name)
+                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                  ON CONFLICT DO NOTHING";
+    if connection.prepare_cached(insert)?.execute(row)? == 1 {
+        return Ok(connection.last_insert_rowid());
+    }
+    let select = "SELECT function_id FROM functions
+                  WHERE kind = ?1 AND name = ?2 AND module = ?3 AND file = ?4 AND first_line = ?5 AND first_col = ?6";
+    connection.prepare_cached(select)?.query_row(key, |row| row.get(0))
 }
 
 /// The key of a row of `function_info`.

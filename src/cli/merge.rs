@@ -1,0 +1,61 @@
+//! `profdb merge INTO FROM...`
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{Failure, WaitArgs, complain, database, line, patience, say};
+use crate::error::Stop;
+use crate::store::{Database, Merged, Outcome};
+
+/// Work that is shorter than this shows no progress.
+const QUIET: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Args)]
+pub(super) struct Merge {
+    /// Database that gets the runs; made if there is none
+    #[arg(value_name = "INTO")]
+    into: PathBuf,
+    /// Databases that have them, which stay as they are
+    #[arg(required = true, value_name = "FROM")]
+    from: Vec<PathBuf>,
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+/// Merges all runs of all databases, or none. A run that is there already, by content, is not stored again.
+pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
+    let failed = |error| match database(error, stop) {
+        Failure::Interrupted => complain("interrupted, nothing merged", Failure::Interrupted),
+        failure => failure,
+    };
+    let mut sources = Vec::new();
+    for path in &merge.from {
+        let mut source = Database::open_source(path, &patience(stop)).map_err(failed)?;
+        source.heed(stop.clone()).map_err(failed)?;
+        sources.push(source);
+    }
+    let mut target = Database::open_patiently(&merge.into, merge.wait.patience(stop)).map_err(failed)?;
+    target.heed(stop.clone()).map_err(failed)?;
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} rows {per_sec}") {
+        bar.set_style(style);
+    }
+    let merged = target.merge(&sources, &mut |rows| {
+        bar.set_position(rows);
+        if bar.is_hidden() && bar.elapsed() > QUIET {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    });
+    bar.finish_and_clear();
+    for Merged { source, run, outcome, nodes } in merged.map_err(failed)? {
+        let name = merge.from[source].display();
+        match outcome {
+            Outcome::Stored(new) => line(format!("{name}: run {run} is now run {new}, {nodes} nodes"))?,
+            Outcome::AlreadyThere(there) => say(format!("{name}: run {run} is already there as run {there}")),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,352 @@
+//! Imports that are killed, interrupted, or let down by the system at any moment: the run is in the database then or it is
+//! not, the others are as they were, and the next import works. docs/reliability.md says what has been run.
+//!
+//! `KILLS=540 SEED=1 cargo test --test crashes kills` kills as many, `INTERRUPTS=200` interrupts as many, and
+//! `FAULTS=all cargo test --test crashes calls_that_fail` lets each call fail.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "tests that measure, and small files of our own")]
+#![expect(clippy::print_stderr, reason = "says what has been tried")]
+
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use faults::{DATABASE, Numbers, State, Story, calls, entries, profdb, profiles, setting, text, with_fault};
+
+#[path = "support/faults.rs"]
+mod faults;
+
+/// How many imports are killed where nobody says how many.
+const FEW_KILLS: u64 = 40;
+
+/// How many are interrupted.
+const FEW_INTERRUPTS: u64 = 20;
+
+/// How many calls fail.
+const FEW_FAULTS: usize = 40;
+
+/// Imports of the same profile into the same database, of which each goes wrong at another place.
+const PER_STORY: u64 = 4;
+
+/// A story by chance. Every third profile is a long one.
+fn some_story(seed: u64, at: u64) -> Arc<Story> {
+    let mut numbers = Numbers(seed.wrapping_mul(1_000_003).wrapping_add(at / PER_STORY));
+    let profiles = profiles();
+    loop {
+        let state = State::ALL[numbers.below(State::ALL.len())];
+        let kind = if numbers.below(3) == 0 { &profiles.long } else { &profiles.short };
+        let story = Story::of(state, &kind[numbers.below(kind.len())]);
+        if story.is_new() {
+            return story;
+        }
+    }
+}
+
+/// A moment of an import.
+fn some_time(story: &Story, numbers: &mut Numbers) -> Duration {
+    story.time * u32::try_from(numbers.below(1000)).expect("less than 1000") / 1000
+}
+
+/// Does something a number of times, on all processors.
+fn times(number: u64, each: impl Fn(u64) + Sync) {
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let worker = || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed) as u64;
+                if at >= number {
+                    return;
+                }
+                each(at);
+            }
+        };
+        let workers: Vec<_> =
+            (0..thread::available_parallelism().map_or(1, usize::from)).map(|_| scope.spawn(worker)).collect();
+        for worker in workers {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    });
+}
+
+/// What has happened how often.
+#[derive(Default)]
+struct Tally(Mutex<BTreeMap<String, usize>>);
+
+impl Tally {
+    fn count(&self, what: impl Into<String>) {
+        *self.0.lock().expect("no panic").entry(what.into()).or_default() += 1;
+    }
+
+    fn show(&self, title: &str) {
+        let tally = self.0.lock().expect("no panic");
+        let parts: Vec<_> = tally.iter().map(|(what, number)| format!("{number} {what}")).collect();
+        eprintln!("{title}: {}", parts.join(", "));
+    }
+}
+
+#[test]
+fn kills() {
+    let (number, seed) = (setting("KILLS").unwrap_or(FEW_KILLS), setting("SEED").unwrap_or(1));
+    let tally = Tally::default();
+    times(number, |at| {
+        let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
+        let story = some_story(seed, at);
+        let folder = story.folder();
+        let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
+        command.arg(&story.profile).stdout(Stdio::null()).stderr(Stdio::null());
+        let about = format!("SEED={seed}, kill {at}, {:?}, {}", story.state, story.profile.display());
+        let about = if numbers.below(4) == 0 {
+            // At a moment when it may be doing something else than changing files.
+            let time = some_time(&story, &mut numbers);
+            let mut child = command.spawn().expect("the program is there");
+            thread::sleep(time);
+            child.kill().expect("it can be killed, or is dead");
+            let done = child.wait().expect("it is dead");
+            tally.count(if done.success() { "done before they were killed" } else { "killed after a time" });
+            format!("{about}, after {time:?}")
+        } else {
+            let call = numbers.below(story.calls.len()) + 1;
+            let what = ["kill", "torn"][numbers.below(2)];
+            with_fault(&mut command, folder.path(), "/dev/null".as_ref(), call, what);
+            let done = command.status().expect("the program is there");
+            assert_eq!(done.signal(), Some(9), "{about}, {what} {call} {:?}", story.calls[call - 1]);
+            tally.count(format!("killed at {}", story.calls[call - 1].0));
+            format!("{about}, {what} {call} {:?}", story.calls[call - 1])
+        };
+        let is_there = story.holds(folder.path(), &about);
+        tally.count(if is_there { "runs there" } else { "runs absent" });
+    });
+    tally.show(&format!("{number} imports, SEED={seed}"));
+}
+
+#[test]
+fn interrupts() {
+    let (number, seed) = (setting("INTERRUPTS").unwrap_or(FEW_INTERRUPTS), setting("SEED").unwrap_or(1));
+    let tally = Tally::default();
+    times(number, |at| {
+        let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
+        let story = some_story(seed, at);
+        let folder = story.folder();
+        let mut there = entries(folder.path());
+        let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
+        command.arg(&story.profile).stdout(Stdio::null()).stderr(Stdio::piped());
+        let about = format!("SEED={seed}, interrupt {at}, {:?}, {}", story.state, story.profile.display());
+        let (done, about) = if numbers.below(4) == 0 {
+            let time = some_time(&story, &mut numbers);
+            let child = command.spawn().expect("the program is there");
+            thread::sleep(time);
+            signal(&child, "INT");
+            (child.wait_with_output().expect("it ends"), format!("{about}, after {time:?}"))
+        } else {
+            let call = numbers.below(story.calls.len()) + 1;
+            let what = ["int", "term"][numbers.below(2)];
+            with_fault(&mut command, folder.path(), "/dev/null".as_ref(), call, what);
+            (command.output().expect("the program is there"), format!("{about}, {what} {call}"))
+        };
+        // It may come before anybody heeds it, or after all is done.
+        let code = done.status.code().or(done.status.signal().map(|signal| -signal));
+        assert!(matches!(code, Some(0 | 130 | -2)), "{about}: {done:?}");
+        there.insert(DATABASE.to_owned());
+        if matches!(story.state, State::Log | State::LogLeft) {
+            // Whoever reads a database with a log has to leave these.
+            there.extend(["x.db-wal", "x.db-shm"].map(str::to_owned));
+        }
+        let left: Vec<_> = entries(folder.path()).difference(&there).cloned().collect();
+        assert!(left.is_empty() || code == Some(-2), "{about}: {left:?} is left");
+        let is_there = story.holds(folder.path(), &about);
+        assert_eq!(is_there, code == Some(0), "{about}: {done:?}");
+        tally.count(if is_there { "too late" } else { "interrupted" });
+    });
+    tally.show(&format!("{number} imports, SEED={seed}"));
+}
+
+fn signal(child: &std::process::Child, name: &str) {
+    let mut kill = Command::new("kill");
+    // It may be gone.
+    kill.args([format!("-{name}"), child.id().to_string()]).stderr(Stdio::null()).status().expect("it is there");
+}
+
+/// What may happen to a call, as the shim knows it.
+fn faults(call: &str) -> &'static [&'static str] {
+    // ENOSPC, EIO, EINTR, EACCES, EROFS, EMFILE, EPERM.
+    match call {
+        "write" => &["28", "28+", "5", "short", "4"],
+        "sync" => &["5", "28"],
+        "truncate" => &["5", "28", "4"],
+        "create" => &["28", "28+", "5", "13", "30", "24", "4"],
+        "open" => &["5", "13", "24", "4"],
+        "rename" | "link" => &["28", "5", "13", "30", "1"],
+        "unlink" => &["5", "13", "30"],
+        _ => panic!("no faults for {call}"),
+    }
+}
+
+/// What the system may do at any time, so that nobody may notice.
+const HARMLESS: [&str; 2] = ["short", "4"];
+
+#[test]
+fn calls_that_fail() {
+    let is_all = std::env::var("FAULTS").is_ok_and(|all| all == "all");
+    let mut planned = Vec::new();
+    for state in State::ALL {
+        let long = &profiles().long[0];
+        let short = &profiles().short[4];
+        for (profile, is_long) in [(short, false), (long, true)] {
+            if !is_all && !matches!(state, State::New | State::Runs) {
+                continue;
+            }
+            let story = Story::of(state, profile);
+            assert!(story.is_new());
+            for (at, (call, _)) in (1..).zip(&story.calls) {
+                let faults = faults(call);
+                // Each call of each import fails in some way; those of two short ones in every way.
+                let is_whole = !is_long && matches!(state, State::New | State::Runs);
+                let chosen = if is_whole { faults } else { &faults[at % faults.len()..=at % faults.len()] };
+                planned.extend(chosen.iter().map(|fault| (Arc::clone(&story), at, *fault)));
+            }
+        }
+    }
+    if !is_all {
+        let mut numbers = Numbers(setting("SEED").unwrap_or(1));
+        let all = planned.len();
+        planned = (0..FEW_FAULTS).map(|_| planned[numbers.below(all)].clone()).collect();
+    }
+    let tally = Tally::default();
+    times(planned.len() as u64, |number| {
+        let (story, at, fault) = &planned[usize::try_from(number).expect("few")];
+        let folder = story.folder();
+        let log = tempfile::NamedTempFile::new().expect("a file");
+        let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
+        with_fault(command.arg(&story.profile), folder.path(), log.path(), *at, fault);
+        let done = command.output().expect("the program is there");
+        // The two threads do not take turns in the same way each time.
+        let called = calls(log.path());
+        let about =
+            format!("{:?}, {}, call {at} {:?}: {fault}", story.state, story.profile.display(), called.get(at - 1));
+        let message = text(&done.stderr);
+        match done.status.code() {
+            Some(0) => {}
+            Some(5) => {
+                assert!(!HARMLESS.contains(fault), "{about}: {message}");
+                let line = message.lines().last().unwrap_or_default();
+                assert!(line.starts_with("profdb: x.db: "), "{about}: {message}");
+                assert!(!line.contains("no such") && !message.contains("panic"), "{about}: {message}");
+            }
+            _ => panic!("{about}: {done:?}"),
+        }
+        let is_there = story.holds(folder.path(), &about);
+        tally.count(match (done.status.success(), is_there) {
+            (true, true) => "without harm",
+            (true, false) => panic!("{about}: it is said to be there"),
+            (false, false) => "refused",
+            (false, true) => "refused, and there",
+        });
+        if !done.status.success() {
+            let line = message.lines().last().unwrap_or_default();
+            let call = called.get(at - 1).map_or("", |(call, _)| call);
+            tally.count(format!("[{call} {fault}: {}{line}]", if is_there { "THERE " } else { "" }));
+        }
+    });
+    tally.show(&format!("{} calls", planned.len()));
+}
+
+/// A command in a place that the system keeps small, or does not let anybody write to. It needs a name space of its own: where
+/// those are forbidden the shim has to do, and that is said.
+fn in_a_mount(mount: &str, commands: &str) -> Option<std::process::Output> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let name_space = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-ec", script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder.path());
+        command.env("LONG", &profiles().long[1]).env("SHORT", &profiles().short[0]).env_remove("PROFDB_DB");
+        command.output().expect("util-linux is there")
+    };
+    std::fs::create_dir(folder.path().join("m")).expect("a folder that can be written");
+    if !name_space(mount).status.success() {
+        eprintln!("not tried, as this system allows no mounts: {commands}");
+        return None;
+    }
+    Some(name_space(&format!("{mount}; {commands}")))
+}
+
+#[test]
+fn a_disk_that_is_full_is_no_loss() {
+    // The empty tables alone take 120 KiB.
+    for (size, there) in [(100, 0), (160, 0), (200, 1), (300, 1), (400, 1)] {
+        let mount = format!("mount -t tmpfs -o size={size}k tmpfs m; cd m");
+        let commands = "if \"$0\" import --db x.db \"$SHORT\" >&2; then n=1; else n=0; fi; echo $n
+                        code=0; \"$0\" import --db x.db \"$LONG\" >&2 || code=$?; ls; echo $code
+                        if [ $n = 1 ]; then \"$0\" check --db x.db; \"$0\" sql --db x.db 'SELECT COUNT(*) FROM runs'; fi";
+        let Some(done) = in_a_mount(&mount, commands) else { return };
+        let (said, told) = (text(&done.stdout), text(&done.stderr));
+        assert!(done.status.success(), "{size}: {said}{told}");
+        assert!(told.contains("x.db: the disk is full"), "{size}: {said}{told}");
+        let expected = if there == 0 {
+            "0\n5\n".to_owned()
+        } else {
+            let sound = "x.db: the file is sound, and 13 checks of its tables find nothing";
+            format!("1\nx.db\n5\n{sound}\nCOUNT(*)\n       1\n")
+        };
+        assert_eq!(said, expected, "{size}: {told}");
+    }
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_is_left_alone() {
+    let mount = "cp \"$LONG\" m; cd m; \"$0\" import --db x.db \"$SHORT\" >&2; cd ..; mount --bind m m; mount -o remount,ro,bind m; cd m";
+    let commands = "\"$0\" sql --db x.db 'SELECT COUNT(*) FROM runs'
+                    for db in x.db new.db; do code=0; \"$0\" import --db $db \"$LONG\" 2>&1 || code=$?; echo $code; done
+                    code=0; \"$0\" merge new.db x.db 2>&1 || code=$?; echo $code; ls";
+    let Some(done) = in_a_mount(mount, commands) else { return };
+    let expected = "COUNT(*)\n       1\nprofdb: x.db: the database cannot be written\n5\n\
+                    profdb: new.db: the database cannot be opened\n5\n\
+                    profdb: new.db: the database cannot be opened\n5\nb.csv\nx.db\n";
+    assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
+}
+
+/// In a container, the program that comes next often has the same number.
+#[test]
+fn a_draft_that_a_killed_program_has_left_is_in_nobodys_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = "touch .o.xml.$$.0.tmp; exec \"$0\" report summary --outfile o.xml \"$1\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_profdb")]).arg(&profiles().short[0]).current_dir(folder.path());
+    let done = command.output().expect("a shell");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(folder.path().join("o.xml").exists());
+}
+
+/// What is written to a file is there as a whole, or what was there before.
+#[test]
+fn reports_and_exports_that_fail_leave_the_old_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = profiles().short[0].to_str().expect("plain names");
+    let commands: [&[&str]; 2] =
+        [&["report", "summary", "--outfile", "o", profile], &["convert", profile, "--to", "callgrind", "-o", "o"]];
+    for arguments in commands {
+        let run = |at, what: &str| {
+            std::fs::write(folder.path().join("o"), "old").expect("space on the disk");
+            let log = tempfile::NamedTempFile::new().expect("a file");
+            let mut command = profdb(folder.path(), arguments);
+            with_fault(&mut command, folder.path(), log.path(), at, what);
+            let done = command.output().expect("the program is there");
+            (done, std::fs::read(folder.path().join("o")).expect("it is there"), calls(log.path()))
+        };
+        let (done, new, all) = run(0, "");
+        assert!(done.status.success() && new != b"old", "{arguments:?}: {}", text(&done.stderr));
+        for (at, (call, _)) in (1..).zip(&all) {
+            for fault in faults(call) {
+                let (done, found, _) = run(at, fault);
+                let about = format!("{arguments:?}, {call} {at}: {fault}, {}", text(&done.stderr));
+                let code = done.status.code();
+                assert!(code == Some(0) || code == Some(1) && !HARMLESS.contains(fault), "{about}");
+                assert!(found == if code == Some(0) { new.as_slice() } else { b"old" }, "{about}");
+                assert_eq!(entries(folder.path()).len(), 1, "{about}");
+            }
+        }
+    }
+}
