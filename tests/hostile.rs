@@ -117,14 +117,14 @@ fn declarations_in_xml() {
     });
     let declared = [
         lols + "<!ENTITY x \"&x9;\">",
-        "<!ENTITY x SYSTEM \"file:///etc/passwd\">".to_owned(),
+        "<!ENTITY x SYSTEM \"file:///secret\">".to_owned(),
         "<!ENTITY % p SYSTEM \"http://localhost/x.dtd\"> %p;".to_owned(),
     ];
     for declarations in declared {
         let content = format!("<!DOCTYPE ProfileData [{declarations}]>\n<ProfileData>{entry}</ProfileData>\n");
         refused("dyalog_xml", content.as_bytes(), "line ");
     }
-    let outside = format!("<!DOCTYPE ProfileData SYSTEM \"file:///etc/passwd\">\n<ProfileData>{entry}</ProfileData>\n");
+    let outside = format!("<!DOCTYPE ProfileData SYSTEM \"file:///secret\">\n<ProfileData>{entry}</ProfileData>\n");
     refused("dyalog_xml", outside.as_bytes(), "line ");
 }
 

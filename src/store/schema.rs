@@ -132,7 +132,7 @@ mod tests {
         let own = "CREATE TABLE mine (x);
                    CREATE INDEX mine_x ON mine (x);
                    CREATE UNIQUE INDEX \"my titles\" ON runs (title, run_id);
-                   CREATE VIEW my_view AS SELECT * FROM nodes;
+                   CREATE VIEW my_view AS SELECT node_id FROM nodes;
                    CREATE VIRTUAL TABLE words USING fts5(word);
                    ANALYZE;";
         connection.execute_batch(own).expect("statements");
