@@ -32,7 +32,12 @@ called AS (
 ),
 paired AS (
   SELECT
-    c.*,
+    c.run_id,
+    c.node_id,
+    c.callee_id,
+    c.caller_id,
+    c.caller_line,
+    c.caller_col,
     -- No node of the same two functions is around this one.
     COALESCE(
       MAX(c.last_id) OVER (
