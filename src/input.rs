@@ -7,12 +7,9 @@
 use std::cell::{Cell, RefCell};
 use std::io::{self, BufRead, Read, Seek};
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
-use std::thread::{self, JoinHandle};
-
-use sha2::{Digest, Sha256};
 
 use crate::error::{ImportError, Position, Stop};
+use crate::hasher::Hasher;
 use crate::pipe::{Pipe, Source};
 
 /// How much of the beginning formats may look at to recognise a file, in bytes.
@@ -20,9 +17,6 @@ pub const HEAD: usize = 16 * 1024;
 
 /// Bytes read at a time: large enough that a read costs nothing against parsing, small enough to stay in the cache.
 const BUFFER: usize = 256 * 1024;
-
-/// Reads that may lie between reading and hashing.
-const HASH_QUEUE: usize = 4;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -68,7 +62,7 @@ struct Passed {
 
 impl Passed {
     fn start() -> Rc<Self> {
-        Rc::new(Self { bytes: Cell::new(0), hasher: Hasher::start() })
+        Rc::new(Self { bytes: Cell::new(0), hasher: Hasher::default() })
     }
 
     /// What has passed. Nobody else may be left who reads.
@@ -84,44 +78,6 @@ impl Read for Tap<'_> {
         self.passed.bytes.set(self.passed.bytes.get() + read as u64);
         self.passed.hasher.update(buffer.get(..read).unwrap_or_default());
         Ok(read)
-    }
-}
-
-/// Hashes in a thread of its own: copying the bytes for it is several times cheaper than hashing them here, where the
-/// importer waits.
-struct Hasher {
-    full: SyncSender<Vec<u8>>,
-    empty: Receiver<Vec<u8>>,
-    thread: JoinHandle<[u8; 32]>,
-}
-
-impl Hasher {
-    fn start() -> Self {
-        let (full, filled) = sync_channel::<Vec<u8>>(HASH_QUEUE);
-        let (emptied, empty) = channel();
-        let thread = thread::spawn(move || {
-            let mut hash = Sha256::new();
-            for bytes in filled {
-                hash.update(&bytes);
-                // Whoever reads no more needs no room.
-                let _ = emptied.send(bytes);
-            }
-            hash.finalize().into()
-        });
-        Self { full, empty, thread }
-    }
-
-    fn update(&self, new: &[u8]) {
-        let mut bytes = self.empty.try_recv().unwrap_or_default();
-        bytes.clear();
-        bytes.extend_from_slice(new);
-        // It listens until there is no sender: only a panic ends it before, which `finish` passes on.
-        let _ = self.full.send(bytes);
-    }
-
-    fn finish(self) -> [u8; 32] {
-        drop(self.full);
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
@@ -143,7 +99,8 @@ impl Read for Bounded<'_> {
         let compressed = self.passed.bytes.get();
         if self.delivered > self.limits.ratio_floor && self.delivered / compressed.max(1) > self.limits.ratio {
             return Err(io::Error::other(format!(
-                "the data decompress to more than {} times their size (limit: decompression ratio)",
+                "the data decompress to more than {} times their size (limit: decompression ratio); what a tool of its \
+                 own has decompressed is read without it",
                 self.limits.ratio
             )));
         }
@@ -493,6 +450,8 @@ fn peel<'a>(mut tap: Box<dyn Read + 'a>, passed: &Rc<Passed>, limits: Limits) ->
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+
+    use sha2::{Digest, Sha256};
 
     use super::*;
 

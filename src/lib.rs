@@ -13,6 +13,7 @@ pub mod error;
 pub mod events;
 pub mod export;
 mod hash_index;
+mod hasher;
 pub mod import;
 pub mod importers;
 pub mod input;

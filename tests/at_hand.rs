@@ -4,6 +4,7 @@
 
 mod support {
     pub(crate) mod mutate;
+    pub(crate) mod random;
 }
 
 use std::cell::RefCell;
@@ -14,7 +15,8 @@ use profdb::error::{Position, Stop};
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
 use profdb::recorder::Recorder;
-use support::mutate::{Random, mutate};
+use support::mutate::mutate;
+use support::random::Random;
 
 /// Formats that take records from the buffer.
 const FORMATS: [&str; 3] = ["dyalog_csv", "dyalog_xml", "lispworks_tree"];

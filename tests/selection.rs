@@ -399,7 +399,7 @@ fn hostile_name() -> impl Strategy<Value = String> {
 
 /// What each check is there to report, done to the second of two runs. Its nodes, counted from `:before`: 1 is A, 2 is
 /// B below it, 3 its line [1], 4 is B called from there, 5 is A below 1, 6 is C alone. Its metrics are 4, 5 and 6.
-const DAMAGE: [(&str, &[&str]); 13] = [
+const DAMAGE: [(&str, &[&str]); 14] = [
     (
         "nodes_in_runs",
         &[
@@ -485,7 +485,7 @@ const DAMAGE: [(&str, &[&str]); 13] = [
         ],
     ),
     (
-        "edges_add_up",
+        "edge_totals",
         &[
             "UPDATE edges SET outermost_other = outermost + 1 WHERE caller_id <> 0",
             "UPDATE edges SET exclusive = exclusive + 1 WHERE caller_id = 0",
@@ -493,6 +493,10 @@ const DAMAGE: [(&str, &[&str]); 13] = [
             "UPDATE edges SET calls = calls + 1 WHERE caller_id = 0",
             "DELETE FROM edges WHERE caller_id = 0",
         ],
+    ),
+    (
+        "metrics_listed",
+        &["UPDATE metrics SET total = total + 1", "UPDATE metrics SET position = position + 1 WHERE position = 3"],
     ),
     (
         "references",

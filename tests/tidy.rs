@@ -30,7 +30,7 @@ const CASE_BYTES: u64 = 64 * 1024;
 const OTHER_CASES: &[&str] = &["cli", "export", "manual", "reports"];
 
 /// Files with code that the compiler does not check, and what for. None of them is part of the program.
-const UNSAFE: &[(&str, &str)] = &[("benches/fuzz.rs", "an allocator that counts")];
+const UNSAFE: &[(&str, &str)] = &[("tests/support/allocation.rs", "an allocator that counts")];
 
 /// Headings of an importer's page, in their order.
 const PAGE: &[&str] = &["What it is", "How to record one", "What we read", "What we leave out", "References"];

@@ -1,4 +1,4 @@
--- Nodes whose enclosing node of the same function (or line) is something else, or does not enclose them.
+-- Nodes whose enclosing node of the same function (or line) is something else, does not enclose them, or is not the nearest.
 SELECT n.node_id
 FROM nodes AS n
 LEFT JOIN nodes AS o ON o.node_id = n.outer_id
@@ -12,4 +12,18 @@ WHERE n.outer_up IS NOT NULL
     OR COALESCE(o.col, 0) <> COALESCE(n.col, 0)
     OR COALESCE(o.file, '') <> COALESCE(n.file, '')
   )
-ORDER BY n.node_id;
+UNION ALL
+SELECT node_id
+FROM (
+  SELECT
+    node_id,
+    -- Two nodes of one function with the same enclosing node, or with none, are never within each other: the outer one of
+    -- them would be nearer.
+    MAX(last_id) OVER (
+      PARTITION BY function_id, line, col, file, outer_id
+      ORDER BY node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS last_before
+  FROM nodes
+)
+WHERE last_before >= node_id
+ORDER BY 1;

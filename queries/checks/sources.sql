@@ -1,5 +1,5 @@
 -- Source texts that no run has, that have no lines, or whose lines start before them, and references to what does not
--- exist.
+-- exist, lines of the file included.
 SELECT 'sources' AS relation, s.source_id AS id
 FROM sources AS s
 WHERE NOT EXISTS (SELECT 1 FROM run_sources AS r WHERE r.source_id = s.source_id)
@@ -15,5 +15,14 @@ FROM run_sources AS r
 LEFT JOIN runs AS n ON n.run_id = r.run_id
 LEFT JOIN functions AS f ON f.function_id = r.function_id
 LEFT JOIN sources AS s ON s.source_id = r.source_id
-WHERE n.run_id IS NULL OR f.function_id IS NULL OR s.source_id IS NULL
+WHERE n.run_id IS NULL
+   OR f.function_id IS NULL
+   OR s.source_id IS NULL
+   OR NOT EXISTS (
+     SELECT 1
+     FROM line_info AS i
+     WHERE i.metric_id = n.default_metric_id
+       AND i.function_id = r.function_id
+       AND r.file = CASE i.file WHEN '' THEN f.file ELSE i.file END
+   )
 ORDER BY 1, 2;

@@ -64,6 +64,8 @@ FROM (
     AND n.node_id = c.at_id
     AND line.node_id = n.parent_id
     AND above.node_id = CASE WHEN line.line IS NULL THEN line.node_id ELSE line.parent_id END
+    -- So that a damaged tree does not lead in circles.
+    AND above.node_id < n.node_id
     AND f.function_id = above.function_id
     AND f.kind IN ('function', 'pseudo')
 );

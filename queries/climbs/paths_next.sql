@@ -21,6 +21,8 @@ FROM (
   WHERE (:depth IS NULL OR t.frames < :depth OR n.line IS NOT NULL)
     AND n.node_id = t.at_id
     AND up.node_id = n.parent_id
+    -- So that a damaged tree does not lead in circles.
+    AND up.node_id < n.node_id
     AND f.function_id = up.function_id
 ) AS above
 WHERE above.trail = trails.node_id;

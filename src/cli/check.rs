@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::source::open_to_read;
+use super::source::opened_to_read;
 use super::{DatabaseArgs, Failure, complain, database, line};
 use crate::error::Stop;
 use crate::store::{CHECKS, Finding};
@@ -14,7 +14,10 @@ pub(super) struct Check {
 }
 
 pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
-    let checked = open_to_read(&check.database, stop)?;
+    let checked = opened_to_read(&check.database, stop).map_err(|error| {
+        // That is an answer, too.
+        if error.is_damage() && !stop.is_set() { complain(error, Failure::CheckFailed) } else { database(error, stop) }
+    })?;
     let findings = checked.check().map_err(|error| database(error, stop))?;
     for Finding { check, count, examples } in &findings {
         let about = CHECKS.iter().find(|(name, _)| name == check).map_or_else(String::new, |(_, sql)| about(sql));
@@ -30,7 +33,7 @@ pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
     if findings.is_empty() {
         return line(format!("{path}: the file is sound, and {} checks of its tables find nothing", CHECKS.len()));
     }
-    Err(complain(format!("{path}: {} of {} checks failed", findings.len(), CHECKS.len() + 2), Failure::CheckFailed))
+    Err(complain(format!("{path}: {} of {} checks failed", findings.len(), CHECKS.len() + 3), Failure::CheckFailed))
 }
 
 /// What a statement looks for: the comment before it.

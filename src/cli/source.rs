@@ -88,15 +88,17 @@ impl SourceArgs {
 
 /// Opens the database for reading.
 pub(super) fn open_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Database, Failure> {
-    let opened = Database::open_read_only_patiently(&arguments.path(), &patience(stop)).and_then(|mut source| {
-        source.heed(stop.clone())?;
-        Ok(source)
-    });
-    let opened = opened.map_err(|error| database(error, stop))?;
-    if let Some(found) = opened.migrated_from() {
-        say(format!("{}: brought up to date from schema version {found}", opened.path().display()));
+    opened_to_read(arguments, stop).map_err(|error| database(error, stop))
+}
+
+/// The same for who says himself what is wrong.
+pub(super) fn opened_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Database, StoreError> {
+    let mut source = Database::open_read_only_patiently(&arguments.path(), &patience(stop))?;
+    source.heed(stop.clone())?;
+    if let Some(found) = source.migrated_from() {
+        say(format!("{}: brought up to date from schema version {found}", source.path().display()));
     }
-    Ok(opened)
+    Ok(source)
 }
 
 /// Finds a run by number, title or tag; the latest if no name is given.

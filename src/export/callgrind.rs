@@ -296,7 +296,7 @@ impl<'p> Writer<'p> {
         let mut file = String::new();
         profile.each_line(|rows: &[LineRow]| {
             let LineRow { function_id, place, calls, .. } = &rows[0];
-            let function = profile.function(*function_id);
+            let function = profile.function(*function_id)?;
             if open != Some(function) {
                 self.rest(open, &file, &mut parts, out)?;
                 self.without_lines(next..function, out)?;
@@ -379,7 +379,7 @@ impl<'p> Writer<'p> {
         profile.each_edge(|rows: &[EdgeRow]| {
             let edge = &rows[0];
             let Some(caller) = edge.caller_id.filter(|_| !edge.is_back) else { return Ok(()) };
-            let (caller, callee) = (profile.function(caller), profile.function(edge.callee_id));
+            let (caller, callee) = (profile.function(caller)?, profile.function(edge.callee_id)?);
             if open != Some(caller) {
                 self.function(caller, out)?;
                 open = Some(caller);

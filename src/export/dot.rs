@@ -213,7 +213,7 @@ impl<'p> Graph<'p> {
         let mut last: [Option<Arrow>; 2] = [None, None];
         self.profile.database.each_edge(self.profile.run.run_id, &ids, |rows: &[EdgeRow]| {
             let EdgeRow { caller_id: Some(caller), callee_id, calls, is_back, .. } = rows[0] else { return Ok(()) };
-            let (caller, callee) = (self.profile.function(caller), self.profile.function(callee_id));
+            let (caller, callee) = (self.profile.function(caller)?, self.profile.function(callee_id)?);
             let is_other = |arrow: &Arrow| (arrow.caller, arrow.callee) != (caller, callee);
             if last.iter().flatten().any(is_other) {
                 last.iter_mut().filter_map(Option::take).try_for_each(|arrow| each(&arrow))?;

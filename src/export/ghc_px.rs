@@ -228,7 +228,7 @@ fn each_stack(
             let cumulative = row.cumulative.unwrap_or(row.exclusive);
             costs[*at] = Costs { exclusive: row.exclusive / unit, cumulative: cumulative / unit };
         }
-        let function = profile.function(node.function_id);
+        let function = profile.function(node.function_id)?;
         each(Stack { number, depth, function, entries: node.calls, costs }, losses)
     })
 }
@@ -390,7 +390,7 @@ fn declare(
             if stack.is_line || is_apart != declares_apart || root == Some(stack.number) {
                 return Ok(());
             }
-            let function = profile.function(stack.function_id);
+            let function = profile.function(stack.function_id)?;
             let was_apart = root.is_some() && stack.parent == root;
             let known = &profile.functions[function];
             // Readers know GHC's own centres where they stand at or below a root.
@@ -407,20 +407,20 @@ fn declare(
     }
     let metrics = [profile.metric.metric_id];
     let stack = |function_id: i64| {
-        let function = profile.function(function_id);
-        seen.first[function].filter(|_| centres.root != Some(function))
+        let function = profile.function(function_id)?;
+        Ok::<_, ExportError>(seen.first[function].filter(|_| centres.root != Some(function)))
     };
     profile.database.each_edge(profile.run.run_id, &metrics, |rows| {
         let [edge, ..] = rows else { return Ok(()) };
         if !edge.is_back {
             return Ok(());
         }
-        let caller = edge.caller_id.map(stack);
-        let Some(callee) = stack(edge.callee_id).filter(|_| caller != Some(None)) else {
+        let caller = edge.caller_id.map(stack).transpose()?;
+        let Some(callee) = stack(edge.callee_id)?.filter(|_| caller != Some(None)) else {
             losses.add(BACK_EDGES, 1);
             return Ok(());
         };
-        let centre = centres.numbers[profile.function(edge.callee_id)];
+        let centre = centres.numbers[profile.function(edge.callee_id)?];
         match caller.flatten() {
             None => writeln!(out, "2 {callee} 1 {centre}")?,
             Some(caller) => writeln!(out, "2 {callee} 2 {centre} {caller}")?,

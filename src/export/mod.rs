@@ -284,7 +284,7 @@ impl<'d> Profile<'d> {
         let mut own = vec![0.0; self.functions.len()];
         self.database.each_node(self.run.run_id, self.metric.metric_id, |node| {
             if node.line.is_none() {
-                own[self.function(node.function_id)] += node.exclusive;
+                own[self.function(node.function_id)?] += node.exclusive;
             }
             Ok::<_, ExportError>(())
         })?;
@@ -331,9 +331,9 @@ impl<'d> Profile<'d> {
     }
 
     /// The place of a function in [`functions`](Self::functions).
-    fn function(&self, function_id: i64) -> usize {
+    fn function(&self, function_id: i64) -> Result<usize, StoreError> {
         let found = self.functions.binary_search_by_key(&function_id, |known| known.function_id);
-        found.expect("every function of a run has figures in its default metric")
+        found.map_err(|_| self.database.inconsistent(format!("function {function_id} has no figures")))
     }
 
     /// The numbers of the metrics that are written.
@@ -374,7 +374,7 @@ impl<'d> Profile<'d> {
                 return Ok(());
             }
             levels.push(above + 1);
-            let function = self.function(node.function_id);
+            let function = self.function(node.function_id)?;
             let cumulative = node.cumulative.unwrap_or(node.exclusive);
             let call = Call { depth: above, function, calls: node.calls, exclusive: node.exclusive, cumulative };
             each(call, losses)

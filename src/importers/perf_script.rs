@@ -128,6 +128,8 @@ struct Pending {
     /// It is a sample, whether or not frames follow. If not, the line is kept for the note.
     is_sure: bool,
     line: Vec<u8>,
+    /// What stands behind time and event, then.
+    rest: Vec<u8>,
     period: Option<f64>,
     event: Vec<u8>,
     /// Process and thread.
@@ -139,12 +141,13 @@ struct Pending {
 impl Pending {
     /// Forgets all, and keeps the room that it took.
     fn clear(&mut self) {
-        let Self { mut line, mut event, mut around, mut frames, .. } = std::mem::take(self);
+        let Self { mut line, mut rest, mut event, mut around, mut frames, .. } = std::mem::take(self);
         line.clear();
+        rest.clear();
         event.clear();
         around.clear();
         frames.clear();
-        *self = Self { line, event, around, frames, ..Self::default() };
+        *self = Self { line, rest, event, around, frames, ..Self::default() };
     }
 }
 
@@ -246,6 +249,7 @@ impl<'s> Script<'s> {
         pending.period = header.period;
         if !is_sure {
             pending.line.extend_from_slice(line);
+            pending.rest.extend_from_slice(rest);
         }
         pending.event.extend_from_slice(header.event.unwrap_or_default());
         pending.around.extend(process.into_iter().chain(thread));
@@ -260,6 +264,9 @@ impl<'s> Script<'s> {
         let mut pending = std::mem::take(&mut self.pending);
         if let Some(at) = pending.at {
             if pending.is_sure || !pending.frames.is_empty() {
+                if !pending.rest.is_empty() {
+                    self.behind_event.add_with(at, || quote(&pending.rest));
+                }
                 self.sample(&pending, at)?;
             } else {
                 self.not_understood.add_with(at, || quote(&pending.line));

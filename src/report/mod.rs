@@ -2,7 +2,7 @@
 //! Flags, help and documents are made from the header.
 
 pub mod header;
-mod path;
+pub mod path;
 pub mod render;
 mod scope;
 mod script;

@@ -17,7 +17,7 @@ use super::NameSyntax;
 
 /// How a step continues the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
+pub enum Operator {
     /// `,`: others may lie between.
     Within,
     /// `>`: called directly.
@@ -26,7 +26,7 @@ pub(super) enum Operator {
 
 /// What a step names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Name {
+pub enum Name {
     /// Functions of exactly this name.
     Exact(String),
     /// Functions whose name fits a glob.
@@ -39,9 +39,11 @@ pub(super) enum Name {
 
 /// A path: a name, and how it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Path {
-    pub(super) first: Name,
-    pub(super) rest: Vec<(Operator, Name)>,
+pub struct Path {
+    /// Where it starts.
+    pub first: Name,
+    /// The steps behind it.
+    pub rest: Vec<(Operator, Name)>,
 }
 
 /// Reads a path; `known` says whether the run has a function of that name. With regular expressions, a name is what stands
@@ -49,7 +51,7 @@ pub(super) struct Path {
 ///
 /// # Errors
 /// When the text is no path.
-pub(super) fn parse(text: &str, syntax: NameSyntax, known: &dyn Fn(&str) -> bool) -> Result<Path, String> {
+pub fn parse(text: &str, syntax: NameSyntax, known: &dyn Fn(&str) -> bool) -> Result<Path, String> {
     let name = |input| match syntax {
         NameSyntax::Glob => name(input, known),
         NameSyntax::Regex => alt((delimited(blanks, quoted, blanks), regex)).parse(input),

@@ -1,9 +1,9 @@
 //! Whether a database is as it should be.
 
-use rusqlite::Row;
+use rusqlite::{ErrorCode, Row};
 
 use super::read::text;
-use super::{CHECKS, Database, StoreError};
+use super::{CHECKS, Database, StoreError, stale_views};
 
 /// Rows of a finding that are shown.
 const EXAMPLES: usize = 5;
@@ -11,17 +11,17 @@ const EXAMPLES: usize = 5;
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was checked: `integrity` (SQLite's own check of the file), `foreign_keys` that tables declare, or the name
-    /// of a statement in `queries/checks`.
+    /// What was checked: `integrity` (SQLite's own check of the file), `foreign_keys` that tables declare, `views`, or the
+    /// name of a statement in `queries/checks`.
     pub check: &'static str,
-    /// How many rows are wrong.
+    /// How many rows are wrong; 1 where nothing more can be read.
     pub count: usize,
     /// The first of them: what SQLite says, or their columns with names and values.
     pub examples: Vec<String>,
 }
 
 impl Database {
-    /// Checks the file itself, then what the tables say.
+    /// Checks the file itself, then what the tables say. That the schema is ours was checked when the file was opened.
     ///
     /// # Errors
     /// When the database cannot be read that far.
@@ -33,8 +33,16 @@ impl Database {
             findings.extend(integrity);
         }
         findings.extend(self.found("foreign_keys", "PRAGMA foreign_key_check", columns)?);
+        findings.extend(self.foreign_views()?);
         findings.extend(self.broken_rules()?);
         Ok(findings)
+    }
+
+    /// Views of ours with another text, which are replaced wherever the file may be written.
+    fn foreign_views(&self) -> Result<Option<Finding>, StoreError> {
+        let stale = stale_views(&self.connection).map_err(|source| self.failed(source))?;
+        let examples: Vec<_> = stale.iter().map(|(name, _)| format!("{name} is not as profdb makes it")).collect();
+        Ok((!examples.is_empty()).then_some(Finding { check: "views", count: examples.len(), examples }))
     }
 
     /// Runs the bundled statements that find no row in a database that is consistent.
@@ -64,8 +72,30 @@ impl Database {
             }
             Ok(())
         };
-        find().map_err(|source| self.failed(source))?;
+        match find() {
+            Err(error) if is_of_content(&error) => {
+                finding.count += 1;
+                finding.examples.push(error.to_string());
+            }
+            found => found.map_err(|source| self.failed(source))?,
+        }
         Ok((finding.count > 0).then_some(finding))
+    }
+}
+
+/// What the file holds is the reason, and not what happens around it.
+fn is_of_content(error: &rusqlite::Error) -> bool {
+    match error.sqlite_error_code() {
+        Some(code) => matches!(
+            code,
+            ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+                | ErrorCode::TooBig
+                | ErrorCode::TypeMismatch
+                | ErrorCode::Unknown
+        ),
+        // A value is of another type than its column.
+        None => true,
     }
 }
 

@@ -12,6 +12,7 @@ mod places;
 mod read;
 mod record;
 mod room;
+mod schema;
 mod segment;
 mod sources;
 mod walk;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use check::Finding;
@@ -51,6 +53,16 @@ struct Migration {
     /// Rows of large tables are written anew, which takes room.
     rewrites: bool,
 }
+
+/// What a statement may ask of SQLite, its schema included: more than anything of ours needs, and less than it would take
+/// to be a burden.
+const LIMITS: [(Limit, i32); 4] = [
+    (Limit::SQLITE_LIMIT_LENGTH, 256 << 20),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+    // VACUUM needs one.
+    (Limit::SQLITE_LIMIT_ATTACHED, 1),
+];
 
 /// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
 const MIGRATIONS: &[Migration] = &[
@@ -96,7 +108,8 @@ pub const CHECKS: &[(&str, &str)] = &[
     ("function_totals", include_str!("../../queries/checks/function_totals.sql")),
     ("functions_listed", include_str!("../../queries/checks/functions_listed.sql")),
     ("line_totals", include_str!("../../queries/checks/line_totals.sql")),
-    ("edges_add_up", include_str!("../../queries/checks/edges_add_up.sql")),
+    ("edge_totals", include_str!("../../queries/checks/edge_totals.sql")),
+    ("metrics_listed", include_str!("../../queries/checks/metrics_listed.sql")),
     ("references", include_str!("../../queries/checks/references.sql")),
     ("sources", include_str!("../../queries/checks/sources.sql")),
     ("labels", include_str!("../../queries/checks/labels.sql")),
@@ -111,6 +124,9 @@ pub enum StoreError {
     /// The file is a folder.
     #[error("{} is a folder, not a database", .0.display())]
     Folder(PathBuf),
+    /// The file is a pipe, a device or the like.
+    #[error("{} is not a file that can hold a database", .0.display())]
+    NoFile(PathBuf),
     /// The file needs a repair that cannot be made.
     #[error("{}: an interrupted change has to be rolled back first, which needs the right to write", .0.display())]
     NeedsRecovery(PathBuf),
@@ -161,6 +177,22 @@ pub enum StoreError {
         /// Bytes that there are.
         free: u64,
     },
+    /// Somebody else has changed the schema of the file.
+    #[error("{} is not as profdb makes it: {what}", .path.display())]
+    Altered {
+        /// The file.
+        path: PathBuf,
+        /// What is other than it should be.
+        what: String,
+    },
+    /// The tables contradict each other.
+    #[error("{}: {what}: the tables contradict each other, `profdb check` says where", .path.display())]
+    Inconsistent {
+        /// The file.
+        path: PathBuf,
+        /// What cannot be.
+        what: String,
+    },
     /// A table or view of the file is not what profdb makes.
     #[error("{0}: its tables or views are not as this profdb makes them; `profdb runs --db {0}` renews views", .path.display())]
     OtherTables {
@@ -209,6 +241,18 @@ impl StoreError {
     pub(crate) fn is_there_by_now(&self) -> bool {
         matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
     }
+
+    /// The file is a database, or was one, and is not as it should be.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Self::Altered { .. } | Self::Inconsistent { .. } => true,
+            Self::Sqlite { source, .. } => {
+                let code = source.sqlite_error_code();
+                matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) || is_wrong_value(source)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What keeps the store from going on.
@@ -242,8 +286,21 @@ fn describe(error: &rusqlite::Error) -> String {
         Some(ErrorCode::ReadOnly) => "the database cannot be written".to_owned(),
         Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
         Some(ErrorCode::DatabaseCorrupt) => format!("the database is damaged ({error})"),
+        None if is_wrong_value(error) => format!("the database is damaged ({error})"),
         _ => error.to_string(),
     }
+}
+
+/// A value is of another type than its column, or no text where text should be.
+fn is_wrong_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error;
+    matches!(
+        error,
+        Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..)
+    )
 }
 
 /// The same for what the system says.
@@ -366,6 +423,10 @@ impl Database {
         if path.is_dir() {
             return Err(StoreError::Folder(path.to_owned()));
         }
+        // Opening a pipe would wait for somebody to write.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(StoreError::NoFile(path.to_owned()));
+        }
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags);
         let connection = opened.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
@@ -381,6 +442,10 @@ impl Database {
         self.connection.busy_timeout(Duration::ZERO)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        for (limit, most) in LIMITS {
+            self.connection.set_limit(limit, most)?;
+        }
+        self.connection.pragma_update(None, "cell_size_check", true)?;
         self.connection.pragma_update(None, "foreign_keys", false)
     }
 
@@ -396,7 +461,10 @@ impl Database {
             let (path, known) = (self.path.clone(), MIGRATIONS.len());
             return Err(StoreError::Newer { path, found: version, known });
         }
-        Ok(version)
+        let known = usize::try_from(version).unwrap_or(0);
+        let foreign = schema::foreign(&self.connection, known).map_err(|source| self.failed(source))?;
+        let altered = |what| StoreError::Altered { path: self.path.clone(), what };
+        foreign.map_or(Ok(version), |what| Err(altered(what)))
     }
 
     fn identity(&self) -> rusqlite::Result<(i64, i64, i64)> {
@@ -506,6 +574,11 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         *self = Self::with_flags(&self.path, flags, self.created, self.patience.clone())?;
         Ok(())
+    }
+
+    /// Somebody else has written what no import writes.
+    pub(crate) fn inconsistent(&self, what: impl Into<String>) -> StoreError {
+        StoreError::Inconsistent { path: self.path.clone(), what: what.into() }
     }
 
     fn failed(&self, cause: impl Into<Cause>) -> StoreError {

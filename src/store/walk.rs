@@ -141,7 +141,7 @@ impl Database {
         let mut statement = self.connection.prepare(NODE).map_err(failed)?;
         let mut node = |at: i64| {
             statement.query_row(named_params! {":node": at}, |row| {
-                Ok((at, row.get::<_, Option<i64>>(0)?.map(|up| at - up), row.get(1)?, row.get(2)?))
+                Ok((at, row.get::<_, Option<i64>>(0)?.map(|up| at.saturating_sub(up)), row.get(1)?, row.get(2)?))
             })
         };
         // Open nodes: each with the function node that it is or is a line of, and how many such there are above.
@@ -156,6 +156,10 @@ impl Database {
                 let Some(at) = next else { break };
                 let found = node(at).map_err(failed)?;
                 next = found.1;
+                // Or it would lead in circles, or out of the run.
+                if next.is_some_and(|above| above >= at || above < first) {
+                    return Err(self.inconsistent(format!("node {at} is not below the one that called it")).into());
+                }
                 chain.push(found);
             }
             while let Some((at, _, function_id, is_line)) = chain.pop() {
@@ -194,8 +198,11 @@ impl Database {
         let failed = |source: rusqlite::Error| E::from(self.failed(source));
         let mut statement = self.connection.prepare(NODES).map_err(failed)?;
         let mut rows = statement.query(named_params! {":run": run_id, ":metric": metric_id}).map_err(failed)?;
+        let mut levels = Levels::default();
         while let Some(row) = rows.next().map_err(failed)? {
-            each(node(row).map_err(failed)?)?;
+            let node = node(row).map_err(failed)?;
+            levels.next(&node).map_err(|what| self.inconsistent(what))?;
+            each(node)?;
         }
         Ok(())
     }
@@ -208,9 +215,14 @@ impl Database {
         &self,
         run_id: i64,
         metrics: &[i64],
-        each: impl FnMut(&[NodeRow]) -> Result<(), E>,
+        mut each: impl FnMut(&[NodeRow]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.side_by_side(NODES, run_id, metrics, node, each)
+        let mut levels = Levels::default();
+        self.side_by_side(NODES, run_id, metrics, node, |rows| {
+            let next = rows.first().map_or(Ok(()), |row| levels.next(row));
+            next.map_err(|what| self.inconsistent(what))?;
+            each(rows)
+        })
     }
 
     /// Calls a function for every function of a run, in the order of their numbers, until it fails: a row for each metric.
@@ -319,6 +331,26 @@ impl Database {
     pub fn back_edges(&self, run_id: i64) -> Result<u64, StoreError> {
         let counted = self.connection.query_row(BACK_EDGES, named_params! {":run": run_id}, |row| count(row, 0));
         Ok(counted.map_err(|source| self.failed(source))?.unwrap_or(0))
+    }
+}
+
+/// The open nodes, parents first: the function of each that is no line.
+#[derive(Default)]
+struct Levels(Vec<Option<i64>>);
+
+impl Levels {
+    /// A node in pre-order is at most one level below the one before, and a line directly below its function. Writers rely
+    /// on that.
+    fn next(&mut self, node: &NodeRow) -> Result<(), String> {
+        if node.depth > self.0.len() {
+            return Err(format!("a node at depth {} behind one at depth {}", node.depth, self.0.len()));
+        }
+        self.0.truncate(node.depth);
+        if node.line.is_some() && self.0.last() != Some(&Some(node.function_id)) {
+            return Err(format!("a line of function {} that is not directly below it", node.function_id));
+        }
+        self.0.push(node.line.is_none().then_some(node.function_id));
+        Ok(())
     }
 }
 

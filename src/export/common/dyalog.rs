@@ -288,7 +288,7 @@ impl<'p, 'd> Table<'p, 'd> {
                     losses.add(LINE_PLACES, (!place.file.is_empty() || place.col != 0).into());
                 }
                 let figures = Figures {
-                    function: self.profile.function(node.function_id),
+                    function: self.profile.function(node.function_id)?,
                     line: node.line.as_ref().map(|place| place.line),
                     depth: Some(node.depth),
                     calls: node.calls,
@@ -306,7 +306,7 @@ impl<'p, 'd> Table<'p, 'd> {
         let mut lines = lines.iter().peekable();
         database.each_function(run.run_id, &metrics, |rows| {
             let [row, ..] = rows else { return Ok(()) };
-            let function = self.profile.function(row.function_id);
+            let function = self.profile.function(row.function_id)?;
             let figures = Figures {
                 function,
                 line: None,

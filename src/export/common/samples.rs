@@ -119,7 +119,7 @@ impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F>
     fn node(&mut self, rows: &[NodeRow], losses: &mut Losses) -> Result<(), ExportError> {
         let NodeRow { depth, function_id, line, calls, .. } = &rows[0];
         self.close(*depth, losses)?;
-        let function = self.profile.function(*function_id);
+        let function = self.profile.function(*function_id)?;
         losses.add(CALLS, calls.is_some().into());
         let mut place = Place { function, line: 0, col: 0 };
         if let Some(LinePlace { file, line, col }) = line {

@@ -1,0 +1,14 @@
+//! The targets of tests/support/fuzzing.rs, for libFuzzer.
+
+#[path = "../../tests/support/allocation.rs"]
+mod allocation;
+#[path = "../../tests/support/fuzzing.rs"]
+mod fuzzing;
+
+/// Reads an input; panics when a rule is broken.
+pub fn check(target: &str, bytes: &[u8]) {
+    let target = fuzzing::TARGETS.iter().find(|known| known.name == target).expect("a target of this name");
+    if let Err(rule) = target.check(bytes) {
+        panic!("{}: {rule}", target.name);
+    }
+}

@@ -1,0 +1,220 @@
+//! `profdb check` sees a single wrong value in every column of every table that is made from others.
+
+#![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::fs;
+use std::io;
+use std::sync::Arc;
+
+use profdb::error::Stop;
+use profdb::import::{import, meta};
+use profdb::importers::{Options, by_name};
+use profdb::input::{Input, Limits};
+use profdb::source::Folder;
+use profdb::store::{Database, RunMeta};
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+/// Cases whose runs have rows in all tables.
+const RUNS: [&str; 8] = [
+    "dyalog_xml/shop-tree/case.in/run.xml",
+    "dyalog_csv/several-roots/case.in/run.csv",
+    "pprof/labels/case.in/run.pb",
+    "pprof/lines-and-columns/case.in/run.pb",
+    "sampler/recursion/case.in/run.trace",
+    "lispworks_tree/recursion/case.in/run.tree",
+    "ghc_px/back-edge-to-root/case.in/run.prof",
+    "perf_script/source-lines/case.in/run.perf",
+];
+
+/// What is said once only: nothing else can contradict it.
+const SAID_ONCE: &[(&str, &[&str])] = &[
+    (
+        "runs",
+        &[
+            "run_uid",
+            "title",
+            "format",
+            "source_name",
+            "source_sha256",
+            "source_bytes",
+            "tool_version",
+            "command",
+            "recorded_at",
+            "imported_at",
+            "timer_bias",
+            "bias_applied",
+            "profdb_version",
+        ],
+    ),
+    ("run_tags", &["run_id", "key", "value"]),
+    ("run_properties", &["run_id", "key", "value"]),
+    ("metrics", &["name", "unit"]),
+    ("functions", &["name", "module", "file", "first_line", "first_col", "raw_name"]),
+    ("function_info", &["recorded"]),
+    ("line_info", &["recorded"]),
+    ("notes", &["note_id", "run_id", "severity", "byte", "line", "message"]),
+    ("label_sets", &["run_id", "set_id", "key", "value", "unit"]),
+    ("node_labels", &["set_id", "exclusive"]),
+    ("sources", &["sha256", "first_line"]),
+    ("source_texts", &["line", "text"]),
+];
+
+/// Rows of a table in which a value is changed, each in turn.
+const ROWS: usize = 6;
+
+/// A folder with the source of one function.
+#[derive(Debug)]
+struct Apl([String; 1]);
+
+impl Folder for Apl {
+    fn files(&self) -> &[String] {
+        &self.0
+    }
+
+    fn read(&self, _file: usize) -> io::Result<Vec<u8>> {
+        Ok(b"f\none\ntwo\n".to_vec())
+    }
+}
+
+fn add(database: Database, format: &str, bytes: &[u8]) -> Database {
+    let stop = Stop::default();
+    let input = Input::new(Box::new(bytes), Limits::default(), stop.clone()).expect("readable");
+    let (format, options) = (by_name(format).expect("a format"), Options::default());
+    let source: Arc<dyn Folder> = Arc::new(Apl(["f.aplf".to_owned()]));
+    let tags = vec![("host".to_owned(), "here".to_owned())];
+    let describe = |fingerprint| RunMeta { tags, source: Some(source), ..meta(format, &options, "input", fingerprint) };
+    import(input, format, &options, &stop, describe, || Ok(database)).expect("a case imports").database
+}
+
+fn database() -> Database {
+    let mut database = Database::in_memory().expect("room for a database");
+    for run in RUNS {
+        let bytes = fs::read(format!("tests/cases/{run}")).unwrap_or_else(|error| panic!("{run}: {error}"));
+        database = add(database, run.split('/').next().expect("a folder per format"), &bytes);
+    }
+    let sourced = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\
+                   0,\"#.f\",¯1,1,1,1\n1,\"#.f\",1,1,0.75,0.75\n1,\"#.f\",2,1,0.25,0.25\n";
+    add(database, "dyalog_csv", sourced.as_bytes())
+}
+
+/// Names of things, in their order.
+fn names(connection: &Connection, sql: &str, of: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).expect("a statement");
+    let rows = statement.query_map([of], |row| row.get(0)).expect("names");
+    rows.collect::<Result<_, _>>().expect("names")
+}
+
+/// What the checks find once a statement has been carried out; the database is as it was then. `None` if the statement
+/// changes nothing.
+fn found(database: &Database, sql: &str, key: &[Value]) -> Option<usize> {
+    let connection = database.connection();
+    connection.execute_batch("SAVEPOINT before; PRAGMA ignore_check_constraints = ON").expect("a savepoint");
+    // What another constraint forbids cannot be wrong.
+    let changed = connection.execute(sql, rusqlite::params_from_iter(key)).unwrap_or(0);
+    connection.execute_batch("PRAGMA ignore_check_constraints = OFF").expect("a pragma");
+    let found = (changed > 0).then(|| database.check().expect("the database can be read").len());
+    connection.execute_batch("ROLLBACK TO before; RELEASE before").expect("a savepoint");
+    found
+}
+
+/// The keys of some rows: the first, the last, and some between them.
+fn some_rows(connection: &Connection, table: &str, key: &[String], only: &str) -> Vec<Vec<Value>> {
+    let columns = key.join(", ");
+    let sql = format!("SELECT {columns} FROM {table} WHERE {only} ORDER BY {columns}");
+    let mut statement = connection.prepare(&sql).expect("a statement");
+    let read = |row: &rusqlite::Row<'_>| (0..key.len()).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>();
+    let rows: Vec<_> = statement.query_map([], read).expect("rows").collect::<Result<_, _>>().expect("rows");
+    let step = rows.len().div_ceil(ROWS).max(1);
+    let last = rows.last().cloned();
+    rows.into_iter().step_by(step).chain(last).collect()
+}
+
+#[test]
+fn a_sound_database_has_no_findings() {
+    assert_eq!(database().check().expect("the database can be read"), []);
+}
+
+#[test]
+fn every_wrong_value_is_found() {
+    let database = database();
+    let connection = database.connection();
+    let tables = "SELECT name FROM sqlite_schema WHERE type = ?1 AND name NOT LIKE 'sqlite%' ORDER BY name";
+    let (mut tried, mut unseen) = (0, Vec::new());
+    for table in names(connection, tables, "table") {
+        let columns = names(connection, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", &table);
+        let mut key = names(connection, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", &table);
+        if key.is_empty() {
+            key.push("rowid".to_owned());
+        }
+        let said_once = SAID_ONCE.iter().find(|(known, _)| *known == table).map_or(&[][..], |(_, columns)| columns);
+        for column in columns.iter().filter(|column| !said_once.contains(&column.as_str())) {
+            // Figures that the file itself gave stand for themselves, and what a line within itself cost with what it called
+            // is added up nowhere.
+            let only = match (table.as_str(), column.as_str()) {
+                ("function_info" | "line_info", _) => "recorded = 0",
+                ("nodes", "exclusive") => {
+                    "function_id NOT IN (SELECT function_id FROM function_info WHERE recorded = 1)"
+                }
+                ("nodes", "cumulative_other") => "(line IS NULL OR outer_up IS NULL)",
+                ("node_costs", "cumulative_other") => {
+                    "node_id IN (SELECT node_id FROM nodes WHERE line IS NULL OR outer_up IS NULL)"
+                }
+                // Calls without nodes are what the file says.
+                ("edges", _) => "back = 0",
+                // A file that contradicts itself has its own total.
+                ("metrics", "total") => "run_id NOT IN (SELECT run_id FROM notes WHERE severity = 'warning')",
+                _ => "TRUE",
+            };
+            let only = format!("{only} AND {column} IS NOT NULL");
+            let place: Vec<String> = key.iter().enumerate().map(|(at, key)| format!("{key} IS ?{}", at + 1)).collect();
+            let place = place.join(" AND ");
+            let mut rows = 0;
+            for row in some_rows(connection, &table, &key, &only) {
+                for change in [
+                    format!(
+                        "UPDATE {table} SET {column} = CASE TYPEOF({column}) WHEN 'text' THEN {column} || 'x' ELSE {column} + 1 END WHERE {place}"
+                    ),
+                    format!("UPDATE {table} SET {column} = NULL WHERE {place}"),
+                ] {
+                    let Some(count) = found(&database, &change, &row) else { continue };
+                    tried += 1;
+                    rows += 1;
+                    if count == 0 {
+                        unseen.push(format!("{change} {row:?}"));
+                    }
+                }
+            }
+            if rows == 0 {
+                unseen.push(format!("{table}.{column}: no row has a value"));
+            }
+        }
+    }
+    println!("{tried} changes");
+    assert!(unseen.is_empty(), "{} of {tried} changes are not seen:\n{}", unseen.len(), unseen.join("\n"));
+}
+
+/// Rows that are not there, of tables that are made from others.
+#[test]
+fn every_missing_row_is_found() {
+    const MADE: [&str; 6] = ["nodes", "function_nodes", "function_info", "line_info", "edges", "metrics"];
+    let database = database();
+    let connection = database.connection();
+    let mut unseen = Vec::new();
+    for table in MADE {
+        let mut key = names(connection, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", table);
+        if key.is_empty() {
+            key.push("rowid".to_owned());
+        }
+        let place: Vec<String> = key.iter().enumerate().map(|(at, key)| format!("{key} IS ?{}", at + 1)).collect();
+        let delete = format!("DELETE FROM {table} WHERE {}", place.join(" AND "));
+        let only = if table == "edges" { "back = 0" } else { "TRUE" };
+        for row in some_rows(connection, table, &key, only) {
+            if found(&database, &delete, &row) == Some(0) {
+                unseen.push(format!("{delete} {row:?}"));
+            }
+        }
+    }
+    assert!(unseen.is_empty(), "{}", unseen.join("\n"));
+}

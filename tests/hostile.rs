@@ -1,0 +1,417 @@
+//! Input that is made to hurt: what it may cost is measured by an allocator, and no figure is ever wrong in silence.
+
+#![expect(unsafe_code, reason = "an allocator that counts can be written in no other way")]
+#![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+#[path = "support/allocation.rs"]
+mod allocation;
+#[path = "support/case_files.rs"]
+mod case_files;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use case_files::{entries, files};
+use profdb::error::{ImportError, Stop};
+use profdb::importers::{FORMATS, Format, Options, by_name};
+use profdb::input::{Input, Limits};
+use profdb::tree::{Batch, Output, Totals, TreeBuilder};
+
+/// What an import may take, however small the input is.
+const MEMORY: usize = 64 << 20;
+
+/// What it may take besides for each byte of the input.
+const MEMORY_PER_BYTE: usize = 32;
+
+/// What a level of the tree may take while it is open.
+const MEMORY_PER_LEVEL: usize = 320;
+
+/// How many is a million. Without optimisation, a tenth of it takes as long.
+const MILLION: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+
+/// Takes rows and forgets them.
+struct Nowhere;
+
+impl Output for Nowhere {
+    fn batch(&mut self, batch: &mut Batch) {
+        batch.clear();
+    }
+}
+
+fn read(format: &Format, bytes: &[u8]) -> Result<Totals, ImportError> {
+    let stop = Stop::default();
+    let mut input = Input::new(Box::new(bytes), Limits::default(), stop.clone())?;
+    let mut builder = TreeBuilder::new(Nowhere, stop);
+    let read = format.read(&mut input, &Options::default(), &mut builder);
+    if !builder.has_refused() {
+        read?;
+    }
+    Ok(builder.finish()?.0)
+}
+
+/// The same with the memory that it took, which must be in proportion.
+#[track_caller]
+fn measured(name: &str, bytes: &[u8]) -> Result<Totals, ImportError> {
+    measured_deep(name, bytes, 0)
+}
+
+/// The same of a tree that is as deep.
+#[track_caller]
+fn measured_deep(name: &str, bytes: &[u8], depth: usize) -> Result<Totals, ImportError> {
+    let format = by_name(name).expect("a format");
+    let (read, most) = allocation::most(|| read(format, bytes));
+    let length = bytes.len();
+    assert!(
+        most <= MEMORY + MEMORY_PER_BYTE * length + MEMORY_PER_LEVEL * depth,
+        "{name}: {most} bytes of memory for {length} bytes"
+    );
+    println!("{name}: {} KB of memory for {} KB", most >> 10, length >> 10);
+    read
+}
+
+#[track_caller]
+fn refused(name: &str, bytes: &[u8], says: &str) {
+    let error = measured(name, bytes).err().unwrap_or_else(|| panic!("{name}: imported after all")).to_string();
+    assert!(error.contains(says) && error.len() < 400, "{name}: {error}");
+}
+
+fn gzip(pieces: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    pieces.for_each(|piece| encoder.write_all(&piece).expect("a vector takes everything"));
+    encoder.finish().expect("a vector takes everything")
+}
+
+/// What is small on the disk and large in memory: the message names the limit and the way around it.
+#[test]
+fn bombs() {
+    const SAYS: &str = "more than 500 times their size (limit: decompression ratio); what a tool of its own has \
+                        decompressed is read without it";
+    let zeros = || (0..80).map(|_| vec![b'\n'; 1 << 20]);
+    let head = || std::iter::once(b"a;b 1\n".to_vec());
+    let zipped = gzip(head().chain(zeros()));
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3).expect("a vector takes everything");
+    head().chain(zeros()).for_each(|piece| encoder.write_all(&piece).expect("a vector takes everything"));
+    let packed = encoder.finish().expect("a vector takes everything");
+    // Many small members, each of which is harmless.
+    let members = gzip(zeros().take(1)).repeat(80);
+    for bomb in [zipped.clone(), packed, [gzip(head()), members].concat()] {
+        refused("folded", &bomb, SAYS);
+    }
+    // A bomb within a bomb is not unpacked twice.
+    let twice = gzip(std::iter::once(zipped));
+    assert!(matches!(measured("folded", &twice), Err(ImportError::Malformed { .. })));
+}
+
+/// Nothing is fetched, and nothing is put in for a name that the file itself declares.
+#[test]
+fn declarations_in_xml() {
+    let entry = "<ProfileEntry><Depth>0</Depth><Element>&x;</Element><Line>¯1</Line><Calls>1</Calls><ExclusiveTime>1\
+                 </ExclusiveTime><InclusiveTime>1</InclusiveTime></ProfileEntry>";
+    let lols: String = (1..10).fold("<!ENTITY x0 \"lol\">".to_owned(), |mut text, level| {
+        let _ = write!(text, "<!ENTITY x{level} \"{}\">", format!("&x{};", level - 1).repeat(10));
+        text
+    });
+    let declared = [
+        lols + "<!ENTITY x \"&x9;\">",
+        "<!ENTITY x SYSTEM \"file:///secret\">".to_owned(),
+        "<!ENTITY % p SYSTEM \"http://localhost/x.dtd\"> %p;".to_owned(),
+    ];
+    for declarations in declared {
+        let content = format!("<!DOCTYPE ProfileData [{declarations}]>\n<ProfileData>{entry}</ProfileData>\n");
+        refused("dyalog_xml", content.as_bytes(), "line ");
+    }
+    let outside = format!("<!DOCTYPE ProfileData SYSTEM \"file:///secret\">\n<ProfileData>{entry}</ProfileData>\n");
+    refused("dyalog_xml", outside.as_bytes(), "line ");
+}
+
+/// Neither a reader nor the tree recurses.
+#[test]
+fn a_million_levels() {
+    const DEEP: usize = MILLION;
+    let folded = format!("{} 1\n", "f;".repeat(DEEP).trim_end_matches(';'));
+    assert_eq!(measured_deep("folded", folded.as_bytes(), DEEP).expect("a tree").nodes, DEEP as u64);
+
+    let mut tree = "LispWorks Profiler Tree: test\n".to_owned();
+    for level in 0..DEEP {
+        let _ = writeln!(tree, "{level}|1|0|1|1|F");
+    }
+    let nodes = measured_deep("lispworks_tree", tree.as_bytes(), DEEP).map(|totals| totals.nodes);
+    assert!(nodes.as_ref().is_ok_and(|nodes| *nodes == DEEP as u64), "{nodes:?}");
+
+    // What nobody reads may nest, too.
+    for (format, head) in [
+        ("cpuprofile", r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"x":"#),
+        ("chrome_trace", r#"{"traceEvents":[{"name":"f","ph":"X","ts":0,"dur":1,"pid":1,"tid":1,"args":"#),
+        ("speedscope", r#"{"$schema":"https://www.speedscope.app/file-format-schema.json","x":"#),
+        ("heapprofile", r#"{"head":{"callFrame":{"functionName":"f"},"selfSize":1,"children":[],"x":"#),
+        ("ghc_json", r#"{"program":"x","x":"#),
+        ("firefox", r#"{"meta":{"interval":1,"x":"#),
+    ] {
+        let content = format!("{head}{}", "[".repeat(DEEP));
+        assert!(measured(format, content.as_bytes()).is_err(), "{format}: read to its end, which is not there");
+    }
+    // A message in a message, as deep as lengths can say.
+    let mut nested = Vec::new();
+    for _ in 0..1000 {
+        let mut length = nested.len();
+        let mut field = vec![0x0a];
+        while length >= 0x80 {
+            field.push(u8::try_from(length & 0x7f).expect("7 bits") | 0x80);
+            length >>= 7;
+        }
+        field.push(u8::try_from(length).expect("7 bits"));
+        field.append(&mut nested);
+        nested = field;
+    }
+    assert!(measured("pprof", &nested).is_err());
+}
+
+/// A name of 100 MB passes what one record may be: it is refused, with a fraction of its size in memory.
+#[test]
+fn names_of_100_mb() {
+    let long = "x".repeat(if cfg!(debug_assertions) { 17 << 20 } else { 100 << 20 });
+    let contents = [
+        ("folded", format!("{long} 1\n")),
+        ("callgrind", format!("# callgrind format\nevents: Ir\n\nfn={long}\n1 1\n")),
+        (
+            "dyalog_csv",
+            format!("\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"{long}\",,1,1,1\n"),
+        ),
+        ("dyalog_xml", format!("<ProfileData><ProfileEntry><Element>{long}</Element></ProfileEntry></ProfileData>\n")),
+        ("lispworks_tree", format!("LispWorks Profiler Tree: t\n0|1|1|1|1|{long}\n")),
+        ("austin", format!("# austin: 3.7.0\n# interval: 1000\n# mode: wall\n\nP7;T0:7;{long} 1\n")),
+        ("cpuprofile", format!(r#"{{"nodes":[{{"id":1,"callFrame":{{"functionName":"{long}"}}}}]}}"#)),
+        ("chrome_trace", format!(r#"[{{"name":"{long}","ph":"X","ts":0,"dur":1,"pid":1,"tid":1}}]"#)),
+        ("perf_script", format!("work 1 1.0: 1 cpu-clock: \n\t 1585 {long}+0x1e (/x)\n\n")),
+    ];
+    for (format, content) in contents {
+        let reader = by_name(format).expect("a format");
+        let (read, most) = allocation::most(|| read(reader, content.as_bytes()));
+        let error = read.err().unwrap_or_else(|| panic!("{format}: imported after all")).to_string();
+        assert!(error.contains("(limit: record size)"), "{format}: {error}");
+        assert!(most <= 96 << 20, "{format}: {most} bytes");
+    }
+}
+
+/// A million different metrics, labels, threads: refused or read, in memory that is in proportion.
+#[test]
+fn a_million_of_everything() {
+    const MANY: usize = MILLION;
+    let list = |start: &str, each: &dyn Fn(usize) -> String, end: &str| {
+        let mut content = start.to_owned();
+        (0..MANY).for_each(|number| content.push_str(&each(number)));
+        content + end
+    };
+    let outcome = |format: &str, content: String| {
+        let read = measured(format, content.as_bytes());
+        let told = read.map(|totals| totals.metrics.len()).map_err(|error| error.to_string());
+        if let Err(error) = &told {
+            assert!(error.contains("at most"), "{format}: {error}");
+        }
+    };
+    outcome("callgrind", list("# callgrind format\nevents:", &|number| format!(" e{number}"), "\n\nfn=f\n1 1\n"));
+    outcome("perf_script", list("", &|number| format!("a 1 1.0: 1 e{number}: \n\t 1 f+0x1 (/x)\n\n"), ""));
+    outcome("perf_script", list("", &|number| format!("a 1/{number} 1.0: 1 e: \n\t 1 f+0x1 (/x)\n\n"), ""));
+    outcome(
+        "chrome_trace",
+        list(
+            "[",
+            &|number| format!("{{\"name\":\"f\",\"ph\":\"X\",\"ts\":0,\"dur\":1,\"pid\":1,\"tid\":{number}}},"),
+            "]",
+        ),
+    );
+    outcome(
+        "austin",
+        list("# austin: 3.7.0\n# interval: 1000\n# mode: wall\n\n", &|number| format!("P1;T0:{number};/a:f:1 1\n"), ""),
+    );
+    outcome("folded", list("", &|number| format!("f{number} 1\n"), ""));
+
+    // Sample types, and labels: two numbers each, of texts that are all there.
+    let text = |number: usize| {
+        let text = format!("t{number}");
+        [&[0x32, u8::try_from(text.len()).expect("short")], text.as_bytes()].concat()
+    };
+    let varint = |mut number: usize| {
+        let mut bytes = Vec::new();
+        while number >= 0x80 {
+            bytes.push(u8::try_from(number & 0x7f).expect("7 bits") | 0x80);
+            number >>= 7;
+        }
+        bytes.push(u8::try_from(number).expect("7 bits"));
+        bytes
+    };
+    let field = |tag: u8, content: &[u8]| [&[tag], varint(content.len()).as_slice(), content].concat();
+    let texts: Vec<u8> = std::iter::once(field(0x32, b"")).chain((1..=MANY).map(text)).flatten().collect();
+    let types = (1..=MANY).flat_map(|number| field(0x0a, &[&[8], varint(number).as_slice(), &[16, 1]].concat()));
+    let many_types: Vec<u8> = types.chain(texts.iter().copied()).collect();
+    assert!(measured("pprof", &many_types).is_err_and(|error| error.to_string().contains("at most")));
+    let labels = (1..=MANY).flat_map(|number| {
+        let label = field(0x1a, &[&[8, 1, 16], varint(number).as_slice()].concat());
+        field(0x12, &[&[8, 1, 16, 1], label.as_slice()].concat())
+    });
+    let many_labels: Vec<u8> = field(0x0a, &[8, 1, 16, 1])
+        .into_iter()
+        .chain(field(0x2a, &[8, 1, 16, 1]))
+        .chain(field(0x22, &[8, 1, 0x22, 2, 8, 1]))
+        .chain(texts.iter().copied())
+        .chain(labels)
+        .collect();
+    let labelled = measured("pprof", &many_labels);
+    let count = labelled.map(|totals| totals.labels.len()).map_err(|error| error.to_string());
+    assert!(
+        matches!(&count, Ok(labels) if *labels == MANY) || count.as_ref().is_err_and(|e| e.contains("at most")),
+        "{count:?}"
+    );
+}
+
+/// Numbers at the edges of types, and what is none.
+const NUMBERS: &[&str] = &[
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "9007199254740993",
+    "1e400",
+    "-1e400",
+    "1e308",
+    "1e-400",
+    "NaN",
+    "nan",
+    "inf",
+    "-inf",
+    "Infinity",
+    "-0",
+    "-0.0",
+    "-1",
+    "0x10",
+    "1e3",
+    "+5",
+    "1_000",
+    "١",
+    "4294967296",
+];
+
+/// A file with one cost, at `@`, and the unit of that cost.
+const ONE_COST: &[(&str, &str, f64)] = &[
+    ("folded", "f @\n", 1.0),
+    ("callgrind", "# callgrind format\nevents: Ir\n\nfn=f\n1 @\n", 1.0),
+    ("lispworks_tree", "LispWorks Profiler Tree: t\n0|@|0|@|@|F\n", 1.0),
+    ("dyalog_csv", "\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"f\",,1,@,@\n", 1e6),
+    (
+        "dyalog_xml",
+        "<ProfileData><ProfileEntry><Depth>0</Depth><Element>f</Element><Line>¯1</Line><Calls>1</Calls><ExclusiveTime>@\
+         </ExclusiveTime><InclusiveTime>@</InclusiveTime></ProfileEntry></ProfileData>\n",
+        1e6,
+    ),
+    ("austin", "# austin: 3.7.0\n# interval: 1000\n# mode: wall\n\nP7;T0:7;/srv/a.py:f:9 @\n", 1e3),
+    ("perf_script", "work  1  1.0:    @ cpu-clock: \n\t    1585 helper+0x1e (/srv/app/work)\n\n", 1.0),
+    (
+        "heapprofile",
+        r#"{"head":{"callFrame":{"functionName":"f","url":"","lineNumber":0,"columnNumber":0},"selfSize":@,"children":[]}}"#,
+        1.0,
+    ),
+    (
+        "speedscope",
+        r#"{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{"frames":[{"name":"f"}]},"profiles":
+        [{"type":"sampled","name":"t","unit":"none","startValue":0,"endValue":1,"samples":[[0]],"weights":[@]}]}"#,
+        1.0,
+    ),
+    ("chrome_trace", r#"[{"name":"f","ph":"X","ts":0,"dur":@,"pid":1,"tid":1}]"#, 1e3),
+];
+
+/// A number is read as it is, rounded to a REAL; or there is a note; or an error with its place.
+#[test]
+fn every_number_is_read_or_refused() {
+    for (name, template, scale) in ONE_COST {
+        let format = by_name(name).expect("a format");
+        let plain = read(format, template.replace('@', "7").as_bytes());
+        let plain = plain.map(|totals| totals.metrics[0].total).map_err(|error| error.to_string());
+        assert_eq!(plain, Ok(7.0 * scale), "{name}");
+        for number in NUMBERS {
+            // That is an address where a period may be left out.
+            if *name == "perf_script" && number.starts_with("1e") {
+                continue;
+            }
+            let content = template.replace('@', number);
+            match read(format, content.as_bytes()) {
+                Ok(totals) => {
+                    let total = totals.metrics.first().map_or(0.0, |metric| metric.total);
+                    // Callgrind writes hexadecimal numbers, too.
+                    let expected = number.parse::<f64>().ok().or((*number == "0x10").then_some(16.0));
+                    let expected = expected.map(|number| number * scale);
+                    let near = |expected: f64| (total - expected).abs() <= 1e-12 * expected.abs();
+                    let noted = !totals.notes.is_empty();
+                    assert!(
+                        total.is_finite() && (noted || expected.is_some_and(near)),
+                        "{name}: {number} read as {total}"
+                    );
+                }
+                Err(error) => placed(name, number, &error),
+            }
+        }
+    }
+}
+
+/// What the file is to blame for has a place in it; what only shows in the sum cannot have one, and has a reason.
+#[track_caller]
+fn placed(name: &str, number: &str, error: &ImportError) {
+    let text = error.to_string();
+    let has_place = matches!(error, ImportError::Malformed { .. } | ImportError::Limit { .. });
+    let has_reason = matches!(error, ImportError::Refused(_)) && !text.starts_with("the importer ");
+    assert!((has_place || has_reason) && text.len() < 400, "{name}: {number}: {text}");
+}
+
+/// The same numbers in the place of every number of every small case: whatever comes of it is finite, or an error.
+#[test]
+fn every_number_of_every_case() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut tried = 0;
+    for format in FORMATS {
+        for name in ["minimal", "foo-0.9.0-tree", "foo-1.37-tree"] {
+            let input = cases.join(format.name).join(name).join("case.in");
+            if !input.is_dir() {
+                continue;
+            }
+            for file in files(&input) {
+                let bytes = fs::read(&file).expect("a file of a case");
+                let Ok(text) = String::from_utf8(bytes) else { continue };
+                for (from, to) in numbers(&text).into_iter().take(60) {
+                    for number in NUMBERS.iter().step_by(2) {
+                        let content = format!("{}{number}{}", &text[..from], &text[to..]);
+                        let read = catch_unwind(AssertUnwindSafe(|| read(format, content.as_bytes())));
+                        let read = read.unwrap_or_else(|_| panic!("{}: {number} at byte {from}", file.display()));
+                        tried += 1;
+                        match read {
+                            Ok(totals) => assert!(totals.metrics.iter().all(|metric| metric.total.is_finite())),
+                            Err(error) => placed(format.name, number, &error),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{tried} numbers");
+    assert!(tried > 1000, "{tried}");
+    assert!(!entries(&cases).is_empty());
+}
+
+/// Where the numbers of a text are: runs of digits, with what belongs to them.
+fn numbers(text: &str) -> Vec<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_digit() || at > 0 && bytes[at - 1].is_ascii_alphanumeric() {
+            at += 1;
+            continue;
+        }
+        let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+        found.push((at, at + length));
+        at += length;
+    }
+    found
+}

@@ -1,0 +1,445 @@
+//! Databases that are not ours, are newer, or that a stranger has worked on: what is foreign is refused before anything of it
+//! runs, what is damaged is an error or an answer, and `profdb check` says what is wrong.
+
+#![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
+#![expect(clippy::disallowed_methods, reason = "small files of our own, and a limit on the time of each")]
+
+#[path = "support/random.rs"]
+mod random;
+
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use profdb::error::Stop;
+use profdb::export::{self, EXPORTS};
+use profdb::import::{import, meta};
+use profdb::importers::{Options, by_name};
+use profdb::input::{Input, Limits};
+use profdb::report::{self, Argument, REPORTS, header};
+use profdb::store::{APPLICATION_ID, Database, RunMeta, StoreError};
+use random::Random;
+use rusqlite::Connection;
+
+/// What a sound database is made of: trees with and without lines, several metrics, labels, a run without paths.
+const RUNS: [&str; 6] = [
+    "dyalog_xml/shop-tree/case.in/run.xml",
+    "dyalog_csv/function-without-lines/case.in/run.csv",
+    "pprof/labels/case.in/run.pb",
+    "sampler/recursion/case.in/run.trace",
+    "callgrind/recursion-levels/case.in/callgrind.out",
+    "pprof/lines-and-columns/case.in/run.pb",
+];
+
+/// Every command that opens a database, with the exit codes that it may end with on a damaged one.
+const COMMANDS: [&[&str]; 12] = [
+    &["runs"],
+    &["show"],
+    &["report", "summary"],
+    &["report", "calls", "--fn", "main"],
+    &["report", "tree"],
+    &["report", "lines", "--format", "json"],
+    &["sql", "SELECT * FROM tree"],
+    &["export", "--format", "folded"],
+    &["export", "--format", "dyalog_xml"],
+    &["check"],
+    &["delete", "1"],
+    &["import", "again.csv"],
+];
+
+/// Another profile, to import into what is there.
+const AGAIN: &str =
+    "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.g\",¯1,1,1,1\n";
+
+/// No command may take longer, however damaged a file is.
+const LONGEST: Duration = Duration::from_secs(60);
+
+fn case(path: &str) -> Vec<u8> {
+    fs::read(format!("tests/cases/{path}")).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Imports a profile; the database is open then.
+fn add(database: Database, format: &str, bytes: &[u8]) -> Result<Database, String> {
+    let stop = Stop::default();
+    let input = Input::new(Box::new(bytes), Limits::default(), stop.clone()).map_err(|error| error.to_string())?;
+    let (format, options) = (by_name(format).expect("a format"), Options::default());
+    let tags = vec![("host".to_owned(), "here".to_owned())];
+    let describe = |fingerprint| RunMeta { again: true, tags, ..meta(format, &options, "input", fingerprint) };
+    let imported = import(input, format, &options, &stop, describe, || Ok(database));
+    Ok(imported.map_err(|error| error.to_string())?.database)
+}
+
+/// A database that is sound, with all that a table can hold.
+fn sound(path: &Path) {
+    for run in RUNS {
+        let format = run.split('/').next().expect("a folder per format");
+        let database = Database::open(path).expect("a database");
+        add(database, format, &case(run)).unwrap_or_else(|error| panic!("{run}: {error}"));
+    }
+    fs::write(path.with_file_name("again.csv"), AGAIN).expect("a file");
+}
+
+struct Told {
+    code: Option<i32>,
+    out: String,
+    errors: String,
+}
+
+fn profdb(folder: &Path, arguments: &[&str]) -> Told {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    command.args(arguments).current_dir(folder).env_remove("PROFDB_DB").stdin(Stdio::null());
+    let output = command.output().expect("the program runs");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Told { code: output.status.code(), out: text(output.stdout), errors: text(output.stderr) }
+}
+
+/// No command does anything with this file, and all say the same.
+fn refused(folder: &Path, says: &str) {
+    let path = folder.join("profdb.db");
+    let before = fs::metadata(&path).is_ok_and(|found| found.is_file()).then(|| fs::read(&path).expect("a file"));
+    fs::write(folder.join("again.csv"), AGAIN).expect("a file");
+    for command in COMMANDS {
+        let told = profdb(folder, command);
+        assert!(matches!(told.code, Some(1 | 5)), "{command:?}: {:?} {}", told.code, told.errors);
+        assert!(told.errors.contains(says), "{command:?}: {}", told.errors);
+        assert_eq!(
+            told.out.lines().filter(|line| !line.starts_with("again.csv")).count(),
+            0,
+            "{command:?}: {}",
+            told.out
+        );
+    }
+    if let Some(before) = before {
+        assert!(fs::read(&path).expect("a file") == before, "the file is another");
+    }
+    let left: Vec<_> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(left.len(), 2, "files were left: {left:?}");
+}
+
+#[test]
+fn what_is_no_database_of_ours() {
+    /// Makes a file.
+    type Make = fn(&Path);
+    let made: [(&str, Make, &str); 7] = [
+        ("text", |path| fs::write(path, "Dear diary,\n".repeat(100)).expect("a file"), "this is not a database"),
+        ("folder", |path| fs::create_dir(path).expect("a folder"), "is a folder, not a database"),
+        (
+            "pipe",
+            |path| assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success()),
+            "is not a file that",
+        ),
+        ("of another", |path| drop(open(path, "CREATE TABLE t (x); INSERT INTO t VALUES (1)")), "not one of profdb"),
+        ("newer", |path| drop(open(path, &ours("PRAGMA user_version = 99; CREATE TABLE t (x)"))), "use a newer profdb"),
+        (
+            "with a table of ours only",
+            |path| drop(open(path, &ours("PRAGMA user_version = 4; CREATE TABLE runs (x)"))),
+            "runs is not",
+        ),
+        ("cut", |path| fs::write(path, b"SQLite format 3\0").expect("a file"), "this is not a database"),
+    ];
+    for (what, make, says) in made {
+        let folder = tempfile::tempdir().expect("a folder");
+        make(&folder.path().join("profdb.db"));
+        println!("{what}");
+        refused(folder.path(), says);
+    }
+}
+
+fn ours(sql: &str) -> String {
+    format!("PRAGMA application_id = {APPLICATION_ID}; {sql}")
+}
+
+fn open(path: &Path, sql: &str) -> Connection {
+    let connection = Connection::open(path).expect("a file");
+    connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    connection
+}
+
+/// An empty file is a new database, as for SQLite.
+#[test]
+fn an_empty_file_has_no_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("profdb.db"), "").expect("a file");
+    let told = profdb(folder.path(), &["report", "summary"]);
+    assert_eq!((told.code, told.errors.as_str()), (Some(4), "profdb: the database has no runs\n"));
+    fs::write(folder.path().join("again.csv"), AGAIN).expect("a file");
+    assert_eq!(profdb(folder.path(), &["import", "again.csv"]).out, "again.csv: run 1, 1 nodes\n");
+    assert_eq!(profdb(folder.path(), &["check"]).code, Some(0));
+}
+
+/// What would run within our statements if we let it. Each would leave a mark, or take away a run.
+#[test]
+fn what_a_stranger_has_hung_on_our_tables() {
+    let rewrite = |name: &str, from: &str, to: &str| {
+        format!(
+            "PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET sql = replace(sql, '{from}', '{to}') WHERE name = '{name}'"
+        )
+    };
+    let hostile = [
+        ("a trigger on our table", "CREATE TRIGGER thief AFTER INSERT ON runs BEGIN DELETE FROM runs WHERE run_id < NEW.run_id; END".to_owned(), "the trigger thief is none of profdb's"),
+        ("a trigger on a view of ours", "CREATE TRIGGER thief INSTEAD OF INSERT ON summary BEGIN DELETE FROM runs; END".to_owned(), "the trigger thief"),
+        ("a trigger of ours that does something else", rewrite("runs_delete", "DELETE FROM notes WHERE run_id = OLD.run_id", "DELETE FROM runs"), "the trigger runs_delete is not the trigger that"),
+        ("a trigger that says it is a table", "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES ('table', 'mine', 'mine', 0, 'CREATE TRIGGER thief AFTER INSERT ON runs BEGIN DELETE FROM runs; END')".to_owned(), "malformed database schema (mine)"),
+        ("a trigger that says it is of another table", "CREATE TABLE mine (x); CREATE TRIGGER thief AFTER INSERT ON runs BEGIN DELETE FROM runs; END; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET tbl_name = 'mine' WHERE name = 'thief'".to_owned(), "malformed database schema (thief)"),
+        ("a view for a table", "PRAGMA legacy_alter_table = ON; ALTER TABLE nodes RENAME TO kept; CREATE VIEW nodes AS SELECT * FROM kept".to_owned(), "the view nodes is not the table that profdb makes"),
+        ("a table for a view", "DROP VIEW summary; CREATE TABLE summary (run_id, metric, function)".to_owned(), "the table summary is not the view that profdb makes"),
+        ("a virtual table for a table", "DROP TABLE run_tags; CREATE VIRTUAL TABLE run_tags USING fts5(run_id, key, value)".to_owned(), "the table run_tags is not"),
+        ("a default that calls a function", rewrite("run_tags", "value  TEXT NOT NULL,", "value  TEXT NOT NULL DEFAULT (load_extension(1)),"), "run_tags"),
+        ("a generated column that calls a function", rewrite("functions", "raw_name    TEXT,", "raw_name    TEXT, x AS (writefile(\"x\", name)),"), "functions"),
+        ("a check that calls a function", rewrite("notes", "message  TEXT NOT NULL", "message  TEXT NOT NULL CHECK (edit(message) IS NOT NULL)"), "notes"),
+        ("a column of somebody", "ALTER TABLE runs ADD COLUMN mine TEXT DEFAULT 'x'".to_owned(), "the table runs is not"),
+        ("a table less", "DROP TABLE node_labels".to_owned(), "the table node_labels is missing"),
+        ("an index less", "DROP INDEX edges_by_caller".to_owned(), "the index edges_by_caller is missing"),
+        ("a trigger less", "DROP TRIGGER runs_delete".to_owned(), "the trigger runs_delete is missing"),
+        ("text that is no SQL", "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE nonsense' WHERE name = 'nodes'".to_owned(), "the database is damaged"),
+    ];
+    let start = tempfile::tempdir().expect("a folder");
+    sound(&start.path().join("profdb.db"));
+    for (what, sql, says) in hostile {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("profdb.db");
+        fs::copy(start.path().join("profdb.db"), &path).expect("a copy");
+        drop(open(&path, &sql));
+        println!("{what}");
+        refused(folder.path(), says);
+        assert_eq!(profdb(folder.path(), &["check"]).code, Some(1), "{what}");
+    }
+}
+
+/// Views of ours with another text go, before anything reads them, where the file may be written.
+#[test]
+fn a_view_of_ours_with_another_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("profdb.db");
+    sound(&path);
+    let expected = profdb(folder.path(), &["sql", "SELECT * FROM summary"]).out;
+    drop(open(&path, "DROP VIEW summary; CREATE VIEW summary AS SELECT writefile('stolen', 'x') FROM runs"));
+    assert_eq!(profdb(folder.path(), &["sql", "SELECT * FROM summary"]).out, expected);
+    assert_eq!(profdb(folder.path(), &["check"]).code, Some(0));
+}
+
+/// An ordinary database is open to what its owner adds, and profdb leaves it alone.
+#[test]
+fn what_the_owner_has_added() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("profdb.db");
+    sound(&path);
+    let own = "CREATE TABLE mine (run_id INTEGER REFERENCES runs, why TEXT);
+               INSERT INTO mine VALUES (1, 'slow');
+               CREATE INDEX mine_by_run ON mine (run_id);
+               CREATE INDEX by_cost ON nodes (exclusive);
+               CREATE VIEW hot AS SELECT * FROM exclusive WHERE exclusive > 1;
+               CREATE VIEW endless AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c;
+               CREATE VIEW thief AS SELECT load_extension('x') AS x;
+               CREATE VIEW writer AS SELECT fts3_tokenizer('x', 'y') AS x;
+               ANALYZE;";
+    drop(open(&path, own));
+    for command in COMMANDS {
+        let told = profdb(folder.path(), command);
+        let unknown = command.contains(&"--fn");
+        assert!(
+            told.code == Some(0) || unknown && told.code == Some(4),
+            "{command:?}: {:?} {}",
+            told.code,
+            told.errors
+        );
+    }
+    assert_eq!(profdb(folder.path(), &["sql", "SELECT why FROM mine", "--format", "csv"]).out, "\"why\"\n\"slow\"\n");
+    for view in ["thief", "writer"] {
+        let told = profdb(folder.path(), &["sql", &format!("SELECT x FROM {view}")]);
+        assert!(told.code != Some(0) && told.out.is_empty(), "{view}: {} {}", told.out, told.errors);
+    }
+}
+
+/// A view may be a program that never ends: Ctrl-C ends it.
+#[cfg(unix)]
+#[test]
+fn an_endless_view_is_interrupted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("profdb.db");
+    sound(&path);
+    let endless = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c";
+    drop(open(&path, &format!("CREATE VIEW endless AS {endless}")));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
+        .args(["sql", "SELECT COUNT(*) FROM endless"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the program runs");
+    let started = Instant::now();
+    let status = loop {
+        // It may not have come to listening yet: then the signal ends it at once.
+        let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+        if let Some(status) = child.try_wait().expect("a child") {
+            break status;
+        }
+        assert!(signal.success() && started.elapsed() < LONGEST, "it goes on");
+        thread::park_timeout(Duration::from_millis(100));
+    };
+    assert_ne!(status.code(), Some(0));
+}
+
+/// Does everything with a database that a command does; errors are answers, too.
+fn use_all_of_it(path: &Path) {
+    if let Ok(database) = Database::open_read_only(path) {
+        let _ = database.check();
+        let runs: Vec<String> = (1..=RUNS.len()).map(|run| run.to_string()).collect();
+        for run in &runs {
+            let Ok(Some(run)) = database.run(Some(run)) else { continue };
+            let _ = (database.state(run.run_id), database.warnings(run.run_id));
+            for report in REPORTS {
+                let _ = ask(&database, report, &run, None);
+                let _ = ask(&database, report, &run, Some("*a*"));
+            }
+            for export in EXPORTS {
+                let _ = export.write(&database, &run, &export::Request::default(), &mut io::sink());
+            }
+        }
+        let _ = report::query(&database, "SELECT * FROM tree").and_then(|mut answer| {
+            answer.each(|_| Ok::<_, StoreError>(()))?;
+            Ok(())
+        });
+    }
+    if let Ok(mut database) = Database::open(path) {
+        let _ = database.delete_run(1);
+    }
+    if let Ok(database) = Database::open(path) {
+        let _ = add(database, "dyalog_csv", AGAIN.as_bytes());
+    }
+}
+
+fn ask(
+    database: &Database,
+    report: &'static report::Report,
+    run: &profdb::store::RunInfo,
+    path: Option<&str>,
+) -> Result<(), report::ReportError> {
+    let parameters = report.header().parameters;
+    let is_path = |parameter: &&header::ParameterDef<'_>| parameter.kind == header::Parameter::Path;
+    let text = |text: &str| Argument::Text(text.to_owned());
+    let arguments = parameters.iter().find(is_path).zip(path).map(|(path, value)| (path.name.to_owned(), text(value)));
+    let request = report::Request { arguments: arguments.into_iter().collect(), ..report::Request::default() };
+    report::ask(database, report, run, &request)?.each(|_| Ok::<_, StoreError>(()))?;
+    Ok(())
+}
+
+/// The same in a thread, so that what never ends has an end here; says what was wrong.
+fn survives(path: &Path) -> Result<(), String> {
+    let (done, finished) = channel();
+    let path = path.to_owned();
+    let worker = thread::spawn(move || {
+        let panicked = catch_unwind(AssertUnwindSafe(|| use_all_of_it(&path))).is_err();
+        let _ = done.send(panicked);
+    });
+    match finished.recv_timeout(LONGEST) {
+        Ok(false) => worker.join().map_err(|_| "panic".to_owned()),
+        Ok(true) => Err("panic".to_owned()),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err("no end".to_owned()),
+    }
+}
+
+/// Changes some bytes of a database file: of the header, of pages, or its end.
+fn corrupt(bytes: &mut Vec<u8>, random: &mut Random) {
+    const PAGE: usize = 4096;
+    match random.below(6) {
+        0 => bytes.truncate(random.below(bytes.len())),
+        1 => bytes[random.below(100)] = random.next().to_le_bytes()[0],
+        // The head of a page: kind, free blocks, cells.
+        2 => {
+            let pages = bytes.len() / PAGE;
+            let at = random.below(pages) * PAGE + random.below(12);
+            bytes[at] = random.next().to_le_bytes()[0];
+        }
+        3 => {
+            let pages = bytes.len() / PAGE;
+            let (from, to) = (random.below(pages) * PAGE, random.below(pages) * PAGE);
+            bytes.copy_within(from..from + PAGE, to);
+        }
+        4 => {
+            let at = random.below(bytes.len());
+            let end = (at + random.below(200)).min(bytes.len());
+            bytes[at..end].fill(0);
+        }
+        _ => {
+            for _ in 0..=random.below(20) {
+                let at = random.below(bytes.len());
+                bytes[at] = random.next().to_le_bytes()[0];
+            }
+        }
+    }
+}
+
+/// How many damaged files are tried: `CORRUPTIONS=N` for more.
+fn corruptions() -> u64 {
+    std::env::var("CORRUPTIONS").ok().and_then(|number| number.parse().ok()).unwrap_or(300)
+}
+
+#[test]
+fn random_bytes_are_other_bytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("profdb.db");
+    sound(&path);
+    let whole = fs::read(&path).expect("a file");
+    let (mut seen, mut unsound) = (0, 0);
+    for seed in 0..corruptions() {
+        let mut bytes = whole.clone();
+        corrupt(&mut bytes, &mut Random(seed));
+        fs::write(&path, &bytes).expect("a file");
+        let integrity = Connection::open(&path)
+            .and_then(|file| file.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)));
+        let checked = Database::open_read_only(&path).and_then(|database| database.check());
+        if !matches!(&integrity, Ok(told) if told == "ok") {
+            unsound += 1;
+            assert!(!matches!(&checked, Ok(findings) if findings.is_empty()), "seed {seed}: {integrity:?}");
+        }
+        seen += u32::from(!matches!(&checked, Ok(findings) if findings.is_empty()));
+        survives(&path).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
+        for left in ["profdb.db-journal", "profdb.db-wal", "profdb.db-shm"] {
+            let _ = fs::remove_file(folder.path().join(left));
+        }
+    }
+    println!("{} damaged files, {unsound} as SQLite sees it, {seen} found", corruptions());
+    assert!(unsound > 0);
+}
+
+/// The program itself says what is wrong, and ends with 1.
+#[test]
+fn every_command_on_a_damaged_file() {
+    let start = tempfile::tempdir().expect("a folder");
+    sound(&start.path().join("profdb.db"));
+    let whole = fs::read(start.path().join("profdb.db")).expect("a file");
+    for seed in 1000..1008 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("profdb.db");
+        let mut bytes = whole.clone();
+        corrupt(&mut bytes, &mut Random(seed));
+        fs::write(&path, &bytes).expect("a file");
+        fs::write(folder.path().join("again.csv"), AGAIN).expect("a file");
+        let sound = Database::open_read_only(&path).and_then(|database| database.check());
+        let sound = matches!(&sound, Ok(findings) if findings.is_empty());
+        for command in COMMANDS {
+            let told = profdb(folder.path(), command);
+            assert!(
+                matches!(told.code, Some(0 | 1 | 4 | 5)),
+                "seed {seed}: {command:?}: {:?} {}",
+                told.code,
+                told.errors
+            );
+            assert!(!told.errors.contains("panicked"), "seed {seed}: {command:?}: {}", told.errors);
+            if command == ["check"] {
+                // Without its mark the file is nobody's.
+                let nobodys = ["not one of profdb", "newer profdb"].iter().any(|says| told.errors.contains(says));
+                let expected = if nobodys { 5 } else { i32::from(!sound) };
+                assert_eq!(told.code, Some(expected), "seed {seed}: {} {}", told.out, told.errors);
+                assert!(sound || !told.errors.is_empty(), "seed {seed}: nothing is said");
+            }
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! What is done with arbitrary bytes, and what must hold: shared by the blind fuzzer (benches/fuzz.rs), the one that
+//! looks for coverage (fuzz/), and the replay of its corpus (tests/corpus.rs).
+//!
+//! No panic, no more than [`LONGEST`], no more memory than [`MEMORY`] and [`MEMORY_PER_BYTE`] times the input, and what
+//! each target says of its results.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::io::BufRead;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use profdb::error::{ImportError, Stop};
+use profdb::export::{self, EXPORTS, ExportError};
+use profdb::import::{import, meta};
+use profdb::importers::{self, FORMATS, Format, Options};
+use profdb::input::{Input, Limits};
+use profdb::report::path::{self, Name, Operator};
+use profdb::report::{self, Argument, Base, NameSyntax, REPORTS, ReportError, header};
+use profdb::separators::Separators;
+use profdb::store::{Database, RunMeta};
+use profdb::tree::{Batch, Output, Totals, TreeBuilder};
+
+use super::allocation;
+
+const LONGEST: Duration = Duration::from_secs(1);
+const MEMORY: usize = 64 << 20;
+const MEMORY_PER_BYTE: usize = 32;
+
+/// Something that reads bytes of strangers.
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    /// Reads them; says which rule was broken.
+    read: fn(&[u8]) -> Result<(), String>,
+    /// Makes inputs to start from out of the input of a case.
+    pub(crate) seed: fn(&Format, &[u8]) -> Option<Vec<u8>>,
+}
+
+pub(crate) const TARGETS: &[Target] = &[
+    Target { name: "importers", read: importer, seed: of_format },
+    Target { name: "inputs", read: input, seed: |_, bytes| Some(bytes.to_vec()) },
+    Target { name: "parsers", read: parser, seed: |_, bytes| Some(texts(bytes)) },
+    Target { name: "questions", read: question, seed: |_, bytes| Some(texts(bytes)) },
+    Target { name: "exports", read: exports, seed: of_format },
+];
+
+impl Target {
+    /// Reads an input; says which rule it broke. A panic is left to the caller.
+    pub(crate) fn check(&self, bytes: &[u8]) -> Result<(), String> {
+        let started = Instant::now();
+        let (result, most) = allocation::most(|| (self.read)(bytes));
+        result?;
+        if started.elapsed() > LONGEST {
+            // The machine may have been busy with something else.
+            let started = Instant::now();
+            (self.read)(bytes)?;
+            let taken = started.elapsed();
+            if taken > LONGEST {
+                return Err(format!("{taken:?}"));
+            }
+        }
+        if most > MEMORY + MEMORY_PER_BYTE * bytes.len() {
+            return Err(format!("{most} bytes of memory for {} bytes of input", bytes.len()));
+        }
+        Ok(())
+    }
+}
+
+/// Takes rows and forgets them.
+struct Nowhere;
+
+impl Output for Nowhere {
+    fn batch(&mut self, batch: &mut Batch) {
+        batch.clear();
+    }
+}
+
+/// The first byte says which format reads the others.
+fn of_format(format: &Format, bytes: &[u8]) -> Option<Vec<u8>> {
+    let at = FORMATS.iter().position(|known| known.name == format.name)?;
+    Some([&[b'a' + u8::try_from(at).ok()?], bytes].concat())
+}
+
+fn format_of(bytes: &[u8]) -> Option<(&'static Format, &[u8])> {
+    let (first, rest) = bytes.split_first()?;
+    Some((FORMATS.get(usize::from(first.checked_sub(b'a')?))?, rest))
+}
+
+/// What an importer makes of bytes, as far as the builder takes it.
+fn built(format: &Format, bytes: &[u8]) -> Result<Totals, ImportError> {
+    let stop = Stop::default();
+    let mut input = Input::new(Box::new(bytes), Limits::default(), stop.clone())?;
+    let mut builder = TreeBuilder::new(Nowhere, stop);
+    let read = format.read(&mut input, &Options::default(), &mut builder);
+    if !builder.has_refused() {
+        read?;
+    }
+    Ok(builder.finish()?.0)
+}
+
+/// An importer reads them, whatever their first bytes are, and the builder accepts what it says.
+fn importer(bytes: &[u8]) -> Result<(), String> {
+    let Some((format, bytes)) = format_of(bytes) else { return Ok(()) };
+    match built(format, bytes) {
+        Ok(totals) => finite(&totals),
+        Err(ImportError::Refused(reason)) if reason.starts_with("the importer ") => {
+            Err(format!("{}: {reason}", format.name))
+        }
+        Err(error) => short(&error.to_string()),
+    }
+}
+
+fn finite(totals: &Totals) -> Result<(), String> {
+    let infinite = totals.metrics.iter().find(|metric| !metric.total.is_finite());
+    infinite.map_or(Ok(()), |metric| Err(format!("the total of {} is {}", metric.name, metric.total)))
+}
+
+/// No message is as long as what it complains about.
+fn short(message: &str) -> Result<(), String> {
+    if message.len() > 1000 {
+        return Err(format!("a message of {} bytes", message.len()));
+    }
+    Ok(())
+}
+
+/// Decompression, byte order mark, detection, lines.
+fn input(bytes: &[u8]) -> Result<(), String> {
+    // As the usual limits, so much smaller that inputs of a fuzzer reach them.
+    let limits = Limits { record: 1 << 16, ratio: 100, ratio_floor: 1 << 18 };
+    let (position, delivered) = match read_lines(bytes, limits) {
+        Err(error) => return short(&error.to_string()),
+        Ok(read) => read,
+    };
+    if position != delivered {
+        return Err(format!("{delivered} bytes end at byte {position}"));
+    }
+    let most = (bytes.len() as u64 * limits.ratio + limits.ratio).max(limits.ratio_floor);
+    if delivered > most { Err(format!("{} bytes grew to {delivered}", bytes.len())) } else { Ok(()) }
+}
+
+fn read_lines(bytes: &[u8], limits: Limits) -> Result<(u64, u64), ImportError> {
+    let mut input = Input::new(Box::new(bytes), limits, Stop::default())?;
+    let mut delivered = input.position().byte;
+    if let Err(error) = importers::detect(input.head()) {
+        // It is said to the user.
+        assert!(!error.to_string().is_empty());
+    }
+    let mut line = Vec::new();
+    while input.read_line(&mut line)?.is_some() {
+        delivered = input.position().byte;
+    }
+    let ended = matches!(input.fill_buf(), Ok([]));
+    assert!(ended, "there is something behind the last line");
+    let position = input.position().byte;
+    let fingerprint = input.finish()?;
+    assert!(fingerprint.bytes <= bytes.len() as u64);
+    Ok((position, delivered))
+}
+
+/// Some of the text of a file, behind a byte that says what it is taken for.
+fn texts(bytes: &[u8]) -> Vec<u8> {
+    let start = bytes.len() / 3;
+    let end = (start + 200).min(bytes.len());
+    let kind = [bytes.len().to_le_bytes()[0]];
+    [&kind, bytes.get(start..end).unwrap_or_default()].concat()
+}
+
+/// Grammars of what the user or a report says: the first byte chooses.
+fn parser(bytes: &[u8]) -> Result<(), String> {
+    let Some((kind, rest)) = bytes.split_first() else { return Ok(()) };
+    let text = String::from_utf8_lossy(rest);
+    match kind % 4 {
+        0 => parse_path(&text, NameSyntax::Glob),
+        1 => parse_path(&text, NameSyntax::Regex),
+        2 => {
+            let Ok(header) = header::parse(&text) else { return Ok(()) };
+            let within = |part: &str| text.contains(part);
+            let told = within(header.about) && header.parameters.iter().all(|parameter| within(parameter.name));
+            if told { Ok(()) } else { Err("the header says what its text does not".to_owned()) }
+        }
+        _ => {
+            let Ok(separators) = text.parse::<Separators>() else { return Ok(()) };
+            let written = [separators.decimal, char::from(separators.field)].iter().collect::<String>();
+            if written == text { Ok(()) } else { Err(format!("{text:?} is read as {written:?}")) }
+        }
+    }
+}
+
+/// The first line is the path, the others are the names that the run knows.
+fn parse_path(text: &str, syntax: NameSyntax) -> Result<(), String> {
+    let mut lines = text.split('\n');
+    let line = lines.next().unwrap_or_default();
+    let known: Vec<&str> = lines.collect();
+    let path = match path::parse(line, syntax, &|name| known.contains(&name)) {
+        Ok(path) => path,
+        Err(error) if error.contains("expected a name") => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    // A path whose names are all quoted means the same.
+    let mut quoted = String::new();
+    for (operator, name) in
+        std::iter::once((None, &path.first)).chain(path.rest.iter().map(|(operator, name)| (Some(*operator), name)))
+    {
+        let Name::Exact(name) = name else { return Ok(()) };
+        quoted.push_str(match operator {
+            None => "",
+            Some(Operator::Within) => ",",
+            Some(Operator::Direct) => ">",
+        });
+        let _ = write!(quoted, "'{}'", name.replace('\'', "''"));
+    }
+    let again = path::parse(&quoted, syntax, &|_| false)?;
+    if again == path { Ok(()) } else { Err(format!("{line:?} is {path:?}, {quoted:?} is {again:?}")) }
+}
+
+/// A run that knows everything that a report may need, labels among it.
+const LABELLED: &[u8] = include_bytes!("../cases/pprof/labels/case.in/run.pb");
+
+thread_local! {
+    /// A run to ask about, and two databases for runs that come and go.
+    static ASKED: Database = imported(importers::by_name("pprof").expect("a format"), LABELLED, memory())
+        .expect("a case imports");
+    static SCRATCH: RefCell<[Option<Database>; 2]> = const { RefCell::new([None, None]) };
+}
+
+fn memory() -> Database {
+    Database::in_memory().expect("room for a database")
+}
+
+/// Reports with anything for their parameters: a line each, of which the first chooses the report.
+fn question(bytes: &[u8]) -> Result<(), String> {
+    let Some((kind, rest)) = bytes.split_first() else { return Ok(()) };
+    let report = &REPORTS[usize::from(*kind) % REPORTS.len()];
+    let text = String::from_utf8_lossy(rest);
+    let header = report.header();
+    let mut request = report::Request::default();
+    for (line, parameter) in text.split('\n').zip(&header.parameters) {
+        let value = match &parameter.kind {
+            _ if line.is_empty() => continue,
+            header::Parameter::Flag | header::Parameter::Variant(_) => Argument::Flag,
+            header::Parameter::Count => Argument::Count(line.parse().unwrap_or(7)),
+            header::Parameter::Percentage => Argument::Number(line.parse().unwrap_or(0.5)),
+            _ => Argument::Text(line.to_owned()),
+        };
+        request.arguments.push((parameter.name.to_owned(), value));
+    }
+    if kind & 0x40 != 0 {
+        request.names = NameSyntax::Regex;
+    }
+    if kind & 0x80 != 0 {
+        request.base = Base::Selection;
+    }
+    ASKED.with(|database| {
+        let run = database.run(None).map_err(|error| error.to_string())?.ok_or("there is no run")?;
+        let answered = report::ask(database, report, &run, &request).and_then(|mut answer| {
+            answer.each(|_| Ok::<_, profdb::store::StoreError>(()))?;
+            Ok(())
+        });
+        match answered {
+            Err(ReportError::Store(error)) => Err(format!("{}: {error}", report.name)),
+            _ => Ok(()),
+        }
+    })
+}
+
+fn imported(format: &'static Format, bytes: &[u8], database: Database) -> Result<Database, String> {
+    let (stop, options) = (Stop::default(), Options::default());
+    let input = Input::new(Box::new(bytes), Limits::default(), stop.clone()).map_err(|error| error.to_string())?;
+    let describe = |fingerprint| RunMeta { again: true, ..meta(format, &options, "input", fingerprint) };
+    let database = Mutex::new(Some(database));
+    let open = || Ok(database.lock().ok().and_then(|mut one| one.take()).expect("it is opened once"));
+    let imported = import(input, format, &options, &stop, describe, open).map_err(|error| error.to_string())?;
+    Ok(imported.database)
+}
+
+/// Every format that the run can be written in; what its own format writes without a loss is the same profile.
+fn exports(bytes: &[u8]) -> Result<(), String> {
+    let Some((format, bytes)) = format_of(bytes) else { return Ok(()) };
+    // What the builder does not accept is the other target's.
+    if built(format, bytes).is_err() {
+        return Ok(());
+    }
+    let [first, second] = SCRATCH.take();
+    let database = imported(format, bytes, first.unwrap_or_else(memory))?;
+    let run = database.run(None).map_err(|error| error.to_string())?.ok_or("there is no run")?;
+    let mut second = second.unwrap_or_else(memory);
+    if run.default_metric.is_some() {
+        for export in EXPORTS.iter().filter(|export| export.holds(&run.fidelity)) {
+            let mut written = Vec::new();
+            let losses = match export.write(&database, &run, &export::Request::default(), &mut written) {
+                Ok(losses) => losses,
+                // The format cannot hold such a metric.
+                Err(ExportError::Report(ReportError::Usage(_) | ReportError::NothingSelected(_))) => continue,
+                Err(error) => return Err(format!("{}: {error}", export.name)),
+            };
+            let Some(reader) = importers::by_name(export.name) else { continue };
+            match built(reader, &written) {
+                Ok(_) => {}
+                // A run without costs is an empty file there, and limits of ours are not the format's.
+                Err(_) if written.is_empty() => continue,
+                Err(ImportError::Limit { .. }) => continue,
+                Err(error) => return Err(format!("{} as written: {error}", export.name)),
+            }
+            if export.name == format.name && losses.each().next().is_none() {
+                second = imported(reader, &written, second)?;
+                let same = tables(&database) == tables(&second);
+                clear(&mut second)?;
+                if !same {
+                    return Err(format!("{} comes back as another profile", export.name));
+                }
+            }
+        }
+    }
+    let mut database = database;
+    clear(&mut database)?;
+    SCRATCH.set([Some(database), Some(second)]);
+    Ok(())
+}
+
+fn clear(database: &mut Database) -> Result<(), String> {
+    let run = database.run(None).map_err(|error| error.to_string())?.ok_or("there is no run")?;
+    database.delete_run(run.run_id).map_err(|error| error.to_string())
+}
+
+/// What a tree is made of, with names for numbers.
+fn tables(database: &Database) -> Vec<String> {
+    const TABLES: [&str; 3] = [
+        "SELECT name, unit, position, total FROM metrics ORDER BY metric_id",
+        "SELECT n.up, n.size, n.outer_up, n.depth, f.kind, f.name, f.file, n.file, n.line, n.col, n.calls, n.exclusive,
+                n.cumulative
+         FROM nodes AS n JOIN functions AS f ON f.function_id = n.function_id ORDER BY n.node_id",
+        "SELECT m.name, f.kind, f.name, f.file, i.calls, i.exclusive, i.cumulative, i.seen
+         FROM function_info AS i
+         JOIN metrics AS m ON m.metric_id = i.metric_id
+         JOIN functions AS f ON f.function_id = i.function_id
+         ORDER BY m.metric_id, f.name, f.file, f.kind, f.module, f.first_line, f.first_col",
+    ];
+    let mut rows = Vec::new();
+    for sql in TABLES {
+        let answer = report::query(database, sql);
+        let told = answer.map_err(|error| error.to_string()).and_then(|mut answer| {
+            let each = answer.each(|row| {
+                rows.push(format!("{row:?}"));
+                Ok::<_, profdb::store::StoreError>(())
+            });
+            each.map_err(|error| error.to_string())
+        });
+        if let Err(error) = told {
+            rows.push(error);
+        }
+    }
+    rows
+}
