@@ -288,7 +288,7 @@ fn a_disk_that_is_full_is_no_loss() {
         let expected = if there == 0 {
             "0\n5\n".to_owned()
         } else {
-            let sound = "x.db: the file is sound, and 13 checks of its tables find nothing";
+            let sound = "x.db: the file is sound, and 14 checks of its tables find nothing";
             format!("1\nx.db\n5\n{sound}\nCOUNT(*)\n       1\n")
         };
         assert_eq!(said, expected, "{size}: {told}");

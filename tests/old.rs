@@ -127,7 +127,13 @@ fn reports_say_the_same_as_the_program_of_their_time() {
             let (question, answer) = part.split_once('\n').expect("an answer");
             let output = profdb(&path, &question.split(' ').collect::<Vec<_>>());
             let now = String::from_utf8_lossy(&output.stdout).into_owned() + &said(&output);
-            assert_eq!(columns_of(&now, answer), answer, "version {version}: profdb {question}");
+            let about = format!("version {version}: profdb {question}: {now}");
+            if answer.starts_with("profdb: ") {
+                // What was refused is refused still, in whatever words.
+                assert!(now.starts_with("profdb: "), "{about}");
+            } else {
+                assert_eq!(columns_of(&now, answer), answer, "{about}");
+            }
             questions += 1;
         }
         assert!(questions > 70, "version {version}: {questions} questions");

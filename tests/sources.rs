@@ -114,7 +114,8 @@ fn a_file_without_source_is_brought_up_to_date() {
     fs::write(folder.path().join("apl/main.aplf"), "main\none\ntwo\n").expect("a file");
     let table = |code| format!("\"Element\",\"Line\",\"Time\",\"PctOfTot\",\"Calls\"{code}\n");
     let report = |more: &[&str]| profdb(folder.path(), &[&["report", "lines", "--format", "csv"], more].concat());
-    assert_eq!(report(&[]), table("") + "\"#.main\",2,0.000005,100,1\n");
+    let told = "profdb: profdb.db: brought up to date from schema version 1\n";
+    assert_eq!(report(&[]), table("") + "\"#.main\",2,0.000005,100,1\n" + told);
     let shown = report(&["--code", "--source", "apl"]);
     assert_eq!(shown, table(",\"Code\"") + "\"#.main\",2,0.000005,100,1,\"two\"\n");
     let mut database = Database::open(&path).expect("a database");

@@ -37,6 +37,7 @@ const BUILD_SCRIPTS: &[&str] = &[
     "rustix",
     "serde_core",
     "serde_json",
+    "signal-hook",
     "thiserror",
     "zmij",
     "zstd-safe",

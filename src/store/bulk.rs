@@ -200,10 +200,10 @@ impl Bulk {
 
     /// Writes what is known at the end, and completes the file: SQLite can go on with it. Trees of small rows and the order
     /// of functions are made in other threads, as the importer has left its core; what the file holds depends on no clock.
-    pub(super) fn finish(mut self, end: Option<End<'_>>, ids: &Ids) -> io::Result<Rest> {
+    pub(super) fn finish(mut self, end: Option<&End<'_>>, ids: &Ids) -> io::Result<Rest> {
         let functions = std::mem::take(&mut self.functions);
         thread::scope(|scope| {
-            let added_up = end.as_ref().and_then(|end| end.totals);
+            let added_up = end.and_then(|end| end.totals);
             let added_up = added_up.map(|totals| scope.spawn(|| AddedUp::new(totals, ids)));
             let sorted = scope.spawn(|| {
                 let mut sorted: Vec<(i64, &Function)> = (1..).zip(functions.iter().map(Arc::as_ref)).collect();
@@ -211,7 +211,7 @@ impl Bulk {
                 sorted
             });
             if let Some(End { run, places, totals }) = end {
-                self.function_nodes(run, places, ids)?;
+                self.function_nodes(*run, places, ids)?;
                 if let Some(totals) = totals {
                     self.lines(&totals.lines, ids)?;
                     self.label_costs(&totals.label_costs, ids)?;

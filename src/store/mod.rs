@@ -193,14 +193,14 @@ pub enum StoreError {
         /// What cannot be.
         what: String,
     },
-    /// A table or view of the file is not what profdb makes.
-    #[error("{0}: its tables or views are not as this profdb makes them; `profdb runs --db {0}` renews views", .path.display())]
-    OtherTables {
+    /// A view of the file is not what profdb makes, and the file is not to be changed.
+    #[error("{0}: its views are not as this profdb makes them; `profdb runs --db {0}` renews them", .path.display())]
+    OtherViews {
         /// The file.
         path: PathBuf,
     },
     /// What the file says contradicts itself.
-    #[error("{0}: {findings} checks of it fail: see `profdb check --db {0}`", .path.display())]
+    #[error("{0}: checks of it fail ({findings}): see `profdb check --db {0}`", .path.display())]
     Unsound {
         /// The file.
         path: PathBuf,

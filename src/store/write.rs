@@ -296,7 +296,7 @@ impl RunWriter<'_> {
             return Ok(());
         };
         let end = run.map(|(run, totals)| End { run, places: &self.places, totals });
-        let rest = bulk.finish(end, &self.ids).map_err(|source| self.database.failed(source))?;
+        let rest = bulk.finish(end.as_ref(), &self.ids).map_err(|source| self.database.failed(source))?;
         match &self.segment {
             Some(segment) => {
                 let begun = segment.connection().execute_batch("BEGIN");

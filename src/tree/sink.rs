@@ -123,13 +123,17 @@ impl<O: Output> Sink for TreeBuilder<O> {
 
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
         let (number, new) = self.functions.number(def);
-        new.into_iter().for_each(|function| self.add_function(function));
+        if let Some(function) = new {
+            self.add_function(function);
+        }
         number
     }
 
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
         let (number, new) = self.label_sets.number(labels);
-        new.into_iter().for_each(|set| self.add_label_set(set));
+        if let Some(set) = new {
+            self.add_label_set(set);
+        }
         number
     }
 
