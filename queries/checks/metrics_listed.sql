@@ -1,6 +1,6 @@
 -- Metrics of a run that are not numbered from 1 on, and totals of tree runs that are not what the roots add up to. What a
 -- file leaves out of its own total is below a root of its own: it may be in the total or not. Where the file contradicts
--- itself, its own total stands, and there is a warning.
+-- itself, its own total stands, and there is a warning or a note that has both.
 SELECT m.run_id, NULL AS metric_id
 FROM metrics AS m
 GROUP BY m.run_id
@@ -47,7 +47,11 @@ LEFT JOIN (
   GROUP BY t.run_id, t.metric
 ) AS c ON c.run_id = m.run_id AND c.metric = m.name
 WHERE r.fidelity = 'tree'
-  AND NOT EXISTS (SELECT 1 FROM notes AS n WHERE n.run_id = r.run_id AND n.severity = 'warning')
+  AND NOT EXISTS (
+    SELECT 1
+    FROM notes AS n
+    WHERE n.run_id = r.run_id AND (n.severity = 'warning' OR n.message GLOB 'the file states a total of *')
+  )
   AND ABS(m.total - COALESCE(c.whole, 0)) > COALESCE(c.rounding, 1e-6)
   AND ABS(m.total - COALESCE(c.counted, 0)) > COALESCE(c.rounding, 1e-6)
 ORDER BY 1, 2;
