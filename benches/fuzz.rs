@@ -16,6 +16,8 @@
 
 #[path = "../tests/support/allocation.rs"]
 mod allocation;
+#[path = "../tests/support/built.rs"]
+mod built;
 #[path = "../tests/support/case_files.rs"]
 mod case_files;
 #[path = "../tests/support/fuzzing.rs"]

@@ -5,6 +5,8 @@
 
 #[path = "support/allocation.rs"]
 mod allocation;
+#[path = "support/built.rs"]
+mod built;
 #[path = "support/case_files.rs"]
 mod case_files;
 #[path = "support/fuzzing.rs"]

@@ -6,8 +6,12 @@
 
 #[path = "support/allocation.rs"]
 mod allocation;
+#[path = "support/built.rs"]
+mod built;
 #[path = "support/case_files.rs"]
 mod case_files;
+#[path = "support/protobuf.rs"]
+mod protobuf;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,11 +19,12 @@ use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use built::built;
 use case_files::{entries, files};
-use profdb::error::{ImportError, Stop};
-use profdb::importers::{FORMATS, Format, Options, by_name};
-use profdb::input::{Input, Limits};
-use profdb::tree::{Batch, Output, Totals, TreeBuilder};
+use profdb::error::ImportError;
+use profdb::importers::{FORMATS, by_name};
+use profdb::tree::Totals;
+use protobuf::{field, varint};
 
 /// What an import may take, however small the input is.
 const MEMORY: usize = 64 << 20;
@@ -33,27 +38,7 @@ const MEMORY_PER_LEVEL: usize = 320;
 /// How many is a million. Without optimisation, a tenth of it takes as long.
 const MILLION: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
 
-/// Takes rows and forgets them.
-struct Nowhere;
-
-impl Output for Nowhere {
-    fn batch(&mut self, batch: &mut Batch) {
-        batch.clear();
-    }
-}
-
-fn read(format: &Format, bytes: &[u8]) -> Result<Totals, ImportError> {
-    let stop = Stop::default();
-    let mut input = Input::new(Box::new(bytes), Limits::default(), stop.clone())?;
-    let mut builder = TreeBuilder::new(Nowhere, stop);
-    let read = format.read(&mut input, &Options::default(), &mut builder);
-    if !builder.has_refused() {
-        read?;
-    }
-    Ok(builder.finish()?.0)
-}
-
-/// The same with the memory that it took, which must be in proportion.
+/// What an importer makes of bytes, and the memory that it took, which must be in proportion.
 #[track_caller]
 fn measured(name: &str, bytes: &[u8]) -> Result<Totals, ImportError> {
     measured_deep(name, bytes, 0)
@@ -63,7 +48,7 @@ fn measured(name: &str, bytes: &[u8]) -> Result<Totals, ImportError> {
 #[track_caller]
 fn measured_deep(name: &str, bytes: &[u8], depth: usize) -> Result<Totals, ImportError> {
     let format = by_name(name).expect("a format");
-    let (read, most) = allocation::most(|| read(format, bytes));
+    let (read, most) = allocation::most(|| built(format, bytes));
     let length = bytes.len();
     assert!(
         most <= MEMORY + MEMORY_PER_BYTE * length + MEMORY_PER_LEVEL * depth,
@@ -190,7 +175,7 @@ fn names_of_100_mb() {
     ];
     for (format, content) in contents {
         let reader = by_name(format).expect("a format");
-        let (read, most) = allocation::most(|| read(reader, content.as_bytes()));
+        let (read, most) = allocation::most(|| built(reader, content.as_bytes()));
         let error = read.err().unwrap_or_else(|| panic!("{format}: imported after all")).to_string();
         assert!(error.contains("(limit: record size)"), "{format}: {error}");
         assert!(most <= 96 << 20, "{format}: {most} bytes");
@@ -231,32 +216,19 @@ fn a_million_of_everything() {
     outcome("folded", list("", &|number| format!("f{number} 1\n"), ""));
 
     // Sample types, and labels: two numbers each, of texts that are all there.
-    let text = |number: usize| {
-        let text = format!("t{number}");
-        [&[0x32, u8::try_from(text.len()).expect("short")], text.as_bytes()].concat()
-    };
-    let varint = |mut number: usize| {
-        let mut bytes = Vec::new();
-        while number >= 0x80 {
-            bytes.push(u8::try_from(number & 0x7f).expect("7 bits") | 0x80);
-            number >>= 7;
-        }
-        bytes.push(u8::try_from(number).expect("7 bits"));
-        bytes
-    };
-    let field = |tag: u8, content: &[u8]| [&[tag], varint(content.len()).as_slice(), content].concat();
-    let texts: Vec<u8> = std::iter::once(field(0x32, b"")).chain((1..=MANY).map(text)).flatten().collect();
-    let types = (1..=MANY).flat_map(|number| field(0x0a, &[&[8], varint(number).as_slice(), &[16, 1]].concat()));
+    let text = |number: usize| field(6, format!("t{number}").as_bytes());
+    let texts: Vec<u8> = std::iter::once(field(6, b"")).chain((1..=MANY).map(text)).flatten().collect();
+    let types = (1..=MANY).flat_map(|number| field(1, &[&[8], varint(number).as_slice(), &[16, 1]].concat()));
     let many_types: Vec<u8> = types.chain(texts.iter().copied()).collect();
     assert!(measured("pprof", &many_types).is_err_and(|error| error.to_string().contains("at most")));
     let labels = (1..=MANY).flat_map(|number| {
-        let label = field(0x1a, &[&[8, 1, 16], varint(number).as_slice()].concat());
-        field(0x12, &[&[8, 1, 16, 1], label.as_slice()].concat())
+        let label = field(3, &[&[8, 1, 16], varint(number).as_slice()].concat());
+        field(2, &[&[8, 1, 16, 1], label.as_slice()].concat())
     });
-    let many_labels: Vec<u8> = field(0x0a, &[8, 1, 16, 1])
+    let many_labels: Vec<u8> = field(1, &[8, 1, 16, 1])
         .into_iter()
-        .chain(field(0x2a, &[8, 1, 16, 1]))
-        .chain(field(0x22, &[8, 1, 0x22, 2, 8, 1]))
+        .chain(field(5, &[8, 1, 16, 1]))
+        .chain(field(4, &[8, 1, 0x22, 2, 8, 1]))
         .chain(texts.iter().copied())
         .chain(labels)
         .collect();
@@ -328,7 +300,7 @@ const ONE_COST: &[(&str, &str, f64)] = &[
 fn every_number_is_read_or_refused() {
     for (name, template, scale) in ONE_COST {
         let format = by_name(name).expect("a format");
-        let plain = read(format, template.replace('@', "7").as_bytes());
+        let plain = built(format, template.replace('@', "7").as_bytes());
         let plain = plain.map(|totals| totals.metrics[0].total).map_err(|error| error.to_string());
         assert_eq!(plain, Ok(7.0 * scale), "{name}");
         for number in NUMBERS {
@@ -337,7 +309,7 @@ fn every_number_is_read_or_refused() {
                 continue;
             }
             let content = template.replace('@', number);
-            match read(format, content.as_bytes()) {
+            match built(format, content.as_bytes()) {
                 Ok(totals) => {
                     let total = totals.metrics.first().map_or(0.0, |metric| metric.total);
                     // Callgrind writes hexadecimal numbers, too.
@@ -382,7 +354,7 @@ fn every_number_of_every_case() {
                 for (from, to) in numbers(&text).into_iter().take(60) {
                     for number in NUMBERS.iter().step_by(2) {
                         let content = format!("{}{number}{}", &text[..from], &text[to..]);
-                        let read = catch_unwind(AssertUnwindSafe(|| read(format, content.as_bytes())));
+                        let read = catch_unwind(AssertUnwindSafe(|| built(format, content.as_bytes())));
                         let read = read.unwrap_or_else(|_| panic!("{}: {number} at byte {from}", file.display()));
                         tried += 1;
                         match read {

@@ -1,10 +1,15 @@
 //! Input that is too large to lie in a case folder: it is made here, and either imported or refused by the name of a limit.
 //! Nothing may hang, and no message may be as long as what it complains about.
 
+#[path = "support/protobuf.rs"]
+mod protobuf;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+
+use protobuf::{field, varint};
 
 /// The longest message that anybody should have to read, in bytes.
 const LONGEST_MESSAGE: usize = 400;
@@ -225,24 +230,6 @@ fn a_stack_that_claims_more_frames_than_memory_has() {
     let (told, saved) = import("run.trace", &trace(u32::MAX, 5_000_000));
     assert!(told.errors.contains("16777216 bytes in one record (limit: record size)"), "{}", told.errors);
     assert_eq!((told.code, saved), (Some(3), false));
-}
-
-/// A field of a pprof message: a message or text.
-fn field(number: u8, content: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![number << 3 | 2];
-    bytes.append(&mut varint(content.len()));
-    bytes.extend_from_slice(content);
-    bytes
-}
-
-fn varint(mut number: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 0x80 {
-        bytes.push(u8::try_from(number & 0x7f).expect("7 bits") | 0x80);
-        number >>= 7;
-    }
-    bytes.push(u8::try_from(number).expect("7 bits"));
-    bytes
 }
 
 /// Sample type, empty text, a name and its length as a text.

@@ -2,6 +2,8 @@
 
 #[path = "../../tests/support/allocation.rs"]
 mod allocation;
+#[path = "../../tests/support/built.rs"]
+mod built;
 #[path = "../../tests/support/fuzzing.rs"]
 mod fuzzing;
 

@@ -19,9 +19,10 @@ use profdb::report::path::{self, Name, Operator};
 use profdb::report::{self, Argument, Base, NameSyntax, REPORTS, ReportError, header};
 use profdb::separators::Separators;
 use profdb::store::{Database, RunMeta};
-use profdb::tree::{Batch, Output, Totals, TreeBuilder};
+use profdb::tree::Totals;
 
 use super::allocation;
+use super::built::built;
 
 const LONGEST: Duration = Duration::from_secs(1);
 const MEMORY: usize = 64 << 20;
@@ -66,15 +67,6 @@ impl Target {
     }
 }
 
-/// Takes rows and forgets them.
-struct Nowhere;
-
-impl Output for Nowhere {
-    fn batch(&mut self, batch: &mut Batch) {
-        batch.clear();
-    }
-}
-
 /// The first byte says which format reads the others.
 fn of_format(format: &Format, bytes: &[u8]) -> Option<Vec<u8>> {
     let at = FORMATS.iter().position(|known| known.name == format.name)?;
@@ -84,18 +76,6 @@ fn of_format(format: &Format, bytes: &[u8]) -> Option<Vec<u8>> {
 fn format_of(bytes: &[u8]) -> Option<(&'static Format, &[u8])> {
     let (first, rest) = bytes.split_first()?;
     Some((FORMATS.get(usize::from(first.checked_sub(b'a')?))?, rest))
-}
-
-/// What an importer makes of bytes, as far as the builder takes it.
-fn built(format: &Format, bytes: &[u8]) -> Result<Totals, ImportError> {
-    let stop = Stop::default();
-    let mut input = Input::new(Box::new(bytes), Limits::default(), stop.clone())?;
-    let mut builder = TreeBuilder::new(Nowhere, stop);
-    let read = format.read(&mut input, &Options::default(), &mut builder);
-    if !builder.has_refused() {
-        read?;
-    }
-    Ok(builder.finish()?.0)
 }
 
 /// An importer reads them, whatever their first bytes are, and the builder accepts what it says.
