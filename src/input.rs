@@ -123,7 +123,11 @@ pub struct Input<'a> {
     start: usize,
     end: usize,
     ended: bool,
-    position: Position,
+    /// The [position](Input::position), in words of their own: what has been written in two pieces is slow to read as one,
+    /// and every record wants to know it.
+    byte: u64,
+    line: u64,
+    has_lines: bool,
     record: u64,
     place: Rc<Cell<Position>>,
     limits: Limits,
@@ -161,7 +165,9 @@ impl<'a> Input<'a> {
             start: 0,
             end: 0,
             ended: false,
-            position: start,
+            byte: 0,
+            line: 1,
+            has_lines: true,
             record: 0,
             place: Rc::new(Cell::new(start)),
             limits,
@@ -175,9 +181,9 @@ impl<'a> Input<'a> {
 
     /// Stands in front of the first byte of a source that does so, too.
     fn begin(&mut self) -> Result<(), ImportError> {
-        let position = Position { byte: 0, line: self.position.line.map(|_| 1) };
         (self.start, self.end, self.ended) = (0, 0, false);
-        (self.position, self.record) = (position, 0);
+        (self.byte, self.line, self.record) = (0, 1, 0);
+        let position = self.position();
         self.place.set(position);
         let tap = Tap { source: Rc::clone(&self.source), passed: Rc::clone(&self.passed) };
         let peeled = peel(Box::new(tap), &self.passed, self.limits);
@@ -200,7 +206,7 @@ impl<'a> Input<'a> {
     /// # Errors
     /// When the first bytes cannot be read once more.
     pub fn restart(&mut self) -> Result<(), ImportError> {
-        let position = self.position;
+        let position = self.position();
         let restarted = self.source.borrow_mut().restart();
         restarted.map_err(|source| ImportError::Read { position, source })?;
         // With the reader goes the last one that counts.
@@ -220,17 +226,17 @@ impl<'a> Input<'a> {
     /// Where the next byte comes from.
     #[must_use]
     pub fn position(&self) -> Position {
-        self.position
+        Position { byte: self.byte, line: self.has_lines.then_some(self.line) }
     }
 
     /// Says that a record starts here, for [`Limits::record`] and [`Input::place`].
     pub fn begin_record(&mut self) {
-        self.begin_record_at(self.position);
+        self.begin_record_at(self.position());
     }
 
     /// The same for a library that has read ahead: the record started at another place.
     pub fn begin_record_at(&mut self, position: Position) {
-        self.record = self.position.byte;
+        self.record = self.byte;
         self.place.set(position);
     }
 
@@ -242,8 +248,8 @@ impl<'a> Input<'a> {
 
     /// Says that the input has no lines: positions are bytes only.
     pub fn has_no_lines(&mut self) {
-        self.position.line = None;
-        self.place.set(self.position);
+        self.has_lines = false;
+        self.place.set(self.position());
     }
 
     /// Reads a line without its end (LF or CRLF) as the next record. Says where it started, `None` at the end of the
@@ -254,7 +260,7 @@ impl<'a> Input<'a> {
     pub fn read_line(&mut self, line: &mut Vec<u8>) -> Result<Option<Position>, ImportError> {
         line.clear();
         self.begin_record();
-        let start = self.position;
+        let start = self.position();
         if self.read_until(b'\n', line).is_err() {
             return Err(self.failure.take().unwrap_or(ImportError::Stopped));
         }
@@ -280,13 +286,13 @@ impl<'a> Input<'a> {
             let Some(start) = self.read_line(line)? else {
                 return Ok(None);
             };
-            if self.position.byte - start.byte == line.len() as u64 && line.ends_with(b"\r") {
+            if self.byte - start.byte == line.len() as u64 && line.ends_with(b"\r") {
                 line.pop();
             }
             return Ok(Some((start, line)));
         };
         self.begin_record();
-        let (start, first) = (self.position, self.start);
+        let (start, first) = (self.position(), self.start);
         self.consume_counted(length + 1, 1);
         let line = self.buffer.get(first..first + length).unwrap_or_default();
         Ok(Some((start, line.strip_suffix(b"\r").unwrap_or(line))))
@@ -308,8 +314,8 @@ impl<'a> Input<'a> {
     /// Consumes bytes of which the caller knows how many line ends they hold.
     pub fn consume_counted(&mut self, count: usize, lines: u64) {
         let count = count.min(self.end - self.start);
-        self.position.byte += count as u64;
-        self.position.line = self.position.line.map(|line| line + lines);
+        self.byte += count as u64;
+        self.line += lines;
         self.start += count;
     }
 
@@ -362,10 +368,11 @@ impl<'a> Input<'a> {
             }
         }
         self.reader = Box::new(io::empty());
+        let position = self.position();
         let fingerprint = Passed::fingerprint(self.passed);
         if self.before.is_some_and(|before| before != fingerprint) {
             let source = io::Error::other("the file changed while it was read");
-            return Err(ImportError::Read { position: self.position, source });
+            return Err(ImportError::Read { position, source });
         }
         Ok(fingerprint)
     }
@@ -381,9 +388,9 @@ impl<'a> Input<'a> {
             if self.stop.is_set() {
                 return Err(ImportError::Stopped);
             }
-            if self.position.byte.saturating_sub(self.record) > self.limits.record {
+            if self.byte.saturating_sub(self.record) > self.limits.record {
                 let limit = format!("{} bytes in one record (limit: record size)", self.limits.record);
-                return Err(ImportError::Limit { position: self.position, limit });
+                return Err(ImportError::Limit { position: self.position(), limit });
             }
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -392,7 +399,7 @@ impl<'a> Input<'a> {
                 Ok(0) => self.ended = true,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(ImportError::Read { position: self.position, source }),
+                Err(source) => return Err(ImportError::Read { position: self.position(), source }),
             }
         }
         Ok(self.end - self.start)
@@ -422,11 +429,9 @@ impl BufRead for Input<'_> {
     }
 
     fn consume(&mut self, count: usize) {
-        let lines = self.position.line.map_or(0, |_| {
-            let gone = self.available().get(..count).unwrap_or_default();
-            memchr::memchr_iter(b'\n', gone).count() as u64
-        });
-        self.consume_counted(count, lines);
+        let gone = self.available().get(..count).unwrap_or_default();
+        let lines = if self.has_lines { memchr::memchr_iter(b'\n', gone).count() } else { 0 };
+        self.consume_counted(count, lines as u64);
     }
 }
 
