@@ -24,8 +24,8 @@ const TEXT: usize = 1 << 20;
 /// Nodes of which the builder hears ahead: as many as memory can deliver at once.
 const AHEAD: usize = 32;
 
-/// One call of a [`Sink`]. What has text or is variable in length lies in the batch, in the order of the events: so there
-/// is nothing to drop.
+/// One call of a [`Sink`], in 16 bytes: between two threads every byte costs. What is longer, has text or is mostly not
+/// there lies in the batch, in the order of the events, so that there is nothing to drop either.
 #[derive(Clone, Copy)]
 enum Event {
     /// The next fact.
@@ -36,25 +36,29 @@ enum Event {
     Function,
     /// The next set of labels.
     Labels,
-    /// Opens a node of a function.
-    Enter(FunctionId, Option<u64>),
+    /// Opens a node of a function, with the next calls if it has any.
+    Enter(FunctionId, HasCalls),
     /// Opens a node of the next frame.
-    EnterFrame(Option<u64>),
-    Cost(MetricId, Cost),
+    EnterFrame(HasCalls),
+    ExclusiveCost(MetricId, f64),
+    CumulativeCost(MetricId, f64),
+    ExclusiveOnlyCost(MetricId, f64),
+    /// Both are the next.
+    BothCosts(MetricId),
     Leave,
     /// A sample with as many frames of the last one as are shared, the next so many frames and values, and the next labels.
     Sample {
         shared: u32,
         frames: u32,
         values: u32,
-        calls: Option<u64>,
+        has_calls: HasCalls,
     },
     /// An edge, from the next frame if it has a caller, with the next so many costs.
     Edge {
         callee: FunctionId,
         has_caller: bool,
         kind: EdgeKind,
-        calls: Option<u64>,
+        has_calls: HasCalls,
         costs: u32,
     },
     /// The next figures, of the next frame.
@@ -62,6 +66,11 @@ enum Event {
     /// The next note.
     Note,
 }
+
+/// Whether calls are known.
+type HasCalls = bool;
+
+const _: () = assert!(size_of::<Event>() == 16);
 
 /// A frame with text of its own.
 #[derive(Clone)]
@@ -111,6 +120,9 @@ pub(crate) struct Said {
     label_sets: Vec<LabelSet>,
     labels: Vec<Option<LabelsId>>,
     notes: Vec<(Severity, Option<Position>, String)>,
+    calls: Vec<u64>,
+    /// Exclusive, cumulative.
+    both_costs: Vec<(f64, f64)>,
     frames: Vec<OwnFrame>,
     values: Vec<(MetricId, f64)>,
     costs: Vec<EdgeCost>,
@@ -135,6 +147,9 @@ impl Said {
         let mut label_sets = self.label_sets.iter();
         let mut labels = self.labels.iter();
         let mut notes = self.notes.iter();
+        let mut calls = self.calls.iter().copied();
+        let mut calls = |has_calls| if has_calls { calls.next() } else { None };
+        let mut both_costs = self.both_costs.iter();
         let mut values = Parts(&self.values);
         let mut costs = Parts(&self.costs);
         let mut infos = self.infos.iter();
@@ -153,20 +168,29 @@ impl Said {
                     functions.next().into_iter().for_each(|function| builder.add_function(Arc::clone(function)));
                 }
                 Event::Labels => label_sets.next().into_iter().for_each(|set| builder.add_label_set(Arc::clone(set))),
-                Event::Enter(function, calls) => builder.enter(Frame::function(function), calls),
-                Event::EnterFrame(calls) => frames.next(1).iter().for_each(|frame| builder.enter(*frame, calls)),
-                Event::Cost(metric, cost) => builder.cost(metric, cost),
+                Event::Enter(function, has_calls) => builder.enter(Frame::function(function), calls(has_calls)),
+                Event::EnterFrame(has_calls) => {
+                    let calls = calls(has_calls);
+                    frames.next(1).iter().for_each(|frame| builder.enter(*frame, calls));
+                }
+                Event::ExclusiveCost(metric, figure) => builder.cost(metric, Cost::Exclusive(figure)),
+                Event::CumulativeCost(metric, figure) => builder.cost(metric, Cost::Cumulative(figure)),
+                Event::ExclusiveOnlyCost(metric, figure) => builder.cost(metric, Cost::ExclusiveOnly(figure)),
+                Event::BothCosts(metric) => both_costs.next().into_iter().for_each(|&(exclusive, cumulative)| {
+                    builder.cost(metric, Cost::Both { exclusive, cumulative });
+                }),
                 Event::Leave => builder.leave(),
-                Event::Sample { shared, frames: others, values: count, calls } => {
+                Event::Sample { shared, frames: others, values: count, has_calls } => {
+                    let calls = calls(has_calls);
                     let (stack, values) = (frames.next(others), values.next(count));
                     let labels = labels.next().copied().flatten();
                     builder.sample_below(shared as usize, Sample { stack, calls, values, labels });
                 }
-                Event::Edge { callee, has_caller, kind, calls, costs: count } => builder.edge(Edge {
+                Event::Edge { callee, has_caller, kind, has_calls, costs: count } => builder.edge(Edge {
                     callee,
                     caller: frames.next(u32::from(has_caller)).first().copied(),
                     kind,
-                    calls,
+                    calls: calls(has_calls),
                     costs: costs.next(count),
                 }),
                 Event::Info => infos.next().into_iter().zip(frames.next(1)).for_each(|(info, frame)| {
@@ -188,6 +212,8 @@ impl Said {
         self.label_sets.clear();
         self.labels.clear();
         self.notes.clear();
+        self.calls.clear();
+        self.both_costs.clear();
         self.frames.clear();
         self.values.clear();
         self.costs.clear();
@@ -275,6 +301,11 @@ impl Relay {
         }
     }
 
+    fn calls(&mut self, calls: Option<u64>) -> HasCalls {
+        self.said.calls.extend(calls);
+        calls.is_some()
+    }
+
     fn own(&mut self, frame: &Frame<'_>) -> OwnFrame {
         let line = frame.line.map(|line| OwnLine { file: self.file(line.file), line: line.line, col: line.col });
         OwnFrame { function: frame.function, line }
@@ -346,16 +377,26 @@ impl Sink for Relay {
     }
 
     fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {
+        let has_calls = self.calls(calls);
         if frame.line.is_none() {
-            self.say(Event::Enter(frame.function, calls));
+            self.say(Event::Enter(frame.function, has_calls));
         } else {
             self.frame(&frame);
-            self.say(Event::EnterFrame(calls));
+            self.say(Event::EnterFrame(has_calls));
         }
     }
 
     fn cost(&mut self, metric: MetricId, cost: Cost) {
-        self.say(Event::Cost(metric, cost));
+        let event = match cost {
+            Cost::Exclusive(figure) => Event::ExclusiveCost(metric, figure),
+            Cost::Cumulative(figure) => Event::CumulativeCost(metric, figure),
+            Cost::ExclusiveOnly(figure) => Event::ExclusiveOnlyCost(metric, figure),
+            Cost::Both { exclusive, cumulative } => {
+                self.said.both_costs.push((exclusive, cumulative));
+                Event::BothCosts(metric)
+            }
+        };
+        self.say(event);
     }
 
     fn leave(&mut self) {
@@ -374,14 +415,16 @@ impl Sink for Relay {
         self.said.values.extend_from_slice(sample.values);
         let (shared, frames, values) = (count(shared), count(others.len()), count(sample.values.len()));
         self.said.labels.push(sample.labels);
-        self.say(Event::Sample { shared, frames, values, calls: sample.calls });
+        let has_calls = self.calls(sample.calls);
+        self.say(Event::Sample { shared, frames, values, has_calls });
     }
 
     fn edge(&mut self, edge: Edge<'_>) {
         edge.caller.iter().for_each(|frame| self.frame(frame));
         self.said.costs.extend_from_slice(edge.costs);
-        let (has_caller, costs) = (edge.caller.is_some(), count(edge.costs.len()));
-        self.say(Event::Edge { callee: edge.callee, has_caller, kind: edge.kind, calls: edge.calls, costs });
+        let Edge { callee, kind, .. } = edge;
+        let (has_caller, has_calls, costs) = (edge.caller.is_some(), self.calls(edge.calls), count(edge.costs.len()));
+        self.say(Event::Edge { callee, has_caller, kind, has_calls, costs });
     }
 
     fn info(&mut self, info: Info<'_>) {
