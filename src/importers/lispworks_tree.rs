@@ -39,8 +39,9 @@
 //!   `save-current-profiler-tree` in the HCL package, editions 7.1 and 8.0.
 
 use std::borrow::Cow;
-use std::hint::black_box;
 use std::ops::Range;
+
+use prefetch_index::prefetch_index;
 
 use super::common::counted::{Counted, many};
 use super::common::dictionary::Dictionary;
@@ -280,29 +281,33 @@ struct Name {
     function: FunctionId,
     kind: Kind,
     info: FunctionInfo,
-    /// Sum of the Counts of its nodes.
-    sum: u128,
+    /// Sum of the Counts of its nodes, or the largest number, which is no Seen-Count.
+    sum: u64,
 }
 
 impl Names {
-    /// Reads the plain lines that the bytes start with, a few at most, and looks up their names.
+    /// Reads the plain lines that the bytes start with, a few at most, and looks up their names: step by step for all of
+    /// them, because each step waits for memory.
     fn plain_rows(&self, mut bytes: &[u8], rows: &mut Vec<PlainRow>) {
         let mut starts = [bytes; TOGETHER];
         for start in &mut starts {
             let Some(mut row) = PlainRow::read(bytes) else { break };
             row.hash = self.dictionary.hash(bytes.get(row.name.clone()).unwrap_or_default());
+            self.dictionary.prefetch(row.hash);
             *start = bytes;
             bytes = bytes.get(row.length..).unwrap_or_default();
             rows.push(row);
         }
-        // In two steps: each waits for memory once, for all lines.
         for row in &mut *rows {
             row.known = self.dictionary.guess(row.hash);
+        }
+        for known in rows.iter().filter_map(|row| row.known) {
+            self.dictionary.prefetch_text(known);
+            prefetch_index(&self.names, known as usize);
         }
         for (row, start) in rows.iter_mut().zip(starts) {
             let name = start.get(row.name.clone()).unwrap_or_default();
             row.known = self.dictionary.confirm(row.known, name, row.hash);
-            black_box(row.known.and_then(|known| self.names.get(known as usize)).map(|name| name.sum));
         }
     }
 
@@ -373,7 +378,7 @@ impl<'s> Tree<'s> {
         let Some(known) = self.names.names.get_mut(number as usize) else {
             return FunctionId(u32::MAX);
         };
-        known.sum = known.sum.saturating_add(row.count.into());
+        known.sum = known.sum.saturating_add(row.count);
         if known.info != row.info {
             self.contradicting.add_with(position, || quote(self.names.dictionary.text(number).as_bytes()));
         }
@@ -392,7 +397,7 @@ impl<'s> Tree<'s> {
             _ => Kind::Pseudo,
         };
         let function = self.sink.function(FunctionDef { kind, ..FunctionDef::named(name) });
-        self.names.add(name, Name { function, kind, info: row.info, sum: row.count.into() }, position);
+        self.names.add(name, Name { function, kind, info: row.info, sum: row.count }, position);
         function
     }
 
@@ -403,7 +408,7 @@ impl<'s> Tree<'s> {
         let counts_calls = names.iter().any(|name| name.info.calls > 0);
         let mut cut = Counted::default();
         for ((number, name), position) in (0..).zip(names).zip(positions) {
-            if name.sum != u128::from(name.info.seen) {
+            if name.sum != name.info.seen {
                 cut.add_with(*position, || quote(dictionary.text(number).as_bytes()));
             }
             self.sink.info(Info {

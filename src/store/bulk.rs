@@ -6,6 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 
+use prefetch_index::prefetch_index;
 use rusqlite::Connection;
 
 use super::Cause;
@@ -29,6 +30,9 @@ const COST_ROOM: usize = 24;
 
 /// Rows that may wait for SQL. A tree that keeps more waiting is so deep that pages gain nothing.
 const MAX_WAITING: usize = 100_000;
+
+/// How many rows ahead memory is asked for what they are made from.
+pub(super) const AHEAD: usize = 16;
 
 /// Pages where the tables begin.
 struct Roots {
@@ -126,9 +130,13 @@ impl Bulk {
             ids.learn(id, integer(row));
         }
         self.open.clear();
-        for node in batch.nodes.drain(..) {
+        for (at, node) in batch.nodes.iter().enumerate() {
+            if let Some(soon) = batch.nodes.get(at + AHEAD) {
+                ids.prefetch(soon.function);
+            }
             self.node(node, ids)?;
         }
+        batch.nodes.clear();
         for costs in self.costs.iter_mut().flatten() {
             costs.passed = 0;
         }
@@ -154,9 +162,9 @@ impl Bulk {
         Ok(row)
     }
 
-    fn node(&mut self, node: NodeRow, ids: &Ids) -> io::Result<()> {
+    fn node(&mut self, node: &NodeRow, ids: &Ids) -> io::Result<()> {
         if node.node < self.next {
-            self.rest.nodes.push(node);
+            self.rest.nodes.push(node.clone());
             return Ok(());
         }
         for open in self.next..node.node {
@@ -246,7 +254,10 @@ impl Bulk {
 
     fn functions_key(&mut self, sorted: &[(i64, &Function)]) -> io::Result<()> {
         let mut index = IndexTree::new(&self.file);
-        for (id, function) in sorted {
+        for (at, (id, function)) in sorted.iter().enumerate() {
+            if let Some((_, soon)) = sorted.get(at + AHEAD) {
+                prefetch_index(std::slice::from_ref(*soon), 0);
+            }
             let Function { kind, name, module, file, first_line, first_col, .. } = function;
             let record = self.record.start().text(name).text(module).text(file).text(kind.name());
             record.integer(i64::from(*first_line)).integer(i64::from(*first_col)).integer(*id);
@@ -258,12 +269,13 @@ impl Bulk {
     /// Writes where the nodes of each function are.
     fn function_nodes(&mut self, run: i64, places: &Places, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for (function, nodes) in places.by_function(ids) {
+        places.by_function(ids, |function, nodes| {
             let mark = self.record.start().integer(run).integer(function).mark();
             for node in nodes {
-                tree.push(&mut self.file, self.record.start_at(mark).integer(ids.node(node)))?;
+                tree.push(&mut self.file, self.record.start_at(mark).integer(ids.node(*node)))?;
             }
-        }
+            io::Result::Ok(())
+        })?;
         tree.finish(&mut self.file, self.roots.function_nodes)
     }
 
@@ -329,12 +341,15 @@ impl AddedUp {
 
     fn edges(&mut self, metrics: &[(usize, i64)], rows: &Rows<EdgeRow>, ids: &Ids) -> io::Result<()> {
         // All metrics have the same edges.
-        let keys = rows.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at));
-        let mut keys: Vec<(EdgeKey, usize)> = keys.collect();
+        let mut keys: Vec<(EdgeKey, usize)> = Vec::with_capacity(rows.each());
+        keys.extend(rows.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at)));
         keys.sort_unstable_by_key(|(key, _)| *key);
         let mut record = Record::default();
         for (metric, metric_id) in metrics {
-            for (key, at) in &keys {
+            for (place, (key, at)) in keys.iter().enumerate() {
+                if let Some((_, soon)) = keys.get(place + AHEAD) {
+                    rows.prefetch(*metric, *soon);
+                }
                 let Some(row) = rows.get(*metric, *at) else { continue };
                 let EdgeKey { callee, caller, line, col, back, .. } = *key;
                 let record = record.start().integer(*metric_id).integer(callee).integer(caller).integer(line);

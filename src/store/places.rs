@@ -1,6 +1,10 @@
 //! Where the function nodes of each function are: what `function_nodes` holds is kept until the end, because its key starts
 //! with the function. One byte or two per node, where asking SQLite for them later would sort them all.
 
+use prefetch_index::prefetch_index;
+use smallvec::SmallVec;
+
+use super::bulk::AHEAD;
 use super::write::Ids;
 use crate::events::FunctionId;
 use crate::tree::NodeRow;
@@ -15,19 +19,22 @@ pub(super) struct Places {
     late: Vec<(FunctionId, u64)>,
 }
 
-/// Ascending numbers, all but the first as distances of seven bits a byte: many functions have one node.
+/// Ascending numbers, all but the first as distances of seven bits a byte: many functions have one node, and most have few.
 #[derive(Default)]
 struct Ascending {
     /// 0 if there are none.
     first: u64,
     last: u64,
-    bytes: Vec<u8>,
+    bytes: SmallVec<[u8; 16]>,
 }
 
 impl Places {
     /// Takes the nodes of the next batch.
     pub(super) fn learn(&mut self, nodes: &[NodeRow]) {
-        for node in nodes.iter().filter(|node| node.place.is_none()) {
+        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.place.is_none()) {
+            if let Some(soon) = nodes.get(at + AHEAD) {
+                prefetch_index(&self.functions, soon.function.0 as usize);
+            }
             let at = node.function.0 as usize;
             if self.functions.len() <= at {
                 self.functions.resize_with(at + 1, Ascending::default);
@@ -41,18 +48,30 @@ impl Places {
         }
     }
 
-    /// Functions by their numbers in the database, each with its nodes by theirs.
-    pub(super) fn by_function(&self, ids: &Ids) -> impl Iterator<Item = (i64, Vec<u64>)> {
+    /// Gives the functions by their numbers in the database, each with its nodes by theirs, to `take`.
+    pub(super) fn by_function<E>(
+        &self,
+        ids: &Ids,
+        mut take: impl FnMut(i64, &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut late = self.late.clone();
         late.sort_unstable();
-        ids.mentioned().into_iter().map(move |(id, function)| {
-            let nodes = self.functions.get(function.0 as usize);
+        let mut nodes = Vec::new();
+        for (id, function) in ids.mentioned() {
+            nodes.clear();
+            if let Some(places) = self.functions.get(function.0 as usize) {
+                places.append_to(&mut nodes);
+            }
             let start = late.partition_point(|(other, _)| *other < function);
             let late = late[start..].iter().take_while(|(other, _)| *other == function).map(|(_, node)| *node);
-            let mut nodes: Vec<u64> = nodes.into_iter().flat_map(Ascending::iter).chain(late).collect();
-            nodes.sort_unstable();
-            (id, nodes)
-        })
+            let early = nodes.len();
+            nodes.extend(late);
+            if nodes.len() > early {
+                nodes.sort_unstable();
+            }
+            take(id, &nodes)?;
+        }
+        Ok(())
     }
 }
 
@@ -75,20 +94,21 @@ impl Ascending {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = u64> {
-        let mut bytes = self.bytes.iter();
+    fn append_to(&self, numbers: &mut Vec<u64>) {
+        if self.first == 0 {
+            return;
+        }
         let mut number = self.first;
-        let first = (number != 0).then_some(number);
-        first.into_iter().chain(std::iter::from_fn(move || {
-            let mut distance = 0;
-            for (group, byte) in bytes.by_ref().enumerate() {
-                distance |= u64::from(byte & 0x7f) << (7 * group);
-                if byte & 0x80 == 0 {
-                    number += distance;
-                    return Some(number);
-                }
+        numbers.push(number);
+        let (mut distance, mut bits) = (0, 0);
+        for byte in &self.bytes {
+            distance |= u64::from(byte & 0x7f) << bits;
+            bits += 7;
+            if byte & 0x80 == 0 {
+                number += distance;
+                numbers.push(number);
+                (distance, bits) = (0, 0);
             }
-            None
-        }))
+        }
     }
 }

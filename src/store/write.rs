@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prefetch_index::prefetch_index;
 use rusqlite::{Connection, OptionalExtension, Params, ToSql, params};
 use sha2::{Digest, Sha256};
 
@@ -172,6 +173,11 @@ impl Ids {
         let mut mentioned: Vec<_> = all.filter(|(id, _)| *id != 0).collect();
         mentioned.sort_unstable();
         mentioned
+    }
+
+    /// Says that a function will be asked for soon.
+    pub(super) fn prefetch(&self, function: FunctionId) {
+        prefetch_index(&self.functions, function.0 as usize);
     }
 
     /// The builder sends functions before it mentions them.
@@ -513,12 +519,9 @@ impl RunWriter<'_> {
     fn function_nodes(&self, run: i64) -> rusqlite::Result<()> {
         let sql = "INSERT INTO function_nodes (run_id, function_id, node_id) VALUES (?1, ?2, ?3)";
         let mut insert = self.connection().prepare(sql)?;
-        for (function, nodes) in self.places.by_function(&self.ids) {
-            for node in nodes {
-                insert.execute([run, function, self.ids.node(node)])?;
-            }
-        }
-        Ok(())
+        self.places.by_function(&self.ids, |function, nodes| {
+            nodes.iter().try_for_each(|node| insert.execute([run, function, self.ids.node(*node)]).map(drop))
+        })
     }
 
     fn labels(&self, run: i64, totals: &Totals) -> rusqlite::Result<()> {

@@ -2,10 +2,10 @@
 //! file itself gives.
 
 use std::hash::BuildHasher;
-use std::hint::black_box;
 use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
+use prefetch_index::prefetch_index;
 
 use super::components::components;
 use super::rows::{EdgeRow, Figures, Function, InfoFigures, InfoRow, Place, Rows};
@@ -282,23 +282,29 @@ impl Ledger {
         found
     }
 
-    /// Looks at what nodes of these functions with these callers will need, so that memory delivers it for all of them at
-    /// once instead of for one after the other. Nothing depends on it.
-    pub(super) fn look_at(&self, nodes: impl Iterator<Item = (u32, u32)> + Clone) {
+    /// Says what nodes of these functions with these callers will need, so that memory begins to deliver it: step by step
+    /// for all of them, as each step depends on what the one before has asked for.
+    pub(super) fn look_at(&self, nodes: &[(u32, u32)]) {
         let state = |function: u32| self.function_states.get(function as usize);
-        for (function, _) in nodes.clone() {
-            fetch(state(function).and_then(|known| self.edges.get(known.edge as usize)).map(|known| &known.site));
-            fetch(self.function_sums.get(function as usize * self.metrics).map(|sums| &sums.seen));
+        for (function, _) in nodes {
+            prefetch_index(&self.function_states, *function as usize);
+            prefetch_index(&self.function_sums, *function as usize * self.metrics);
+        }
+        let hash = |function, caller: &FunctionState| hash_pair(&self.hasher, function, caller.site);
+        for (function, caller) in nodes {
+            let (Some(known), Some(caller)) = (state(*function), state(*caller)) else { continue };
+            prefetch_index(&self.edges, known.edge as usize);
+            self.edge_index.prefetch(hash(*function, caller));
         }
         for (function, caller) in nodes {
-            let (Some(known), Some(caller)) = (state(function), state(caller)) else { continue };
+            let (Some(known), Some(caller)) = (state(*function), state(*caller)) else { continue };
             let edge = match self.edges.get(known.edge as usize) {
                 Some(last) if last.site == caller.site => Some(known.edge),
-                _ => self.edge_index.guess(hash_pair(&self.hasher, function, caller.site)),
+                _ => self.edge_index.guess(hash(*function, caller)),
             };
             let Some(edge) = edge else { continue };
-            fetch(self.edges.get(edge as usize).map(|known| &known.calls));
-            fetch(self.edge_sums.get(edge as usize * self.metrics).and_then(|sums| sums.sums.last()));
+            prefetch_index(&self.edges, edge as usize);
+            prefetch_index(&self.edge_sums, edge as usize * self.metrics);
         }
     }
 
@@ -323,19 +329,19 @@ impl Ledger {
 
     /// Opens a node of a function.
     pub(super) fn open_function(&mut self, function: u32, node: u64, calls: Option<u64>) -> Opened {
-        fetch(self.function_sums.get(function as usize * self.metrics).map(|sums| &sums.seen));
+        prefetch_index(&self.function_sums, function as usize * self.metrics);
         self.function_states[function as usize].count.open(node, calls)
     }
 
     /// Opens a node of a line.
     pub(super) fn open_line(&mut self, line: u32, node: u64, calls: Option<u64>) -> Opened {
-        fetch(self.line_sums.get(line as usize * self.metrics).map(|sums| &sums.seen));
+        prefetch_index(&self.line_sums, line as usize * self.metrics);
         self.lines[line as usize].count.open(node, calls)
     }
 
     /// Opens a node that an edge leads to; says whether no enclosing node has the same pair of functions.
     pub(super) fn open_edge(&mut self, edge: u32, calls: Option<u64>) -> bool {
-        fetch(self.edge_sums.get(edge as usize * self.metrics).and_then(|sums| sums.sums.last()));
+        prefetch_index(&self.edge_sums, edge as usize * self.metrics);
         let known = &mut self.edges[edge as usize];
         known.calls.add(calls);
         let pair = known.pair as usize;
@@ -497,10 +503,37 @@ impl Ledger {
         let (functions, lines, edges) = (self.functions.len(), self.lines.len(), self.edges.len());
         let ledger = Arc::new(self);
         (
-            Rows { ledger: Arc::clone(&ledger), metrics, each: functions, row: Self::function_row },
-            Rows { ledger: Arc::clone(&ledger), metrics, each: lines, row: Self::line_row },
-            Rows { ledger, metrics, each: edges, row: Self::edge_row },
+            Rows {
+                ledger: Arc::clone(&ledger),
+                metrics,
+                each: functions,
+                row: Self::function_row,
+                prefetch: Self::prefetch_function,
+            },
+            Rows {
+                ledger: Arc::clone(&ledger),
+                metrics,
+                each: lines,
+                row: Self::line_row,
+                prefetch: Self::prefetch_line,
+            },
+            Rows { ledger, metrics, each: edges, row: Self::edge_row, prefetch: Self::prefetch_edge },
         )
+    }
+
+    fn prefetch_function(&self, metric: usize, function: usize) {
+        prefetch_index(&self.function_states, function);
+        prefetch_index(&self.function_sums, function * self.metrics + metric);
+    }
+
+    fn prefetch_line(&self, metric: usize, line: usize) {
+        prefetch_index(&self.lines, line);
+        prefetch_index(&self.line_sums, line * self.metrics + metric);
+    }
+
+    fn prefetch_edge(&self, metric: usize, edge: usize) {
+        prefetch_index(&self.edges, edge);
+        prefetch_index(&self.edge_sums, edge * self.metrics + metric);
     }
 
     /// The row of a function: in the default metric all have one, in others those that cost anything.
@@ -602,11 +635,6 @@ fn found_or_made(index_of: &mut HashMap<Site, u32>, sites: &mut Vec<Site>, site:
         sites.push(site);
     }
     found
-}
-
-/// Reads what will be needed soon and is probably in no cache: until then, memory has time to deliver it.
-fn fetch<T: Copy>(wanted: Option<&T>) {
-    black_box(wanted.copied());
 }
 
 /// The hash of two numbers that we have given.

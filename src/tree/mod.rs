@@ -33,8 +33,9 @@ use remarks::Remarks;
 use sink::Placed;
 use trie::{Step, Trie};
 
-/// Nodes in one batch: enough that handing it over costs nothing, few enough that four of them fit in any memory.
-const NODES_PER_BATCH: usize = 16 * 1024;
+/// Nodes in one batch: enough that handing it over costs nothing, few enough that they are still in a cache when the writer
+/// gets them.
+const NODES_PER_BATCH: usize = 8192;
 
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT_COST: f64 = 9_007_199_254_740_992.0;
@@ -67,12 +68,26 @@ struct Level {
     last_line: u32,
 }
 
-/// What is known of an open node in one metric.
+/// What is known of an open node in one metric: a [`Cost`] taken apart, because it is written field by field, and reading
+/// it as a whole right after that would wait until all of it has reached the cache.
 #[derive(Clone, Copy, Default)]
 struct Account {
-    given: Option<Cost>,
+    given: Given,
+    exclusive: f64,
+    cumulative: f64,
     /// Cumulative cost of the functions called.
     callees: f64,
+}
+
+/// Which costs of a node the file gave.
+#[derive(Clone, Copy, Default)]
+enum Given {
+    #[default]
+    None,
+    Exclusive,
+    Cumulative,
+    Both,
+    ExclusiveOnly,
 }
 
 /// See the module's page.
@@ -204,9 +219,12 @@ impl<O: Output> TreeBuilder<O> {
             let ahead = nodes[..at].iter().rev().find(|(depth, _)| *depth == above);
             ahead.map(|(_, function)| function.0).or_else(|| Some(self.stack.get(above)?.function))
         };
-        let ahead =
-            nodes.iter().enumerate().filter_map(|(at, (depth, function))| Some((function.0, caller(at, *depth)?)));
-        self.ledger.look_at(ahead);
+        let ahead: Vec<(u32, u32)> = nodes
+            .iter()
+            .enumerate()
+            .map(|(at, (depth, function))| (function.0, caller(at, *depth).unwrap_or(NONE)))
+            .collect();
+        self.ledger.look_at(&ahead);
     }
 
     fn refuse(&mut self, reason: &str) {
@@ -298,6 +316,7 @@ impl<O: Output> TreeBuilder<O> {
         self.push(Level { node, outer, function, line, calls, caller, edge, outermost_pair, last_line });
     }
 
+    #[inline]
     fn push(&mut self, level: Level) {
         self.batch.nodes.push(self.row(&level, self.stack.len()));
         self.other_figures.resize(self.batch.nodes.len() * self.others(), NOTHING);
@@ -307,6 +326,7 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     /// The row of a node as far as it is known when it opens.
+    #[inline]
     fn row(&self, level: &Level, depth: usize) -> NodeRow {
         NodeRow {
             node: level.node,
@@ -327,14 +347,15 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     /// The figures of a node that closes, from what the file gave and what was called.
-    fn settle(&mut self, account: Account, function: u32) -> Figures {
-        let Account { given, callees } = account;
+    #[inline]
+    fn settle(&mut self, account: &Account, function: u32) -> Figures {
+        let Account { given, exclusive, cumulative, callees } = *account;
         match given {
-            None => Figures { exclusive: 0.0, cumulative: Some(callees) },
-            Some(Cost::Exclusive(exclusive)) => Figures { exclusive, cumulative: Some(exclusive + callees) },
-            Some(Cost::Both { exclusive, cumulative }) => Figures { exclusive, cumulative: Some(cumulative) },
-            Some(Cost::ExclusiveOnly(exclusive)) => Figures { exclusive, cumulative: None },
-            Some(Cost::Cumulative(cumulative)) => {
+            Given::None => Figures { exclusive: 0.0, cumulative: Some(callees) },
+            Given::Exclusive => Figures { exclusive, cumulative: Some(exclusive + callees) },
+            Given::Both => Figures { exclusive, cumulative: Some(cumulative) },
+            Given::ExclusiveOnly => Figures { exclusive, cumulative: None },
+            Given::Cumulative => {
                 let left = cumulative - callees;
                 // A node that called nothing may cost less than nothing: corrected times do.
                 let alone = callees == 0.0;
@@ -347,6 +368,7 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     /// Adds the figures of a closing node to its function or line, to its edge, and to its parent's callees.
+    #[inline]
     fn add_up(&mut self, level: &Level, metric: usize, figures: Figures, callees: f64) {
         let outermost = level.outer == 0;
         let cumulative = figures.cumulative.unwrap_or(0.0);

@@ -1,5 +1,6 @@
 //! What the builder makes: rows for the database, and what is known when the last node is closed.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -266,6 +267,9 @@ pub struct Totals {
     pub notes: Vec<NoteRow>,
 }
 
+/// How many rows ahead memory is asked for what they are made from.
+const AHEAD: usize = 16;
+
 /// Rows that are made when they are asked for. What they are made from is small; all of them at once would take more
 /// memory than the rest of an import.
 pub struct Rows<T> {
@@ -275,12 +279,24 @@ pub struct Rows<T> {
     pub(super) each: usize,
     /// The row of a metric at a place, if there is one.
     pub(super) row: fn(&Ledger, usize, usize) -> Option<T>,
+    /// Asks memory for what it is made from.
+    pub(super) prefetch: fn(&Ledger, usize, usize),
 }
 
 impl<T> Rows<T> {
     /// All rows, metric by metric.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         product(self.metrics, self.each).filter_map(|(metric, at)| self.get(metric, at))
+    }
+
+    /// How many rows there are at most in one metric.
+    pub(crate) fn each(&self) -> usize {
+        self.each
+    }
+
+    /// Says that a row will be asked for soon.
+    pub(crate) fn prefetch(&self, metric: usize, at: usize) {
+        (self.prefetch)(&self.ledger, metric, at);
     }
 
     /// One row, if there is one.
@@ -298,7 +314,11 @@ impl<T> Rows<T> {
         (0..self.metrics).flat_map(move |metric| {
             let mut sorted: Vec<(K, usize)> = self.of_metric(metric).map(|(at, row)| (key(&row), at)).collect();
             sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
-            sorted.into_iter().filter_map(move |(key, at)| Some((key, self.get(metric, at)?)))
+            let mut soon: VecDeque<usize> = sorted.iter().skip(AHEAD).map(|(_, at)| *at).collect();
+            sorted.into_iter().filter_map(move |(key, at)| {
+                soon.pop_front().into_iter().for_each(|soon| self.prefetch(metric, soon));
+                Some((key, self.get(metric, at)?))
+            })
         })
     }
 }

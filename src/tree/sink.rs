@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::ledger::Site;
 use super::rows::{CostRow, InfoFigures, MetricRow, NodeRow, Output};
-use super::{NODES_PER_BATCH, NONE, NOTHING, TreeBuilder, index};
+use super::{Given, NODES_PER_BATCH, NONE, NOTHING, TreeBuilder, index};
 use crate::events::{
     Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact, Sample, Sink,
     Unit,
@@ -153,22 +153,25 @@ impl<O: Output> Sink for TreeBuilder<O> {
         }
     }
 
+    #[inline]
     fn cost(&mut self, metric: MetricId, cost: Cost) {
         let Some(function) = self.stack.last().map(|level| level.function) else {
             return self.refuse("the importer gave a cost to no node");
         };
-        let accepted = match cost {
-            Cost::Exclusive(figure) | Cost::Cumulative(figure) | Cost::ExclusiveOnly(figure) => {
-                self.accept(metric, &[figure], function)
-            }
-            Cost::Both { exclusive, cumulative } => self.accept(metric, &[exclusive, cumulative], function),
+        let (given, exclusive, cumulative) = match cost {
+            Cost::Exclusive(exclusive) => (Given::Exclusive, exclusive, 0.0),
+            Cost::Cumulative(cumulative) => (Given::Cumulative, 0.0, cumulative),
+            Cost::Both { exclusive, cumulative } => (Given::Both, exclusive, cumulative),
+            Cost::ExclusiveOnly(exclusive) => (Given::ExclusiveOnly, exclusive, 0.0),
         };
-        if matches!(cost, Cost::ExclusiveOnly(_)) && self.stack.last().is_some_and(|level| level.line == NONE) {
+        let accepted = self.accept(metric, &[exclusive, cumulative], function);
+        if matches!(given, Given::ExclusiveOnly) && self.stack.last().is_some_and(|level| level.line == NONE) {
             return self.refuse("the importer gave a function a cost that only lines may have");
         }
         if accepted {
             let at = (self.stack.len() - 1) * self.metrics.len() + metric.0 as usize;
-            self.accounts[at].given = Some(cost);
+            let account = &mut self.accounts[at];
+            (account.given, account.exclusive, account.cumulative) = (given, exclusive, cumulative);
         }
     }
 
@@ -186,7 +189,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
         let mut other = 0;
         for metric in 0..metrics {
             let account = self.accounts[self.stack.len() * metrics + metric];
-            let figures = self.settle(account, level.function);
+            let figures = self.settle(&account, level.function);
             if !figures.cumulative.unwrap_or(0.0).is_finite() {
                 self.refuse("the costs add up to more than a REAL can hold");
             }

@@ -1,9 +1,11 @@
 //! Names by their text. Large profiles ask for names in memory that has long left the caches, so that what a lookup needs
-//! lies close together.
+//! lies close together, and can be asked for ahead: [`prefetch`](Dictionary::prefetch), [`guess`](Dictionary::guess) and
+//! [`prefetch_text`](Dictionary::prefetch_text) for several names before the first is [confirmed](Dictionary::confirm).
 
 use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
+use prefetch_index::prefetch_index;
 
 use crate::hash_index::HashIndex;
 
@@ -28,9 +30,21 @@ impl Dictionary {
         self.find_hashed(name, self.hash(name))
     }
 
+    /// Says that the name with this hash will be asked for.
+    pub(in crate::importers) fn prefetch(&self, hash: u64) {
+        self.index.prefetch(hash);
+    }
+
     /// A number that is probably that of the name with this hash.
     pub(in crate::importers) fn guess(&self, hash: u64) -> Option<u32> {
-        self.index.guess(hash)
+        let guess = self.index.guess(hash)?;
+        prefetch_index(&self.ends, guess as usize);
+        Some(guess)
+    }
+
+    /// Says that the text of a name will be asked for.
+    pub(in crate::importers) fn prefetch_text(&self, at: u32) {
+        prefetch_index(self.text.as_bytes(), self.start(at));
     }
 
     /// The number of a name whose hash is known, and what that says.
@@ -53,9 +67,12 @@ impl Dictionary {
 
     /// The text of a name; empty if there is none.
     pub(in crate::importers) fn text(&self, at: u32) -> &str {
-        let at = at as usize;
-        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
-        self.ends.get(at).and_then(|end| self.text.get(start..*end)).unwrap_or_default()
+        let end = self.ends.get(at as usize).copied().unwrap_or_default();
+        self.text.get(self.start(at)..end).unwrap_or_default()
+    }
+
+    fn start(&self, at: u32) -> usize {
+        at.checked_sub(1).and_then(|before| self.ends.get(before as usize)).copied().unwrap_or_default()
     }
 }
 
