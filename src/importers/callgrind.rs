@@ -80,8 +80,8 @@ const XDEBUG: &[u8] = b"creator: xdebug";
 /// What Xdebug writes in front of a request when it adds it to a file.
 const NEXT_FILE: &[u8] = b"==== NEW PROFILING FILE";
 
-/// Events and positions of one part, which all its lines have to hold.
-const MOST_COLUMNS: usize = 1000;
+/// Events of a file: each is a metric of all functions, lines and calls.
+const MOST_EVENTS: usize = 64;
 
 fn sniff(head: &[u8]) -> Confidence {
     const FIRST: [&[u8]; 9] =
@@ -322,11 +322,11 @@ impl<'s> Profile<'s> {
             if columns.contains(&column) {
                 return Err(ImportError::malformed(at, format!("one event {}", quote(word)), "a second one"));
             }
-            if columns.len() >= MOST_COLUMNS {
-                let limit = format!("{MOST_COLUMNS} events (limit: columns)");
-                return Err(ImportError::Limit { position: at, limit });
-            }
             if found.is_none() {
+                if self.metrics.len() == MOST_EVENTS {
+                    let limit = format!("{MOST_EVENTS} events (limit: events of a file)");
+                    return Err(ImportError::Limit { position: at, limit });
+                }
                 if self.metrics.iter().any(|known| known.name == metric.name) {
                     let expected = format!("the unit that the event {} had before", quote(word));
                     return Err(ImportError::malformed(at, expected, "another one"));
@@ -472,6 +472,7 @@ impl<'s> Profile<'s> {
         let outer = outer.map(|(outer, _)| outer.to_owned());
         let deeper = outer.is_some();
         let name = outer.map_or(name, |outer| self.names.of_text(outer));
+        self.graph.check_size(at)?;
         Ok(Level { function: self.graph.function((object, file, name)), deeper })
     }
 
@@ -530,7 +531,7 @@ impl<'s> Profile<'s> {
             self.add(current, place, call.map(|(_, callee, calls)| (callee, calls)), &figures);
         }
         self.figures = figures;
-        Ok(())
+        self.graph.check_size(at)
     }
 
     /// Adds costs to the graph.

@@ -37,6 +37,9 @@ use trie::{Step, Trie};
 /// gets them.
 const NODES_PER_BATCH: usize = 8192;
 
+/// Levels times metrics of one path: 128 MiB of accounts.
+const MOST_ACCOUNTS: usize = 1 << 22;
+
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT_COST: f64 = 9_007_199_254_740_992.0;
 
@@ -318,10 +321,20 @@ impl<O: Output> TreeBuilder<O> {
 
     #[inline]
     fn push(&mut self, level: Level) {
+        let metrics = self.metrics.len();
+        if self.accounts.len() + metrics > MOST_ACCOUNTS {
+            let reason =
+                format!("more than {MOST_ACCOUNTS} figures of open calls, {metrics} each (limit: open figures)");
+            return self.refuse(&reason);
+        }
+        // A tree may be a million levels deep before the first of them closes.
+        if self.batch.nodes.len() >= NODES_PER_BATCH {
+            self.flush();
+        }
         self.batch.nodes.push(self.row(&level, self.stack.len()));
         self.other_figures.resize(self.batch.nodes.len() * self.others(), NOTHING);
         self.stack.push(level);
-        self.accounts.resize(self.stack.len() * self.metrics.len(), Account::default());
+        self.accounts.resize(self.stack.len() * metrics, Account::default());
         self.next += 1;
     }
 
@@ -418,9 +431,13 @@ impl<O: Output> TreeBuilder<O> {
 
     /// Opens and closes a node for each of the trie. Where there are labels: which one it was.
     fn drain_trie(&mut self) -> Vec<u64> {
-        let trie = std::mem::take(&mut self.trie);
+        let trie = std::mem::take(&mut self.trie).complete();
+        self.last_stack = Vec::new();
         let mut nodes = vec![0; if self.labels.have_costs() { trie.len() } else { 0 }];
         for node in trie.walk() {
+            if self.failure.is_some() {
+                break;
+            }
             match node {
                 Step::Enter(at) => {
                     let (function, line, calls) = trie.node(at);

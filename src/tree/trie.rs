@@ -103,6 +103,11 @@ impl Trie {
         *figure = Some(figure.map_or(value, |sum| sum + value));
     }
 
+    /// The same without what is only needed to add to it.
+    pub(super) fn complete(self) -> Self {
+        Self { index: HashTable::new(), path: Vec::new(), ..self }
+    }
+
     /// How many nodes there are, with the one above all stacks.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()

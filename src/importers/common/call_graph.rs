@@ -6,7 +6,15 @@ use std::hash::Hash;
 use hashbrown::{HashMap, HashSet};
 
 use super::names::{Name, Names};
+use crate::error::{ImportError, Position};
 use crate::events::{Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Sink};
+
+/// Figures that a byte of the file may stand for: costs that are 0 may be left out, so that a few bytes make a line or call
+/// with a figure in every metric. What Valgrind writes with all of its events stays below 4.
+const RATIO: u64 = 4;
+
+/// Figures below which [`RATIO`] does not matter.
+const FLOOR: u64 = 1 << 18;
 
 /// A function as the file names it: object, file and name.
 pub(in crate::importers) type Key = (Name, Name, Name);
@@ -53,6 +61,18 @@ impl CallGraph {
         self.outermost.add_metric();
         self.lines.add_metric();
         self.edges.add_metric();
+    }
+
+    /// Refuses a file that leaves out so many costs that they would take memory out of proportion.
+    pub(in crate::importers) fn check_size(&self, at: Position) -> Result<(), ImportError> {
+        let Self { functions, outermost, lines, edges, .. } = self;
+        let things = functions.keys.len() + outermost.keys.len() + lines.keys.len() + edges.keys.len();
+        let figures = (things * functions.values.len()) as u64;
+        if figures <= FLOOR.max(RATIO.saturating_mul(at.byte)) {
+            return Ok(());
+        }
+        let limit = format!("{RATIO} figures for each byte of the file (limit: costs that are left out)");
+        Err(ImportError::Limit { position: at, limit })
     }
 
     /// The number of a function.

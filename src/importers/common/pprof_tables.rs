@@ -10,8 +10,8 @@ use super::protobuf::{Bytes, Field};
 use crate::error::{ImportError, Position, quote};
 use crate::events::Sink;
 
-/// Sample types of one file: the memory for open nodes is a multiple of it.
-const SAMPLE_TYPES: usize = 32;
+/// Sample types of one file: the memory for open nodes is a multiple of it. The metrics of any other format fit.
+const SAMPLE_TYPES: usize = 128;
 
 /// Comments that are kept.
 pub(in crate::importers) const COMMENTS: usize = 100;
