@@ -189,9 +189,10 @@ fn has_unit(name: &str) -> bool {
     })
 }
 
-/// A name as it can stand behind a number.
+/// A name as it can stand behind a number. Readers pass over zero bytes at its end.
 fn line_name(name: &str) -> String {
-    one_line(name).trim_matches(|character: char| character.is_ascii_whitespace()).to_owned()
+    let held = one_line(name).replace('\0', "␀");
+    held.trim_matches(|character: char| character.is_ascii_whitespace()).to_owned()
 }
 
 /// Names that have got a number, and those that have been written with theirs.

@@ -66,7 +66,7 @@ const CALLED: Loss =
 
 const INVERTED: Loss = Loss {
     name: "inverted",
-    what: "places that cost less with what they called than alone, which readers may take for swapped labels",
+    what: "places that cost less with what they called than alone; they are written as if that had cost nothing",
     of: "rows",
 };
 
@@ -248,15 +248,18 @@ impl<'p, 'd> Table<'p, 'd> {
     }
 
     fn row(&self, figures: &Figures, losses: &mut Losses) -> Row<'_> {
-        let mut pair = |[exclusive, cumulative]: [Option<f64>; 2]| {
+        let mut pair = |[exclusive, cumulative]: [Option<f64>; 2], noise: f64| {
             losses.add(UNKNOWN, exclusive.is_none().into());
             losses.add(CALLED, cumulative.is_none().into());
             let exclusive = exclusive.unwrap_or(0.0);
-            [exclusive, cumulative.unwrap_or(exclusive)]
+            let cumulative = cumulative.unwrap_or(exclusive);
+            // Readers find out from the rows which figure is which, and refuse a file whose rows contradict each other.
+            let is_inverted = cumulative + noise < exclusive;
+            losses.add(INVERTED, is_inverted.into());
+            [exclusive, if is_inverted { exclusive } else { cumulative }]
         };
-        let mut time = pair(figures.time);
-        let ticks = figures.ticks.map(&mut pair);
-        losses.add(INVERTED, (time[1] + NOISE < time[0]).into());
+        let mut time = pair(figures.time, NOISE);
+        let ticks = figures.ticks.map(|ticks| pair(ticks, 0.0));
         losses.add(UNKNOWN, figures.calls.is_none().into());
         let mut count = |count: u64| {
             losses.add(LARGE, (count > LARGEST).into());
