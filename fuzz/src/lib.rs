@@ -4,6 +4,7 @@
 mod allocation;
 #[path = "../../tests/support/built.rs"]
 mod built;
+#[expect(dead_code, reason = "inputs to start from are made by benches/fuzz.rs")]
 #[path = "../../tests/support/fuzzing.rs"]
 mod fuzzing;
 

@@ -2,7 +2,7 @@
 
 use profdb::error::{ImportError, Stop};
 use profdb::importers::{Format, Options};
-use profdb::input::{Input, Limits};
+use profdb::input::{Fingerprint, Input, Limits};
 use profdb::tree::{Batch, Output, Totals, TreeBuilder};
 
 /// Takes rows and forgets them.
@@ -16,12 +16,22 @@ impl Output for Nowhere {
 
 /// The totals, or why there are none.
 pub(crate) fn built(format: &Format, bytes: &[u8]) -> Result<Totals, ImportError> {
+    Ok(built_into(format, bytes, Nowhere)?.0)
+}
+
+/// The same, with what takes the rows, and with the fingerprint of the bytes.
+pub(crate) fn built_into<O: Output>(
+    format: &Format,
+    bytes: &[u8],
+    output: O,
+) -> Result<(Totals, O, Fingerprint), ImportError> {
     let stop = Stop::default();
     let mut input = Input::new(Box::new(bytes), Limits::default(), stop.clone())?;
-    let mut builder = TreeBuilder::new(Nowhere, stop);
+    let mut builder = TreeBuilder::new(output, stop);
     let read = format.read(&mut input, &Options::default(), &mut builder);
     if !builder.has_refused() {
         read?;
     }
-    Ok(builder.finish()?.0)
+    let (totals, output) = builder.finish()?;
+    Ok((totals, output, input.finish()?))
 }

@@ -6,27 +6,30 @@
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
-use std::io::BufRead;
-use std::sync::Mutex;
+use std::fs;
+use std::io::{self, BufRead, Write};
 use std::time::{Duration, Instant};
 
 use profdb::error::{ImportError, Stop};
 use profdb::export::{self, EXPORTS, ExportError};
-use profdb::import::{import, meta};
+use profdb::import::meta;
 use profdb::importers::{self, FORMATS, Format, Options};
-use profdb::input::{Input, Limits};
+use profdb::input::{Fingerprint, Input, Limits};
 use profdb::report::path::{self, Name, Operator};
 use profdb::report::{self, Argument, Base, NameSyntax, REPORTS, ReportError, header};
 use profdb::separators::Separators;
-use profdb::store::{Database, RunMeta};
-use profdb::tree::Totals;
+use profdb::store::{Database, RunMeta, StoreError};
+use profdb::tree::{Batch, Output, Totals};
 
 use super::allocation;
-use super::built::built;
+use super::built::{built, built_into};
 
 const LONGEST: Duration = Duration::from_secs(1);
 const MEMORY: usize = 64 << 20;
 const MEMORY_PER_BYTE: usize = 32;
+
+/// What is written of an export: 1 MiB.
+const MOST_WRITTEN: usize = 1 << 20;
 
 /// Something that reads bytes of strangers.
 pub(crate) struct Target {
@@ -53,9 +56,9 @@ impl Target {
         result?;
         if started.elapsed() > LONGEST {
             // The machine may have been busy with something else.
-            let started = Instant::now();
+            let before = worked();
             (self.read)(bytes)?;
-            let taken = started.elapsed();
+            let taken = worked().saturating_sub(before);
             if taken > LONGEST {
                 return Err(format!("{taken:?}"));
             }
@@ -65,6 +68,12 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// How long this thread has been at work.
+fn worked() -> Duration {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").expect("a Linux system says it");
+    Duration::from_nanos(told.split(' ').next().and_then(|first| first.parse().ok()).expect("nanoseconds"))
 }
 
 /// The first byte says which format reads the others.
@@ -198,13 +207,40 @@ const LABELLED: &[u8] = include_bytes!("../cases/pprof/labels/case.in/run.pb");
 
 thread_local! {
     /// A run to ask about, and two databases for runs that come and go.
-    static ASKED: Database = imported(importers::by_name("pprof").expect("a format"), LABELLED, memory())
-        .expect("a case imports");
+    static ASKED: Database = {
+        let mut database = memory();
+        let format = importers::by_name("pprof").expect("a format");
+        let kept = built_into(format, LABELLED, Kept::default()).expect("a case imports");
+        store(kept, format, &mut database).expect("room for a run");
+        database
+    };
     static SCRATCH: RefCell<[Option<Database>; 2]> = const { RefCell::new([None, None]) };
 }
 
 fn memory() -> Database {
     Database::in_memory().expect("room for a database")
+}
+
+/// Takes rows and keeps them.
+#[derive(Default)]
+struct Kept(Vec<Batch>);
+
+impl Output for Kept {
+    fn batch(&mut self, batch: &mut Batch) {
+        self.0.push(std::mem::take(batch));
+    }
+}
+
+/// Puts a run into a database, all in this thread: to start others takes longer than such small inputs do.
+fn store(
+    (totals, Kept(mut batches), fingerprint): (Totals, Kept, Fingerprint),
+    format: &'static Format,
+    database: &mut Database,
+) -> Result<(), StoreError> {
+    let run = RunMeta { again: true, ..meta(format, &Options::default(), "input", fingerprint) };
+    let mut writer = database.begin_run()?;
+    batches.iter_mut().try_for_each(|batch| writer.batch(batch))?;
+    writer.finish(&totals, &run).map(drop)
 }
 
 /// Reports with anything for their parameters: a line each, of which the first chooses the report.
@@ -233,7 +269,7 @@ fn question(bytes: &[u8]) -> Result<(), String> {
     ASKED.with(|database| {
         let run = database.run(None).map_err(|error| error.to_string())?.ok_or("there is no run")?;
         let answered = report::ask(database, report, &run, &request).and_then(|mut answer| {
-            answer.each(|_| Ok::<_, profdb::store::StoreError>(()))?;
+            answer.each(|_| Ok::<_, StoreError>(()))?;
             Ok(())
         });
         match answered {
@@ -243,46 +279,52 @@ fn question(bytes: &[u8]) -> Result<(), String> {
     })
 }
 
-fn imported(format: &'static Format, bytes: &[u8], database: Database) -> Result<Database, String> {
-    let (stop, options) = (Stop::default(), Options::default());
-    let input = Input::new(Box::new(bytes), Limits::default(), stop.clone()).map_err(|error| error.to_string())?;
-    let describe = |fingerprint| RunMeta { again: true, ..meta(format, &options, "input", fingerprint) };
-    let database = Mutex::new(Some(database));
-    let open = || Ok(database.lock().ok().and_then(|mut one| one.take()).expect("it is opened once"));
-    let imported = import(input, format, &options, &stop, describe, open).map_err(|error| error.to_string())?;
-    Ok(imported.database)
+/// What is written, as far as it is not long: a sample may count for a million, and there are formats that have a line for
+/// each.
+#[derive(Default)]
+struct Short(Vec<u8>);
+
+impl Write for Short {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() > MOST_WRITTEN {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Every format that the run can be written in; what its own format writes without a loss is the same profile.
 fn exports(bytes: &[u8]) -> Result<(), String> {
     let Some((format, bytes)) = format_of(bytes) else { return Ok(()) };
     // What the builder does not accept is the other target's.
-    if built(format, bytes).is_err() {
-        return Ok(());
-    }
-    let [first, second] = SCRATCH.take();
-    let database = imported(format, bytes, first.unwrap_or_else(memory))?;
+    let Ok(kept) = built_into(format, bytes, Kept::default()) else { return Ok(()) };
+    let [mut database, mut second] = SCRATCH.take().map(|database| database.unwrap_or_else(memory));
+    store(kept, format, &mut database).map_err(|error| error.to_string())?;
     let run = database.run(None).map_err(|error| error.to_string())?.ok_or("there is no run")?;
-    let mut second = second.unwrap_or_else(memory);
     if run.default_metric.is_some() {
         for export in EXPORTS.iter().filter(|export| export.holds(&run.fidelity)) {
-            let mut written = Vec::new();
+            let mut written = Short::default();
             let losses = match export.write(&database, &run, &export::Request::default(), &mut written) {
                 Ok(losses) => losses,
                 // The format cannot hold such a metric.
                 Err(ExportError::Report(ReportError::Usage(_) | ReportError::NothingSelected(_))) => continue,
+                Err(ExportError::Output(_)) if written.0.len() > MOST_WRITTEN => continue,
                 Err(error) => return Err(format!("{}: {error}", export.name)),
             };
             let Some(reader) = importers::by_name(export.name) else { continue };
-            match built(reader, &written) {
-                Ok(_) => {}
-                // A run without costs is an empty file there, and limits of ours are not the format's.
-                Err(_) if written.is_empty() => continue,
-                Err(ImportError::Limit { .. }) => continue,
+            let kept = match built_into(reader, &written.0, Kept::default()) {
+                Ok(kept) => kept,
+                // A run without costs is an empty file there.
+                Err(_) if written.0.is_empty() => continue,
                 Err(error) => return Err(format!("{} as written: {error}", export.name)),
-            }
+            };
             if export.name == format.name && losses.each().next().is_none() {
-                second = imported(reader, &written, second)?;
+                store(kept, reader, &mut second).map_err(|error| error.to_string())?;
                 let same = tables(&database) == tables(&second);
                 clear(&mut second)?;
                 if !same {
@@ -291,7 +333,6 @@ fn exports(bytes: &[u8]) -> Result<(), String> {
             }
         }
     }
-    let mut database = database;
     clear(&mut database)?;
     SCRATCH.set([Some(database), Some(second)]);
     Ok(())
@@ -321,7 +362,7 @@ fn tables(database: &Database) -> Vec<String> {
         let told = answer.map_err(|error| error.to_string()).and_then(|mut answer| {
             let each = answer.each(|row| {
                 rows.push(format!("{row:?}"));
-                Ok::<_, profdb::store::StoreError>(())
+                Ok::<_, StoreError>(())
             });
             each.map_err(|error| error.to_string())
         });
