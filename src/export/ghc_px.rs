@@ -393,9 +393,10 @@ fn declare(
             let function = profile.function(stack.function_id)?;
             let was_apart = root.is_some() && stack.parent == root;
             let known = &profile.functions[function];
-            // Readers know GHC's own centres where they stand at or below a root.
+            // Readers know GHC's own centres where they stand at or below a root; those that GHC has not declared, by numbers
+            // above all that are declared.
             let is_known = BUILT_IN.contains(&(known.name.as_str(), known.module.as_str()))
-                || (was_apart && undeclared(known).is_some());
+                || (was_apart && !centres.declared.is_empty() && undeclared(known).is_some());
             losses.add(APART, ((is_known && stack.depth < 2) != was_apart).into());
             let (number, centre) = (stack.number, centres.numbers[function]);
             match if was_apart { seen.program } else { stack.parent } {
