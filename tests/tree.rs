@@ -103,7 +103,7 @@ fn long_runs_agree_with_the_definitions() {
         (roots, batch, 1, 0),
         (roots, batch + 1, 2, 0),
         (chain, batch - 1, 1, 0),
-        (chain, batch + 1, 2, 1),
+        (chain, batch + 1, 2, 0),
         (chain, 3 * batch, 3, 2 * batch),
         (comb, 100_000, 5, 20_000),
         (teeth, 50_000, 3, 2000),
