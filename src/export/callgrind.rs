@@ -189,10 +189,12 @@ fn has_unit(name: &str) -> bool {
     })
 }
 
-/// A name as it can stand behind a number. Readers pass over zero bytes at its end.
+/// A name as it can stand behind a number. Readers pass over blanks around it and zero bytes at its end.
 fn line_name(name: &str) -> String {
-    let held = one_line(name).replace('\0', "␀");
-    held.trim_matches(|character: char| character.is_ascii_whitespace()).to_owned()
+    let line = one_line(name);
+    let shown = line.trim_matches(|character: char| character.is_ascii_whitespace());
+    let held = shown.trim_end_matches('\0');
+    format!("{held}{}", "␀".repeat(shown.len() - held.len()))
 }
 
 /// Names that have got a number, and those that have been written with theirs.
