@@ -248,18 +248,18 @@ fn a_million_of_everything() {
 /// Each metric is one of all functions, lines and open calls, and of most of them the file need not say it.
 #[test]
 fn metrics_that_multiply() {
+    const TYPES: usize = 128;
     let mut sparse = "# callgrind format\nevents:".to_owned();
     (0..64).for_each(|number| _ = write!(sparse, " e{number}"));
     sparse.push_str("\n\n");
     (0..MILLION).for_each(|number| _ = writeln!(sparse, "fn=f{number}\n1 1"));
     refused("callgrind", sparse.as_bytes(), "(limit: costs that are left out)");
 
-    const TYPES: usize = 128;
     let text = |number: usize| field(6, format!("t{number}").as_bytes());
     let texts = std::iter::once(field(6, b"")).chain((1..=TYPES).map(text)).flatten();
     let types = (1..=TYPES).flat_map(|number| field(1, &[&[8], varint(number).as_slice(), &[16, 1]].concat()));
     let tables = [field(5, &[8, 1, 16, 1]), field(4, &[8, 1, 0x22, 2, 8, 1])].concat();
-    let sample = field(2, &[field(1, &[1; 60_000]), field(2, &[1; TYPES])].concat());
+    let sample = field(2, &[field(1, &vec![1; 60_000]), field(2, &[1; TYPES])].concat());
     let deep: Vec<u8> = types.chain(tables).chain(texts).chain(sample).collect();
     let pprof = by_name("pprof").expect("a format");
     let (read, most) = allocation::most(|| built(pprof, &deep));
