@@ -4,11 +4,13 @@
 //! ```text
 //! cargo bench --bench fuzz -- [TARGET [COUNT [SEED]]]
 //! cargo bench --bench fuzz -- seeds FOLDER
+//! cargo bench --bench fuzz -- keep FOLDER
 //! ```
 //!
 //! It starts from the inputs of all cases. What breaks a rule is written to a file `fuzz-TARGET-SEED-NUMBER.bin`, and the
-//! program ends with 1. Equal arguments read equal inputs. With `seeds`, the inputs to start from are written to a folder
-//! per target, for the fuzzer in fuzz/.
+//! program ends with 1. Equal arguments read equal inputs. With `seeds`, the inputs to start from and those that are kept
+//! are written to a folder per target, for the fuzzer in fuzz/. With `keep`, what such folders have becomes what is kept, but
+//! for long inputs.
 
 #![expect(unsafe_code, reason = "an allocator that counts can be written in no other way")]
 #![expect(clippy::disallowed_methods, reason = "it reads small files of our own, and measures time")]
@@ -22,13 +24,16 @@ mod built;
 mod case_files;
 #[path = "../tests/support/fuzzing.rs"]
 mod fuzzing;
+#[path = "../tests/support/kept.rs"]
+mod kept;
 #[path = "../tests/support/mutate.rs"]
 mod mutate;
 #[path = "../tests/support/random.rs"]
 mod random;
 
-use std::fs;
-use std::io;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -38,6 +43,7 @@ use std::thread;
 use std::time::Instant;
 
 use case_files::{entries, files};
+use flate2::{Compression, GzBuilder};
 use fuzzing::{TARGETS, Target};
 use mutate::mutate;
 use profdb::importers::FORMATS;
@@ -45,6 +51,9 @@ use random::Random;
 
 /// Inputs read when nobody says how many: a smoke test.
 const FEW: u64 = 20_000;
+
+/// Bytes of the longest input that is kept: the repository stays small.
+const LONGEST_KEPT: usize = 160;
 
 /// Inputs to start from.
 fn seeds(target: &Target) -> Vec<Vec<u8>> {
@@ -65,9 +74,32 @@ fn write_seeds(folder: &Path) -> io::Result<()> {
     for target in TARGETS {
         let folder = folder.join(target.name);
         fs::create_dir_all(&folder)?;
-        for (number, seed) in seeds(target).iter().enumerate() {
+        for (number, seed) in seeds(target).iter().chain(&kept::kept(target.name)).enumerate() {
             fs::write(folder.join(format!("seed-{number}")), seed)?;
         }
+    }
+    Ok(())
+}
+
+fn keep(folder: &Path) -> io::Result<()> {
+    for target in TARGETS {
+        let read: io::Result<Vec<Vec<u8>>> = files(&folder.join(target.name)).into_iter().map(fs::read).collect();
+        let mut inputs = read?;
+        inputs.retain(|input| input.len() <= LONGEST_KEPT);
+        inputs.sort_unstable();
+        inputs.dedup();
+        let mut lines = String::new();
+        for input in inputs {
+            for byte in input {
+                let _ = write!(lines, "{byte:02x}");
+            }
+            lines.push('\n');
+        }
+        // Without a time, equal inputs make an equal file.
+        let file = File::create(kept::place(target.name))?;
+        let mut out = GzBuilder::new().write(file, Compression::best());
+        out.write_all(lines.as_bytes())?;
+        out.finish()?;
     }
     Ok(())
 }
@@ -108,10 +140,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let number = |at: usize, usual: u64| arguments.get(at).and_then(|number| number.parse().ok()).unwrap_or(usual);
     if let [command, folder] = arguments.as_slice()
-        && command == "seeds"
+        && ["seeds", "keep"].contains(&command.as_str())
     {
-        let written = write_seeds(Path::new(folder));
-        return written.map_or_else(
+        let done = if command == "keep" { keep(Path::new(folder)) } else { write_seeds(Path::new(folder)) };
+        return done.map_or_else(
             |error| {
                 eprintln!("{folder}: {error}");
                 ExitCode::FAILURE

@@ -11,17 +11,19 @@ mod built;
 mod case_files;
 #[path = "support/fuzzing.rs"]
 mod fuzzing;
+#[path = "support/kept.rs"]
+mod kept;
 #[path = "support/mutate.rs"]
 mod mutate;
 #[path = "support/random.rs"]
 mod random;
 
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use fuzzing::{TARGETS, Target};
+use kept::kept;
 use mutate::mutate;
 use random::Random;
 
@@ -33,24 +35,11 @@ fn check(target: &Target, bytes: &[u8]) {
     read.unwrap_or_else(|rule| panic!("{}: {rule}: {}", target.name, bytes.escape_ascii()));
 }
 
-/// The kept inputs of a target: `fuzz/corpus/TARGET.hex.gz`, one a line.
-fn kept(target: &Target) -> Vec<Vec<u8>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fuzz/corpus/{}.hex.gz", target.name));
-    // What is slow has the cases only.
-    let Ok(file) = File::open(&path) else { return Vec::new() };
-    let byte = |pair: &[u8]| {
-        let text = str::from_utf8(pair).expect("hexadecimal");
-        u8::from_str_radix(text, 16).expect("hexadecimal")
-    };
-    let lines = BufReader::new(flate2::read::GzDecoder::new(file)).lines();
-    lines.map(|line| line.expect("text").as_bytes().chunks(2).map(byte).collect()).collect()
-}
-
 #[test]
 fn kept_inputs_break_no_rule() {
     let mut read = 0;
     for target in TARGETS {
-        for bytes in kept(target) {
+        for bytes in kept(target.name) {
             check(target, &bytes);
             read += 1;
         }
