@@ -30,7 +30,7 @@ use protobuf::{field, varint};
 const MEMORY: usize = 64 << 20;
 
 /// What it may take besides for each byte of the input.
-const MEMORY_PER_BYTE: usize = 32;
+const MEMORY_PER_BYTE: usize = 40;
 
 /// What rows take that are on their way.
 const MEMORY_OF_ROWS: usize = 8 << 20;
