@@ -418,7 +418,9 @@ impl<O: Output> TreeBuilder<O> {
 
     /// Opens and closes a node for each of the trie. Where there are labels: which one it was.
     fn drain_trie(&mut self) -> Vec<u64> {
-        let trie = std::mem::take(&mut self.trie);
+        let mut trie = std::mem::take(&mut self.trie);
+        trie.close();
+        self.labels.close();
         let mut nodes = vec![0; if self.labels.have_costs() { trie.len() } else { 0 }];
         for node in trie.walk() {
             match node {

@@ -103,6 +103,11 @@ impl Trie {
         *figure = Some(figure.map_or(value, |sum| sum + value));
     }
 
+    /// Nothing will be added any more: gives the room of the table back before the walk takes some.
+    pub(super) fn close(&mut self) {
+        self.index = HashTable::new();
+    }
+
     /// How many nodes there are, with the one above all stacks.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
