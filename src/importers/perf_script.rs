@@ -204,13 +204,13 @@ impl<'s> Script<'s> {
             if let Some(frame) = frame(line) {
                 return self.frame(at, &frame);
             }
+            if is_source_unknown(line) {
+                return Ok(());
+            }
             if let Some((file, line)) = source_line(line)
                 && let Some(last) = self.pending.frames.last_mut()
             {
                 last.line = Some((self.names.text(file, at), line));
-                return Ok(());
-            }
-            if is_source_unknown(line) {
                 return Ok(());
             }
         }

@@ -226,9 +226,13 @@ pub(in crate::importers) fn source_line(line: &[u8]) -> Option<(&[u8], u32)> {
     Some((line.get(..colon)?, number))
 }
 
-/// `libc.so.6[27249]`, as `-F +srcline` prints it below a frame whose line is not known: the binary and the address.
+/// What `-F +srcline` prints below a frame whose line is not known: binary and address as `libc.so.6[27249]`, or no file.
 pub(in crate::importers) fn is_source_unknown(line: &[u8]) -> bool {
-    let line = line.trim_ascii().strip_suffix(b"]").unwrap_or_default();
+    let line = line.trim_ascii();
+    if line == b":0" || line == b"??:0" {
+        return true;
+    }
+    let line = line.strip_suffix(b"]").unwrap_or_default();
     let start = line.iter().rposition(|byte| *byte == b'[');
     let address = start.and_then(|start| line.get(start + 1..)).unwrap_or_default();
     !address.is_empty() && address.iter().all(u8::is_ascii_hexdigit)
@@ -367,6 +371,8 @@ mod tests {
             ("  libc.so.6[]", false),
             ("  libc.so.6[x]", false),
             ("  27249]", false),
+            ("  :0", true),
+            ("  ??:0", true),
             ("  work.c:31", false),
         ];
         for (line, expected) in table {
