@@ -1,6 +1,7 @@
 //! The samples of py-spy in `tests/samples/speedscope/`, rewritten as Firefox Profiler's processed profiles of several versions: all
 //! views must say the same of them as of the speedscope file, whose figures `tests/figures_speedscope.rs` compares
-//! (docs/conformance.md). And what samply's own writer makes of samples of perf, against these (`tests/samples/firefox/`).
+//! (docs/conformance.md). And what samply, or its writer alone, makes of recordings of perf, against what perf says of them
+//! (`tests/samples/firefox/`).
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 #![expect(clippy::float_cmp, reason = "numbers of samples and periods are whole")]
@@ -285,4 +286,41 @@ fn samplys_categories_are_labels() {
             "the file says that it is not symbolicated: functions that have an address only are called by it"
         ]
     );
+}
+
+/// Stacks of perf by thread, outermost frame first: addresses in their binaries, as samply calls functions without a symbol.
+/// Of callers perf prints where they go on, samply one byte less.
+fn stacks_of_perf(text: &str) -> Vec<(String, Vec<String>, f64)> {
+    let mut stacks: Vec<(String, Vec<String>, f64)> = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        if let (Some(frame), Some((_, stack, _))) = (line.strip_prefix('\t'), stacks.last_mut()) {
+            let address = frame.split_whitespace().next().expect("an address");
+            let address = u64::from_str_radix(address, 16).expect(frame) - u64::from(!stack.is_empty());
+            stack.insert(0, format!("{address:#x}"));
+        } else {
+            let thread = line.split_whitespace().nth(1).expect("a thread");
+            stacks.push((thread.to_owned(), Vec::new(), 1.0));
+        }
+    }
+    stacks
+}
+
+#[test]
+fn samply_says_what_perf_recorded() {
+    let told = stacks_of_perf(&text("firefox/app.perf-script.txt.gz"));
+    let database = imported("firefox", &bytes("firefox/app.samply.json.gz"));
+    let stacks: Vec<_> = told.iter().map(|(_, stack, samples)| (stack.clone(), *samples)).collect();
+    assert_eq!(functions(&database, "samples"), functions_of(&stacks));
+    assert_eq!(edges(&database, "samples"), edges_of(&stacks));
+    let mut threads: BTreeMap<&str, f64> = BTreeMap::new();
+    for (thread, _, samples) in &told {
+        *threads.entry(thread).or_default() += samples;
+    }
+    assert_eq!(threads.len(), 3);
+    let sql = "SELECT function, cumulative FROM tree WHERE metric = 'samples' AND depth = 1 AND cumulative > 0";
+    let found = rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?)));
+    // A thread that has become another program is there a second time, with `.1` behind its number.
+    let number = |name: &str| name.trim_start_matches("app ").trim_end_matches(".1").to_owned();
+    let found: BTreeMap<_, _> = found.iter().map(|(name, samples)| (number(name), *samples)).collect();
+    assert_eq!(found, threads.into_iter().map(|(thread, samples)| (thread.to_owned(), samples)).collect());
 }
