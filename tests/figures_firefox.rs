@@ -1,17 +1,22 @@
 //! The samples of py-spy in `tests/samples/speedscope/`, rewritten as Firefox Profiler's processed profiles of several versions: all
 //! views must say the same of them as of the speedscope file, whose figures `tests/figures_speedscope.rs` compares
-//! (docs/conformance.md).
+//! (docs/conformance.md). And what samply, or its writer alone, makes of recordings of perf, against what perf says of them
+//! (`tests/samples/firefox/`).
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
+#![expect(clippy::float_cmp, reason = "numbers of samples and periods are whole")]
 
 #[path = "support/samples_of.rs"]
 mod samples_of;
+#[path = "support/stack_sums.rs"]
+mod stack_sums;
 
 use std::collections::BTreeMap;
 
 use profdb::store::Database;
-use samples_of::{imported, rows, text, total};
+use samples_of::{bytes, imported, rows, text, total};
 use serde_json::{Map, Value, json};
+use stack_sums::{edges, edges_of, functions, functions_of};
 
 /// Numbers things in the order in which they come.
 #[derive(Default)]
@@ -212,4 +217,110 @@ fn the_same_as_speedscope_says() {
             assert!((total(&database, metric) - total(&speedscope, metric)).abs() < 1e-6, "{metric}");
         }
     }
+}
+
+/// Nanoseconds between two samples of the recording.
+const PERIOD: f64 = 5_025_125.0;
+
+/// What the writer was told: thread, stack and number of samples.
+fn samples_of_perf() -> Vec<(String, Vec<String>, f64)> {
+    let text = text("folded/perf-fp.inferno-pid-tid.folded");
+    let stacks = text.lines().map(|line| {
+        let (stack, periods) = line.rsplit_once(' ').expect("a stack and its periods");
+        let mut frames = stack.split(';').map(str::to_owned);
+        let thread = frames.next().expect("a thread");
+        (thread, frames.collect(), periods.parse::<f64>().expect("a number") / PERIOD)
+    });
+    stacks.collect()
+}
+
+#[test]
+fn samplys_writer_says_what_it_was_told() {
+    let told = samples_of_perf();
+    let database = imported("firefox", &bytes("firefox/perf-fp.fxprof.json.gz"));
+    let stacks: Vec<_> = told.iter().map(|(_, stack, samples)| (stack.clone(), *samples)).collect();
+    assert_eq!(functions(&database, "samples"), functions_of(&stacks));
+    assert_eq!(edges(&database, "samples"), edges_of(&stacks));
+    let samples: f64 = told.iter().map(|(_, _, samples)| samples).sum();
+    assert_eq!((total(&database, "samples"), total(&database, "time")), (samples, samples * PERIOD));
+
+    let mut threads: BTreeMap<String, f64> = BTreeMap::new();
+    for (thread, _, samples) in &told {
+        *threads.entry(thread.clone()).or_default() += samples;
+    }
+    // Each sample but the first one of a thread, in whole microseconds.
+    let threads_of_cpu = f64::from(u32::try_from(threads.len()).expect("few"));
+    assert_eq!(total(&database, "cpu"), (samples - threads_of_cpu) * (PERIOD / 2e3).floor() * 1e3);
+    let sql = "SELECT function, cumulative FROM tree WHERE metric = 'samples' AND depth = 1";
+    let found = rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?)));
+    let found: BTreeMap<_, _> = found.into_iter().collect();
+    for (thread, samples) in threads {
+        let number = thread.rsplit_once('/').expect("a number").1;
+        // The crate calls the main thread after its process.
+        let name = if number == "6645" { "work-perf" } else { &thread };
+        assert_eq!(found.get(&format!("{name} {number}")), Some(&samples), "{thread}");
+    }
+}
+
+/// Categories are those of the innermost frames; the writer gives `fib` a subcategory, and everything else the first one.
+#[test]
+fn samplys_categories_are_labels() {
+    let mut told: BTreeMap<(String, String), f64> = BTreeMap::new();
+    for (_, stack, samples) in samples_of_perf() {
+        let innermost = stack.last().expect("a frame");
+        let category = if innermost.ends_with("_[k]") { "Kernel" } else { "User" };
+        let subcategory = if innermost == "fib" { "Recursive" } else { "Other" };
+        for (key, value) in [("category", category), ("subcategory", subcategory)] {
+            *told.entry((key.to_owned(), value.to_owned())).or_default() += samples;
+        }
+    }
+    let database = imported("firefox", &bytes("firefox/perf-fp.fxprof.json.gz"));
+    let sql = "SELECT key, value, SUM(exclusive) FROM tags WHERE metric = 'samples' GROUP BY key, value";
+    let found = rows(&database, sql, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)));
+    assert_eq!(found.into_iter().collect::<BTreeMap<(String, String), f64>>(), told);
+    let notes = rows(&database, "SELECT message FROM notes ORDER BY message", |row| row.get::<_, String>(0));
+    assert_eq!(
+        notes,
+        [
+            "1 table of allocations not read",
+            "the file says that it is not symbolicated: functions that have an address only are called by it"
+        ]
+    );
+}
+
+/// Stacks of perf by thread, outermost frame first: addresses in their binaries, as samply calls functions without a symbol.
+/// Of callers perf prints where they go on, samply one byte less.
+fn stacks_of_perf(text: &str) -> Vec<(String, Vec<String>, f64)> {
+    let mut stacks: Vec<(String, Vec<String>, f64)> = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        if let (Some(frame), Some((_, stack, _))) = (line.strip_prefix('\t'), stacks.last_mut()) {
+            let address = frame.split_whitespace().next().expect("an address");
+            let address = u64::from_str_radix(address, 16).expect(frame) - u64::from(!stack.is_empty());
+            stack.insert(0, format!("{address:#x}"));
+        } else {
+            let thread = line.split_whitespace().nth(1).expect("a thread");
+            stacks.push((thread.to_owned(), Vec::new(), 1.0));
+        }
+    }
+    stacks
+}
+
+#[test]
+fn samply_says_what_perf_recorded() {
+    let told = stacks_of_perf(&text("firefox/app.perf-script.txt.gz"));
+    let database = imported("firefox", &bytes("firefox/app.samply.json.gz"));
+    let stacks: Vec<_> = told.iter().map(|(_, stack, samples)| (stack.clone(), *samples)).collect();
+    assert_eq!(functions(&database, "samples"), functions_of(&stacks));
+    assert_eq!(edges(&database, "samples"), edges_of(&stacks));
+    let mut threads: BTreeMap<&str, f64> = BTreeMap::new();
+    for (thread, _, samples) in &told {
+        *threads.entry(thread).or_default() += samples;
+    }
+    assert_eq!(threads.len(), 3);
+    let sql = "SELECT function, cumulative FROM tree WHERE metric = 'samples' AND depth = 1 AND cumulative > 0";
+    let found = rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?)));
+    // A thread that has become another program is there a second time, with `.1` behind its number.
+    let number = |name: &str| name.trim_start_matches("app ").trim_end_matches(".1").to_owned();
+    let found: BTreeMap<_, _> = found.iter().map(|(name, samples)| (number(name), *samples)).collect();
+    assert_eq!(found, threads.into_iter().map(|(thread, samples)| (thread.to_owned(), samples)).collect());
 }

@@ -20,6 +20,10 @@
 //!   first level. Elsewhere such figures are unknown, unless the function calls only itself.
 //! - Every event as a metric. A unit in its name (`Time_(10ns)`, `cpu(ms)`) is taken off, times are nanoseconds and sizes
 //!   bytes; bare `Time` and `Memory` of Xdebug are microseconds and bytes.
+//! - Files of old versions of Xdebug, which call their format 0.9.6 and do not say who wrote them: such a file is taken for
+//!   Xdebug's if it names functions of PHP. Calls name no file there and are those of the function of that name.
+//!   Files with `Time` alone have microseconds; those with `Time Memory` are of 2.0.0RC3 or older and have tenths of them, and
+//!   figures of memory that its authors found wrong and took out.
 //! - Functions by object (the module), file and name, with short and full names. `???` is unknown. Lines with their file, where
 //!   it is not that of the function; line 0 is unknown. Calls of which the file counts 0 are of an unknown number.
 //! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else.
@@ -38,7 +42,6 @@
 //! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! # What we leave out
-//! - Files of old versions of Xdebug, which call their format 0.9.6.
 //! - Addresses of instructions (their costs are added up line by line), jumps, and events that are computed from others.
 //! - Names of `--separate-callers` are not taken apart: every context is a function of its own.
 //!
@@ -47,17 +50,16 @@
 //!
 //! # References
 //! - "Callgrind Format Specification", Valgrind documentation.
-//! - "Profiling", Xdebug documentation.
-
-use hashbrown::HashMap;
+//! - "Profiling", Xdebug documentation; the changes of 2.0.0RC4 in its list of changes.
 
 use super::common::call_graph::{CallGraph, Figure, Key, Level, Place};
+use super::common::callgrind_names::{NumberedNames, Sort};
 use super::common::callgrind_words::{Creator, Metric, cost, header, is_blank, number, words};
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
 use super::common::exit_order::{Accuracy, Call, ExitOrder};
 use super::common::exit_tree::ExitTree;
-use super::common::names::{Name, Names};
+use super::common::names::Name;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{Fidelity, FunctionDef, Kind, MetricId, Note, RunFact, Severity, Sink};
@@ -67,7 +69,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "callgrind",
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
@@ -76,6 +78,12 @@ pub const FORMAT: Format = Format {
 const MAGIC: &[u8] = b"# callgrind format";
 
 const XDEBUG: &[u8] = b"creator: xdebug";
+
+/// The version that Xdebug wrote before it said who it is.
+const OLD_VERSION: &[u8] = b"0.9.6";
+
+/// What only Xdebug calls files and functions: code of PHP itself, and the script.
+const OF_PHP: [&[u8]; 3] = [b"fl=php:internal", b"fn=php::", b"fn={main}"];
 
 /// What Xdebug writes in front of a request when it adds it to a file.
 const NEXT_FILE: &[u8] = b"==== NEW PROFILING FILE";
@@ -103,7 +111,12 @@ fn sniff(head: &[u8]) -> Confidence {
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     let mut profile = Profile::new(sink);
-    if input.head().split(|byte| *byte == b'\n').any(|line| line.starts_with(XDEBUG)) {
+    let is_old = is_old_xdebug(input.head());
+    if is_old {
+        profile.creator = Creator::OldXdebug;
+        profile.names.calls_name_no_file();
+    }
+    if is_old || lines(input.head()).any(|line| line.starts_with(XDEBUG)) {
         // Its calls can be read twice, if the first time shows that they are a tree.
         input.keep();
         profile.order = Some(ExitOrder::to_prove());
@@ -118,16 +131,16 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     Ok(())
 }
 
-/// Names that stand for themselves, or for a number that was given to them.
-#[derive(Default)]
-struct Numbered(HashMap<u64, Name>);
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    head.split(|byte| *byte == b'\n')
+}
 
-/// What the numbers of names are counted by.
-#[derive(Clone, Copy)]
-enum Sort {
-    Object,
-    File,
-    Function,
+/// Whether Xdebug wrote the file before it said so: the version it gave, nobody's name, and PHP's.
+fn is_old_xdebug(head: &[u8]) -> bool {
+    let says = |key: &[u8], of: fn(&[u8]) -> bool| lines(head).filter_map(header).any(|(k, text)| k == key && of(text));
+    says(b"version", |text| text == OLD_VERSION)
+        && !says(b"creator", |_| true)
+        && lines(head).any(|line| OF_PHP.iter().any(|name| line.starts_with(name)))
 }
 
 /// Where the called function is, as far as it differs from the calling one.
@@ -141,9 +154,7 @@ struct Called {
 /// The file as far as it has been read.
 struct Profile<'s> {
     sink: &'s mut dyn Sink,
-    names: Names,
-    numbered: [Numbered; 3],
-    unknown: Name,
+    names: NumberedNames,
 
     metrics: Vec<Metric>,
     /// The metric of each column of costs.
@@ -180,7 +191,6 @@ struct Profile<'s> {
     totals: Option<Vec<Figure>>,
 
     unknown_headers: Counted,
-    not_utf8: Counted,
     jumps: Counted,
     computed: Counted,
     addresses: Counted,
@@ -190,13 +200,11 @@ struct Profile<'s> {
 
 impl<'s> Profile<'s> {
     fn new(sink: &'s mut dyn Sink) -> Self {
-        let mut names = Names::default();
-        let unknown = names.of_text(String::new());
+        let names = NumberedNames::new();
+        let unknown = names.unknown;
         Self {
             sink,
             names,
-            numbered: Default::default(),
-            unknown,
             metrics: Vec::new(),
             columns: Vec::new(),
             positions: vec![0],
@@ -218,7 +226,6 @@ impl<'s> Profile<'s> {
             summary: None,
             totals: None,
             unknown_headers: Counted::default(),
-            not_utf8: Counted::default(),
             jumps: Counted::default(),
             computed: Counted::default(),
             addresses: Counted::default(),
@@ -247,7 +254,7 @@ impl<'s> Profile<'s> {
                 if !self.columns.is_empty() {
                     self.next_part(at);
                 }
-                self.numbered = Default::default();
+                self.names.forget();
                 Ok(())
             }
             _ => match header(line) {
@@ -262,10 +269,7 @@ impl<'s> Profile<'s> {
         if begins_a_part && (self.in_body || self.has_totals) {
             self.next_part(at);
         }
-        let (name, is_new) = self.names.of_bytes(text);
-        if is_new {
-            self.not_utf8.add(at);
-        }
+        let name = self.names.of_bytes(at, text);
         let shown = self.names.text(name);
         let (sink, again) = (&mut *self.sink, self.again);
         let mut say = |fact: RunFact<'_>| {
@@ -274,8 +278,8 @@ impl<'s> Profile<'s> {
             }
         };
         match key {
-            b"version" if text != b"1" => return Err(ImportError::malformed(at, "version 1", quote(text))),
-            b"version" => {}
+            b"version" if text == b"1" || text == OLD_VERSION => {}
+            b"version" => return Err(ImportError::malformed(at, "version 1 or 0.9.6", quote(text))),
             b"creator" => {
                 self.creator = Creator::of(text);
                 say(RunFact::ToolVersion(shown));
@@ -312,10 +316,11 @@ impl<'s> Profile<'s> {
     }
 
     fn events(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
+        let creator = self.creator.of_events(text);
         let mut columns = Vec::new();
         for word in words(text) {
             let event = String::from_utf8_lossy(word);
-            let metric = Metric::of_event(&event, self.creator);
+            let metric = Metric::of_event(&event, creator);
             let found =
                 self.metrics.iter().position(|known| (&known.name, known.scale) == (&metric.name, metric.scale));
             let column = found.unwrap_or(self.metrics.len());
@@ -399,16 +404,19 @@ impl<'s> Profile<'s> {
         let key = line.get(..equals).unwrap_or_default();
         let text = line.get(equals + 1..).unwrap_or_default().trim_ascii();
         match key {
-            b"ob" => self.object = self.named(at, Sort::Object, text)?,
-            b"fl" => self.file = self.named(at, Sort::File, text)?,
+            b"ob" => self.object = self.names.read(at, Sort::Object, text)?,
+            b"fl" => self.file = self.names.read(at, Sort::File, text)?,
             b"fi" | b"fe" => {
                 if self.current.is_none() {
                     return Err(ImportError::malformed(at, "fn= before another file of the function", quote(line)));
                 }
-                self.file = self.named(at, Sort::File, text)?;
+                self.file = self.names.read(at, Sort::File, text)?;
             }
             b"fn" => {
-                let name = self.named(at, Sort::Function, text)?;
+                let name = self.names.read(at, Sort::Function, text)?;
+                if self.names.settle(name, self.file) {
+                    self.graph.settle((self.object, self.names.unknown, name), (self.object, self.file, name));
+                }
                 let level = self.level(at, (self.object, self.file, name))?;
                 (self.current, self.home) = (Some(level), self.file);
                 if let Some(order) = &mut self.order {
@@ -416,47 +424,17 @@ impl<'s> Profile<'s> {
                 }
                 self.called = Called::default();
             }
-            b"cob" => self.called.object = Some(self.named(at, Sort::Object, text)?),
-            b"cfi" | b"cfl" => self.called.file = Some(self.named(at, Sort::File, text)?),
-            b"cfn" => self.called.function = Some(self.named(at, Sort::Function, text)?),
+            b"cob" => self.called.object = Some(self.names.read(at, Sort::Object, text)?),
+            b"cfi" | b"cfl" => self.called.file = Some(self.names.read(at, Sort::File, text)?),
+            b"cfn" => self.called.function = Some(self.names.read(at, Sort::Function, text)?),
             b"calls" => self.calls(at, text)?,
             // They may give names to numbers.
-            b"jfi" => _ = self.named(at, Sort::File, text)?,
-            b"jfn" => _ = self.named(at, Sort::Function, text)?,
+            b"jfi" => _ = self.names.read(at, Sort::File, text)?,
+            b"jfn" => _ = self.names.read(at, Sort::Function, text)?,
             b"jump" | b"jcnd" => self.jumps.add(at),
             _ => return Err(wrong()),
         }
         Ok(())
-    }
-
-    /// A name, or what its number stands for.
-    fn named(&mut self, at: Position, sort: Sort, text: &[u8]) -> Result<Name, ImportError> {
-        let compressed = text.strip_prefix(b"(").and_then(|rest| {
-            let end = rest.iter().position(|byte| *byte == b')')?;
-            Some((number(rest.get(..end)?)?, rest.get(end + 1..)?.trim_ascii()))
-        });
-        let (id, text) = match compressed {
-            Some((id, text)) => (Some(id), text),
-            None => (None, text),
-        };
-        let Some(numbered) = self.numbered.get_mut(sort as usize) else { return Ok(self.unknown) };
-        if let (Some(id), true) = (id, text.is_empty()) {
-            let missing = || ImportError::malformed(at, format!("a name for the number {id}"), "nothing");
-            return numbered.0.get(&id).copied().ok_or_else(missing);
-        }
-        let name = if text == b"???" && !matches!(sort, Sort::Function) {
-            self.unknown
-        } else {
-            let (name, is_new) = self.names.of_bytes(text);
-            if is_new {
-                self.not_utf8.add(at);
-            }
-            name
-        };
-        if let Some(id) = id {
-            numbered.0.insert(id, name);
-        }
-        Ok(name)
     }
 
     /// The function and its level: `fib'2` is `fib` within `fib`.
@@ -471,7 +449,7 @@ impl<'s> Profile<'s> {
         });
         let outer = outer.map(|(outer, _)| outer.to_owned());
         let deeper = outer.is_some();
-        let name = outer.map_or(name, |outer| self.names.of_text(outer));
+        let name = outer.map_or(name, |outer| self.names.of_text(&outer));
         self.graph.check_size(at)?;
         Ok(Level { function: self.graph.function((object, file, name)), deeper })
     }
@@ -483,7 +461,7 @@ impl<'s> Profile<'s> {
         let word = words(text).next().unwrap_or_default();
         let calls = number(word).ok_or_else(|| ImportError::malformed(at, "a number of calls", quote(word)))?;
         let object = self.called.object.take().unwrap_or(self.object);
-        let file = self.called.file.take().unwrap_or(self.file);
+        let file = self.called.file.take().unwrap_or_else(|| self.names.home(function, self.file));
         let callee = self.level(at, (object, file, function))?;
         self.call = Some((at, callee, calls));
         Ok(())
@@ -555,8 +533,7 @@ impl<'s> Profile<'s> {
         self.later_parts.add(at);
         self.current = None;
         self.called = Called::default();
-        self.object = self.unknown;
-        self.file = self.unknown;
+        (self.object, self.file) = (self.names.unknown, self.names.unknown);
     }
 
     fn end_part(&mut self, at: Position) {
@@ -603,11 +580,11 @@ impl<'s> Profile<'s> {
         self.totals(&metrics);
         let tree = match proof {
             Some(Ok(marks)) => {
-                let functions = self.graph.functions(self.sink, &self.names);
+                let functions = self.graph.functions(self.sink, self.names.all());
                 Some(ExitTree::new(marks, metrics, functions))
             }
             doubt => {
-                self.graph.say(self.sink, &self.names, &metrics);
+                self.graph.say(self.sink, self.names.all(), &metrics);
                 if let Some(Err((at, function, doubt))) = doubt {
                     let name = |function: u32| {
                         let level = Level { function: function as usize, deeper: false };
@@ -629,9 +606,9 @@ impl<'s> Profile<'s> {
 
     /// Stands before the first line once more, to build the tree. What numbers functions have stays.
     fn begin_again(&mut self, tree: ExitTree) {
-        let unknown = self.unknown;
+        let unknown = self.names.unknown;
         (self.order, self.again) = (Some(ExitOrder::to_build(tree)), true);
-        self.numbered = Default::default();
+        self.names.forget();
         self.columns.clear();
         (self.positions, self.line_column) = (vec![0], Some(0));
         (self.object, self.file, self.home, self.command) = (unknown, unknown, unknown, unknown);
@@ -657,7 +634,7 @@ impl<'s> Profile<'s> {
         self.unknown_headers.note_with(sink, warning, |count, first| {
             format!("{} of an unknown sort were not read (first: {first})", many(count, "header line"))
         });
-        self.not_utf8.note(sink, warning, |count| {
+        self.names.not_utf8.note(sink, warning, |count| {
             format!(
                 "{} no UTF-8, read as Windows-1252",
                 if count == 1 { "1 name is".to_owned() } else { format!("{count} names are") }

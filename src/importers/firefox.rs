@@ -9,6 +9,7 @@
 //! ```text
 //! samply record --save-only -o profile.json.gz ./program
 //! ```
+//! samply leaves it to the viewer to look up names: open the file with `samply load`, and save it there.
 //! In Firefox: record with the profiler, "Upload Local Profile" or "Download".
 //!
 //! # What we read
@@ -28,9 +29,13 @@
 //!
 //! The file is read twice where what threads need stands behind them.
 //!
+//! Compared figure by figure: a file of samply 0.13.1 (version 49 of the format), and one of `fxprof-processed-profile` 0.8.1,
+//! the crate that it writes with (version 55).
+//!
 //! # What we leave out
 //! - Markers, counters, screenshots, the times of samples, colours of categories, addresses, native symbols.
 //! - Allocations of memory that were recorded beside the samples: a note says so.
+//! - Names of functions that the file leaves to the viewer: they are called by their addresses, and a note says so.
 //! - Gecko profiles, which Firefox, Simpleperf and `perf script report gecko` hand to the viewer to be processed: they are
 //!   refused.
 //!
@@ -55,7 +60,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "firefox",
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
@@ -91,15 +96,17 @@ const PROPERTIES: [&str; 8] = [
 ];
 
 fn sniff(head: &[u8]) -> Confidence {
-    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array && outline.has("meta")) else {
-        return Confidence::No;
-    };
     let has = |member: &[u8]| memchr::memmem::find(head, member).is_some();
-    if has(b"\"preprocessedProfileVersion\"") {
-        return Confidence::Yes;
+    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else { return Confidence::No };
+    let begins_with = |member: &[u8]| outline.names.first() == Some(&member);
+    // What Firefox writes itself begins with many libraries; `meta` is further down. `import` says what it is.
+    let is_gecko = begins_with(b"libs") && has(b"\"breakpadId\"");
+    match outline.has("meta") {
+        _ if is_gecko => Confidence::Yes,
+        true if has(b"\"preprocessedProfileVersion\"") => Confidence::Yes,
+        true if begins_with(b"meta") && has(b"\"interval\"") => Confidence::Maybe,
+        _ => Confidence::No,
     }
-    let first = outline.names.first() == Some(&b"meta".as_slice());
-    if first && has(b"\"interval\"") { Confidence::Maybe } else { Confidence::No }
 }
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
@@ -171,6 +178,7 @@ struct File<'f> {
     functions: HashMap<u32, FunctionId>,
     names: Repeated,
     allocations: Counted,
+    not_symbolicated: Counted,
     text: Vec<u8>,
 }
 
@@ -189,6 +197,7 @@ impl<'f> File<'f> {
             functions: HashMap::new(),
             names: Repeated::default(),
             allocations: Counted::default(),
+            not_symbolicated: Counted::default(),
             text: Vec::new(),
         }
     }
@@ -242,6 +251,12 @@ impl<'f> File<'f> {
             let known = PROPERTIES.iter().find(|known| known.as_bytes() == name);
             if name == b"sampleUnits" && json.is_next(b'{')? {
                 meta.cpu = self.cpu_unit(json)?;
+            } else if name == b"symbolicated" {
+                let at = json.place()?;
+                if json.is_next(b'f')? {
+                    self.not_symbolicated.add(at);
+                }
+                json.skip()?;
             } else if name == b"categories" && json.is_next(b'[')? {
                 meta.categories = column(json, category)?;
             } else if let Some(known) = known {
@@ -494,6 +509,9 @@ impl<'f> File<'f> {
             self.sink.metric("samples", Unit::Count);
         }
         self.costs.say(self.sink, &self.tree, &metrics);
+        self.not_symbolicated.note(self.sink, Severity::Info, |_| {
+            "the file says that it is not symbolicated: functions that have an address only are called by it".to_owned()
+        });
         self.allocations
             .note(self.sink, Severity::Info, |count| format!("{} of allocations not read", many(count, "table")));
     }

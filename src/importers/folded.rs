@@ -20,6 +20,7 @@
 //!   nearest REAL, and sums are sums of these.
 //! - A second number, as `difffolded.pl` writes it, if all lines at the start of the file have two: the first one is then
 //!   the metric `samples_before`, and `samples` the second. Otherwise it belongs to the name of the frame.
+//! - Stacks with a semicolon behind the last frame too, as heaptrack writes them, if all lines at the start of the file have it.
 //! - Frames without text, as a function without a name, with a note.
 //! - Comments (lines that start with `#` and a blank), empty lines, byte order mark, LF and CRLF.
 //! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
@@ -46,7 +47,7 @@ use crate::input::{HEAD, Input};
 pub const FORMAT: Format = Format {
     name: "folded",
     summary: "Folded (collapsed) stacks: perf, inferno, py-spy, async-profiler, FlameGraph",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -128,9 +129,16 @@ fn has_two(head: &[u8]) -> bool {
     lines.peek().is_some() && lines.all(|line| split_two(line).is_some())
 }
 
+/// Whether all stacks of the first bytes end in a semicolon, so that it stands behind each frame.
+fn has_closed_frames(head: &[u8]) -> bool {
+    let mut lines = stacks(head).peekable();
+    lines.peek().is_some() && lines.all(|line| split_last(line).is_some_and(|(stack, _)| stack.ends_with(b";")))
+}
+
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     let two = has_two(input.head());
+    let closed = has_closed_frames(input.head());
     let before = if two { Some(sink.metric("samples_before", Unit::Count)) } else { None };
     let samples = sink.metric("samples", Unit::Count);
     if two {
@@ -161,6 +169,7 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
                 .ok_or_else(|| malformed(at, "a stack, a blank and a number", line))?;
             (stack, [(samples, count); 2])
         };
+        let stack = if closed { stack.strip_suffix(b";").unwrap_or(stack) } else { stack };
         let stack = stacks.frames(stack, at, |frame| names.frame(frame, at, sink))?;
         let values = values.get(..1 + usize::from(two)).unwrap_or_default();
         sink.sample(Sample { stack, calls: None, values, labels: None });

@@ -41,7 +41,7 @@ use hashbrown::HashMap;
 
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
-use super::common::perf_lines::{FrameText, Header, frame, header, source_line, without_address};
+use super::common::perf_lines::{FrameText, Header, frame, header, is_source_unknown, source_line, without_address};
 use super::common::stack_lines::{MOST_FRAMES, too_many_frames};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
@@ -52,7 +52,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "perf_script",
     summary: "Linux perf, as perf script prints it",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -204,6 +204,9 @@ impl<'s> Script<'s> {
             if let Some(frame) = frame(line) {
                 return self.frame(at, &frame);
             }
+            if is_source_unknown(line) {
+                return Ok(());
+            }
             if let Some((file, line)) = source_line(line)
                 && let Some(last) = self.pending.frames.last_mut()
             {
@@ -211,11 +214,15 @@ impl<'s> Script<'s> {
                 return Ok(());
             }
         }
-        self.finish_sample()?;
         let Some(header) = header(line) else {
+            // What stands between frames does not end their stack.
+            if !is_frame {
+                self.finish_sample()?;
+            }
             self.not_understood.add_with(at, || quote(line));
             return Ok(());
         };
+        self.finish_sample()?;
         self.begin_sample(at, line, &header)
     }
 

@@ -16,6 +16,8 @@
 //! - Own time (`tottime`) and time with what was called, recursion counted once (`cumtime`), of functions as the file gives them.
 //!   Of callers, the same for their part.
 //! - Functions by name, file and line. Functions that are built in (file `~`) have no file.
+//! - Profilers that sample count no calls and say -1 (pyinstrument): calls are unknown, and as they count every level of a
+//!   recursion, the cumulative time of functions that call each other in a circle is unknown, too.
 //! - Files of Python 2.7 and 3, merged ones (`Stats.add`), and those of `profile`, whose callers have a number of calls only.
 //!
 //! # What we leave out
@@ -40,7 +42,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "pstats",
     summary: "Python's cProfile and profile (pstats files)",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -71,6 +73,7 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     let mut functions = Vec::new();
     let mut callers = Vec::new();
     let mut names = Repeated::default();
+    let mut swapped = Counted::default();
     loop {
         reader.begin_record();
         let at = reader.position();
@@ -82,10 +85,14 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         let [primitive, calls, own, all, Object::Dictionary(by)] = parts.as_ref() else {
             return Err(no_row(value_at, &value));
         };
+        let (primitive, calls) = (count(primitive, value_at)?, count(calls, value_at)?);
+        if primitive > calls {
+            swapped.add(value_at);
+        }
         let row = Row {
             function,
-            primitive: count(primitive, value_at)?,
-            calls: count(calls, value_at)?,
+            primitive: primitive.min(calls),
+            calls: calls.max(primitive),
             own: seconds(own, value_at)?,
             all: seconds(all, value_at)?,
         };
@@ -96,14 +103,18 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     }
     reader.end()?;
     say(&functions, &callers, sink);
+    swapped.note(sink, Severity::Info, |count| {
+        let functions = many(count, "function");
+        format!("{functions} with more primitive calls than calls, as yappi writes them: taken the other way round")
+    });
     Ok(())
 }
 
 /// What the file says of a function.
 struct Row {
     function: FunctionId,
-    primitive: u64,
-    calls: u64,
+    primitive: Option<u64>,
+    calls: Option<u64>,
     own: f64,
     all: f64,
 }
@@ -113,7 +124,7 @@ struct Call {
     at: Position,
     caller: FunctionId,
     callee: FunctionId,
-    calls: u64,
+    calls: Option<u64>,
     costs: Option<(f64, f64)>,
 }
 
@@ -158,9 +169,14 @@ fn no_row(at: Position, found: &Object) -> ImportError {
     ImportError::malformed(at, "calls, times and callers of a function", found.describe())
 }
 
-fn count(object: &Object, at: Position) -> Result<u64, ImportError> {
-    let number = if let Object::Integer(number) = object { u64::try_from(*number).ok() } else { None };
-    number.ok_or_else(|| ImportError::malformed(at, "a number of calls", object.describe()))
+/// A number of calls, of which -1 is unknown.
+fn count(object: &Object, at: Position) -> Result<Option<u64>, ImportError> {
+    let number = match object {
+        Object::Integer(-1) => return Ok(None),
+        Object::Integer(number) => u64::try_from(*number).ok(),
+        _ => None,
+    };
+    number.map(Some).ok_or_else(|| ImportError::malformed(at, "a number of calls", object.describe()))
 }
 
 /// Seconds, as nanoseconds.
@@ -189,23 +205,30 @@ fn say(functions: &[Row], calls: &[Call], sink: &mut dyn Sink) {
         }
         // Of a pair of functions, the file counts the outermost call, as it does of functions. Whether a call of the callee is
         // around it cannot be told where functions call each other in a circle.
-        let (exclusive, cumulative) = costs.unzip();
-        let cost = EdgeCost { metric, exclusive, cumulative, outermost: None, seen: None };
+        let (exclusive, all) = costs.unzip();
+        let (cumulative, seen) = once_or_seen(*calls, all);
+        let cost = EdgeCost { metric, exclusive, cumulative, outermost: None, seen };
         let caller = Some(Frame::function(*caller));
-        sink.edge(Edge { callee: *callee, caller, kind: EdgeKind::Call, calls: Some(*calls), costs: &[cost] });
+        sink.edge(Edge { callee: *callee, caller, kind: EdgeKind::Call, calls: *calls, costs: &[cost] });
     }
     for Row { function, primitive, calls, own, all } in functions {
+        let (cumulative, seen) = once_or_seen(*calls, Some(*all));
         sink.info(Info {
             frame: Frame::function(*function),
             metric,
-            calls: Some(*calls),
-            primitive: Some(*primitive),
+            calls: *calls,
+            primitive: *primitive,
             exclusive: Some(*own),
-            cumulative: Some(*all),
-            seen: None,
+            cumulative,
+            seen,
         });
     }
     no_times.note(sink, Severity::Info, |count| {
         format!("{} without times, as `profile` writes them", many(count, "caller"))
     });
+}
+
+/// Time with what was called: recursion counted once, or every level of it. Who counts calls knows which are outermost.
+fn once_or_seen(calls: Option<u64>, all: Option<f64>) -> (Option<f64>, Option<f64>) {
+    if calls.is_some() { (all, None) } else { (None, all) }
 }

@@ -19,6 +19,7 @@
 //! - Weights of a unit of time are the metric `time` in nanoseconds, `bytes` are `bytes`, and those without unit `weight`. The
 //!   number of samples is the metric `samples`.
 //! - Calls where calls are told one by one: their number, and the time until the next event is that of the innermost one.
+//!   A profiler that samples and tells it as calls (pyinstrument) has as many of them as stretches in which it saw a function.
 //! - Calls that are still open at the end of a profile last until its `endValue`, with a note.
 //! - `name` is the title, `exporter` the version of the tool.
 //!

@@ -1,8 +1,9 @@
 //! Labels of samples: which sets of them there are, and what each cost at which node of the trie.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 
 use super::index;
 use super::rows::{LabelCostRow, LabelRow, LabelText};
@@ -47,13 +48,30 @@ impl LabelSets {
     }
 }
 
-/// What samples with labels cost.
+/// What samples with labels cost. There may be as many sums as nodes: they lie close together, and only their numbers in the
+/// table.
 #[derive(Default)]
 pub(super) struct Labels {
     /// By number.
     sets: Vec<LabelSet>,
-    /// By node of the trie, set and metric. Sums of 0 are there, too.
-    costs: HashMap<(u32, u32, u32), f64>,
+    /// Sums of 0 are there, too.
+    costs: Vec<LabelCost>,
+    /// By node of the trie, set and metric.
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+struct LabelCost {
+    at: u32,
+    labels: LabelsId,
+    metric: MetricId,
+    sum: f64,
+}
+
+impl LabelCost {
+    fn key(&self) -> (u32, u32, u32) {
+        (self.at, self.labels.0, self.metric.0)
+    }
 }
 
 impl Labels {
@@ -69,7 +87,21 @@ impl Labels {
 
     /// Adds what a sample with these labels cost itself.
     pub(super) fn add(&mut self, at: u32, labels: LabelsId, metric: MetricId, cost: f64) {
-        *self.costs.entry((at, labels.0, metric.0)).or_insert(0.0) += cost;
+        let (costs, hasher) = (&mut self.costs, &self.hasher);
+        let key = (at, labels.0, metric.0);
+        let hash = hasher.hash_one(key);
+        if let Some(&found) = self.index.find(hash, |found| costs[*found as usize].key() == key) {
+            costs[found as usize].sum += cost;
+            return;
+        }
+        let next = index(costs.len());
+        self.index.insert_unique(hash, next, |found| hasher.hash_one(costs[*found as usize].key()));
+        costs.push(LabelCost { at, labels, metric, sum: cost });
+    }
+
+    /// Nothing will be added any more.
+    pub(super) fn close(&mut self) {
+        self.index = HashTable::new();
     }
 
     /// Whether some sample had labels.
@@ -79,7 +111,7 @@ impl Labels {
 
     /// Whether all sums are numbers.
     pub(super) fn are_finite(&self) -> bool {
-        self.costs.values().all(|cost| cost.is_finite())
+        self.costs.iter().all(|cost| cost.sum.is_finite())
     }
 
     /// The sets, and what they cost at the nodes that have become of those of the trie. What cost nothing has no row.
@@ -87,9 +119,10 @@ impl Labels {
         let sets = (0_u32..).zip(&self.sets).flat_map(|(set, labels)| {
             labels.iter().cloned().map(move |(key, value, unit)| LabelRow { labels: LabelsId(set), key, value, unit })
         });
-        let costs = self.costs.iter().filter(|(_, cost)| **cost != 0.0).map(|(&(at, set, metric), &exclusive)| {
-            LabelCostRow { metric: MetricId(metric), node: nodes[at as usize], labels: LabelsId(set), exclusive }
-        });
+        let costs =
+            self.costs.into_iter().filter(|cost| cost.sum != 0.0).map(|LabelCost { at, labels, metric, sum }| {
+                LabelCostRow { metric, node: nodes[at as usize], labels, exclusive: sum }
+            });
         let mut costs: Vec<LabelCostRow> = costs.collect();
         costs.sort_unstable_by_key(|row| (row.metric, row.node, row.labels));
         (sets.collect(), costs)

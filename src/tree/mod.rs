@@ -433,6 +433,7 @@ impl<O: Output> TreeBuilder<O> {
     fn drain_trie(&mut self) -> Vec<u64> {
         let trie = std::mem::take(&mut self.trie).complete();
         self.last_stack = Vec::new();
+        self.labels.close();
         let mut nodes = vec![0; if self.labels.have_costs() { trie.len() } else { 0 }];
         for node in trie.walk() {
             if self.failure.is_some() {

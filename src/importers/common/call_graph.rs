@@ -80,6 +80,11 @@ impl CallGraph {
         self.functions.at(key)
     }
 
+    /// The first function turns out to be the second one. Nothing changes where both are known already.
+    pub(in crate::importers) fn settle(&mut self, from: Key, to: Key) {
+        self.functions.rename(from, to);
+    }
+
     /// The name of a function.
     pub(in crate::importers) fn name(&self, level: Level) -> Option<Name> {
         self.functions.keys.get(level.function).map(|(_, _, name)| *name)
@@ -248,6 +253,19 @@ impl<K: Copy + Eq + Hash> Sums<K> {
             self.values.iter_mut().for_each(|values| values.push(0.0));
         }
         at
+    }
+
+    /// The thing with one key gets another one, if nothing has it yet.
+    fn rename(&mut self, from: K, to: K) {
+        if self.index.contains_key(&to) {
+            return;
+        }
+        if let Some(at) = self.index.remove(&from) {
+            self.index.insert(to, at);
+            if let Some(key) = self.keys.get_mut(at) {
+                *key = to;
+            }
+        }
     }
 
     /// Adds figures to metrics.

@@ -42,6 +42,10 @@ pub(in crate::importers) fn cost(word: &[u8]) -> Option<f64> {
 pub(in crate::importers) enum Creator {
     Callgrind,
     Xdebug,
+    /// Xdebug when it did not say so yet.
+    OldXdebug,
+    /// Xdebug up to 2.0.0RC3: memory, and times in tenths of microseconds.
+    FirstXdebug,
     Other,
 }
 
@@ -53,6 +57,14 @@ impl Creator {
             _ if text.starts_with(b"xdebug") => Self::Xdebug,
             _ => Self::Other,
         }
+    }
+
+    /// Xdebug 2.0.0RC4 took memory out of its profiles, and told whole microseconds from then on.
+    pub(in crate::importers) fn of_events(self, events: &[u8]) -> Self {
+        if self == Self::OldXdebug && words(events).eq([b"Time".as_slice(), b"Memory"]) {
+            return Self::FirstXdebug;
+        }
+        self
     }
 }
 
@@ -81,14 +93,14 @@ impl Metric {
             (&["count", "samples"], Unit::Count, 1.0),
         ];
         let stated = Some(0.0);
-        match (creator, event) {
-            (Creator::Xdebug, "Time") => {
-                return Self { name: "time".to_owned(), unit: Unit::Nanoseconds, scale: 1e3, stated };
-            }
-            (Creator::Xdebug, "Memory") => {
-                return Self { name: "memory".to_owned(), unit: Unit::Bytes, scale: 1.0, stated };
-            }
-            _ => {}
+        let of_xdebug = match (creator, event) {
+            (Creator::Xdebug | Creator::OldXdebug, "Time") => Some((Unit::Nanoseconds, 1e3)),
+            (Creator::FirstXdebug, "Time") => Some((Unit::Nanoseconds, 1e2)),
+            (Creator::Xdebug | Creator::FirstXdebug, "Memory") => Some((Unit::Bytes, 1.0)),
+            _ => None,
+        };
+        if let Some((unit, scale)) = of_xdebug {
+            return Self { name: event.to_lowercase(), unit, scale, stated };
         }
         let parts = event.strip_suffix(')').and_then(|event| event.rsplit_once('('));
         if let Some((name, unit)) = parts {

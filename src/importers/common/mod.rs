@@ -3,6 +3,7 @@
 pub(super) mod apl_numbers;
 pub(super) mod call_graph;
 pub(super) mod call_tree;
+pub(super) mod callgrind_names;
 pub(super) mod callgrind_words;
 pub(super) mod counted;
 pub(super) mod demangle;

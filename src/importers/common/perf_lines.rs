@@ -226,6 +226,18 @@ pub(in crate::importers) fn source_line(line: &[u8]) -> Option<(&[u8], u32)> {
     Some((line.get(..colon)?, number))
 }
 
+/// What `-F +srcline` prints below a frame whose line is not known: binary and address as `libc.so.6[27249]`, or no file.
+pub(in crate::importers) fn is_source_unknown(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    if line == b":0" || line == b"??:0" {
+        return true;
+    }
+    let line = line.strip_suffix(b"]").unwrap_or_default();
+    let start = line.iter().rposition(|byte| *byte == b'[');
+    let address = start.and_then(|start| line.get(start + 1..)).unwrap_or_default();
+    !address.is_empty() && address.iter().all(u8::is_ascii_hexdigit)
+}
+
 /// What stands behind an event, without the address of the data (`-F addr`), which is padded as that of the code is.
 pub(in crate::importers) fn without_address(rest: &[u8]) -> &[u8] {
     let is_hexadecimal = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
@@ -348,6 +360,23 @@ mod tests {
         ];
         for (rest, expected) in table {
             assert_eq!(without_address(rest.as_bytes()), expected.as_bytes(), "{rest}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_not_known() {
+        let table = [
+            ("  libc.so.6[27249]", true),
+            ("  [kernel.kallsyms][ffffffff8168a125]", true),
+            ("  libc.so.6[]", false),
+            ("  libc.so.6[x]", false),
+            ("  27249]", false),
+            ("  :0", true),
+            ("  ??:0", true),
+            ("  work.c:31", false),
+        ];
+        for (line, expected) in table {
+            assert_eq!(is_source_unknown(line.as_bytes()), expected, "{line}");
         }
     }
 
