@@ -278,9 +278,10 @@ fn template(state: State) -> TempDir {
             assert!(folder.path().join("x.db-journal").exists());
         }
         State::Old => {
-            let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/old/version-1.dump");
-            let dump = fs::read_to_string(dump).expect("the dump is there");
-            Connection::open(&path).expect("a file").execute_batch(&dump).expect("the dump of a database");
+            let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/old/version-1.db.gz");
+            let packed = fs::File::open(packed).expect("every version has a file");
+            let mut file = fs::File::create(&path).expect("a folder that can be written");
+            std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut file).expect("a gzip file");
         }
     }
     folder
