@@ -70,6 +70,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("../../migrations/0002_sources.sql"), rewrites: false },
     Migration { sql: include_str!("../../migrations/0003_small_rows.sql"), rewrites: true },
     Migration { sql: include_str!("../../migrations/0004_labels.sql"), rewrites: false },
+    Migration { sql: include_str!("../../migrations/0005_total_source.sql"), rewrites: false },
 ];
 
 /// `PRAGMA user_version` of a file that has all of them.
@@ -145,8 +146,8 @@ pub enum StoreError {
     },
     /// The file was written by an earlier version, and cannot be brought up to date.
     #[error(
-        "{} has schema version {found} and has to be brought to version {known} first, which needs the right to write: \
-         copy it to where you may", .path.display()
+        "{}: schema version {found} has to be brought to version {known} first, and the database cannot be written: copy \
+         it to where it can", .path.display()
     )]
     Older {
         /// The file.
@@ -388,6 +389,8 @@ impl Database {
             (Err(StoreError::Sqlite { source, .. }), Some(database)) if is_not_writable(&source) => {
                 match database.found {
                     VERSION => Ok(database),
+                    // A file without a byte.
+                    0 => Err(database.failed(source)),
                     found => Err(StoreError::Older { path: path.to_owned(), found, known: MIGRATIONS.len() }),
                 }
             }
