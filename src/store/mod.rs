@@ -524,8 +524,11 @@ impl Database {
         self.wait(|| self.connection.execute_batch("BEGIN IMMEDIATE"))
     }
 
-    /// Waits until nobody reads any more what is to be changed.
+    /// Waits until nobody reads any more what is to be changed. The last moment at which somebody can ask to stop.
     fn commit(&self) -> Result<(), StoreError> {
+        if self.patience.stop.is_set() {
+            return Err(Stopped.into());
+        }
         self.wait(|| self.connection.execute_batch("COMMIT"))
     }
 

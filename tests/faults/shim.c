@@ -114,6 +114,8 @@ static int turn(const char *call, const char *path, int needs_room) {
     if (effect == NONE || at == 0 || now < at || (now > at && !(lasting && needs_room))) return 0;
     if (effect == SIGNAL) {
         kill(getpid(), number);
+        /* The thread that heeds signals gets its turn. */
+        usleep(50000);
         return 0;
     }
     if (effect == KILL) kill(getpid(), SIGKILL);
