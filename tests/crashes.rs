@@ -124,6 +124,33 @@ fn kills() {
     tally.show(&format!("{number} imports, SEED={seed}"));
 }
 
+/// Whoever only reads does nothing to the files of a folder but open them, as the system sees it.
+#[test]
+fn readers_change_nothing() {
+    let story = Story::of(State::Runs, &profiles().short[0]);
+    let commands: [&[&str]; 8] = [
+        &["runs"],
+        &["show"],
+        &["report", "summary"],
+        &["report", "tree"],
+        &["report", "callees", "--fn", "*"],
+        &["sql", "SELECT * FROM tree"],
+        &["export", "--format", "folded"],
+        &["check"],
+    ];
+    let folder = story.folder();
+    for command in commands {
+        let log = tempfile::NamedTempFile::new().expect("a file");
+        let mut reader = profdb(folder.path(), &[command, &["--db", DATABASE]].concat());
+        with_fault(&mut reader, folder.path(), log.path(), 0, "");
+        let done = reader.output().expect("the program is there");
+        assert!(done.status.success(), "{command:?}: {done:?}");
+        let called = calls(log.path());
+        assert!(called.iter().any(|(_, file)| file.ends_with(DATABASE)), "{command:?}: {called:?}");
+        assert!(called.iter().all(|(call, _)| call == "open"), "{command:?}: {called:?}");
+    }
+}
+
 #[test]
 fn interrupts() {
     let (number, seed) = (setting("INTERRUPTS").unwrap_or(FEW_INTERRUPTS), setting("SEED").unwrap_or(1));
