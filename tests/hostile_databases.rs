@@ -199,6 +199,7 @@ fn every_connection_is_on_its_guard() {
         }
         let one = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         assert_eq!(one("PRAGMA cell_size_check"), Ok(1), "{kind}");
+        assert_eq!(one("PRAGMA synchronous"), Ok(3), "{kind}");
         assert_eq!(connection.is_readonly("main"), Ok(is_read_only), "{kind}");
         let written = connection.execute("INSERT INTO run_tags (run_id, key, value) VALUES (1, 'k', 'v')", []);
         // The tables of a new file are made with its first run.
