@@ -479,6 +479,7 @@ fn every_place_of_binary_files() {
 /// What an integer or a floating-point number of a binary format can hold is read as it is, or there is a note, or an error
 /// with its place.
 #[test]
+#[expect(clippy::cast_precision_loss, reason = "a REAL is what such a number is rounded to")]
 fn every_binary_number_is_read_or_refused() {
     let check = |name: &str, what: &str, content: &[u8], expected: Option<f64>| match built(
         by_name(name).expect("a format"),

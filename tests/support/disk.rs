@@ -96,7 +96,7 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// Something that is about to be done: `change` is given the file that gets what it does (FAULT_DISK).
+    /// Something that is about to be done: `change` is given the file that gets what it does (`FAULT_DISK`).
     pub(crate) fn record(folder: &Path, change: impl FnOnce(&Path)) -> Self {
         let before = Files::of(folder);
         let log = tempfile::NamedTempFile::new().expect("a file");
