@@ -187,7 +187,7 @@ fn names_of_100_mb() {
         ("ghc_json", "bare-quotes/case.in/run.json", "weird"),
         ("heapprofile", "children-first/case.in/run.heapprofile", "main"),
         ("speedscope", "calls-left-open/case.in/run.json", "main"),
-        ("firefox", "all-tables-shared/case.in/profile.json", "main"),
+        ("firefox", "allocations/case.in/profile.json", "main"),
         ("gprof", "block-without-function/case.in/run.gprof", "work"),
     ];
     let places = places.map(|(format, path, name)| {
