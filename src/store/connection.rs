@@ -28,8 +28,6 @@ pub(super) fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection
         connection.set_limit(limit, most)?;
     }
     connection.pragma_update(None, "cell_size_check", true)?;
-    // The folder, too, is synced: else a loss of power may bring back a journal, and a run that has been stored is undone.
-    connection.pragma_update(None, "synchronous", "EXTRA")?;
     connection.pragma_update(None, "foreign_keys", false)?;
     Ok(connection)
 }

@@ -432,7 +432,12 @@ impl Database {
     /// Gives back the schema version of a file that is ours, or empty.
     fn identify(&self) -> Result<i64, StoreError> {
         // Rolls back what an interrupted program has left, which others may be about to do, too.
-        let (application, version, objects) = self.wait(|| self.identity())?;
+        let (application, version, objects) = self.wait(|| {
+            // The folder, too, is synced: else a loss of power may bring back a journal, and a run that has been stored is
+            // undone. This reads the schema, so it may have to wait.
+            self.connection.pragma_update(None, "synchronous", "EXTRA")?;
+            self.identity()
+        })?;
         self.connection.busy_timeout(READING).map_err(|source| self.failed(source))?;
         if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0) {
             return Err(StoreError::NotOurs(self.path.clone()));
