@@ -171,7 +171,8 @@ pub enum Fact<T> {
     BiasApplied(f64),
     /// The metric that reports show when none is asked for; the first one if never said. As late as [`Sink::metric`].
     DefaultMetric(MetricId),
-    /// What the file states as the run's total of a metric that has been announced.
+    /// What the file states as the run's total of a metric that has been announced, or what is left of all roots where the
+    /// profiler counts some of them apart.
     Total(MetricId, f64),
     /// Anything else the file says of the run: a name and its text.
     Other(T, T),

@@ -1,8 +1,8 @@
 //! Imports that are killed, interrupted, or let down by the system at any moment: the run is in the database then or it is
 //! not, the others are as they were, and the next import works. docs/reliability.md says what has been run.
 //!
-//! `KILLS=540 SEED=1 cargo test --test crashes kills` kills as many, `INTERRUPTS=200` interrupts as many, and
-//! `FAULTS=all cargo test --test crashes calls_that_fail` lets each call fail.
+//! `KILLS=540 SEED=1 cargo test --test crashes kills` kills as many, `INTERRUPTS=200` interrupts as many, `LOSSES=500` cuts the
+//! power as often, and `FAULTS=all cargo test --test crashes calls_that_fail` lets each call fail.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "tests that measure, and small files of our own")]
@@ -16,8 +16,11 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use disk::{Disk, Files};
 use faults::{DATABASE, Numbers, State, Story, calls, entries, profdb, profiles, setting, text, with_fault};
 
+#[path = "support/disk.rs"]
+mod disk;
 #[path = "support/faults.rs"]
 mod faults;
 
@@ -26,6 +29,9 @@ const FEW_KILLS: u64 = 40;
 
 /// How many are interrupted.
 const FEW_INTERRUPTS: u64 = 20;
+
+/// How often the power is cut.
+const FEW_LOSSES: u64 = 40;
 
 /// How many calls fail.
 const FEW_FAULTS: usize = 40;
@@ -122,6 +128,70 @@ fn kills() {
         tally.count(if is_there { "runs there" } else { "runs absent" });
     });
     tally.show(&format!("{number} imports, SEED={seed}"));
+}
+
+/// The power is cut: what has not been synced is there in part, in any order.
+#[test]
+fn losses_of_power() {
+    let (number, seed) = (setting("LOSSES").unwrap_or(FEW_LOSSES), setting("SEED").unwrap_or(1));
+    let tally = Tally::default();
+    times(number.div_ceil(PER_STORY), |of| {
+        let story = some_story(seed, of * PER_STORY);
+        let folder = story.folder();
+        let disk = Disk::record(folder.path(), |log| {
+            let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
+            with_fault(&mut command, folder.path(), "/dev/null".as_ref(), 0, "");
+            let done = command.arg(&story.profile).env("FAULT_DISK", log).output().expect("the program is there");
+            assert!(done.status.success(), "{done:?}");
+        });
+        // Nothing has escaped notice.
+        assert_eq!(disk.after_all().by_name(), Files::of(folder.path()).by_name(), "{:?}", story.profile);
+        for at in 0..PER_STORY {
+            let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(of * PER_STORY + at));
+            // Once after the program has said that it is done.
+            let after = if at == 0 { disk.len() } else { numbers.below(disk.len()) };
+            let about = format!(
+                "SEED={seed}, loss {}, {:?}, {}, after {after} of {} changes",
+                of * PER_STORY + at,
+                story.state,
+                story.profile.display(),
+                disk.len()
+            );
+            let left = tempfile::tempdir().expect("a folder");
+            disk.after_a_loss(after, &mut numbers).write(left.path());
+            let is_there = story.holds(left.path(), &about);
+            assert!(is_there || at > 0, "{about}: what has been stored is lost");
+            tally.count(if is_there { "runs there" } else { "runs absent" });
+        }
+    });
+    tally.show(&format!("{} losses of power, SEED={seed}", number.div_ceil(PER_STORY) * PER_STORY));
+}
+
+/// Whoever only reads does nothing to the files of a folder but open them, as the system sees it.
+#[test]
+fn readers_change_nothing() {
+    let story = Story::of(State::Runs, &profiles().short[0]);
+    let commands: [&[&str]; 8] = [
+        &["runs"],
+        &["show"],
+        &["report", "summary"],
+        &["report", "tree"],
+        &["report", "callees", "--fn", "*"],
+        &["sql", "SELECT * FROM tree"],
+        &["export", "--format", "folded"],
+        &["check"],
+    ];
+    let folder = story.folder();
+    for command in commands {
+        let log = tempfile::NamedTempFile::new().expect("a file");
+        let mut reader = profdb(folder.path(), &[command, &["--db", DATABASE]].concat());
+        with_fault(&mut reader, folder.path(), log.path(), 0, "");
+        let done = reader.output().expect("the program is there");
+        assert!(done.status.success(), "{command:?}: {done:?}");
+        let called = calls(log.path());
+        assert!(called.iter().any(|(_, file)| file.ends_with(DATABASE)), "{command:?}: {called:?}");
+        assert!(called.iter().all(|(call, _)| call == "open"), "{command:?}: {called:?}");
+    }
 }
 
 #[test]

@@ -75,6 +75,12 @@ fn gzip(pieces: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     encoder.finish().expect("a vector takes everything")
 }
 
+/// A file of a case.
+fn case(format: &str, path: &str) -> Vec<u8> {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    fs::read(cases.join(format).join(path)).unwrap_or_else(|error| panic!("{format}/{path}: {error}"))
+}
+
 /// What is small on the disk and large in memory: the message names the limit and the way around it.
 #[test]
 fn bombs() {
@@ -178,9 +184,32 @@ fn names_of_100_mb() {
         ("chrome_trace", format!(r#"[{{"name":"{long}","ph":"X","ts":0,"dur":1,"pid":1,"tid":1}}]"#)),
         ("perf_script", format!("work 1 1.0: 1 cpu-clock: \n\t 1585 {long}+0x1e (/x)\n\n")),
     ];
-    for (format, content) in contents {
+    // In cases, in the place of a name that is there.
+    let places = [
+        ("sampler", "minimal/case.in/run.trace", "alpha"),
+        ("ghc_px", "another-centre/case.in/run.prof", "MAIN"),
+        ("ghc_prof", "all/case.in/run.prof", "even"),
+        ("ghc_json", "bare-quotes/case.in/run.json", "weird"),
+        ("heapprofile", "children-first/case.in/run.heapprofile", "main"),
+        ("speedscope", "calls-left-open/case.in/run.json", "main"),
+        ("firefox", "allocations/case.in/profile.json", "main"),
+        ("gprof", "block-without-function/case.in/run.gprof", "work"),
+    ];
+    let places = places.map(|(format, path, name)| {
+        let bytes = case(format, path);
+        let at = bytes.windows(name.len()).position(|found| found == name.as_bytes());
+        let at = at.unwrap_or_else(|| panic!("{path}: no {name}"));
+        (format, [&bytes[..at], long.as_bytes(), &bytes[at + name.len()..]].concat())
+    });
+    let length = u32::try_from(long.len()).expect("less than 4 GiB").to_le_bytes();
+    let binary = [
+        ("pprof", [field(1, &[8, 1, 16, 1]), field(6, b""), field(6, long.as_bytes())].concat()),
+        ("pstats", [b"{)\x03z\x01au", length.as_slice(), long.as_bytes()].concat()),
+    ];
+    let contents = contents.map(|(format, content)| (format, content.into_bytes()));
+    for (format, content) in contents.into_iter().chain(places).chain(binary) {
         let reader = by_name(format).expect("a format");
-        let (read, most) = allocation::most(|| built(reader, content.as_bytes()));
+        let (read, most) = allocation::most(|| built(reader, &content));
         let error = read.err().unwrap_or_else(|| panic!("{format}: imported after all")).to_string();
         assert!(error.contains("(limit: record size)"), "{format}: {error}");
         assert!(most <= 96 << 20, "{format}: {most} bytes");
@@ -397,6 +426,142 @@ fn every_number_of_every_case() {
     println!("{tried} numbers");
     assert!(tried > 1000, "{tried}");
     assert!(!entries(&cases).is_empty());
+}
+
+/// Patterns at the edges of what bytes, lengths, counts, integers and floating-point numbers can be, in both byte orders,
+/// and varints: 2^63, 2^64 - 1, 2^64 and more, and a number without an end.
+const PATTERNS: &[&[u8]] = &[
+    &[0],
+    &[0x7f],
+    &[0x80],
+    &[0xff],
+    &[0x7f, 0xff],
+    &[0xff, 0xff],
+    &[0x7f, 0xff, 0xff, 0xff],
+    &[0x80, 0, 0, 0],
+    &[0, 0, 0, 0x80],
+    &[0xff, 0xff, 0xff, 0xff],
+    &[0xff, 0xff, 0xff, 0x7f],
+    &[0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+    &[0x80, 0, 0, 0, 0, 0, 0, 0],
+    &[0, 0, 0, 0, 0, 0, 0, 0x80],
+    &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+    &[0, 0, 0, 0, 0, 0, 0xf8, 0x7f],
+    &[0, 0, 0, 0, 0, 0, 0xf0, 0x7f],
+    &[0, 0, 0, 0, 0, 0, 0xf0, 0xff],
+    &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01],
+    &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+    &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02],
+    &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f],
+];
+
+/// Small files of the formats and packings that are not text.
+const BINARY: &[(&str, &str)] = &[
+    ("pprof", "minimal/case.in/run.pb"),
+    ("pprof", "labels/case.in/run.pb"),
+    ("pprof", "packed-and-unpacked/case.in/run.pb"),
+    ("pprof", "gzip/case.in/run.pb.gz"),
+    ("pprof", "zstd/case.in/run.pb.zst"),
+    ("pstats", "minimal/case.in/run.pstats"),
+    ("pstats", "long-numbers/case.in/run.pstats"),
+    ("business_rules", "mixed-order/case.in/run.prof"),
+    ("business_rules", "plain-timed/case.in/run.prof"),
+    ("sampler", "minimal/case.in/run.trace"),
+    ("dyalog_csv", "gzip/case.in/run.csv.gz"),
+    ("dyalog_csv", "zstd/case.in/run.csv.zst"),
+];
+
+/// Each pattern over the bytes at every place of a binary file, and in the place of every byte: what is read is finite, or
+/// an error with its place, and takes no more memory than the file is worth.
+#[test]
+fn every_place_of_binary_files() {
+    let mut tried = 0;
+    for (name, path) in BINARY {
+        let format = by_name(name).expect("a format");
+        let bytes = case(name, path);
+        for at in 0..bytes.len() {
+            // Without optimisation, a fourth of them, and another fourth at the next place.
+            let step = if cfg!(debug_assertions) { 4 } else { 1 };
+            for pattern in PATTERNS.iter().skip(at % step).step_by(step) {
+                for end in [at + 1, at + pattern.len()] {
+                    let content = [&bytes[..at], pattern, bytes.get(end..).unwrap_or_default()].concat();
+                    let about = format!("{name}/{path}: {pattern:02x?} at {at}, up to {end}");
+                    let (read, most) = allocation::most(|| catch_unwind(AssertUnwindSafe(|| built(format, &content))));
+                    assert!(most <= MEMORY + MEMORY_PER_BYTE * content.len(), "{about}: {most} bytes of memory");
+                    tried += 1;
+                    match read.unwrap_or_else(|_| panic!("{about}")) {
+                        Ok(totals) => {
+                            assert!(totals.metrics.iter().all(|metric| metric.total.is_finite()), "{about}");
+                        }
+                        // Damaged compression.
+                        Err(ImportError::Read { .. }) if path.ends_with("gz") || path.ends_with("zst") => {}
+                        Err(error) => placed(name, &about, &error),
+                    }
+                }
+            }
+        }
+    }
+    println!("{tried} patterns");
+}
+
+/// What an integer or a floating-point number of a binary format can hold is read as it is, or there is a note, or an error
+/// with its place.
+#[test]
+#[expect(clippy::cast_precision_loss, reason = "a REAL is what such a number is rounded to")]
+fn every_binary_number_is_read_or_refused() {
+    let check = |name: &str, what: &str, content: &[u8], expected: Option<f64>| match built(
+        by_name(name).expect("a format"),
+        content,
+    ) {
+        Ok(totals) => {
+            let total = totals.metrics[0].total;
+            let near = expected.is_some_and(|expected| (total - expected).abs() <= 1e-12 * expected.abs());
+            assert!(total.is_finite() && (near || !totals.notes.is_empty()), "{name}: {what} read as {total}");
+        }
+        Err(error) => placed(name, what, &error),
+    };
+    let whole: [u64; 12] = [
+        0,
+        1,
+        7,
+        u32::MAX.into(),
+        1 << 32,
+        (1 << 53) + 1,
+        i64::MAX.unsigned_abs(),
+        1 << 63,
+        (1 << 63) + 1,
+        u64::MAX - 1,
+        u64::MAX,
+        1 << 62,
+    ];
+    let texts = [field(6, b""), field(6, b"t")].concat();
+    let place = [field(4, &[8, 1, 0x22, 2, 8, 1]), field(5, &[8, 1, 16, 1])].concat();
+    for number in whole {
+        let value = varint(usize::try_from(number).expect("64 bits"));
+        for sample in [[&[8, 1, 16], value.as_slice()].concat(), [vec![8, 1], field(2, &value)].concat()] {
+            let content = [field(1, &[8, 1, 16, 1]), field(2, &sample), place.clone(), texts.clone()].concat();
+            check("pprof", &number.to_string(), &content, Some(number.cast_signed() as f64));
+        }
+        let log = [b"\x01\0\x01\0\x01f\x03\0\x01\0\0\0\x01\x01\x04", number.to_be_bytes().as_slice(), b"\x06"].concat();
+        check("business_rules", &number.to_string(), &log, (number < 1 << 63).then_some(number as f64));
+    }
+    let stats = |time: &[u8]| {
+        let times = [time, time].concat();
+        [b"{)\x03z\x01ai\x01\0\0\0z\x01f)\x05i\x01\0\0\0i\x01\0\0\0", times.as_slice(), b"{00"].concat()
+    };
+    let real = [0.0, -0.0, 1.0, -1.0, 5e-324, 1e299, 1e300, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    for number in real {
+        let expected = Some(number * 1e9).filter(|expected| expected.is_finite());
+        let content = stats(&[b"g", number.to_le_bytes().as_slice()].concat());
+        check("pstats", &number.to_string(), &content, expected);
+    }
+    // Whole numbers: a byte for the sign and number of digits of 15 bits.
+    for (digits, expected) in [(4, 2_f64.powi(60)), (5, 2_f64.powi(75)), (-5, -(2_f64.powi(75))), (i32::MIN, 0.0)] {
+        let size = usize::try_from(digits.unsigned_abs()).expect("a number").min(5);
+        let digits_of_it = [0xff, 0x7f].repeat(size);
+        let content = stats(&[b"l", digits.to_le_bytes().as_slice(), &digits_of_it].concat());
+        check("pstats", &format!("{digits} digits"), &content, Some(expected * 1e9));
+    }
 }
 
 /// Where the numbers of a text are: runs of digits, with what belongs to them.

@@ -25,6 +25,8 @@ use profdb::report::{self, Argument, REPORTS, header};
 use profdb::store::{APPLICATION_ID, Database, RunMeta, StoreError};
 use random::Random;
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 
 /// What a sound database is made of: trees with and without lines, several metrics, labels, a run without paths.
 const RUNS: [&str; 6] = [
@@ -159,6 +161,51 @@ fn open(path: &Path, sql: &str) -> Connection {
     let connection = Connection::open(path).expect("a file");
     connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     connection
+}
+
+/// What SQLite is asked to be careful with, as each connection says itself. All of them are opened in one place
+/// (tests/tidy.rs).
+#[test]
+fn every_connection_is_on_its_guard() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("profdb.db");
+    sound(&path);
+    let old = folder.path().join("old.db");
+    fs::copy(&path, &old).expect("a copy");
+    drop(open(&old, "DROP VIEW summary"));
+    let new = Database::open(&folder.path().join("new.db")).expect("a folder that can be written");
+    let added = add(Database::open(&folder.path().join("added.db")).expect("a folder"), "dyalog_csv", AGAIN.as_bytes());
+    let kinds = [
+        ("new", new, false),
+        ("written to", added.expect("it can be imported"), false),
+        ("there", Database::open(&path).expect("a database"), false),
+        ("to be read", Database::open_read_only(&path).expect("a database"), true),
+        ("to be read, once it is up to date", Database::open_read_only(&old).expect("a database"), true),
+        ("in memory", Database::in_memory().expect("room for a database"), false),
+    ];
+    for (kind, database, is_read_only) in kinds {
+        let connection = database.connection();
+        let is_set = |config| connection.db_config(config).expect("a setting");
+        assert!(is_set(DbConfig::SQLITE_DBCONFIG_DEFENSIVE), "{kind}");
+        assert!(!is_set(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA), "{kind}");
+        let limits = [
+            (Limit::SQLITE_LIMIT_LENGTH, 256 << 20),
+            (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+            (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+            (Limit::SQLITE_LIMIT_ATTACHED, 1),
+        ];
+        for (limit, most) in limits {
+            assert_eq!(connection.limit(limit), Ok(most), "{kind}: {limit:?}");
+        }
+        let one = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        assert_eq!(one("PRAGMA cell_size_check"), Ok(1), "{kind}");
+        assert_eq!(one("PRAGMA synchronous"), Ok(3), "{kind}");
+        assert_eq!(connection.is_readonly("main"), Ok(is_read_only), "{kind}");
+        let written = connection.execute("INSERT INTO run_tags (run_id, key, value) VALUES (1, 'k', 'v')", []);
+        // The tables of a new file are made with its first run.
+        assert_eq!(written.is_ok(), !is_read_only && kind != "new", "{kind}: {written:?}");
+        assert!(connection.execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema").is_err(), "{kind}");
+    }
 }
 
 /// An empty file is a new database, as for SQLite.

@@ -152,7 +152,7 @@ fn refuses_what_it_cannot_trust() {
             "its views are not as this profdb makes them",
         ),
         ("CREATE TRIGGER odd AFTER INSERT ON nodes BEGIN DELETE FROM runs; END", "the trigger odd is none of profdb's"),
-        ("PRAGMA user_version = 3", "is none of profdb's"),
+        ("PRAGMA user_version = 3", "is not the table that profdb makes"),
         ("PRAGMA user_version = 99", "has schema version 99"),
         ("PRAGMA application_id = 1", "not one of profdb"),
     ];

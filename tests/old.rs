@@ -15,7 +15,7 @@ use rusqlite::types::Value;
 use tempfile::TempDir;
 
 /// The schema versions that have been, the present one among them.
-const VERSIONS: [i64; 4] = [1, 2, 3, 4];
+const VERSIONS: [i64; 5] = [1, 2, 3, 4, 5];
 
 const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");
 
@@ -78,6 +78,29 @@ fn tables_and_views_say_the_same_as_before() {
         let figures = "SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY tbl, idx";
         assert_eq!(rows(migrated.connection(), figures), rows(new.connection(), figures), "version {version}");
         assert_eq!(migrated.check().expect("it can be read"), [], "version {version}");
+    }
+}
+
+/// Before version 5 this was not stored. That a file stated what its functions add up to cannot be told any more.
+#[test]
+fn totals_keep_their_source() {
+    let sources = |version| {
+        let (_folder, path) = old_file(version);
+        let database = Database::open_read_only(&path).expect("it can be brought up to date");
+        let sql = "SELECT r.source_name, m.name, m.total_source
+                   FROM metrics AS m
+                   JOIN runs AS r ON r.run_id = m.run_id
+                   WHERE r.fidelity = 'tree'
+                   ORDER BY r.source_name, m.name";
+        rows(database.connection(), sql)
+    };
+    let now = sources(VERSIONS[VERSIONS.len() - 1]);
+    let stated = Value::Text("stated".to_owned());
+    for version in VERSIONS {
+        let then = sources(version);
+        assert!(then.iter().all(|row| now.contains(row)), "version {version}: {then:?}");
+        assert!(then.iter().any(|row| row[2] == stated), "version {version}: {then:?}");
+        assert!(then.iter().any(|row| row[2] != stated), "version {version}: {then:?}");
     }
 }
 
@@ -185,8 +208,8 @@ fn an_import_brings_a_file_up_to_date() {
 /// A file of a later version is for a later program: whatever is asked, not a byte of it changes.
 #[test]
 fn a_newer_file_is_refused_untouched() {
-    let (folder, path) = old_file(4);
-    Connection::open(&path).expect("a file").execute_batch("PRAGMA user_version = 5").expect("it can be written");
+    let (folder, path) = old_file(5);
+    Connection::open(&path).expect("a file").execute_batch("PRAGMA user_version = 6").expect("it can be written");
     let before = fs::read(&path).expect("it is there");
     let case = "tests/cases/folded/recursion/case.in/run.folded";
     let commands: [&[&str]; 8] = [
@@ -202,7 +225,7 @@ fn a_newer_file_is_refused_untouched() {
     for command in commands {
         let refused = profdb(&path, command);
         let expected = format!(
-            "profdb: {} has schema version 5, this profdb knows versions up to 4: use a newer profdb\n",
+            "profdb: {} has schema version 6, this profdb knows versions up to 5: use a newer profdb\n",
             path.display()
         );
         assert_eq!((refused.status.code(), said(&refused)), (Some(5), expected), "{command:?}");
@@ -228,7 +251,7 @@ fn a_file_is_not_touched_where_there_is_no_room_for_its_migration() {
     for command in commands {
         let refused = profdb(&path, command);
         let said = said(&refused);
-        let start = format!("profdb: {}: bringing it to schema version 4 may need ", path.display());
+        let start = format!("profdb: {}: bringing it to schema version 5 may need ", path.display());
         assert_eq!(refused.status.code(), Some(5), "{command:?}: {said}");
         let rest = said.strip_prefix(&start).unwrap_or_else(|| panic!("{command:?}: {said}"));
         let numbers: Vec<u64> = rest.split(' ').filter_map(|word| word.parse().ok()).collect();
@@ -304,8 +327,8 @@ fn an_old_file_that_cannot_be_written_is_not_guessed_at() {
     let refused = command.args(["report", "summary", "--db"]).arg(&path).output().expect("it runs");
     mode(folder.path(), 0o755);
     let expected = format!(
-        "profdb: {} has schema version 3 and has to be brought to version 4 first, which needs the right to write: copy \
-         it to where you may\n",
+        "profdb: {}: schema version 3 has to be brought to version 5 first, and the database cannot be written: copy it \
+         to where it can\n",
         path.display()
     );
     assert_eq!((refused.status.code(), said(&refused)), (Some(5), expected));

@@ -75,6 +75,24 @@ fn importers_know_input_and_sink_only() {
 }
 
 #[test]
+fn sqlite_is_opened_in_one_place() {
+    let place = "src/store/connection.rs";
+    let mut opened = Vec::new();
+    for (path, text) in sources().filter(|(path, _)| path.starts_with("src/") && is_a(path, "rs")) {
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        opened.extend(
+            (1..)
+                .zip(text.lines())
+                .filter(|(_, line)| line.contains("Connection::open"))
+                .map(|(number, _): (u32, _)| format!("{path}:{number}")),
+        );
+    }
+    assert!(opened.iter().any(|at| at.starts_with(place)), "{place} opens nothing");
+    opened.retain(|at| !at.starts_with(place));
+    nothing("Only store/connection.rs opens SQLite, so that no connection is without its guards.", &opened);
+}
+
+#[test]
 fn writers_know_profile_and_output_only() {
     let mut forbidden = vec!["std::fs", "std::net", "std::process", "std::thread"];
     forbidden.extend(["crate::cli", "crate::import", "crate::importers", "crate::tree"]);

@@ -55,7 +55,7 @@ const RUNS: Table = Table {
 const METRICS: Table = Table {
     name: "metrics",
     ids: &[("metric_id", Id::Metric), ("run_id", Id::Run)],
-    columns: "name, unit, position, total",
+    columns: "name, unit, position, total, total_source",
     rows: "run_id = ?1",
     order: "position",
 };

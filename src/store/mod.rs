@@ -4,6 +4,7 @@
 mod bulk;
 mod check;
 mod claim;
+mod connection;
 mod graft;
 mod merge;
 mod pages;
@@ -22,8 +23,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::config::DbConfig;
-use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use check::Finding;
@@ -41,6 +40,9 @@ use patience::unless_locked;
 /// Marks a file as ours (`PRAGMA application_id`): `PrDB`.
 pub const APPLICATION_ID: i32 = 0x5072_4442;
 
+/// What SQLite calls a database that no file holds.
+const MEMORY: &str = ":memory:";
+
 /// How long a statement waits that only reads: nobody keeps readers out for longer than it takes to end a change.
 const READING: Duration = Duration::from_secs(10);
 
@@ -54,22 +56,13 @@ struct Migration {
     rewrites: bool,
 }
 
-/// What a statement may ask of SQLite, its schema included: more than anything of ours needs, and less than it would take
-/// to be a burden.
-const LIMITS: [(Limit, i32); 4] = [
-    (Limit::SQLITE_LIMIT_LENGTH, 256 << 20),
-    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
-    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
-    // VACUUM needs one.
-    (Limit::SQLITE_LIMIT_ATTACHED, 1),
-];
-
 /// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
 const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("../../migrations/0001_core.sql"), rewrites: false },
     Migration { sql: include_str!("../../migrations/0002_sources.sql"), rewrites: false },
     Migration { sql: include_str!("../../migrations/0003_small_rows.sql"), rewrites: true },
     Migration { sql: include_str!("../../migrations/0004_labels.sql"), rewrites: false },
+    Migration { sql: include_str!("../../migrations/0005_total_source.sql"), rewrites: false },
 ];
 
 /// `PRAGMA user_version` of a file that has all of them.
@@ -145,8 +138,8 @@ pub enum StoreError {
     },
     /// The file was written by an earlier version, and cannot be brought up to date.
     #[error(
-        "{} has schema version {found} and has to be brought to version {known} first, which needs the right to write: \
-         copy it to where you may", .path.display()
+        "{}: schema version {found} has to be brought to version {known} first, and the database cannot be written: copy \
+         it to where it can", .path.display()
     )]
     Older {
         /// The file.
@@ -388,6 +381,8 @@ impl Database {
             (Err(StoreError::Sqlite { source, .. }), Some(database)) if is_not_writable(&source) => {
                 match database.found {
                     VERSION => Ok(database),
+                    // A file without a byte.
+                    0 => Err(database.failed(source)),
                     found => Err(StoreError::Older { path: path.to_owned(), found, known: MIGRATIONS.len() }),
                 }
             }
@@ -414,7 +409,7 @@ impl Database {
     /// When there is no memory for it.
     pub fn in_memory() -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let mut database = Self::with_flags(Path::new(":memory:"), flags, false, Patience::default())?;
+        let mut database = Self::with_flags(Path::new(MEMORY), flags, false, Patience::default())?;
         database.change(migrate)?;
         Ok(database)
     }
@@ -427,32 +422,22 @@ impl Database {
         if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             return Err(StoreError::NoFile(path.to_owned()));
         }
-        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(path, flags);
+        let opened = connection::open(path, flags);
         let connection = opened.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
         let mut database = Self { connection, path: path.to_owned(), created, found: 0, claim: None, patience };
-        database.configure().map_err(|source| database.failed(source))?;
         database.found = database.identify()?;
         Ok(database)
-    }
-
-    /// The file comes from a stranger, as far as we know: no code in its schema is trusted, and the writer vouches for the
-    /// references itself.
-    fn configure(&self) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(Duration::ZERO)?;
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        for (limit, most) in LIMITS {
-            self.connection.set_limit(limit, most)?;
-        }
-        self.connection.pragma_update(None, "cell_size_check", true)?;
-        self.connection.pragma_update(None, "foreign_keys", false)
     }
 
     /// Gives back the schema version of a file that is ours, or empty.
     fn identify(&self) -> Result<i64, StoreError> {
         // Rolls back what an interrupted program has left, which others may be about to do, too.
-        let (application, version, objects) = self.wait(|| self.identity())?;
+        let (application, version, objects) = self.wait(|| {
+            // The folder, too, is synced: else a loss of power may bring back a journal, and a run that has been stored is
+            // undone. This reads the schema, so it may have to wait.
+            self.connection.pragma_update(None, "synchronous", "EXTRA")?;
+            self.identity()
+        })?;
         self.connection.busy_timeout(READING).map_err(|source| self.failed(source))?;
         if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0) {
             return Err(StoreError::NotOurs(self.path.clone()));
@@ -521,8 +506,11 @@ impl Database {
         self.wait(|| self.connection.execute_batch("BEGIN IMMEDIATE"))
     }
 
-    /// Waits until nobody reads any more what is to be changed.
+    /// Waits until nobody reads any more what is to be changed. The last moment at which somebody can ask to stop.
     fn commit(&self) -> Result<(), StoreError> {
+        if self.patience.stop.is_set() {
+            return Err(Stopped.into());
+        }
         self.wait(|| self.connection.execute_batch("COMMIT"))
     }
 
@@ -561,7 +549,8 @@ impl Database {
             return Ok(());
         };
         // SQLite keeps the name by which it has opened a file.
-        let published = Connection::open_in_memory().map_err(Cause::from).and_then(|nothing| {
+        let nothing = connection::open(Path::new(MEMORY), OpenFlags::SQLITE_OPEN_READ_WRITE);
+        let published = nothing.map_err(Cause::from).and_then(|nothing| {
             drop(std::mem::replace(&mut self.connection, nothing));
             Ok(claim.publish()?)
         });

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::bulk::PAGE_SIZE;
 use super::graft::Pager;
-use super::{Cause, migrate};
+use super::{Cause, connection, migrate};
 
 /// What has many rows, with its index: rows of a later run come after all others.
 const TREES: &[&str] =
@@ -36,13 +36,10 @@ impl Segment {
         let Ok(file) = OpenOptions::new().read(true).write(true).create_new(true).open(&path) else {
             return Ok(None);
         };
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(&path, flags);
+        let opened = connection::open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE);
         // From here on, the file goes with the program.
         fs::remove_file(&path)?;
         let segment = Self { connection: opened?, file };
-        // As in the database, the writer vouches for the references.
-        segment.connection.pragma_update(None, "foreign_keys", false)?;
         empty_tables(&segment.connection)?;
         let same = schema(&segment.connection)? == schema(database)?;
         Ok(same.then_some(segment))

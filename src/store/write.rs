@@ -430,12 +430,12 @@ impl RunWriter<'_> {
     }
 
     fn facts(&self, run: i64, totals: &Totals, meta: &RunMeta) -> rusqlite::Result<()> {
-        let sql =
-            "INSERT INTO metrics (metric_id, run_id, name, unit, position, total) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total, total_source) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let mut insert = self.connection().prepare(sql)?;
         for (position, metric) in (1_i64..).zip(&totals.metrics) {
             let id = self.ids.metrics_before + position;
-            insert.execute(params![id, run, metric.name, metric.unit.name(), position, metric.total])?;
+            let source = metric.total_source.name();
+            insert.execute(params![id, run, metric.name, metric.unit.name(), position, metric.total, source])?;
         }
         let sql = "INSERT INTO run_properties (run_id, key, value) VALUES (?1, ?2, ?3)";
         let mut insert = self.connection().prepare(sql)?;

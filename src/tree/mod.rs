@@ -20,7 +20,7 @@ pub(crate) use functions::Functions;
 pub(crate) use labels::{LabelSet, LabelSets};
 pub use rows::{
     Batch, CostRow, EdgeRow, Facts, Figures, Function, InfoFigures, InfoRow, LabelCostRow, LabelRow, LabelText,
-    MetricRow, NodeRow, NoteRow, Output, Place, Rows, Totals,
+    MetricRow, NodeRow, NoteRow, Output, Place, Rows, TotalSource, Totals,
 };
 
 use std::sync::Arc;

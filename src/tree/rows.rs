@@ -139,6 +139,28 @@ pub struct MetricRow {
     pub unit: Unit,
     /// The denominator of percentages.
     pub total: f64,
+    /// Who gave it.
+    pub total_source: TotalSource,
+}
+
+/// Who gave the total of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TotalSource {
+    /// Nobody: it is the sum of the roots or, without nodes, of what the functions cost themselves.
+    Counted,
+    /// The file.
+    Stated,
+}
+
+impl TotalSource {
+    /// Its name in the database.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Counted => "counted",
+            Self::Stated => "stated",
+        }
+    }
 }
 
 /// What a run says of one function or one of its lines in one metric. `None` is unknown.
@@ -351,7 +373,7 @@ impl Totals {
     pub(super) fn with_stated(mut self, stated: &[Option<f64>]) -> Self {
         for (at, metric) in self.metrics.iter_mut().enumerate() {
             if let Some(&Some(stated)) = stated.get(at) {
-                metric.total = stated;
+                (metric.total, metric.total_source) = (stated, TotalSource::Stated);
             } else if self.nodes == 0 {
                 let own = self.functions.iter().filter(|row| row.metric.0 as usize == at);
                 metric.total = own.filter_map(|row| row.figures.exclusive).fold(0.0, |sum, cost| sum + cost);

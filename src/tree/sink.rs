@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::ledger::Site;
-use super::rows::{CostRow, InfoFigures, MetricRow, NodeRow, Output};
+use super::rows::{CostRow, InfoFigures, MetricRow, NodeRow, Output, TotalSource};
 use super::{Given, NODES_PER_BATCH, NONE, NOTHING, TreeBuilder, index};
 use crate::events::{
     Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact, Sample, Sink,
@@ -115,7 +115,12 @@ impl<O: Output> Sink for TreeBuilder<O> {
         if self.has_rows() {
             self.refuse("the importer announced a metric after the first cost");
         } else {
-            self.metrics.push(MetricRow { name: name.to_owned(), unit, total: 0.0 });
+            self.metrics.push(MetricRow {
+                name: name.to_owned(),
+                unit,
+                total: 0.0,
+                total_source: TotalSource::Counted,
+            });
             self.frozen = false;
         }
         MetricId(index(self.metrics.len()).saturating_sub(1))

@@ -9,6 +9,7 @@
  *               short   a write does the first half, and says so
  *               int     the program gets a SIGINT, then the call goes on; term: a SIGTERM
  *               NUMBER  the call fails with this errno; with a + behind it, so does each one after it that needs room
+ * FAULT_DISK    a file elsewhere: gets what changes files and the folder, in its order (see note)
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,6 +36,7 @@ static long at;
 static enum effect effect;
 static int number;  /* of the signal, or errno */
 static int lasting;
+static int disk = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long calls;
 
@@ -51,6 +53,8 @@ static void start(void) {
     const char *text = getenv("FAULT_LOG");
     int (*real_open)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
     if (text) report = real_open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    text = getenv("FAULT_DISK");
+    if (text) disk = real_open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     folder = getenv("FAULT_FOLDER");
     length = folder ? strlen(folder) : 0;
     text = getenv("FAULT_AT");
@@ -114,10 +118,43 @@ static int turn(const char *call, const char *path, int needs_room) {
     if (effect == NONE || at == 0 || now < at || (now > at && !(lasting && needs_room))) return 0;
     if (effect == SIGNAL) {
         kill(getpid(), number);
+        /* The thread that heeds signals gets its turn. */
+        usleep(50000);
         return 0;
     }
     if (effect == KILL) kill(getpid(), SIGKILL);
     return 1;
+}
+
+/* Writes down a change that has been made: a line, then the bytes of a write.
+ *
+ *     WHAT INODE PLACE SIZE NAME
+ *
+ * WHAT is write, truncate, sync, create (a file that was not there), name (of a file that is there) or unname.
+ */
+static void note(const char *what, long inode, long place, long size, const char *path, const void *bytes) {
+    if (disk < 0) return;
+    int saved = errno;
+    const char *name = path ? strrchr(path, '/') : NULL;
+    char line[PATH_MAX + 128];
+    int length = snprintf(line, sizeof line, "%s %ld %ld %ld %s\n", what, inode, place, size, name ? name + 1 : "");
+    pthread_mutex_lock(&lock);
+    if (length > 0) raw_write(disk, line, length);
+    if (bytes) raw_write(disk, bytes, size);
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+}
+
+/* The file behind a descriptor of ours, 0 if it is none of the folder's. */
+static long inode(int file) {
+    char buffer[PATH_MAX];
+    struct stat about;
+    return disk >= 0 && opened(file, buffer) && !fstat(file, &about) ? (long)about.st_ino : 0;
+}
+
+static void note_name(const char *what, const char *path) {
+    struct stat about;
+    if (disk >= 0 && path && !lstat(path, &about)) note(what, about.st_ino, 0, 0, path, NULL);
 }
 
 /* The call fails. */
@@ -132,11 +169,12 @@ static int fail(void) {
     pthread_once(&once, start); \
     if (turn(call, path_of, room) && effect != SHORT) return fail()
 
-#define WRITE(name, arguments, parameters, half) \
+#define WRITE(name, arguments, parameters, half, start_of) \
     ssize_t name parameters { \
         REAL(ssize_t, #name, arguments); \
         char buffer[PATH_MAX]; \
         pthread_once(&once, start); \
+        long ours = inode(file), from = ours ? (long)(start_of) : 0; \
         if (turn("write", opened(file, buffer), 1)) { \
             if (effect == FAIL) return fail(); \
             if (size > 1) size /= 2; \
@@ -144,15 +182,18 @@ static int fail(void) {
             if (effect == TORN) kill(getpid(), SIGKILL); \
             return written; \
         } \
-        return half; \
+        ssize_t done = half; \
+        if (ours && done > 0) note("write", ours, from, done, NULL, bytes); \
+        return done; \
     }
 
 #define COMMA ,
-WRITE(write, int COMMA const void * COMMA size_t, (int file, const void *bytes, size_t size), real(file, bytes, size))
+WRITE(write, int COMMA const void * COMMA size_t, (int file, const void *bytes, size_t size), real(file, bytes, size),
+      lseek(file, 0, SEEK_CUR))
 WRITE(pwrite, int COMMA const void * COMMA size_t COMMA off_t,
-      (int file, const void *bytes, size_t size, off_t place), real(file, bytes, size, place))
+      (int file, const void *bytes, size_t size, off_t place), real(file, bytes, size, place), place)
 WRITE(pwrite64, int COMMA const void * COMMA size_t COMMA off64_t,
-      (int file, const void *bytes, size_t size, off64_t place), real(file, bytes, size, place))
+      (int file, const void *bytes, size_t size, off64_t place), real(file, bytes, size, place), place)
 
 #define OPEN(name, arguments, parameters, base, call_with, call_without) \
     int name parameters { \
@@ -163,7 +204,11 @@ WRITE(pwrite64, int COMMA const void * COMMA size_t COMMA off64_t,
             va_start(rest, flags); \
             mode_t mode = va_arg(rest, mode_t); \
             va_end(rest); \
-            return call_with; \
+            const char *made = disk >= 0 ? named(base, path, buffer) : NULL; \
+            int is_new = made && access(made, F_OK); \
+            int file = call_with; \
+            if (is_new && file >= 0) note_name("create", made); \
+            return file; \
         } \
         return call_without; \
     }
@@ -180,53 +225,78 @@ OPEN(openat64, int COMMA const char * COMMA int COMMA ..., (int base, const char
 int fsync(int file) {
     REAL(int, "fsync", int);
     BEFORE(opened(file, buffer), "sync", 0);
-    return real(file);
+    int done = real(file);
+    if (!done && inode(file)) note("sync", inode(file), 0, 0, NULL, NULL);
+    return done;
 }
 
 int fdatasync(int file) {
     REAL(int, "fdatasync", int);
     BEFORE(opened(file, buffer), "sync", 0);
-    return real(file);
+    int done = real(file);
+    if (!done && inode(file)) note("sync", inode(file), 0, 0, NULL, NULL);
+    return done;
 }
 
 int ftruncate(int file, off_t size) {
     REAL(int, "ftruncate", int, off_t);
     BEFORE(opened(file, buffer), "truncate", 1);
-    return real(file, size);
+    int done = real(file, size);
+    if (!done && inode(file)) note("truncate", inode(file), 0, size, NULL, NULL);
+    return done;
 }
 
 int ftruncate64(int file, off64_t size) {
     REAL(int, "ftruncate64", int, off64_t);
     BEFORE(opened(file, buffer), "truncate", 1);
-    return real(file, size);
+    int done = real(file, size);
+    if (!done && inode(file)) note("truncate", inode(file), 0, size, NULL, NULL);
+    return done;
 }
 
 int rename(const char *path, const char *to) {
     REAL(int, "rename", const char *, const char *);
     BEFORE(named(AT_FDCWD, path, buffer), "rename", 1);
-    return real(path, to);
+    int done = real(path, to);
+    if (!done) {
+        char other[PATH_MAX];
+        const char *ours = named(AT_FDCWD, path, buffer);
+        if (ours) note("unname", 0, 0, 0, ours, NULL);
+        note_name("name", named(AT_FDCWD, to, other));
+    }
+    return done;
 }
 
 int link(const char *path, const char *to) {
     REAL(int, "link", const char *, const char *);
     BEFORE(named(AT_FDCWD, path, buffer), "link", 1);
-    return real(path, to);
+    int done = real(path, to);
+    if (!done) note_name("name", named(AT_FDCWD, to, buffer));
+    return done;
 }
 
 int linkat(int base, const char *path, int other, const char *to, int flags) {
     REAL(int, "linkat", int, const char *, int, const char *, int);
     BEFORE(named(base, path, buffer), "link", 1);
-    return real(base, path, other, to, flags);
+    int done = real(base, path, other, to, flags);
+    if (!done) note_name("name", named(other, to, buffer));
+    return done;
 }
 
 int unlink(const char *path) {
     REAL(int, "unlink", const char *);
     BEFORE(named(AT_FDCWD, path, buffer), "unlink", 0);
-    return real(path);
+    int done = real(path);
+    const char *ours = named(AT_FDCWD, path, buffer);
+    if (!done && ours) note("unname", 0, 0, 0, ours, NULL);
+    return done;
 }
 
 int unlinkat(int base, const char *path, int flags) {
     REAL(int, "unlinkat", int, const char *, int);
     BEFORE(named(base, path, buffer), "unlink", 0);
-    return real(base, path, flags);
+    int done = real(base, path, flags);
+    const char *ours = named(base, path, buffer);
+    if (!done && ours) note("unname", 0, 0, 0, ours, NULL);
+    return done;
 }

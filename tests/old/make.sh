@@ -4,7 +4,7 @@
 #
 #     sh tests/old/make.sh target/debug/profdb N
 #
-# The files of versions 1 to 3 are of the programs before migrations 0002, 0003 and 0004, which knew fewer formats.
+# The files of versions 1 to 4 are of the programs before migrations 0002 to 0005, which knew fewer formats or options.
 set -eu
 program=$(realpath "$1")
 version=$2
