@@ -16,7 +16,8 @@
 #   xml      import of the XML tree into a new database; lxml with Python's sqlite3; the bare loop over the events of
 #            quick-xml, which keeps nothing
 #   lisp     import of the LispWorks tree into a new database; sqlite3 .import of the rows that come of it
-#   folded   import of the stacks of the LispWorks tree, a line each (0.6 GB); inferno-flamegraph, which draws them
+#   folded   import of the first 521 MB of the stacks of the LispWorks tree, a line each; inferno-flamegraph, which draws
+#            them
 #   pprof    import of the same as a pprof file; `go tool pprof -top`
 #   again    import of the CSV tree into a database that has it already
 #   hundred  import of the CSV tree into a database of 99 other runs, each a tree of its own with a tenth of the rows,
@@ -186,7 +187,8 @@ export_once() {
     cat "$2" >/dev/null
 }
 
-folded=$inputs/tree-$rows.folded
+stacks=$inputs/tree-$rows.folded
+folded=$work/first.folded
 pprof=$inputs/tree-$rows.pb.gz
 database=$work/compare.db
 parquet=$work/compare.parquet
@@ -208,9 +210,11 @@ while [ "$round" -lt "$rounds" ]; do
         SELECT node_id, up, size, outer_up, depth, function_id, file, line, col, calls, exclusive, cumulative
         FROM nodes" >"$lisp_nodes"
     import_rows lisp "$lisp_nodes"
-    export_once folded "$folded"
+    export_once folded "$stacks"
+    [ -s "$folded" ] || LC_ALL=C awk '(bytes += length($0) + 1) > 521e6 { exit } { print }' "$stacks" >"$folded"
     export_once pprof "$pprof"
-    create folded profdb "$work/folded.db" "$profdb" import --db "$work/folded.db" "$folded"
+    rm -f "$work/folded.db"
+    measure folded profdb - "$profdb" import --db "$work/folded.db" "$folded"
     if command -v inferno-flamegraph >/dev/null; then
         measure folded inferno-flamegraph - inferno-flamegraph "$folded"
     fi

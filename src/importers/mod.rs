@@ -5,9 +5,9 @@
 //!
 //! # Other profilers
 //! Many profilers have no format here, because they write one of those above, or another program does it for them. Where there
-//! is a choice, the table names what tells most. Recordings of gperftools 2.10, heaptrack 1.4, NYTProf 6.12, pyinstrument 5.1,
-//! stackprof 0.2.21, viztracer 1.1 and yappi 1.7 were read and compared with what these programs print, or with sums over the
-//! file; of the others, what their documentation says they write is what is read.
+//! is a choice, the table names what tells most. Recordings of gperftools 2.10, heaptrack 1.4, pyinstrument 5.1, stackprof 0.2.21,
+//! viztracer 1.1 and yappi 1.7 were compared with what these programs print, or with sums over the file, those of NYTProf 6.12
+//! only read; of the others, what their documentation says they write is what is read.
 //!
 //! | profiler | what to run | format |
 //! | --- | --- | --- |

@@ -55,7 +55,9 @@ impl<O: Output> TreeBuilder<O> {
         if sample.labels.is_some_and(|labels| !self.labels.knows(labels)) {
             return self.refuse("the importer gave a sample labels that it never announced");
         }
-        self.trie.call(function_at, sample.calls);
+        if !self.trie.call(function_at, sample.calls) {
+            return self.refuse(&format!("the calls of `{}` add up to more than 2^53", self.name(function)));
+        }
         let holders = [Some(function_at), Some(at).filter(|at| *at != function_at)];
         for &(metric, value) in sample.values {
             if !self.accept(metric, &[value], function) {

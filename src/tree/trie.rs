@@ -4,6 +4,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::sums::Tally;
 use super::{NONE, index};
 
 /// See the module's page. What most nodes do not have lies apart: there may be tens of millions of them.
@@ -13,7 +14,9 @@ pub(super) struct Trie {
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
     metrics: usize,
-    /// Figures of nodes that samples end at: one per metric, `None` where nothing has been said.
+    /// Calls of nodes that samples end at; those of lines mean nothing.
+    calls: Vec<Tally>,
+    /// Figures of the same: one per metric, `None` where nothing has been said.
     figures: Vec<Option<f64>>,
     /// Nodes of the stack that came last, outermost first.
     path: Vec<u32>,
@@ -27,11 +30,8 @@ struct TrieNode {
     first_child: u32,
     last_child: u32,
     next_sibling: u32,
-    /// Where its figures start, in whole sets of them; [`NONE`] if it has none.
+    /// Where its calls and, in whole sets, its figures are; [`NONE`] if it has none.
     figures: u32,
-    has_calls: bool,
-    calls_known: bool,
-    calls: u64,
 }
 
 /// The node above all stacks.
@@ -46,8 +46,7 @@ impl Trie {
     /// Makes room for more metrics, of which nothing has been said yet.
     pub(super) fn set_metrics(&mut self, metrics: usize) {
         let old = std::mem::replace(&mut self.metrics, metrics);
-        let sets = self.figures.len().checked_div(old).unwrap_or(0);
-        let mut figures = vec![None; sets * metrics];
+        let mut figures = vec![None; self.calls.len() * metrics];
         for (set, wider) in self.figures.chunks_exact(old.max(1)).zip(figures.chunks_exact_mut(metrics.max(1))) {
             wider[..old].copy_from_slice(set);
         }
@@ -86,21 +85,27 @@ impl Trie {
         at
     }
 
-    pub(super) fn call(&mut self, at: u32, calls: Option<u64>) {
-        let node = &mut self.nodes[at as usize];
-        node.calls_known = calls.is_some() && (node.calls_known || !node.has_calls);
-        node.has_calls = true;
-        node.calls = node.calls.saturating_add(calls.unwrap_or(0));
+    /// Adds calls to the node of a function, which every sample does that ends there; says whether the sum is still exact.
+    pub(super) fn call(&mut self, at: u32, calls: Option<u64>) -> bool {
+        let place = self.place(at);
+        self.calls[place].add(calls)
     }
 
     pub(super) fn add(&mut self, at: u32, metric: usize, value: f64) {
-        let node = &mut self.nodes[at as usize];
-        if node.figures == NONE {
-            node.figures = index(self.figures.len() / self.metrics);
-            self.figures.resize(self.figures.len() + self.metrics, None);
-        }
-        let figure = &mut self.figures[node.figures as usize * self.metrics + metric];
+        let place = self.place(at);
+        let figure = &mut self.figures[place * self.metrics + metric];
         *figure = Some(figure.map_or(value, |sum| sum + value));
+    }
+
+    /// Where calls and figures of a node are, from now on.
+    fn place(&mut self, at: u32) -> usize {
+        let place = &mut self.nodes[at as usize].figures;
+        if *place == NONE {
+            *place = index(self.calls.len());
+            self.calls.push(Tally::default());
+            self.figures.resize(self.calls.len() * self.metrics, None);
+        }
+        *place as usize
     }
 
     /// The same without what is only needed to add to it.
@@ -116,7 +121,8 @@ impl Trie {
     /// Function, line and calls of a node.
     pub(super) fn node(&self, at: u32) -> (u32, u32, Option<u64>) {
         let node = &self.nodes[at as usize];
-        (node.function, node.line, node.calls_known.then_some(node.calls))
+        let calls = if node.line == NONE { self.calls.get(node.figures as usize) } else { None };
+        (node.function, node.line, calls.copied().and_then(Tally::get))
     }
 
     /// What samples that end at a node have said of a metric.
@@ -144,18 +150,7 @@ impl Trie {
 
 impl TrieNode {
     fn new(parent: u32, function: u32, line: u32) -> Self {
-        Self {
-            parent,
-            function,
-            line,
-            first_child: TOP,
-            last_child: TOP,
-            next_sibling: TOP,
-            figures: NONE,
-            has_calls: false,
-            calls_known: false,
-            calls: 0,
-        }
+        Self { parent, function, line, first_child: TOP, last_child: TOP, next_sibling: TOP, figures: NONE }
     }
 }
 
@@ -166,6 +161,7 @@ impl Default for Trie {
             index: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             metrics: 0,
+            calls: Vec::new(),
             figures: Vec::new(),
             path: Vec::new(),
         }
