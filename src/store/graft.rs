@@ -187,10 +187,10 @@ impl<'c> Pager<'c> {
 
     fn leaf(&mut self, source: &mut Source<'_>, kind: Kind, number: u32) -> Result<u32, Cause> {
         let page = source.page(number)?;
-        let cells = cells(kind, page)?;
-        if cells.iter().all(|cell| cell.spill.is_none()) {
+        if !spills(kind, page).ok_or_else(damaged)? {
             return self.append(page);
         }
+        let cells = cells(kind, page)?;
         let mut page = page.to_vec();
         for cell in cells {
             self.spill(source, &mut page[cell.start..cell.end], cell.spill)?;
@@ -370,6 +370,18 @@ fn cells(kind: Kind, page: &[u8]) -> Result<Vec<Cell>, Cause> {
     let places = (0..number).map(|at| sixteen_bits(page, head + PLACE * at));
     let cells = places.map(|place| cell(kind, interior, page, place?, page.len()));
     cells.collect::<Option<_>>().ok_or_else(damaged)
+}
+
+/// Whether something on a leaf goes on on pages of its own: hardly ever, so that no more is read of each cell than it takes.
+fn spills(kind: Kind, page: &[u8]) -> Option<bool> {
+    for at in 0..sixteen_bits(page, 3)? {
+        let mut start = sixteen_bits(page, LEAF_HEAD + PLACE * at)?;
+        let record = usize::try_from(number(page, &mut start)?).ok()?;
+        if kind.kept(record, page.len()) < record {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 /// The cell that begins at `start`. `page` may be shorter than a page.
