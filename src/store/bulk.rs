@@ -51,6 +51,8 @@ struct Roots {
 /// See the module's page.
 pub(super) struct Bulk {
     file: PageFile,
+    /// Whether the file has to reach the disk.
+    lasts: bool,
     roots: Roots,
     record: Record,
     functions: Vec<Arc<Function>>,
@@ -91,8 +93,8 @@ struct Costs {
 }
 
 impl Bulk {
-    /// Begins to write behind the empty tables that SQLite has made in `file`.
-    pub(super) fn new(connection: &Connection, file: File) -> Result<Self, Cause> {
+    /// Begins to write behind the empty tables that SQLite has made in `file`, which is one that is there to stay or not.
+    pub(super) fn new(connection: &Connection, file: File, lasts: bool) -> Result<Self, Cause> {
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
         let root = |name: &str| connection.query_row(sql, [name], |row| row.get(0));
         let roots = Roots {
@@ -113,6 +115,7 @@ impl Bulk {
             nodes: TableTree::new(&file),
             file,
             roots,
+            lasts,
             record: Record::default(),
             functions: Vec::new(),
             next: 1,
@@ -210,7 +213,10 @@ impl Bulk {
     /// of functions are made in other threads, as the importer has left its core; what the file holds depends on no clock.
     pub(super) fn finish(mut self, end: Option<&End<'_>>, ids: &Ids) -> io::Result<Rest> {
         let functions = std::mem::take(&mut self.functions);
+        let on_disk = if self.lasts { Some(self.file.handle()?) } else { None };
         thread::scope(|scope| {
+            // Most of the file is whole: the disk may begin. What fails is told to who asks first.
+            let synced = on_disk.as_ref().map(|file| scope.spawn(|| file.sync_data()));
             let added_up = end.and_then(|end| end.totals);
             let added_up = added_up.map(|totals| scope.spawn(|| AddedUp::new(totals, ids)));
             let sorted = scope.spawn(|| {
@@ -226,7 +232,8 @@ impl Bulk {
                 }
             }
             self.functions_key(&joined(sorted))?;
-            added_up.map_or(Ok(()), |added_up| joined(added_up)?.put_into(&mut self.file, &self.roots))
+            added_up.map_or(Ok(()), |added_up| joined(added_up)?.put_into(&mut self.file, &self.roots))?;
+            synced.map_or(Ok(()), joined)
         })?;
         self.function_rows.finish(&mut self.file, self.roots.functions)?;
         self.nodes.finish(&mut self.file, self.roots.nodes)?;

@@ -86,6 +86,11 @@ impl PageFile {
         Ok(Self { file, page_size, next, chunk: Vec::with_capacity(CHUNK + page_size), offset })
     }
 
+    /// The file, for another thread. Pages of the last chunk may not be in it yet.
+    pub(super) fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     /// Gives the pages of a buffer their places; says the numbers that they have now.
     pub(super) fn take(&mut self, buffer: &PageBuffer) -> io::Result<Vec<u32>> {
         buffer.pages.chunks_exact(self.page_size).map(|page| self.append(page)).collect()

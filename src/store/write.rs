@@ -95,7 +95,7 @@ impl Database {
         let begun = self.claim.as_ref().map(|claim| {
             // Until the file is in its place, it is nobody's loss.
             empty_tables(&self.connection)?;
-            Bulk::new(&self.connection, claim.file()?)
+            Bulk::new(&self.connection, claim.file()?, true)
         });
         let bulk = begun.transpose().map_err(|cause: Cause| self.failed(cause))?.map(Box::new);
         let is_new = bulk.is_some();
@@ -225,7 +225,7 @@ impl RunWriter<'_> {
     fn begin_segment(&mut self) -> Result<(), Cause> {
         self.segment = Segment::new(self.connection())?;
         if let Some(segment) = &self.segment {
-            self.bulk = Some(Box::new(Bulk::new(segment.connection(), segment.file()?)?));
+            self.bulk = Some(Box::new(Bulk::new(segment.connection(), segment.file()?, false)?));
         }
         Ok(())
     }
@@ -430,7 +430,8 @@ impl RunWriter<'_> {
     }
 
     fn facts(&self, run: i64, totals: &Totals, meta: &RunMeta) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total, total_source) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total, total_source)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let mut insert = self.connection().prepare(sql)?;
         for (position, metric) in (1_i64..).zip(&totals.metrics) {
             let id = self.ids.metrics_before + position;

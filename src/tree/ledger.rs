@@ -137,9 +137,12 @@ pub(super) struct Ledger {
     edge_sums: Vec<EdgeSums>,
     /// By callee and caller, the first edge of each pair, where that has a line.
     pair_index: HashIndex,
-    /// What the file itself says, and where that is by metric, function and line.
+    /// What the file itself says.
     recorded: Vec<InfoFigures>,
-    recorded_index: HashMap<(u32, u32, u32), u32>,
+    /// Where that is: one per function and metric, [`NONE`] where it says nothing; fewer if nothing is said of the last ones.
+    recorded_functions: Vec<u32>,
+    /// The same by metric and line.
+    recorded_lines: HashMap<(u32, u32), u32>,
     /// For runs that know no paths: one per function.
     recursions: Vec<Recursion>,
     /// The same, and one per metric.
@@ -473,7 +476,19 @@ impl Ledger {
     /// Keeps what the file itself says of a function or line ([`NONE`] for functions).
     pub(super) fn record(&mut self, metric: MetricId, function: u32, line: u32, figures: InfoFigures) {
         let next = index(self.recorded.len());
-        let at = *self.recorded_index.entry((metric.0, function, line)).or_insert(next);
+        let known = if line == NONE {
+            let at = function as usize * self.metrics + metric.0 as usize;
+            if self.recorded_functions.len() <= at {
+                self.recorded_functions.resize(self.functions.len() * self.metrics, NONE);
+            }
+            &mut self.recorded_functions[at]
+        } else {
+            self.recorded_lines.entry((metric.0, line)).or_insert(NONE)
+        };
+        if *known == NONE {
+            *known = next;
+        }
+        let at = *known;
         match self.recorded.get_mut(at as usize) {
             Some(before) => *before = figures,
             None => self.recorded.push(figures),
@@ -601,7 +616,13 @@ impl Ledger {
             figures.cumulative = known.then_some(sums.cumulative);
             figures.seen = known.then_some(sums.seen);
         }
-        if let Some(said) = self.recorded_index.get(&key).and_then(|at| self.recorded.get(*at as usize)) {
+        let (metric, function, line) = key;
+        let said = if line == NONE {
+            self.recorded_functions.get(function as usize * self.metrics + metric as usize)
+        } else {
+            self.recorded_lines.get(&(metric, line))
+        };
+        if let Some(said) = said.and_then(|at| self.recorded.get(*at as usize)) {
             figures.calls = said.calls.or(figures.calls);
             figures.primitive = said.primitive.or(figures.primitive);
             figures.exclusive = said.exclusive.or(figures.exclusive);
