@@ -237,6 +237,10 @@ impl<O: Output> TreeBuilder<O> {
         self.stop.set();
     }
 
+    fn refuse_calls(&mut self, function: u32) {
+        self.refuse(&format!("the calls of `{}` add up to more than 2^53", self.name(function)));
+    }
+
     fn freeze(&mut self) {
         if self.frozen {
             return;
@@ -285,7 +289,7 @@ impl<O: Output> TreeBuilder<O> {
         let node = self.next;
         let opened = self.ledger.open_function(function, node, calls);
         if !opened.exact {
-            self.refuse(&format!("the calls of `{}` add up to more than 2^53", self.name(function)));
+            self.refuse_calls(function);
         }
         let (caller, edge, outermost_pair) = if self.ledger.is_container(function) {
             (above, NONE, false)

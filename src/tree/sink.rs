@@ -56,7 +56,7 @@ impl<O: Output> TreeBuilder<O> {
             return self.refuse("the importer gave a sample labels that it never announced");
         }
         if !self.trie.call(function_at, sample.calls) {
-            return self.refuse(&format!("the calls of `{}` add up to more than 2^53", self.name(function)));
+            return self.refuse_calls(function);
         }
         let holders = [Some(function_at), Some(at).filter(|at| *at != function_at)];
         for &(metric, value) in sample.values {
