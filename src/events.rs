@@ -285,6 +285,9 @@ pub enum Cost {
 pub struct Sample<'a> {
     /// Frames, outermost first, at least one. `F[line]` stands for the function and its line.
     pub stack: &'a [Frame<'a>],
+    /// So many of them, at least, are the first ones of the sample before: an importer that knows it spares others to
+    /// compare them. 0 where nothing is known.
+    pub shared: usize,
     /// Calls of the innermost function; `None` where a profiler does not count them.
     pub calls: Option<u64>,
     /// Exclusive cost of the innermost frame.

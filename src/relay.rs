@@ -184,7 +184,7 @@ impl Said {
                     let calls = calls(has_calls);
                     let (stack, values) = (frames.next(others), values.next(count));
                     let labels = labels.next().copied().flatten();
-                    builder.sample_below(shared as usize, Sample { stack, calls, values, labels });
+                    builder.sample_below(shared as usize, Sample { stack, shared: 0, calls, values, labels });
                 }
                 Event::Edge { callee, has_caller, kind, has_calls, costs: count } => builder.edge(Edge {
                     callee,
@@ -404,7 +404,12 @@ impl Sink for Relay {
     }
 
     fn sample(&mut self, sample: Sample<'_>) {
-        let shared = self.last_stack.iter().zip(sample.stack).take_while(|(last, frame)| last.is(frame)).count();
+        let common = |from: usize| {
+            let last = self.last_stack.iter().skip(from);
+            from + last.zip(sample.stack.iter().skip(from)).take_while(|(last, frame)| last.is(frame)).count()
+        };
+        let shared = common(sample.shared);
+        debug_assert_eq!(shared, common(0), "an importer knows what stacks share");
         self.last_stack.truncate(shared);
         let others = sample.stack.get(shared..).unwrap_or_default();
         for frame in others {

@@ -92,7 +92,7 @@ fn stored(samples: &[Taken], default: usize) -> Database {
             .collect();
         let labels = (!labels.is_empty()).then(|| builder.labels(&labels));
         let values: Vec<(MetricId, f64)> = metrics.into_iter().zip(sample.costs.map(f64::from)).collect();
-        builder.sample(Sample { stack: &stack, calls: None, values: &values, labels });
+        builder.sample(Sample { stack: &stack, shared: 0, calls: None, values: &values, labels });
     }
     let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
     let mut database = Database::in_memory().expect("memory");

@@ -278,7 +278,13 @@ impl Event {
             Self::Leave => sink.leave(),
             Self::Sample(function, metric, figure) => {
                 let stack: Vec<Frame<'_>> = function.map(frame).into_iter().collect();
-                sink.sample(Sample { stack: &stack, calls: None, values: &[(MetricId(metric), figure)], labels: None });
+                sink.sample(Sample {
+                    stack: &stack,
+                    shared: 0,
+                    calls: None,
+                    values: &[(MetricId(metric), figure)],
+                    labels: None,
+                });
             }
             Self::Edge(callee, caller, metric, figure) => {
                 let (exclusive, rest) = (Some(figure), None);
@@ -375,8 +381,8 @@ fn refusals_name_their_reason() {
         ("the calls of `f` add up to more than 2^53", |sink| calls(sink, &[(F, Some(MANY + 1)), (F, None)])),
         ("the calls of `f` add up to more than 2^53", |sink| {
             let stack = [Frame::line(FunctionId(F), 7)];
-            sink.sample(Sample { stack: &stack, calls: Some(MANY), values: &[], labels: None });
-            sink.sample(Sample { stack: &stack, calls: Some(MANY), values: &[], labels: None });
+            sink.sample(Sample { stack: &stack, shared: 0, calls: Some(MANY), values: &[], labels: None });
+            sink.sample(Sample { stack: &stack, shared: 0, calls: Some(MANY), values: &[], labels: None });
         }),
         ("the calls of `f[7]` add up to more than 2^53", |sink| {
             sink.enter(Frame::function(FunctionId(F)), None);

@@ -42,10 +42,10 @@
 
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
-use super::common::stack_lines::{Stacks, split_last};
+use super::common::stack_lines::{Name, Stacks, split_last};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
-use crate::events::{Frame, FunctionDef, Kind, MetricId, RunFact, Sample, Severity, Sink, Unit};
+use crate::events::{Frame, FunctionDef, Kind, MetricId, RunFact, Severity, Sink, Unit};
 use crate::input::Input;
 
 /// See the module's page.
@@ -177,9 +177,33 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         return Err(ImportError::Refused("this is Austin's binary format: mojo2austin makes text of it".to_owned()));
     }
     let mut header = Header::default();
-    let mut metrics = None;
-    let mut stacks = Stacks::default();
-    let mut names = Names::default();
+    let mut stacks = Stacks::new(input, Names::default());
+    let read = read(input, sink, &mut header, &mut stacks);
+    // Also what comes before an error.
+    stacks.tell(sink);
+    read?;
+    match (header.metrics, header.mode, header.properties) {
+        (Some(_), ..) => {}
+        (None, _, 0) => {
+            return Err(ImportError::malformed(input.position(), "a line of Austin's", "the end of the file"));
+        }
+        // Nothing was sampled.
+        (None, mode, _) => drop(Metrics::announce(mode.unwrap_or(Mode::Wall), sink)),
+    }
+    header.not_read.note_with(sink, Severity::Warning, |count, first| {
+        format!("{} not read (first: {first})", many(count, "property line"))
+    });
+    stacks.names().remarks(sink);
+    Ok(())
+}
+
+/// Reads all lines. Those at the end may wait to be told.
+fn read(
+    input: &mut Input<'_>,
+    sink: &mut dyn Sink,
+    header: &mut Header,
+    stacks: &mut Stacks<Names>,
+) -> Result<(), ImportError> {
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {
         let line = line.trim_ascii_end();
@@ -187,7 +211,8 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
             continue;
         }
         if line.starts_with(b"#") {
-            header.line(at, line, metrics, sink)?;
+            stacks.tell(sink);
+            header.line(at, line, sink)?;
             continue;
         }
         let wrong = || {
@@ -199,51 +224,30 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
             return Err(ImportError::malformed(at, "P and a process; T and a thread", quote(stack)));
         }
         let figures = read_figures(figures).ok_or_else(wrong)?;
-        let metrics = *metrics.get_or_insert_with(|| {
+        let metrics = *header.metrics.get_or_insert_with(|| {
             let guess = if figures.1.is_some() { Mode::Full } else { Mode::Wall };
             Metrics::announce(header.mode.unwrap_or(guess), sink)
         });
         let values = metrics.values(figures).ok_or_else(wrong)?;
-        let stack = stacks.frames(stack, at, |frame| names.frame(frame, at, sink))?;
-        let mut known = [(MetricId(0), 0.0); 3];
-        let mut count = 0;
-        for (place, value) in known.iter_mut().zip(values.into_iter().flatten()) {
-            *place = value;
-            count += 1;
+        if stacks.add(at, stack, values.into_iter().flatten().collect())? {
+            stacks.tell(sink);
         }
-        sink.sample(Sample { stack, calls: None, values: known.get(..count).unwrap_or_default(), labels: None });
     }
-    match (metrics, header.mode, header.properties) {
-        (Some(_), ..) => {}
-        (None, _, 0) => {
-            return Err(ImportError::malformed(input.position(), "a line of Austin's", "the end of the file"));
-        }
-        // Nothing was sampled.
-        (None, mode, _) => drop(Metrics::announce(mode.unwrap_or(Mode::Wall), sink)),
-    }
-    header.not_read.note_with(sink, Severity::Warning, |count, first| {
-        format!("{} not read (first: {first})", many(count, "property line"))
-    });
-    names.remarks(sink);
     Ok(())
 }
 
 /// What the lines say that begin with `#`.
 #[derive(Default)]
 struct Header {
+    /// What samples count for; known when the first one comes.
+    metrics: Option<Metrics>,
     mode: Option<Mode>,
     properties: u64,
     not_read: Counted,
 }
 
 impl Header {
-    fn line(
-        &mut self,
-        at: Position,
-        line: &[u8],
-        metrics: Option<Metrics>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), ImportError> {
+    fn line(&mut self, at: Position, line: &[u8], sink: &mut dyn Sink) -> Result<(), ImportError> {
         let text = String::from_utf8_lossy(line.get(1..).unwrap_or_default());
         let Some((key, value)) = text.split_once(':').filter(|_| self.properties < MOST_PROPERTIES) else {
             self.not_read.add_with(at, || quote(line));
@@ -255,8 +259,10 @@ impl Header {
             (key, value) => {
                 if key == "mode" {
                     let mode = Mode::named(value.as_bytes())
-                        .filter(|mode| metrics.is_none_or(|metrics| metrics.mode == *mode))
-                        .ok_or_else(|| ImportError::malformed(at, mode_expected(metrics), quote(value.as_bytes())))?;
+                        .filter(|mode| self.metrics.is_none_or(|metrics| metrics.mode == *mode))
+                        .ok_or_else(|| {
+                            ImportError::malformed(at, mode_expected(self.metrics), quote(value.as_bytes()))
+                        })?;
                     self.mode = Some(mode);
                 }
                 sink.run(RunFact::Other(key, value));
@@ -280,8 +286,7 @@ struct Names {
     not_utf8: Counted,
 }
 
-impl Names {
-    /// What stands for a frame that is met for the first time.
+impl Name for Names {
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
         let text = String::from_utf8_lossy(frame);
         if text.as_bytes() != frame {
@@ -311,7 +316,9 @@ impl Names {
             }
         }
     }
+}
 
+impl Names {
     fn remarks(&self, sink: &mut dyn Sink) {
         self.other_form.note_with(sink, Severity::Warning, |count, first| {
             format!("{} not of the form file:function:line, named by all of it (first: {first})", many(count, "frame"))

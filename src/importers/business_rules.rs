@@ -581,6 +581,7 @@ impl Log {
             let (values, count) = values(merged.value, reading);
             sink.sample(Sample {
                 stack: &stack,
+                shared: 0,
                 calls: None,
                 values: values.get(..count).unwrap_or_default(),
                 labels: None,

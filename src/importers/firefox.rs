@@ -542,7 +542,7 @@ impl Costs {
             values.clear();
             let told = metrics.iter().zip(costs).filter(|(_, cost)| **cost != 0.0);
             values.extend(told.filter_map(|(metric, cost)| Some(((*metric)?, *cost))));
-            sink.sample(Sample { stack: &stack, calls: None, values: &values, labels: *labels });
+            sink.sample(Sample { stack: &stack, shared: 0, calls: None, values: &values, labels: *labels });
         }
     }
 }

@@ -37,10 +37,10 @@
 
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
-use super::common::stack_lines::{Stacks, split_last};
+use super::common::stack_lines::{Figures, Name, Stacks, split_last};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
-use crate::events::{Frame, FunctionDef, RunFact, Sample, Severity, Sink, Unit};
+use crate::events::{Frame, FunctionDef, RunFact, Severity, Sink, Unit};
 use crate::input::{HEAD, Input};
 
 /// See the module's page.
@@ -137,6 +137,29 @@ fn has_closed_frames(head: &[u8]) -> bool {
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
+    let mut stacks = Stacks::new(input, Names::default());
+    let mut comments = Counted::default();
+    let read = read(input, sink, &mut stacks, &mut comments);
+    // Also what comes before an error.
+    stacks.tell(sink);
+    read?;
+    if stacks.is_empty() {
+        return Err(ImportError::malformed(input.position(), "a stack, a blank and a number", "the end of the file"));
+    }
+    comments.note_with(sink, Severity::Info, |count, first| {
+        format!("{} not read (first: {first})", many(count, "comment"))
+    });
+    stacks.names().remarks(sink);
+    Ok(())
+}
+
+/// Reads all lines. Those at the end may wait to be told.
+fn read(
+    input: &mut Input<'_>,
+    sink: &mut dyn Sink,
+    stacks: &mut Stacks<Names>,
+    comments: &mut Counted,
+) -> Result<(), ImportError> {
     let two = has_two(input.head());
     let closed = has_closed_frames(input.head());
     let before = if two { Some(sink.metric("samples_before", Unit::Count)) } else { None };
@@ -144,10 +167,6 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     if two {
         sink.run(RunFact::DefaultMetric(samples));
     }
-    let mut stacks = Stacks::default();
-    let mut names = Names::default();
-    let mut comments = Counted::default();
-    let mut has_stacks = false;
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {
         let line = line.trim_ascii_end();
@@ -158,29 +177,21 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
             comments.add_with(at, || quote(line));
             continue;
         }
-        has_stacks = true;
-        let (stack, values) = if let Some(before) = before {
+        let (stack, figures) = if let Some(before) = before {
             let (stack, first, second) = split_two(line)
                 .ok_or_else(|| malformed(at, "a stack and two numbers, as in the lines before it", line))?;
-            (stack, [(samples, second), (before, first)])
+            (stack, Figures::from_slice(&[(samples, second), (before, first)]))
         } else {
             let (stack, count) = split_last(line)
                 .and_then(|(stack, count)| Some((stack, figure(count)?)))
                 .ok_or_else(|| malformed(at, "a stack, a blank and a number", line))?;
-            (stack, [(samples, count); 2])
+            (stack, Figures::from_slice(&[(samples, count)]))
         };
         let stack = if closed { stack.strip_suffix(b";").unwrap_or(stack) } else { stack };
-        let stack = stacks.frames(stack, at, |frame| names.frame(frame, at, sink))?;
-        let values = values.get(..1 + usize::from(two)).unwrap_or_default();
-        sink.sample(Sample { stack, calls: None, values, labels: None });
+        if stacks.add(at, stack, figures)? {
+            stacks.tell(sink);
+        }
     }
-    if !has_stacks {
-        return Err(ImportError::malformed(input.position(), "a stack, a blank and a number", "the end of the file"));
-    }
-    comments.note_with(sink, Severity::Info, |count, first| {
-        format!("{} not read (first: {first})", many(count, "comment"))
-    });
-    names.remarks(sink);
     Ok(())
 }
 
@@ -201,8 +212,7 @@ struct Names {
     not_utf8: Counted,
 }
 
-impl Names {
-    /// What stands for a frame that is met for the first time.
+impl Name for Names {
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
         if frame.is_empty() {
             self.unnamed.add(at);
@@ -213,7 +223,9 @@ impl Names {
         }
         Frame::function(sink.function(FunctionDef::named(&name)))
     }
+}
 
+impl Names {
     fn remarks(&self, sink: &mut dyn Sink) {
         self.unnamed.note(sink, Severity::Warning, |_| "a frame without a name, and perhaps more of them".to_owned());
         self.not_utf8.note_with(sink, Severity::Warning, |count, first| {

@@ -316,7 +316,7 @@ impl Names {
     }
 
     fn add(&mut self, text: &str, name: Name, position: Position) {
-        self.dictionary.add(text);
+        self.dictionary.add(text.as_bytes());
         self.names.push(name);
         self.positions.push(position);
     }
@@ -380,7 +380,7 @@ impl<'s> Tree<'s> {
         };
         known.sum = known.sum.saturating_add(row.count);
         if known.info != row.info {
-            self.contradicting.add_with(position, || quote(self.names.dictionary.text(number).as_bytes()));
+            self.contradicting.add_with(position, || quote(self.names.dictionary.text(number)));
         }
         if row.depth > 1 && known.kind.is_container() {
             self.unlisted.add(position);
@@ -409,7 +409,7 @@ impl<'s> Tree<'s> {
         let mut cut = Counted::default();
         for ((number, name), position) in (0..).zip(names).zip(positions) {
             if name.sum != name.info.seen {
-                cut.add_with(*position, || quote(dictionary.text(number).as_bytes()));
+                cut.add_with(*position, || quote(dictionary.text(number)));
             }
             self.sink.info(Info {
                 frame: Frame::function(name.function),

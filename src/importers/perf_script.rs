@@ -314,6 +314,7 @@ impl<'s> Script<'s> {
         self.samples += 1;
         self.sink.sample(Sample {
             stack: &stack,
+            shared: 0,
             calls: None,
             values: values.get(..count).unwrap_or_default(),
             labels: None,

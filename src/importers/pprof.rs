@@ -565,11 +565,11 @@ impl<'s> Profile<'s> {
             let pseudo = FunctionDef { kind: Kind::Pseudo, ..FunctionDef::named("[no stack]") };
             let function = *self.no_stack.get_or_insert_with(|| self.sink.function(pseudo));
             let stack = &[Frame::function(function)];
-            self.sink.sample(Sample { stack, calls: None, values: &self.values, labels });
+            self.sink.sample(Sample { stack, shared: 0, calls: None, values: &self.values, labels });
             return Ok(());
         }
         self.unwind(at)?;
-        self.sink.sample(Sample { stack: &self.stack, calls: None, values: &self.values, labels });
+        self.sink.sample(Sample { stack: &self.stack, shared: 0, calls: None, values: &self.values, labels });
         Ok(())
     }
 

@@ -310,7 +310,13 @@ impl<'s> Trace<'s> {
         }
         let thread = self.thread(id, at);
         // A thread is there even if it has no samples.
-        self.sink.sample(Sample { stack: &[Frame::function(thread)], calls: None, values: &[], labels: None });
+        self.sink.sample(Sample {
+            stack: &[Frame::function(thread)],
+            shared: 0,
+            calls: None,
+            values: &[],
+            labels: None,
+        });
         Ok(Section::Thread(thread))
     }
 
@@ -395,7 +401,13 @@ impl<'s> Trace<'s> {
             self.stack.push(Frame::function(function));
             self.ids.push(*id);
         }
-        self.sink.sample(Sample { stack: &self.stack, calls: None, values: &[(self.metric, 1.0)], labels: None });
+        self.sink.sample(Sample {
+            stack: &self.stack,
+            shared: 0,
+            calls: None,
+            values: &[(self.metric, 1.0)],
+            labels: None,
+        });
         Ok(())
     }
 

@@ -155,7 +155,7 @@ impl Stream {
     fn say_samples(&self, sink: &mut dyn Sink, samples: &[Stack]) {
         for stack in samples {
             let frames: Vec<Frame<'_>> = stack.frames.iter().map(|&spot| self.frame(sink, spot)).collect();
-            sink.sample(Sample { stack: &frames, calls: stack.calls, values: &stack.values, labels: None });
+            sink.sample(Sample { stack: &frames, shared: 0, calls: stack.calls, values: &stack.values, labels: None });
         }
     }
 

@@ -15,7 +15,7 @@ pub(in crate::importers) struct Dictionary {
     index: HashIndex,
     hasher: DefaultHashBuilder,
     /// One name behind the other, and where each of them ends.
-    text: String,
+    text: Vec<u8>,
     ends: Vec<usize>,
 }
 
@@ -44,29 +44,29 @@ impl Dictionary {
 
     /// Says that the text of a name will be asked for.
     pub(in crate::importers) fn prefetch_text(&self, at: u32) {
-        prefetch_index(self.text.as_bytes(), self.start(at));
+        prefetch_index(&self.text, self.start(at));
     }
 
     /// The number of a name whose hash is known, and what that says.
     pub(in crate::importers) fn confirm(&self, guess: Option<u32>, name: &[u8], hash: u64) -> Option<u32> {
-        guess.filter(|at| self.text(*at).as_bytes() == name).or_else(|| self.find_hashed(name, hash))
+        guess.filter(|at| self.text(*at) == name).or_else(|| self.find_hashed(name, hash))
     }
 
     fn find_hashed(&self, name: &[u8], hash: u64) -> Option<u32> {
-        self.index.find(hash, |at| self.text(at).as_bytes() == name)
+        self.index.find(hash, |at| self.text(at) == name)
     }
 
     /// Adds a name that is not there. Whoever counts the names knows its number.
-    pub(in crate::importers) fn add(&mut self, name: &str) {
+    pub(in crate::importers) fn add(&mut self, name: &[u8]) {
         // There are fewer functions than that: the sink numbers them in the same way.
         let at = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
-        self.index.insert(self.hash(name.as_bytes()), at);
-        self.text.push_str(name);
+        self.index.insert(self.hash(name), at);
+        self.text.extend_from_slice(name);
         self.ends.push(self.text.len());
     }
 
     /// The text of a name; empty if there is none.
-    pub(in crate::importers) fn text(&self, at: u32) -> &str {
+    pub(in crate::importers) fn text(&self, at: u32) -> &[u8] {
         let end = self.ends.get(at as usize).copied().unwrap_or_default();
         self.text.get(self.start(at)..end).unwrap_or_default()
     }
@@ -86,11 +86,11 @@ mod tests {
         let mut dictionary = Dictionary::default();
         for name in names {
             assert_eq!(dictionary.find(name.as_bytes()), None, "{name:?}");
-            dictionary.add(name);
+            dictionary.add(name.as_bytes());
         }
         for (at, name) in (0..).zip(names) {
             assert_eq!(dictionary.find(name.as_bytes()), Some(at), "{name:?}");
-            assert_eq!(dictionary.text(at), name);
+            assert_eq!(dictionary.text(at), name.as_bytes());
             let hash = dictionary.hash(name.as_bytes());
             for guess in [None, Some(at), Some(4 - at)] {
                 assert_eq!(dictionary.confirm(guess, name.as_bytes(), hash), Some(at), "{name:?} by {guess:?}");

@@ -130,11 +130,12 @@ impl Names {
 
     /// Whether a function is known to have this name. Sinks give the same numbers as the dictionary does.
     fn is(&self, function: FunctionId, name: &str) -> bool {
-        self.functions.get(function.0 as usize) == Some(&function) && self.dictionary.text(function.0) == name
+        self.functions.get(function.0 as usize) == Some(&function)
+            && self.dictionary.text(function.0) == name.as_bytes()
     }
 
     fn add(&mut self, function: FunctionId, name: &str) {
-        self.dictionary.add(name);
+        self.dictionary.add(name.as_bytes());
         self.functions.push(function);
     }
 }
