@@ -24,6 +24,23 @@ impl Tally {
     }
 }
 
+/// A sum of finite costs, unknown until there is one. Half the size of an option.
+#[derive(Clone, Copy)]
+pub(super) struct Sum(f64);
+
+impl Sum {
+    /// No sum of finite numbers is this.
+    pub(super) const UNKNOWN: Self = Self(f64::NAN);
+
+    pub(super) fn add(&mut self, part: f64) {
+        self.0 = self.get().map_or(part, |sum| sum + part);
+    }
+
+    pub(super) fn get(self) -> Option<f64> {
+        (!self.0.is_nan()).then_some(self.0)
+    }
+}
+
 /// What nodes of one function, or of one line, have in common.
 #[derive(Default)]
 pub(super) struct Count {

@@ -4,20 +4,21 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::sums::Tally;
+use super::sums::{Sum, Tally};
 use super::{NONE, index};
+use crate::events::FunctionId;
 
 /// See the module's page. What most nodes do not have lies apart: there may be tens of millions of them.
 pub(super) struct Trie {
     nodes: Vec<TrieNode>,
-    /// By parent, function and line.
+    /// By parent, function and line, without the first child of each node: that is mostly the only one, and lies behind it.
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
     metrics: usize,
     /// Calls of nodes that samples end at; those of lines mean nothing.
     calls: Vec<Tally>,
-    /// Figures of the same: one per metric, `None` where nothing has been said.
-    figures: Vec<Option<f64>>,
+    /// Figures of the same, one per metric.
+    figures: Vec<Sum>,
     /// Nodes of the stack that came last, outermost first.
     path: Vec<u32>,
 }
@@ -46,7 +47,7 @@ impl Trie {
     /// Makes room for more metrics, of which nothing has been said yet.
     pub(super) fn set_metrics(&mut self, metrics: usize) {
         let old = std::mem::replace(&mut self.metrics, metrics);
-        let mut figures = vec![None; self.calls.len() * metrics];
+        let mut figures = vec![Sum::UNKNOWN; self.calls.len() * metrics];
         for (set, wider) in self.figures.chunks_exact(old.max(1)).zip(figures.chunks_exact_mut(metrics.max(1))) {
             wider[..old].copy_from_slice(set);
         }
@@ -64,25 +65,36 @@ impl Trie {
     pub(super) fn below(&mut self, depth: usize, function: u32, line: u32) -> u32 {
         self.path.truncate(depth);
         let parent = self.path.last().copied().unwrap_or(TOP);
-        let (nodes, hasher) = (&mut self.nodes, &self.hasher);
-        let key = |node: &TrieNode| (node.parent, node.function, node.line);
-        let hash = hasher.hash_one((parent, function, line));
-        let same = |at: &u32| key(&nodes[*at as usize]) == (parent, function, line);
-        let found = self.index.find(hash, same).copied();
-        let at = found.unwrap_or_else(|| {
-            let next = index(nodes.len());
-            self.index.insert_unique(hash, next, |at| hasher.hash_one(key(&nodes[*at as usize])));
-            nodes.push(TrieNode::new(parent, function, line));
-            let last = std::mem::replace(&mut nodes[parent as usize].last_child, next);
-            if last == TOP {
-                nodes[parent as usize].first_child = next;
-            } else {
-                nodes[last as usize].next_sibling = next;
-            }
-            next
-        });
+        let at = self.child(parent, function, line).unwrap_or_else(|| self.add_child(parent, function, line));
         self.path.push(at);
         at
+    }
+
+    fn child(&self, parent: u32, function: u32, line: u32) -> Option<u32> {
+        let key = (parent, function, line);
+        let TrieNode { first_child, last_child, .. } = self.nodes[parent as usize];
+        if first_child != TOP && self.nodes[first_child as usize].key() == key {
+            return Some(first_child);
+        }
+        if first_child == last_child {
+            return None;
+        }
+        self.index.find(self.hasher.hash_one(key), |at| self.nodes[*at as usize].key() == key).copied()
+    }
+
+    fn add_child(&mut self, parent: u32, function: u32, line: u32) -> u32 {
+        let (nodes, hasher) = (&mut self.nodes, &self.hasher);
+        let next = index(nodes.len());
+        nodes.push(TrieNode::new(parent, function, line));
+        let last = std::mem::replace(&mut nodes[parent as usize].last_child, next);
+        if last == TOP {
+            nodes[parent as usize].first_child = next;
+        } else {
+            nodes[last as usize].next_sibling = next;
+            let hash = |at: &u32| hasher.hash_one(nodes[*at as usize].key());
+            self.index.insert_unique(hash(&next), next, hash);
+        }
+        next
     }
 
     /// Adds calls to the node of a function, which every sample does that ends there; says whether the sum is still exact.
@@ -93,8 +105,7 @@ impl Trie {
 
     pub(super) fn add(&mut self, at: u32, metric: usize, value: f64) {
         let place = self.place(at);
-        let figure = &mut self.figures[place * self.metrics + metric];
-        *figure = Some(figure.map_or(value, |sum| sum + value));
+        self.figures[place * self.metrics + metric].add(value);
     }
 
     /// Where calls and figures of a node are, from now on.
@@ -103,7 +114,7 @@ impl Trie {
         if *place == NONE {
             *place = index(self.calls.len());
             self.calls.push(Tally::default());
-            self.figures.resize(self.calls.len() * self.metrics, None);
+            self.figures.resize(self.calls.len() * self.metrics, Sum::UNKNOWN);
         }
         *place as usize
     }
@@ -128,7 +139,25 @@ impl Trie {
     /// What samples that end at a node have said of a metric.
     pub(super) fn figure(&self, at: u32, metric: usize) -> Option<f64> {
         let figures = self.nodes[at as usize].figures;
-        if figures == NONE { None } else { self.figures[figures as usize * self.metrics + metric] }
+        if figures == NONE { None } else { self.figures[figures as usize * self.metrics + metric].get() }
+    }
+
+    /// Depth and function of the nodes that these steps open, without lines.
+    pub(super) fn functions(&self, steps: &[Step], mut depth: usize) -> Vec<(usize, FunctionId)> {
+        let mut functions = Vec::with_capacity(steps.len());
+        for step in steps {
+            match step {
+                Step::Enter(at) => {
+                    let node = &self.nodes[*at as usize];
+                    if node.line == NONE {
+                        functions.push((depth, FunctionId(node.function)));
+                    }
+                    depth += 1;
+                }
+                Step::Leave => depth = depth.saturating_sub(1),
+            }
+        }
+        functions
     }
 
     /// All nodes in pre-order, each closed after its children. Does not recurse: stacks may be a million frames deep.
@@ -151,6 +180,10 @@ impl Trie {
 impl TrieNode {
     fn new(parent: u32, function: u32, line: u32) -> Self {
         Self { parent, function, line, first_child: TOP, last_child: TOP, next_sibling: TOP, figures: NONE }
+    }
+
+    fn key(&self) -> (u32, u32, u32) {
+        (self.parent, self.function, self.line)
     }
 }
 
