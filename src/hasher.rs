@@ -1,7 +1,9 @@
 //! The SHA-256 of what passes.
 
 use std::cell::{OnceCell, RefCell};
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use sha2::{Digest, Sha256};
@@ -12,8 +14,7 @@ const FEW: usize = 64 * 1024;
 /// Pieces that may lie between reading and hashing.
 const QUEUE: usize = 4;
 
-/// Hashes the first bytes at once and all others in a thread of its own: copying the bytes for it is several times cheaper
-/// than hashing them here, where the importer waits.
+/// Hashes the first bytes at once and all others in a thread of its own.
 #[derive(Default)]
 pub(crate) struct Hasher {
     first: RefCell<First>,
@@ -26,15 +27,29 @@ struct First {
     bytes: usize,
 }
 
+/// Some of the bytes of a buffer.
+type Piece = (Arc<[u8]>, Range<usize>);
+
 impl Hasher {
+    /// Hashes bytes that somebody else needs again.
     pub(crate) fn update(&self, new: &[u8]) {
+        self.pass(new, || (new.into(), 0..new.len()));
+    }
+
+    /// Hashes bytes that nobody changes before they are hashed.
+    pub(crate) fn update_shared(&self, buffer: Arc<[u8]>, new: Range<usize>) {
+        let bytes = Arc::clone(&buffer);
+        self.pass(bytes.get(new.clone()).unwrap_or_default(), || (buffer, new));
+    }
+
+    fn pass(&self, new: &[u8], piece: impl FnOnce() -> Piece) {
         let mut first = self.first.borrow_mut();
         if self.rest.get().is_none() && first.bytes + new.len() <= FEW {
             first.bytes += new.len();
             first.hash.update(new);
             return;
         }
-        self.rest.get_or_init(|| Apart::start(std::mem::take(&mut first.hash))).update(new);
+        self.rest.get_or_init(|| Apart::start(std::mem::take(&mut first.hash))).update(piece());
     }
 
     pub(crate) fn finish(self) -> [u8; 32] {
@@ -45,38 +60,31 @@ impl Hasher {
     }
 }
 
-/// The thread, and the two ways that pieces take.
+/// The thread, and the way that pieces take.
 struct Apart {
-    full: SyncSender<Vec<u8>>,
-    empty: Receiver<Vec<u8>>,
+    pieces: SyncSender<Piece>,
     thread: JoinHandle<[u8; 32]>,
 }
 
 impl Apart {
     fn start(mut hash: Sha256) -> Self {
-        let (full, filled) = sync_channel::<Vec<u8>>(QUEUE);
-        let (emptied, empty) = channel();
+        let (pieces, passed) = sync_channel::<Piece>(QUEUE);
         let thread = thread::spawn(move || {
-            for bytes in filled {
-                hash.update(&bytes);
-                // Whoever reads no more needs no room.
-                let _ = emptied.send(bytes);
+            for (bytes, new) in passed {
+                hash.update(bytes.get(new).unwrap_or_default());
             }
             hash.finalize().into()
         });
-        Self { full, empty, thread }
+        Self { pieces, thread }
     }
 
-    fn update(&self, new: &[u8]) {
-        let mut bytes = self.empty.try_recv().unwrap_or_default();
-        bytes.clear();
-        bytes.extend_from_slice(new);
+    fn update(&self, piece: Piece) {
         // It listens until there is no sender: only a panic ends it before, which `finish` passes on.
-        let _ = self.full.send(bytes);
+        let _ = self.pieces.send(piece);
     }
 
     fn finish(self) -> [u8; 32] {
-        drop(self.full);
+        drop(self.pieces);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }

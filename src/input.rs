@@ -1,13 +1,17 @@
 //! Bytes from anywhere, with their position: decompression, limits and the wish to stop. Knows no format.
 //!
 //! ```text
-//! file | Pipe (keeps) -> Tap (counts, hashes) -> gzip | zstd | as it is -> Bounded (ratio) -> Input (position, limits, stop)
+//! file | Pipe (keeps) -> Passed (counts, hashes) -> as it is                      -> Input (position, limits, stop)
+//!                                                -> gzip | zstd, Bounded (ratio) ->
 //! ```
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, BufRead, Read, Seek};
+use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use crate::buffer::Buffer;
 use crate::error::{ImportError, Position, Stop};
 use crate::hasher::Hasher;
 use crate::pipe::{Pipe, Source};
@@ -65,6 +69,12 @@ impl Passed {
         Rc::new(Self { bytes: Cell::new(0), hasher: Hasher::default() })
     }
 
+    /// Counts and hashes bytes that nobody changes any more.
+    fn share(&self, buffer: Arc<[u8]>, new: Range<usize>) {
+        self.bytes.set(self.bytes.get() + new.len() as u64);
+        self.hasher.update_shared(buffer, new);
+    }
+
     /// What has passed. Nobody else may be left who reads.
     fn fingerprint(passed: Rc<Self>) -> Fingerprint {
         let passed = Rc::into_inner(passed).expect("nobody else is left who reads");
@@ -88,6 +98,22 @@ struct Bounded<'a> {
     passed: Rc<Passed>,
     delivered: u64,
     limits: Limits,
+}
+
+impl<'a> Bounded<'a> {
+    /// Decompresses what the magic number in front says, if it says so.
+    fn new(magic: &[u8], tap: Tap<'a>, limits: Limits) -> io::Result<Option<Self>> {
+        let passed = Rc::clone(&tap.passed);
+        let whole = io::Cursor::new(magic.to_vec()).chain(tap);
+        let (compression, reader): (_, Box<dyn Read + 'a>) = if magic.starts_with(GZIP) {
+            ("gzip", Box::new(flate2::read::MultiGzDecoder::new(whole)))
+        } else if magic == ZSTD {
+            ("zstd", Box::new(zstd::stream::read::Decoder::new(whole)?))
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Self { reader, compression, passed, delivered: 0, limits }))
+    }
 }
 
 impl Read for Bounded<'_> {
@@ -115,11 +141,12 @@ impl Read for Bounded<'_> {
 /// [`Input::failure`].
 pub struct Input<'a> {
     source: Rc<RefCell<dyn Source + 'a>>,
-    reader: Box<dyn Read + 'a>,
+    /// `None` if the source's bytes are those wanted.
+    decoder: Option<Bounded<'a>>,
     passed: Rc<Passed>,
     /// What had passed before a restart, if that was all.
     before: Option<Fingerprint>,
-    buffer: Box<[u8]>,
+    buffer: Buffer,
     start: usize,
     end: usize,
     ended: bool,
@@ -158,10 +185,10 @@ impl<'a> Input<'a> {
         let start = Position { byte: 0, line: Some(1) };
         let mut input = Self {
             source,
-            reader: Box::new(io::empty()),
+            decoder: None,
             passed: Passed::start(),
             before: None,
-            buffer: vec![0; BUFFER].into(),
+            buffer: Buffer::new(BUFFER),
             start: 0,
             end: 0,
             ended: false,
@@ -185,9 +212,16 @@ impl<'a> Input<'a> {
         (self.byte, self.line, self.record) = (0, 1, 0);
         let position = self.position();
         self.place.set(position);
-        let tap = Tap { source: Rc::clone(&self.source), passed: Rc::clone(&self.passed) };
-        let peeled = peel(Box::new(tap), &self.passed, self.limits);
-        self.reader = peeled.map_err(|source| ImportError::Read { position, source })?;
+        let mut tap = Tap { source: Rc::clone(&self.source), passed: Rc::clone(&self.passed) };
+        let peeled = magic(&mut tap).and_then(|magic| Ok((Bounded::new(&magic, tap, self.limits)?, magic)));
+        let (decoder, magic) = peeled.map_err(|source| ImportError::Read { position, source })?;
+        self.decoder = decoder;
+        if self.decoder.is_none() {
+            // They have passed.
+            let front = self.buffer.turn(0..0).get_mut(..magic.len());
+            front.unwrap_or_default().copy_from_slice(&magic);
+            self.end = magic.len();
+        }
         self.fill(HEAD)?;
         if self.available().starts_with(BYTE_ORDER_MARK) {
             self.consume(BYTE_ORDER_MARK.len());
@@ -209,8 +243,8 @@ impl<'a> Input<'a> {
         let position = self.position();
         let restarted = self.source.borrow_mut().restart();
         restarted.map_err(|source| ImportError::Read { position, source })?;
-        // With the reader goes the last one that counts.
-        self.reader = Box::new(io::empty());
+        // With the decoder goes the last one that counts.
+        self.decoder = None;
         let passed = std::mem::replace(&mut self.passed, Passed::start());
         self.before = self.ended.then(|| Passed::fingerprint(passed));
         self.begin()
@@ -367,7 +401,7 @@ impl<'a> Input<'a> {
                 break;
             }
         }
-        self.reader = Box::new(io::empty());
+        self.decoder = None;
         let position = self.position();
         let fingerprint = Passed::fingerprint(self.passed);
         if self.before.is_some_and(|before| before != fingerprint) {
@@ -392,10 +426,16 @@ impl<'a> Input<'a> {
                 let limit = format!("{} bytes in one record (limit: record size)", self.limits.record);
                 return Err(ImportError::Limit { position: self.position(), limit });
             }
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-            match self.reader.read(self.buffer.get_mut(self.end..).unwrap_or_default()) {
+            let room = self.buffer.turn(self.start..self.end);
+            (self.start, self.end) = (0, self.end - self.start);
+            let room = room.get_mut(self.end..).unwrap_or_default();
+            let read = match &mut self.decoder {
+                Some(decoder) => decoder.read(room),
+                None => self.source.borrow_mut().read(room).inspect(|read| {
+                    self.passed.share(self.buffer.share(), self.end..self.end + read);
+                }),
+            };
+            match read {
                 Ok(0) => self.ended = true,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -435,21 +475,11 @@ impl BufRead for Input<'_> {
     }
 }
 
-/// Looks at the magic number and decompresses if there is one.
-fn peel<'a>(mut tap: Box<dyn Read + 'a>, passed: &Rc<Passed>, limits: Limits) -> io::Result<Box<dyn Read + 'a>> {
+/// The first bytes: as many as say how the others are compressed.
+fn magic(tap: &mut Tap<'_>) -> io::Result<Vec<u8>> {
     let mut magic = Vec::with_capacity(ZSTD.len());
-    tap.by_ref().take(ZSTD.len() as u64).read_to_end(&mut magic)?;
-    let gzip = magic.starts_with(GZIP);
-    let zstd = magic == ZSTD;
-    let whole = io::Cursor::new(magic).chain(tap);
-    let (compression, reader): (_, Box<dyn Read + 'a>) = if gzip {
-        ("gzip", Box::new(flate2::read::MultiGzDecoder::new(whole)))
-    } else if zstd {
-        ("zstd", Box::new(zstd::stream::read::Decoder::new(whole)?))
-    } else {
-        return Ok(Box::new(whole));
-    };
-    Ok(Box::new(Bounded { reader, compression, passed: Rc::clone(passed), delivered: 0, limits }))
+    tap.take(ZSTD.len() as u64).read_to_end(&mut magic)?;
+    Ok(magic)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! [`import::import`] ties the left half together, [`report`] is the right half, [`cli`] is the program around both.
 //! ARCHITECTURE.md tells where everything is and what holds.
 
+mod buffer;
 pub mod cli;
 mod cost_centres;
 pub mod error;

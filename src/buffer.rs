@@ -1,0 +1,71 @@
+//! A buffer that can be filled again while others still read what was in it.
+
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+/// Bytes, and those that somebody may still be reading.
+pub(crate) struct Buffer {
+    now: Arc<[u8]>,
+    /// As many as others have held at a time.
+    before: Vec<Arc<[u8]>>,
+}
+
+impl Buffer {
+    pub(crate) fn new(size: usize) -> Self {
+        Self { now: vec![0; size].into(), before: Vec::new() }
+    }
+
+    /// Moves some of the bytes to the front, and gives all of them to be written: where somebody else has them, others of the
+    /// same size.
+    pub(crate) fn turn(&mut self, kept: Range<usize>) -> &mut [u8] {
+        if let Some(alone) = Arc::get_mut(&mut self.now) {
+            alone.copy_within(kept, 0);
+        } else {
+            let free = self.before.iter_mut().position(|before| Arc::get_mut(before).is_some());
+            let mut next = match free {
+                Some(free) => self.before.swap_remove(free),
+                None => vec![0; self.now.len()].into(),
+            };
+            let kept = self.now.get(kept).unwrap_or_default();
+            if let Some(front) = Arc::get_mut(&mut next).and_then(|next| next.get_mut(..kept.len())) {
+                front.copy_from_slice(kept);
+            }
+            self.before.push(std::mem::replace(&mut self.now, next));
+        }
+        Arc::get_mut(&mut self.now).unwrap_or_default()
+    }
+
+    /// The same bytes, for somebody else.
+    pub(crate) fn share(&self) -> Arc<[u8]> {
+        Arc::clone(&self.now)
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_read_stays() {
+        let mut buffer = Buffer::new(4);
+        buffer.turn(0..0).copy_from_slice(b"abcd");
+        let first = buffer.share();
+        buffer.turn(2..4)[2..].copy_from_slice(b"ef");
+        let second = buffer.share();
+        assert_eq!((&*first, &*second, &*buffer), (b"abcd".as_slice(), b"cdef".as_slice(), b"cdef".as_slice()));
+        drop(first);
+        buffer.turn(1..4)[3..].copy_from_slice(b"g");
+        assert_eq!((&*second, &*buffer), (b"cdef".as_slice(), b"defg".as_slice()));
+        assert_eq!(buffer.before.len(), 1, "the first bytes are free again");
+        buffer.turn(3..4)[1..].copy_from_slice(b"hij");
+        assert_eq!((&*second, &*buffer), (b"cdef".as_slice(), b"ghij".as_slice()));
+    }
+}
