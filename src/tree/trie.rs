@@ -2,17 +2,18 @@
 
 use std::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
 
 use super::sums::{Sum, Tally};
 use super::{NONE, index};
 use crate::events::FunctionId;
+use crate::hash_index::HashIndex;
 
 /// See the module's page. What most nodes do not have lies apart: there may be tens of millions of them.
 pub(super) struct Trie {
     nodes: Vec<TrieNode>,
     /// By parent, function and line, without the first child of each node: that is mostly the only one, and lies behind it.
-    index: HashTable<u32>,
+    index: HashIndex,
     hasher: DefaultHashBuilder,
     metrics: usize,
     /// Calls of nodes that samples end at; those of lines mean nothing.
@@ -30,7 +31,8 @@ struct TrieNode {
     /// As links, [`TOP`] means none.
     first_child: u32,
     last_child: u32,
-    next_sibling: u32,
+    /// The one before: the next one would have to be written into a node that has long left the caches.
+    previous_sibling: u32,
     /// Where its calls and, in whole sets, its figures are; [`NONE`] if it has none.
     figures: u32,
 }
@@ -79,21 +81,19 @@ impl Trie {
         if first_child == last_child {
             return None;
         }
-        self.index.find(self.hasher.hash_one(key), |at| self.nodes[*at as usize].key() == key).copied()
+        self.index.find(self.hasher.hash_one(key), |at| self.nodes[at as usize].key() == key)
     }
 
     fn add_child(&mut self, parent: u32, function: u32, line: u32) -> u32 {
-        let (nodes, hasher) = (&mut self.nodes, &self.hasher);
-        let next = index(nodes.len());
-        nodes.push(TrieNode::new(parent, function, line));
-        let last = std::mem::replace(&mut nodes[parent as usize].last_child, next);
-        if last == TOP {
-            nodes[parent as usize].first_child = next;
+        let next = index(self.nodes.len());
+        let siblings = &mut self.nodes[parent as usize];
+        let previous = std::mem::replace(&mut siblings.last_child, next);
+        if previous == TOP {
+            siblings.first_child = next;
         } else {
-            nodes[last as usize].next_sibling = next;
-            let hash = |at: &u32| hasher.hash_one(nodes[*at as usize].key());
-            self.index.insert_unique(hash(&next), next, hash);
+            self.index.insert(self.hasher.hash_one((parent, function, line)), next);
         }
+        self.nodes.push(TrieNode::new(parent, function, line, previous));
         next
     }
 
@@ -121,7 +121,7 @@ impl Trie {
 
     /// The same without what is only needed to add to it.
     pub(super) fn complete(self) -> Self {
-        Self { index: HashTable::new(), path: Vec::new(), ..self }
+        Self { index: HashIndex::default(), path: Vec::new(), ..self }
     }
 
     /// How many nodes there are, with the one above all stacks.
@@ -162,24 +162,31 @@ impl Trie {
 
     /// All nodes in pre-order, each closed after its children. Does not recurse: stacks may be a million frames deep.
     pub(super) fn walk(&self) -> impl Iterator<Item = Step> {
-        let mut open: Vec<u32> = Vec::new();
-        let mut next = self.nodes[TOP as usize].first_child;
+        // Nodes that remain to be opened, the next one last, and how many of them are not below each open node.
+        let mut waiting: Vec<u32> = self.children_from_last(TOP).collect();
+        let mut open: Vec<usize> = Vec::new();
         std::iter::from_fn(move || {
-            if next != TOP {
-                open.push(next);
-                next = self.nodes[next as usize].first_child;
-                return open.last().copied().map(Step::Enter);
+            if open.pop_if(|others| *others == waiting.len()).is_some() {
+                return Some(Step::Leave);
             }
-            let closed = open.pop()?;
-            next = self.nodes[closed as usize].next_sibling;
-            Some(Step::Leave)
+            let next = waiting.pop()?;
+            open.push(waiting.len());
+            waiting.extend(self.children_from_last(next));
+            Some(Step::Enter(next))
+        })
+    }
+
+    fn children_from_last(&self, parent: u32) -> impl Iterator<Item = u32> {
+        let child = |at: u32| (at != TOP).then_some(at);
+        std::iter::successors(child(self.nodes[parent as usize].last_child), move |at| {
+            child(self.nodes[*at as usize].previous_sibling)
         })
     }
 }
 
 impl TrieNode {
-    fn new(parent: u32, function: u32, line: u32) -> Self {
-        Self { parent, function, line, first_child: TOP, last_child: TOP, next_sibling: TOP, figures: NONE }
+    fn new(parent: u32, function: u32, line: u32, previous_sibling: u32) -> Self {
+        Self { parent, function, line, first_child: TOP, last_child: TOP, previous_sibling, figures: NONE }
     }
 
     fn key(&self) -> (u32, u32, u32) {
@@ -190,8 +197,8 @@ impl TrieNode {
 impl Default for Trie {
     fn default() -> Self {
         Self {
-            nodes: vec![TrieNode::new(NONE, NONE, NONE)],
-            index: HashTable::new(),
+            nodes: vec![TrieNode::new(NONE, NONE, NONE, TOP)],
+            index: HashIndex::default(),
             hasher: DefaultHashBuilder::default(),
             metrics: 0,
             calls: Vec::new(),
