@@ -11,7 +11,10 @@ use sha2::{Digest, Sha256};
 /// Bytes that are hashed sooner than a thread starts.
 const FEW: usize = 64 * 1024;
 
-/// Pieces that may lie between reading and hashing.
+/// Pieces that are sent together: waking a thread, or waiting for it, costs about as much as hashing one of them.
+const TOGETHER: usize = 4;
+
+/// How many times as many may lie between reading and hashing.
 const QUEUE: usize = 4;
 
 /// Hashes the first bytes at once and all others in a thread of its own.
@@ -62,28 +65,39 @@ impl Hasher {
 
 /// The thread, and the way that pieces take.
 struct Apart {
-    pieces: SyncSender<Piece>,
+    /// Those that have not been sent.
+    some: RefCell<Vec<Piece>>,
+    pieces: SyncSender<Vec<Piece>>,
     thread: JoinHandle<[u8; 32]>,
 }
 
 impl Apart {
     fn start(mut hash: Sha256) -> Self {
-        let (pieces, passed) = sync_channel::<Piece>(QUEUE);
+        let (pieces, passed) = sync_channel::<Vec<Piece>>(QUEUE);
         let thread = thread::spawn(move || {
-            for (bytes, new) in passed {
+            for (bytes, new) in passed.into_iter().flatten() {
                 hash.update(bytes.get(new).unwrap_or_default());
             }
             hash.finalize().into()
         });
-        Self { pieces, thread }
+        Self { some: RefCell::default(), pieces, thread }
     }
 
     fn update(&self, piece: Piece) {
+        let mut some = self.some.borrow_mut();
+        some.push(piece);
+        if some.len() == TOGETHER {
+            self.send(some.drain(..).collect());
+        }
+    }
+
+    fn send(&self, pieces: Vec<Piece>) {
         // It listens until there is no sender: only a panic ends it before, which `finish` passes on.
-        let _ = self.pieces.send(piece);
+        let _ = self.pieces.send(pieces);
     }
 
     fn finish(self) -> [u8; 32] {
+        self.send(self.some.take());
         drop(self.pieces);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
