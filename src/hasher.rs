@@ -87,7 +87,7 @@ impl Apart {
         let mut some = self.some.borrow_mut();
         some.push(piece);
         if some.len() == TOGETHER {
-            self.send(some.drain(..).collect());
+            self.send(std::mem::take(&mut *some));
         }
     }
 
