@@ -18,17 +18,19 @@
 //!
 //! # What we leave out
 //! - Calls: nobody counts them.
+//! - Samples of nodes that the tree does not have, with a note. V8 takes them while it writes the tree, at short intervals.
 //! - Sizes and order of single samples, `scriptId`; members that the format does not know are counted in a note.
 //!
 //! # References
 //! - The protocol of Chrome's developer tools, `HeapProfiler.SamplingHeapProfile`:
 //!   <https://chromedevtools.github.io/devtools-protocol/>.
 
+use super::common::counted::{Counted, many};
 use super::common::json::{Outline, Reader, Within};
 use super::common::v8::{CallFrames, Tree};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position};
-use crate::events::{FunctionId, RunFact, Sink, Unit};
+use crate::events::{FunctionId, RunFact, Severity, Sink, Unit};
 use crate::input::Input;
 
 /// See the module's page.
@@ -83,10 +85,16 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     let size = sink.metric("size", Unit::Bytes);
     sink.run(RunFact::DefaultMetric(size));
     let count = samples.is_some().then(|| sink.metric("samples", Unit::Count));
+    let mut elsewhere = Counted::default();
     for (at, id) in samples.unwrap_or_default() {
-        let missing = || ImportError::malformed(at, "the id of a node in `nodeId`", id.to_string());
-        tree.cost(tree.of_id(id).ok_or_else(missing)?, SAMPLES, 1.0);
+        match tree.of_id(id) {
+            Some(node) => tree.cost(node, SAMPLES, 1.0),
+            None => elsewhere.add_with(at, || id.to_string()),
+        }
     }
+    elsewhere.note_with(sink, Severity::Warning, |count, first| {
+        format!("{} of nodes that the tree does not have (first: {first}), left out", many(count, "sample"))
+    });
     tree.say(sink, &[Some(size), count], |at| json.begin_record_at(at))?;
     frames.remarks(sink);
     Ok(())
