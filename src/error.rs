@@ -40,10 +40,12 @@ pub enum ImportError {
     #[error("{0}")]
     Refused(String),
     /// No format recognises the first bytes.
-    #[error("expected a profile, found {found}: see `profdb formats`")]
+    #[error("expected a profile, found {found}: {instead}")]
     NotRecognised {
         /// What the first bytes look like.
         found: String,
+        /// What to do instead.
+        instead: &'static str,
     },
     /// Several formats recognise the first bytes equally well.
     #[error("expected one format, found several that fit: {0}; choose one with --from")]

@@ -273,8 +273,8 @@ fn formats_are_current() {
          A file is recognised by its first {} KiB, never by its name. Files compressed with gzip or zstd are\n\
          decompressed first, and a UTF-8 byte order mark is passed over. Every format looks at these bytes and says\n\
          yes (a magic number or a root element), maybe (a plausible first record) or no. The one format that says\n\
-         yes is taken, else the one that says maybe. If there is none, or several, nothing is imported and the\n\
-         message names the candidates. `--from` names the format instead.\n\n",
+         yes is taken, else the one that says maybe, unless the file is known to be something else. If there is none,\n\
+         or several, nothing is imported and the message names the candidates. `--from` names the format instead.\n\n",
         HEAD / 1024
     );
     for format in FORMATS {

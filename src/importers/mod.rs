@@ -5,32 +5,47 @@
 //!
 //! # Other profilers
 //! Many profilers have no format here, because they write one of those above, or another program does it for them. Where there
-//! is a choice, the table names what tells most. Recordings of gperftools 2.10, heaptrack 1.4, pyinstrument 5.1, stackprof 0.2.21,
-//! viztracer 1.1 and yappi 1.7 were compared with what these programs print, or with sums over the file, those of NYTProf 6.12
-//! only read; of the others, what their documentation says they write is what is read.
+//! is a choice, the table names what tells most. Recordings of `@datadog/pprof` 5.20, Bun 1.4, Deno 2.9, gperftools 2.10,
+//! heaptrack 1.4, pprof-rs 0.15, pyinstrument 5.1, ruby-prof 1.4, stackprof 0.2.21, tracing-chrome 0.7, uftrace 0.13, viztracer 1.1
+//! and yappi 1.7 were compared with what these programs print, or with sums over the file, those of Excimer 1.0, jemalloc 5.3,
+//! `LuaJIT` 2.1, NYTProf 6.12, pprofile 2.2, tracing-flame 0.2 and valgrind 3.19 only read; of the others, what their documentation
+//! says they write is what is read.
 //!
 //! | profiler | what to run | format |
 //! | --- | --- | --- |
 //! | async-profiler (Java) | `asprof -o collapsed -f run.folded PID`; of a JFR file `jfrconv run.jfr run.pb.gz` | `folded`, `pprof` |
 //! | `dtrace` | `stackcollapse.pl` or `inferno-collapse-dtrace` on its output | `folded` |
 //! | bpftrace | `stackcollapse-bpftrace.pl` on its output | `folded` |
+//! | Bun, Deno | `bun --cpu-prof app.js`, `deno run --cpu-prof app.js` | `cpuprofile` |
+//! | `@datadog/pprof` (Node.js) | `encode` of what `time.stop` and `heap.profile` return | `pprof` |
 //! | dotnet-trace (.NET) | `dotnet-trace collect --format Speedscope` | `speedscope` |
+//! | Excimer (PHP) | `ExcimerLog::formatCollapsed` | `folded` |
 //! | GHC's eventlog | `hs-speedscope run.eventlog` | `speedscope` |
 //! | gperftools (C++) | `pprof --collapsed PROGRAM cpu.prof > run.folded`; `--callgrind` has lines, but no paths | `folded`, `callgrind` |
 //! | heaptrack (C++) | `heaptrack_print -f run.zst -F run.folded`: allocations; `--flamegraph-cost-type peak`: bytes | `folded` |
+//! | jemalloc | `jeprof --collapsed PROGRAM jeprof.1.0.f.heap > run.folded` | `folded` |
 //! | Julia's Profile | `pprof(web=false)` of PProf.jl | `pprof` |
+//! | `LuaJIT` | `luajit -jp=G,run.folded app.lua` | `folded` |
 //! | NYTProf (Perl) | `nytprofcalls nytprof.out > run.folded`; `nytprofcg` has calls and lines, but no paths | `folded`, `callgrind` |
 //! | Perfetto | `traceconv json trace.pftrace run.json`; of stack samples `traceconv profile --perf` | `chrome_trace`, `pprof` |
 //! | pprof-rs (Rust) | its feature for protobuf | `pprof` |
+//! | pprofile (Python) | `pprofile -f callgrind -o run.callgrind app.py` | `callgrind` |
 //! | pyinstrument (Python) | `pyinstrument -r speedscope -o run.json app.py`; `-r pstats` has no paths | `speedscope`, `pstats` |
+//! | R | `profile::write_pprof(profile::read_rprof("Rprof.out"), "run.pb.gz")` | `pprof` |
 //! | rbspy (Ruby) | `rbspy record --format speedscope --file run.json` | `speedscope` |
 //! | ruby-prof (Ruby) | `RubyProf::CallTreePrinter` | `callgrind` |
+//! | rustc's own (`-Z self-profile`) | `crox run.mm_profdata` | `chrome_trace` |
 //! | samply | `samply record --save-only -o run.json.gz`, names as said [there](#firefox) | `firefox` |
 //! | stackprof (Ruby) | `stackprof --stackcollapse run.dump`; `--callgrind` has no paths, nor own costs of functions in C | `folded`, `callgrind` |
+//! | tracing (Rust) | the crates tracing-chrome, tracing-flame | `chrome_trace`, `folded` |
+//! | uftrace (C, C++) | `uftrace record --no-sched PROGRAM`, then `uftrace dump --chrome > run.json` | `chrome_trace` |
+//! | valgrind, memory | `valgrind --xtree-memory=full --xtree-memory-file=run.kcg PROGRAM` | `callgrind` |
 //! | `VizTracer` (Python) | `viztracer -o run.json app.py` | `chrome_trace` |
 //! | yappi (Python) | `stats.save('run.pstat', type='pstat')` or `type='callgrind'` | `pstats`, `callgrind` |
 //!
-//! Not read in any way: JFR files as they are, Perfetto's protobuf, traces of Tracy and of Apple's Instruments, memray's files.
+//! Not read in any way: JFR files as they are, Perfetto's protobuf, traces of Tracy and of Apple's Instruments, memray's files,
+//! profiles of `XHProf`. Where a file can be told for one of those that are not read (a recording of perf, a report, a picture),
+//! the message says what it is, and what to do instead.
 
 #![deny(
     clippy::unwrap_used,
@@ -63,6 +78,8 @@ pub mod pprof;
 pub mod pstats;
 pub mod sampler;
 pub mod speedscope;
+
+use common::foreign;
 
 use crate::error::{ImportError, quote};
 use crate::events::Sink;
@@ -141,12 +158,18 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name).copied()
 }
 
-/// Recognises a file by its first bytes, never by its name: the one format that says Yes, else the one that says Maybe.
+/// Recognises a file by its first bytes, never by its name: the one format that says Yes, else the one that says Maybe, unless
+/// it is known to be something else.
 ///
 /// # Errors
 /// When no format recognises the file, or several do equally well.
 pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
     for wanted in [Confidence::Yes, Confidence::Maybe] {
+        // What is known to be something else is not taken for what it may be.
+        let foreign = if wanted == Confidence::Maybe { foreign::known(head) } else { None };
+        if let Some((what, instead)) = foreign {
+            return Err(ImportError::NotRecognised { found: what.to_owned(), instead });
+        }
         let fitting: Vec<_> = FORMATS.iter().filter(|format| (format.sniff)(head) == wanted).collect();
         match fitting.as_slice() {
             [] => {}
@@ -157,7 +180,7 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
             }
         }
     }
-    Err(ImportError::NotRecognised { found: describe(head) })
+    Err(ImportError::NotRecognised { found: describe(head), instead: "see `profdb formats`" })
 }
 
 /// What a file that nobody recognises looks like, in words.

@@ -13,6 +13,7 @@ pub(super) mod dyalog_rows;
 pub(super) mod exit_order;
 pub(super) mod exit_tree;
 pub(super) mod firefox_tables;
+pub(super) mod foreign;
 pub(super) mod ghc;
 pub(super) mod ghc_log;
 pub(super) mod held;
