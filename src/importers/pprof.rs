@@ -279,6 +279,8 @@ fn unit(unit: &str) -> (Unit, f64) {
         "kb" | "kbyte" | "kilobyte" => (Unit::Bytes, 1024.0),
         "mb" | "mbyte" | "megabyte" => (Unit::Bytes, 1_048_576.0),
         "gb" | "gbyte" | "gigabyte" => (Unit::Bytes, 1_073_741_824.0),
+        "tb" | "tbyte" | "terabyte" => (Unit::Bytes, 1_099_511_627_776.0),
+        "pb" | "pbyte" | "petabyte" => (Unit::Bytes, 1_125_899_906_842_624.0),
         _ => (Unit::Count, 1.0),
     }
 }
