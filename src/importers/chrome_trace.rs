@@ -65,7 +65,10 @@ fn sniff(head: &[u8]) -> Confidence {
     if outline.has("traceEvents") {
         return Confidence::Yes;
     }
-    if outline.has("displayTimeUnit") { Confidence::Maybe } else { Confidence::No }
+    // What Chrome's developer tools save begins with metadata, which may hold whole source maps.
+    let begins_with_metadata = outline.names.first() == Some(&b"metadata".as_slice());
+    let of_devtools = begins_with_metadata && memchr::memmem::find(head, b"\"DevTools\"").is_some();
+    if of_devtools || outline.has("displayTimeUnit") { Confidence::Maybe } else { Confidence::No }
 }
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
