@@ -15,7 +15,8 @@
 //! - Profiles of both sorts: samples with weights, and calls as they open and close.
 //! - Every profile stands below a node of its own: a thread if its name begins with `Thread`, else a part of the file. Of two
 //!   profiles of one name, both are kept.
-//! - Functions by name and file. `line` and `col` say where in a function a frame was, so that they become lines of it.
+//! - Functions by name and file. `line` and `col` say where in a function a frame was, so that they become lines of it;
+//!   numbers below 0, as older speedscopes export them of functions without source, are none.
 //! - Weights of a unit of time are the metric `time` in nanoseconds, `bytes` are `bytes`, and those without unit `weight`. The
 //!   number of samples is the metric `samples`.
 //! - Calls where calls are told one by one: their number, and the time until the next event is that of the innermost one.
@@ -229,9 +230,8 @@ impl<'f> File<'f> {
             match name.as_slice() {
                 b"name" => function = self.text_or_null(json)?,
                 b"file" => file = self.text_or_null(json)?,
-                b"line" if !json.null()? => line = json.index("a line number")?,
-                b"col" if !json.null()? => col = json.index("a column number")?,
-                b"line" | b"col" => {}
+                b"line" => line = from_one(json, "a line number")?,
+                b"col" => col = from_one(json, "a column number")?,
                 _ => self.skip(json, at, &name)?,
             }
         }
@@ -479,6 +479,16 @@ struct Calls {
     last: Option<f64>,
     /// Where the last event stands.
     at: Position,
+}
+
+/// A line or column; 0 if it is unknown, which may be said by `null` or by a number below 0.
+fn from_one(json: &mut Reader<'_, '_>, what: &str) -> Result<u32, ImportError> {
+    if json.null()? {
+        return Ok(0);
+    }
+    let at = json.place()?;
+    let number = json.integer(what)?.max(0);
+    u32::try_from(number).map_err(|_| ImportError::malformed(at, what, number.to_string()))
 }
 
 fn weights_of(json: &mut Reader<'_, '_>) -> Result<Vec<f64>, ImportError> {
