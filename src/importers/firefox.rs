@@ -15,7 +15,8 @@
 //! # What we read
 //! - Samples of all threads, below a node for the thread and one for its process.
 //! - Versions that have their tables per thread (to 55), and those that share names (from 56), sources (from 58) or all tables
-//!   between threads: what a thread does not have itself is looked up in `shared`, wherever that stands.
+//!   (from 60) between threads: what a thread does not have itself is looked up in `shared`, wherever that stands. Newer ones
+//!   say by how much a stack's number differs from that of the stack around it, and in flags which columns hold something.
 //! - Weights by type: `samples` are the metric `samples`, and `time` is their number times the interval of the file; `tracing-ms` are
 //!   `time`, `bytes` are `bytes`. Samples without weights count 1.
 //! - `threadCPUDelta`: processor time since the sample before, as the metric `cpu`, or `cycles` where that is its unit. The
@@ -24,7 +25,8 @@
 //!   of frames become lines of the functions.
 //! - Samples without a stack count for their thread.
 //! - Categories and subcategories, as the labels `category` and `subcategory` of samples: those of the stack, else of its innermost
-//!   frame, else of the frame around it. Where no frame has one, nothing is said; the viewer shows such samples as grey.
+//!   frame, else of the frame around it. Where no frame has one, nothing is said; the viewer shows such samples as grey. A file
+//!   without a list of categories means that of the viewer; before version 12 there was none.
 //! - Product, interval, versions and system, as properties of the run.
 //!
 //! The file is read twice where what threads need stands behind them.
@@ -36,6 +38,7 @@
 //! - Markers, counters, screenshots, the times of samples, colours of categories, addresses, native symbols.
 //! - Allocations of memory that were recorded beside the samples: a note says so.
 //! - Names of functions that the file leaves to the viewer: they are called by their addresses, and a note says so.
+//! - Profiles in JsonSlabs (`.jslb`), in which the viewer and samply may save the same in binary form: save them as JSON.
 //! - Gecko profiles, which Firefox, Simpleperf and `perf script report gecko` hand to the viewer to be processed: they are
 //!   refused.
 //!
@@ -151,8 +154,15 @@ struct Meta {
     interval: f64,
     /// The metric of processor time, and the factor.
     cpu: Option<(usize, f64)>,
-    categories: Vec<Category>,
+    /// `None` if the numbers of categories mean nothing.
+    categories: Option<Vec<Category>>,
 }
+
+/// The viewer's categories, for files that have no list.
+const CATEGORIES: [&str; 8] = ["Other", "Idle", "Layout", "JavaScript", "GC / CC", "Network", "Graphics", "DOM"];
+
+/// The first version with a list of categories.
+const HAS_CATEGORIES: f64 = 12.0;
 
 #[derive(Default)]
 struct Category {
@@ -245,6 +255,7 @@ impl<'f> File<'f> {
 
     fn read_meta(&mut self, json: &mut Reader<'_, '_>) -> Result<Meta, ImportError> {
         let mut meta = Meta { interval: MILLISECOND, ..Meta::default() };
+        let mut version = 0.0;
         let mut within = Within::default();
         let mut name = Vec::new();
         while json.member(&mut within, &mut name)?.is_some() {
@@ -258,7 +269,7 @@ impl<'f> File<'f> {
                 }
                 json.skip()?;
             } else if name == b"categories" && json.is_next(b'[')? {
-                meta.categories = column(json, category)?;
+                meta.categories = Some(column(json, category)?);
             } else if let Some(known) = known {
                 if json.null()? {
                     continue;
@@ -271,10 +282,17 @@ impl<'f> File<'f> {
                     let wrong = || ImportError::malformed(at, "milliseconds in `interval`", quote(&self.text));
                     meta.interval = MILLISECOND * interval.ok_or_else(wrong)?;
                 }
+                if *known == "preprocessedProfileVersion" {
+                    version = text.parse().unwrap_or(0.0);
+                }
                 self.sink.run(RunFact::Other(known, &text));
             } else {
                 json.skip()?;
             }
+        }
+        if meta.categories.is_none() && version >= HAS_CATEGORIES {
+            let category = |name: &str| Category { name: name.to_owned(), subcategories: vec!["Other".to_owned()] };
+            meta.categories = Some(CATEGORIES.map(category).into());
         }
         Ok(meta)
     }
@@ -445,6 +463,7 @@ impl<'f> File<'f> {
         let interval = meta.map_or(0.0, |meta| meta.interval);
         let cpu_unit = meta.and_then(|meta| meta.cpu);
         let (metric, factor) = unit.unwrap_or((SAMPLES, 1.0));
+        let names = meta.and_then(|meta| meta.categories.as_deref());
         let categories = view.categories();
         let mut own_functions = HashMap::new();
         let mut places = Places {
@@ -463,9 +482,12 @@ impl<'f> File<'f> {
         for (number, stack) in stacks.iter().enumerate() {
             let node = places.node(*stack, samples_at)?;
             let labels = match categories.get(*stack as usize) {
-                Some(named) if named.0 != NONE => {
+                Some(named)
+                    if named.0 != NONE
+                        && let Some(names) = names =>
+                {
                     let known = self.labels.get(named).copied();
-                    let known = known.map_or_else(|| labels(meta, *named, at, &mut *places.sink), Ok)?;
+                    let known = known.map_or_else(|| labels(names, *named, at, &mut *places.sink), Ok)?;
                     self.labels.insert(*named, known);
                     Some(known)
                 }
@@ -549,12 +571,11 @@ impl Costs {
 
 /// Names a category and its subcategory.
 fn labels(
-    meta: Option<&Meta>,
+    categories: &[Category],
     (category, subcategory): (u32, u32),
     at: Position,
     sink: &mut dyn Sink,
 ) -> Result<LabelsId, ImportError> {
-    let categories = meta.map_or(&[][..], |meta| &meta.categories);
     let wrong = |what: &str, length: usize, number: u32| {
         ImportError::malformed(at, format!("the number of a {what} below {length}"), number.to_string())
     };

@@ -40,7 +40,9 @@ impl Tables {
             }
             b"stackTable" => self.stacks = Some(stacks(json)?),
             b"frameTable" => {
+                let at = json.place()?;
                 let mut table = Frames::default();
+                let mut flags = Vec::new();
                 columns(json, &["func"], |json, name| {
                     match name {
                         b"func" => table.function = numbers(json)?,
@@ -48,14 +50,20 @@ impl Tables {
                         b"column" => table.column = numbers(json)?,
                         b"category" => table.categories.category = numbers(json)?,
                         b"subcategory" => table.categories.subcategory = numbers(json)?,
+                        b"flags" => flags = numbers(json)?,
                         _ => return Ok(false),
                     }
                     Ok(true)
                 })?;
+                let Frames { function, line, column, categories: Categories { category, subcategory } } = &mut table;
+                of_one_length(at, "frame", function.len(), [&flags, line, column, category, subcategory])?;
+                clear_unset(&flags, [(2, category), (2, subcategory), (4, line), (5, column)]);
                 self.frames = Some(table);
             }
             b"funcTable" => {
+                let at = json.place()?;
                 let mut table = Functions::default();
+                let mut flags = Vec::new();
                 columns(json, &["name"], |json, name| {
                     match name {
                         b"name" => table.name = numbers(json)?,
@@ -64,10 +72,14 @@ impl Tables {
                         b"source" => table.source = numbers(json)?,
                         b"lineNumber" => table.line = numbers(json)?,
                         b"columnNumber" => table.column = numbers(json)?,
+                        b"flags" => flags = numbers(json)?,
                         _ => return Ok(false),
                     }
                     Ok(true)
                 })?;
+                let Functions { name, resource, file, source, line, column } = &mut table;
+                of_one_length(at, "function", name.len(), [&flags, resource, file, source, line, column])?;
+                clear_unset(&flags, [(2, resource), (3, source), (4, line), (5, column)]);
                 self.functions = Some(table);
             }
             b"resourceTable" => self.resources = Some(only_column(json, "name")?),
@@ -201,6 +213,35 @@ pub(in crate::importers) fn columns(
     }
 }
 
+/// Since versions 71 (frames) and 73 (functions), columns hold 0 where there is nothing, and a bit of the row's flags says whether
+/// there is something: takes out what is nothing.
+fn clear_unset(flags: &[u32], columns: [(u32, &mut Vec<u32>); 4]) {
+    for (bit, column) in columns {
+        for (value, flags) in column.iter_mut().zip(flags) {
+            if flags >> bit & 1 == 0 {
+                *value = NONE;
+            }
+        }
+    }
+}
+
+/// Columns that may be missing have as many rows as the table if they are there: else their values would be of other rows.
+fn of_one_length<const N: usize>(
+    at: Position,
+    what: &str,
+    rows: usize,
+    columns: [&Vec<u32>; N],
+) -> Result<(), ImportError> {
+    match columns.into_iter().find(|column| !column.is_empty() && column.len() != rows) {
+        Some(column) => Err(of_another_length(at, what, rows, column.len())),
+        None => Ok(()),
+    }
+}
+
+fn of_another_length(at: Position, what: &str, rows: usize, found: usize) -> ImportError {
+    ImportError::malformed(at, format!("columns of {}", many(rows as u64, what)), format!("one of {found}"))
+}
+
 /// Reads a table of which one column matters.
 fn only_column(json: &mut Reader<'_, '_>, wanted: &str) -> Result<Vec<u32>, ImportError> {
     let mut column = Vec::new();
@@ -217,7 +258,9 @@ fn only_column(json: &mut Reader<'_, '_>, wanted: &str) -> Result<Vec<u32>, Impo
 fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
     let at = json.place()?;
     let mut table = Stacks::default();
-    columns(json, &["frame", "prefix"], |json, name| {
+    let mut has_prefix = false;
+    columns(json, &["frame"], |json, name| {
+        has_prefix |= matches!(name, b"prefix" | b"prefixOffset");
         match name {
             b"frame" => table.frame = numbers(json)?,
             b"category" => table.categories.category = numbers(json)?,
@@ -235,14 +278,33 @@ fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
                     Ok(prefix)
                 })?;
             }
+            // How far before the stack its prefix is; 0 if it has none.
+            b"prefixOffset" => {
+                let mut number = 0_u32;
+                table.prefix = column(json, |json| {
+                    let at = json.place()?;
+                    let offset = json.index("an offset in `prefixOffset`")?;
+                    let prefix = number.checked_sub(offset).ok_or_else(|| {
+                        ImportError::malformed(at, format!("an offset up to {number}"), offset.to_string())
+                    })?;
+                    number += 1;
+                    Ok(if offset == 0 { NONE } else { prefix })
+                })?;
+            }
             _ => return Ok(false),
         }
         Ok(true)
     })?;
-    if table.frame.len() != table.prefix.len() {
-        let expected = format!("columns of {}", many(table.frame.len() as u64, "stack"));
-        return Err(ImportError::malformed(at, expected, format!("one of {}", table.prefix.len())));
+    if !has_prefix {
+        let expected = "a table with a column `prefix` or `prefixOffset`";
+        return Err(ImportError::malformed(at, expected, "one without"));
     }
+    let rows = table.frame.len();
+    if table.prefix.len() != rows {
+        return Err(of_another_length(at, "stack", rows, table.prefix.len()));
+    }
+    let Categories { category, subcategory } = &table.categories;
+    of_one_length(at, "stack", rows, [category, subcategory])?;
     Ok(table)
 }
 
