@@ -38,7 +38,7 @@
 //! - Markers, counters, screenshots, the times of samples, colours of categories, addresses, native symbols.
 //! - Allocations of memory that were recorded beside the samples: a note says so.
 //! - Names of functions that the file leaves to the viewer: they are called by their addresses, and a note says so.
-//! - Profiles in JsonSlabs (`.jslb`), in which the viewer and samply may save the same in binary form: save them as JSON.
+//! - Profiles in `JsonSlabs` (`.jslb`), in which the viewer and samply may save the same in binary form: save them as JSON.
 //! - Gecko profiles, which Firefox, Simpleperf and `perf script report gecko` hand to the viewer to be processed: they are
 //!   refused.
 //!

@@ -62,7 +62,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "pprof",
     summary: "pprof profiles (profile.proto) of Go, C++, Rust, Node.js",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
