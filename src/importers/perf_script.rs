@@ -41,7 +41,9 @@ use hashbrown::HashMap;
 
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
-use super::common::perf_lines::{FrameText, Header, frame, header, is_source_unknown, source_line, without_address};
+use super::common::perf_lines::{
+    FrameText, Header, RECORD, frame, header, is_source_unknown, source_line, without_address,
+};
 use super::common::stack_lines::{MOST_FRAMES, too_many_frames};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
@@ -52,7 +54,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "perf_script",
     summary: "Linux perf, as perf script prints it",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
@@ -71,11 +73,19 @@ fn sniff(head: &[u8]) -> Confidence {
     let first = lines.by_ref().find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
     let is_sample = match header(first) {
         Some(Header { has_time: true, event: Some(_), .. }) => true,
-        Some(Header { has_time: true, rest, .. }) if rest.starts_with(b"PERF_RECORD_") => true,
+        Some(Header { has_time: true, rest, .. }) if rest.starts_with(RECORD) => true,
+        Some(Header { has_time, event, thread, rest, .. }) if has_time || (event.is_some() && thread.is_some()) => {
+            behind(rest).is_some() || lines.next().is_some_and(is_frame)
+        }
         Some(_) => lines.next().is_some_and(is_frame),
         None => is_frame(first),
     };
     if is_sample { Confidence::Maybe } else { Confidence::No }
+}
+
+/// The frame that stands behind the event.
+fn behind(rest: &[u8]) -> Option<FrameText<'_>> {
+    frame(without_address(rest)).filter(|frame| !frame.symbol.is_empty() || frame.binary.is_some())
 }
 
 fn is_frame(line: &[u8]) -> bool {
@@ -242,7 +252,7 @@ impl<'s> Script<'s> {
 
     fn begin_sample(&mut self, at: Position, line: &[u8], header: &Header<'_>) -> Result<(), ImportError> {
         let rest = header.rest;
-        let behind = frame(without_address(rest)).filter(|frame| !frame.symbol.is_empty() || frame.binary.is_some());
+        let behind = behind(rest);
         let (has_time, has_event) = (header.has_time, header.event.is_some());
         let is_sure = behind.is_some() || (has_time && has_event) || (rest.is_empty() && (has_time || has_event));
         if is_sure && behind.is_none() && !rest.is_empty() {

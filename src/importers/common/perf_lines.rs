@@ -1,5 +1,11 @@
 //! The lines that `perf script` prints, taken apart. Which fields they have, `-F` decides; perf prints them in one order.
 
+/// What the lines of other records than samples are called.
+pub(in crate::importers) const RECORD: &[u8] = b"PERF_RECORD_";
+
+/// The columns of a period. The number of a thread has at most seven digits, and a blank before it.
+const PERIOD_COLUMNS: usize = 10;
+
 /// The line in front of a stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::importers) struct Header<'l> {
@@ -14,7 +20,7 @@ pub(in crate::importers) struct Header<'l> {
 }
 
 /// Reads a line in front of a stack: `COMM PID/TID [CPU] MISC TIME: PERIOD EVENT: REST`, each part of which may be missing, but
-/// not all of command, process and thread.
+/// not all but the event, nor all but the command.
 pub(in crate::importers) fn header(line: &[u8]) -> Option<Header<'_>> {
     let mut header = Header::default();
     // Commands and all that is behind the event may hold anything. A time stands between the two, if there is one.
@@ -40,12 +46,14 @@ pub(in crate::importers) fn header(line: &[u8]) -> Option<Header<'_>> {
         (before, header.rest) = (line.get(..start)?, line.get(start + event.len()..)?);
     }
     before = before.trim_ascii_end();
-    // The number before an event is its period if another one, or a processor, stands in front of it.
+    // A number is a period if it stands in columns that are too many for a thread, or before an event and behind a thread or a
+    // processor.
     if !header.has_time
-        && header.event.is_some()
         && let (front, Some(period)) = split_word(before)
         && number(period).is_some()
-        && split_word(front).1.is_some_and(|word| ids(word).is_some() || is_processor(word))
+        && (before.len() - front.len() >= PERIOD_COLUMNS
+            || (header.event.is_some()
+                && split_word(front).1.is_some_and(|word| ids(word).is_some() || is_processor(word))))
     {
         header.period = number(period);
         before = front;
@@ -70,10 +78,10 @@ pub(in crate::importers) fn header(line: &[u8]) -> Option<Header<'_>> {
     header.comm = before.trim_ascii();
     header.rest = header.rest.trim_ascii_start();
     // Without time and event only the number of a thread tells a header from text.
-    let is_header = if header.has_time || header.event.is_some() {
-        !header.comm.is_empty() || header.thread.is_some()
+    let is_header = if header.event.is_some() && !header.has_time {
+        !header.comm.is_empty() || header.thread.is_some() || header.period.is_some()
     } else {
-        header.thread.is_some()
+        header.has_time || header.thread.is_some()
     };
     is_header.then_some(header)
 }
@@ -110,9 +118,12 @@ fn is_time(word: &[u8]) -> bool {
     [seconds, fraction].iter().all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
 }
 
-/// `cycles:`, `sched:sched_switch:`, `cpu/mem-loads,ldlat=30/P:`
+/// `cycles:`, `sched:sched_switch:`, `cpu/mem-loads,ldlat=30/P:`; `PERF_RECORD_COMM:` is no event of a sample.
 fn is_event(word: &[u8]) -> bool {
-    word.len() > 1 && word.ends_with(b":") && word.first().is_some_and(u8::is_ascii_alphabetic)
+    word.len() > 1
+        && word.ends_with(b":")
+        && word.first().is_some_and(u8::is_ascii_alphabetic)
+        && !word.starts_with(RECORD)
 }
 
 /// `[003]`
@@ -179,10 +190,16 @@ pub(in crate::importers) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
             let binary = text.get(start..)?.strip_prefix(b"(")?.strip_suffix(b")")?;
             (text.get(..start)?.trim_ascii_end(), Some(binary))
         }
+        // Half a binary: the line was cut.
+        None if contains(text, b" (/") || contains(text, b" ([") => return None,
         None => (text, None),
     };
     let (symbol, offset) = split_offset(symbol).unwrap_or((symbol, b""));
     Some(FrameText { address, symbol, offset, binary })
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    memchr::memmem::find(text, part).is_some()
 }
 
 /// Where the binary starts, in its parentheses: paths and names of functions may have some of their own.
@@ -262,6 +279,7 @@ mod tests {
     fn headers_of_all_layouts() {
         let plain = Header { comm: b"work-perf", thread: Some(b"6648"), ..Header::default() };
         let timed = Header { has_time: true, event: Some(b"cycles:u"), ..plain };
+        let period = Some(5_025_125.0);
         let table: &[(&str, Option<Header<'_>>)] = &[
             (
                 "work-perf  6648  1825.857673:    5025125 cpu-clock: ",
@@ -276,10 +294,16 @@ mod tests {
             ),
             ("  6648  1825.857673: cycles:u: ", Some(Header { comm: b"", ..timed })),
             ("work-perf  1825.857673: cycles:u: ", Some(Header { thread: None, ..timed })),
+            ("1825.857673: cycles:u: ", Some(Header { comm: b"", thread: None, ..timed })),
             ("work-perf  6648  1825.857673: ", Some(Header { has_time: true, ..plain })),
             ("work-perf  6648  100 cycles:u: ", Some(Header { period: Some(100.0), has_time: false, ..timed })),
             ("work-perf  6648 [001] 100 cycles:u: ", Some(Header { period: Some(100.0), has_time: false, ..timed })),
             ("work-perf  6648  cycles:u: ", Some(Header { has_time: false, ..timed })),
+            ("work-perf     5025125 cycles:u: ", Some(Header { thread: None, period, has_time: false, ..timed })),
+            ("   5025125 cycles:u: ", Some(Header { comm: b"", thread: None, period, has_time: false, ..timed })),
+            ("work-perf  6648    5025125 ", Some(Header { period, ..plain })),
+            ("work-perf  6648/6648     5025125 ", Some(Header { process: Some(b"6648"), period, ..plain })),
+            ("work-perf 7 4194304 ", Some(Header { comm: b"work-perf 7", thread: Some(b"4194304"), ..plain })),
             ("work-perf  6648 ", Some(plain)),
             ("work-perf  6648 [002]", Some(plain)),
             (
@@ -293,6 +317,10 @@ mod tests {
                 }),
             ),
             (":-1    -1 12.000001: cycles:u: ", Some(Header { comm: b":-1", thread: Some(b"-1"), ..timed })),
+            (
+                "work-perf  6648  1825.857673: PERF_RECORD_COMM: work-perf:6648/6648",
+                Some(Header { event: None, rest: b"PERF_RECORD_COMM: work-perf:6648/6648", ..timed }),
+            ),
             ("work-perf", None),
             ("Warning:", None),
             ("perf: lost", None),
@@ -327,6 +355,8 @@ mod tests {
             ),
             ("\twork.c:31", None),
             ("\t12345678901234567 f", None),
+            ("\t1585 helper+0x1e (/srv/ap", None),
+            ("\t1585 helper+0x1e ([kernel", None),
             ("\t", None),
         ];
         for (line, expected) in table {
