@@ -18,6 +18,7 @@
 //! - Functions that call each other in a circle (`<cycle 1>`): own time and calls. What they cost with what they called is
 //!   unknown, as is the cost of calls among them; a call from outside costs what gprof gives the caller of the whole circle.
 //! - Callers `<spontaneous>`: none.
+//! - Functions without a block of their own (`-E`, `-f`), as others call them; a note counts them.
 //! - Files of functions, where the index says them. Functions of one name are told apart by their numbers.
 //! - Times to the hundredth of a second, as they are printed, so that figures need not add up to the last digit.
 //!
@@ -32,6 +33,7 @@
 
 use hashbrown::HashMap;
 
+use super::common::counted::many;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{
@@ -44,7 +46,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "gprof",
     summary: "gprof reports: flat profile, call graph",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -332,6 +334,11 @@ impl Report {
         for (function, id) in self.functions.iter().zip(&ids) {
             self.say_function(function, *id, metric, sink);
         }
+        let unknown = self.functions.iter().filter(|function| function.times.is_none()).count();
+        if unknown > 0 {
+            let message = format!("{} without a block of the call graph", many(unknown as u64, "function"));
+            sink.note(Note { severity: Severity::Warning, position: None, message: &message });
+        }
         for (at, message) in &self.circles {
             sink.note(Note { severity: Severity::Info, position: Some(*at), message });
         }
@@ -435,10 +442,14 @@ impl<'t> Words<'t> {
     }
 }
 
-/// A name and the number behind it: `fib [2]`.
+/// A name and the number behind it: `fib [2]`, or `fib (2)` if its block was left out (`-E`, `-f`).
 fn numbered(text: &[u8]) -> Option<(&[u8], u32)> {
-    let rest = text.strip_suffix(b"]")?;
-    let start = memchr::memrchr(b'[', rest)?;
+    let (rest, open) = match text.split_last()? {
+        (b']', rest) => (rest, b'['),
+        (b')', rest) => (rest, b'('),
+        _ => return None,
+    };
+    let start = memchr::memrchr(open, rest)?;
     let number = u32::try_from(count(rest.get(start + 1..)?)?).ok()?;
     let name = rest.get(..start)?.trim_ascii_end();
     (!name.is_empty()).then_some((name, number))
