@@ -18,7 +18,8 @@
 //! - Functions by name, file and line. Functions that are built in (file `~`) have no file.
 //! - Profilers that sample count no calls and say -1 (pyinstrument): calls are unknown, and as they count every level of a
 //!   recursion, the cumulative time of functions that call each other in a circle is unknown, too.
-//! - Files of Python 2.7 and 3, merged ones (`Stats.add`), and those of `profile`, whose callers have a number of calls only.
+//! - Files of Python 2.7 and 3, merged ones (`Stats.add`), and those of `profile`, whose callers have a number of calls only. What
+//!   `python -m profile` was asked to run is code there, and the function `<module>` of the file `profile`.
 //!
 //! # What we leave out
 //! - Calls of callers that are primitive.

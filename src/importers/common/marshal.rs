@@ -1,5 +1,5 @@
-//! Objects as Python's `marshal` writes them, versions 0 to 5, as far as profiles hold them: numbers, texts, tuples and
-//! dictionaries.
+//! Objects as Python's `marshal` writes them, versions 0 to 5, as far as profiles hold them: numbers, texts, tuples,
+//! dictionaries, and code, which is read for its name.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ const REFERRED: u8 = 0x80;
 /// An object. Those that are referred to are the same one.
 #[derive(Clone, Debug)]
 pub(in crate::importers) enum Object {
-    /// `None`, a truth value: something that profiles have no use for.
+    /// `None`, a truth value, a constant of code: something that profiles have no use for.
     Other,
     Integer(i64),
     Real(f64),
@@ -46,11 +46,15 @@ pub(in crate::importers) struct Reader<'r, 'a> {
     referred: Vec<Option<Object>>,
     /// The same for texts of Python 2.
     interned: Vec<Object>,
+    /// Code within which we are.
+    codes: u32,
+    /// The numbers at the start of code, of which each Python has as many.
+    code_numbers: Option<u32>,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
     pub(in crate::importers) fn new(input: &'r mut Input<'a>) -> Self {
-        Self { input, bytes: Vec::new(), referred: Vec::new(), interned: Vec::new() }
+        Self { input, bytes: Vec::new(), referred: Vec::new(), interned: Vec::new(), codes: 0, code_numbers: None }
     }
 
     pub(in crate::importers) fn position(&self) -> Position {
@@ -104,6 +108,11 @@ impl<'r, 'a> Reader<'r, 'a> {
             return Err(ImportError::Limit { position: at, limit });
         }
         let byte = self.byte("an object")?;
+        self.object_of(at, byte, depth)
+    }
+
+    /// An object, of which the type has been read.
+    fn object_of(&mut self, at: Position, byte: u8, depth: u32) -> Result<Option<Object>, ImportError> {
         let slot = (byte & REFERRED != 0).then(|| {
             self.referred.push(None);
             self.referred.len() - 1
@@ -113,7 +122,26 @@ impl<'r, 'a> Reader<'r, 'a> {
             b'N' | b'T' | b'F' | b'.' | b'S' => Object::Other,
             b'i' => Object::Integer(i64::from(i32::from_le_bytes(self.array()?))),
             b'I' => Object::Integer(i64::from_le_bytes(self.array()?)),
+            b'l' if self.codes > 0 => {
+                let digits = i32::from_le_bytes(self.array()?).unsigned_abs();
+                self.take(2 * u64::from(digits))?;
+                Object::Other
+            }
             b'l' => self.long(at)?,
+            b'c' => self.code(depth)?,
+            b'y' if self.codes > 0 => {
+                self.take(16)?;
+                Object::Other
+            }
+            b'<' | b'>' if self.codes > 0 => {
+                let length = self.length()?;
+                self.tuple(length, depth)?;
+                Object::Other
+            }
+            b':' if self.codes > 0 => {
+                self.tuple(3, depth)?;
+                Object::Other
+            }
             b'g' => Object::Real(f64::from_le_bytes(self.array()?)),
             b'f' => {
                 let [length] = self.array()?;
@@ -164,7 +192,7 @@ impl<'r, 'a> Reader<'r, 'a> {
                 };
             }
             other => {
-                let expected = "a number, a text, a tuple or a dictionary";
+                let expected = "a number, a text, a tuple, a dictionary or code";
                 return Err(ImportError::malformed(at, expected, quote(&[other])));
             }
         };
@@ -182,6 +210,47 @@ impl<'r, 'a> Reader<'r, 'a> {
             parts.push(self.object(depth + 1)?);
         }
         Ok(Object::Tuple(parts.into()))
+    }
+
+    /// Code, as the text of its name. Four numbers are in front of its parts in Python 2, five in 3, six in 3.8 to 3.10.
+    fn code(&mut self, depth: u32) -> Result<Object, ImportError> {
+        self.take(16)?;
+        let mut numbers = 4;
+        let (at, sort) = loop {
+            let at = self.position();
+            let byte = self.byte("the instructions of code")?;
+            // A number may begin like them, but not in the code of a module, which comes first.
+            if byte & !REFERRED == b's' && self.code_numbers.is_none_or(|known| known == numbers) {
+                break (at, byte);
+            }
+            if numbers == 6 {
+                return Err(ImportError::malformed(at, "the instructions of code", quote(&[byte])));
+            }
+            self.take(3)?;
+            numbers += 1;
+        };
+        self.code_numbers = Some(numbers);
+        self.codes += 1;
+        self.object_of(at, sort, depth + 1)?;
+        let mut parts = Vec::new();
+        for _ in 1..8 {
+            parts.push(self.object(depth + 1)?);
+        }
+        self.take(4)?;
+        self.object(depth + 1)?;
+        // Since 3.11 the kinds of variables stand where names of them were, and a part more is at the end.
+        let has_kinds = numbers == 5 && matches!(parts.get(3), Some(Object::Text(_)));
+        if has_kinds {
+            self.object(depth + 1)?;
+        }
+        self.codes -= 1;
+        match parts.get(if has_kinds { 5 } else { 6 }) {
+            Some(name @ Object::Text(_)) => Ok(name.clone()),
+            other => {
+                let found = other.map_or_else(String::new, Object::describe);
+                Err(ImportError::malformed(at, "the name of code", found))
+            }
+        }
     }
 
     /// A whole number in digits of 15 bits.
