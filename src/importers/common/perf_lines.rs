@@ -185,21 +185,35 @@ pub(in crate::importers) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
     }
     let text = text.trim_ascii_start();
     let text = text.strip_suffix(b"(inlined)").map_or(text, <[u8]>::trim_ascii_end);
+    let text = if text.ends_with(b")") { text } else { without_extras(text)? };
     let (symbol, binary) = match binary_start(text) {
         Some(start) => {
             let binary = text.get(start..)?.strip_prefix(b"(")?.strip_suffix(b")")?;
             (text.get(..start)?.trim_ascii_end(), Some(binary))
         }
-        // Half a binary: the line was cut.
-        None if contains(text, b" (/") || contains(text, b" ([") => return None,
         None => (text, None),
     };
     let (symbol, offset) = split_offset(symbol).unwrap_or((symbol, b""));
     Some(FrameText { address, symbol, offset, binary })
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    memchr::memmem::find(text, part).is_some()
+/// A symbol and its binary, without the instruction or the branches (`-F +insn,+brstack`) that stand behind these where no
+/// stacks were recorded; `None` if the binary was cut.
+fn without_extras(text: &[u8]) -> Option<&[u8]> {
+    let find = |part: &[u8]| memchr::memmem::find(text, part);
+    let Some(start) = find(b" (/").or_else(|| find(b" ([")) else { return Some(text) };
+    let mut open = 0_usize;
+    for (at, byte) in text.iter().enumerate().skip(start) {
+        match byte {
+            b'(' => open += 1,
+            b')' => open = open.checked_sub(1)?,
+            _ => continue,
+        }
+        if open == 0 {
+            return text.get(..=at);
+        }
+    }
+    None
 }
 
 /// Where the binary starts, in its parentheses: paths and names of functions may have some of their own.
@@ -355,6 +369,8 @@ mod tests {
             ),
             ("\twork.c:31", None),
             ("\t12345678901234567 f", None),
+            ("1585 f+0x1 (/a b (deleted)) insn: 48 89", Some(("1585", "f", "1", Some("/a b (deleted)")))),
+            ("1585 f(int)+0x1 ([vdso]) 0x1/0x2/P/-/-/0 ", Some(("1585", "f(int)", "1", Some("[vdso]")))),
             ("\t1585 helper+0x1e (/srv/ap", None),
             ("\t1585 helper+0x1e ([kernel", None),
             ("\t", None),
