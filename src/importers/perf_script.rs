@@ -206,8 +206,11 @@ impl<'s> Script<'s> {
     fn line(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
         let is_frame = match line.first() {
             Some(b'\t') => true,
-            // Commands are printed right-aligned where no stacks were recorded, and may look like an address.
-            Some(b' ') => !header(line).is_some_and(|header| header.has_time || header.event.is_some()),
+            // Commands and threads are printed right-aligned, and may look like an address.
+            Some(b' ') => match header(line) {
+                Some(header) => !header.has_time && header.event.is_none() && self.pending.at.is_some(),
+                None => true,
+            },
             _ => false,
         };
         if is_frame {
