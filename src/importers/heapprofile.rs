@@ -113,13 +113,21 @@ fn nodes(
         members: Within,
         children: Within,
         has_function: bool,
+        has_size: bool,
     }
     let mut open: Vec<Open> = Vec::new();
     let mut name = Vec::new();
     let start = |json: &mut Reader<'_, '_>, tree: &mut Tree| -> Result<Open, ImportError> {
         let at = json.place()?;
         let node = tree.add(at, NOT_YET)?;
-        Ok(Open { at, node, members: Within::default(), children: Within::default(), has_function: false })
+        Ok(Open {
+            at,
+            node,
+            members: Within::default(),
+            children: Within::default(),
+            has_function: false,
+            has_size: false,
+        })
     };
     open.push(start(json, tree)?);
     while let Some(top) = open.last_mut() {
@@ -138,6 +146,9 @@ fn nodes(
             if !top.has_function {
                 return Err(ImportError::malformed(top.at, "a node with `callFrame`", "one without"));
             }
+            if !top.has_size {
+                return Err(ImportError::malformed(top.at, "a node with `selfSize`", "one without"));
+            }
             open.pop();
             continue;
         };
@@ -146,7 +157,10 @@ fn nodes(
                 tree.set_function(top.node, frames.read(json, sink)?);
                 top.has_function = true;
             }
-            b"selfSize" => tree.cost(top.node, SIZE, json.real("bytes in `selfSize`")?),
+            b"selfSize" => {
+                tree.cost(top.node, SIZE, json.real("bytes in `selfSize`")?);
+                top.has_size = true;
+            }
             b"id" => tree.name(top.node, json.index("the id of the node")?)?,
             b"children" => {
                 if json.item(&mut top.children)?.is_none() {
