@@ -257,7 +257,10 @@ impl<'s> Script<'s> {
         let rest = header.rest;
         let behind = behind(rest);
         let (has_time, has_event) = (header.has_time, header.event.is_some());
-        let is_sure = behind.is_some() || (has_time && has_event) || (rest.is_empty() && (has_time || has_event));
+        // Without frames, a sample needs a command or a thread to count for.
+        let has_node = !header.comm.is_empty() || header.thread.is_some();
+        let is_whole = (has_time && has_event) || (rest.is_empty() && (has_time || has_event));
+        let is_sure = behind.is_some() || (has_node && is_whole);
         if is_sure && behind.is_none() && !rest.is_empty() {
             self.behind_event.add_with(at, || quote(rest));
         }
