@@ -5,6 +5,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::limits::is_memory_out;
+
 /// A place in the input, after decompression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
@@ -113,9 +115,11 @@ impl Stop {
         self.own.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody has asked to stop.
+    /// Whether somebody has asked to stop, or there is no memory to go on.
     #[must_use]
     pub fn is_set(&self) -> bool {
-        self.own.load(Ordering::Relaxed) || self.parent.as_ref().is_some_and(|parent| parent.load(Ordering::Relaxed))
+        is_memory_out()
+            || self.own.load(Ordering::Relaxed)
+            || self.parent.as_ref().is_some_and(|parent| parent.load(Ordering::Relaxed))
     }
 }

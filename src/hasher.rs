@@ -21,7 +21,8 @@ const QUEUE: usize = 4;
 #[derive(Default)]
 pub(crate) struct Hasher {
     first: RefCell<First>,
-    rest: OnceCell<Apart>,
+    /// `None` if the system gave no thread: then everything counts as first.
+    rest: OnceCell<Option<Apart>>,
 }
 
 #[derive(Default)]
@@ -47,18 +48,19 @@ impl Hasher {
 
     fn pass(&self, new: &[u8], piece: impl FnOnce() -> Piece) {
         let mut first = self.first.borrow_mut();
-        if self.rest.get().is_none() && first.bytes + new.len() <= FEW {
-            first.bytes += new.len();
-            first.hash.update(new);
-            return;
+        let is_short = self.rest.get().is_none() && first.bytes + new.len() <= FEW;
+        let rest = if is_short { &None } else { self.rest.get_or_init(|| Apart::start(first.hash.clone())) };
+        if let Some(rest) = rest {
+            return rest.update(piece());
         }
-        self.rest.get_or_init(|| Apart::start(std::mem::take(&mut first.hash))).update(piece());
+        first.bytes += new.len();
+        first.hash.update(new);
     }
 
     pub(crate) fn finish(self) -> [u8; 32] {
         match self.rest.into_inner() {
-            Some(rest) => rest.finish(),
-            None => self.first.into_inner().hash.finalize().into(),
+            Some(Some(rest)) => rest.finish(),
+            _ => self.first.into_inner().hash.finalize().into(),
         }
     }
 }
@@ -72,15 +74,15 @@ struct Apart {
 }
 
 impl Apart {
-    fn start(mut hash: Sha256) -> Self {
+    fn start(mut hash: Sha256) -> Option<Self> {
         let (pieces, passed) = sync_channel::<Vec<Piece>>(QUEUE);
-        let thread = thread::spawn(move || {
+        let thread = thread::Builder::new().spawn(move || {
             for (bytes, new) in passed.into_iter().flatten() {
                 hash.update(bytes.get(new).unwrap_or_default());
             }
             hash.finalize().into()
         });
-        Self { some: RefCell::default(), pieces, thread }
+        Some(Self { some: RefCell::default(), pieces, thread: thread.ok()? })
     }
 
     fn update(&self, piece: Piece) {

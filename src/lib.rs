@@ -9,8 +9,11 @@
 
 mod buffer;
 pub mod cli;
+mod components;
 mod cost_centres;
+mod dyalog_files;
 pub mod error;
+mod escape;
 pub mod events;
 pub mod export;
 mod hash_index;
@@ -18,6 +21,7 @@ mod hasher;
 pub mod import;
 pub mod importers;
 pub mod input;
+pub mod limits;
 pub mod options;
 mod pipe;
 pub mod recorder;

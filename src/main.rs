@@ -1,11 +1,14 @@
 //! The program: parse, run, map the error to an exit code.
 
+mod memory;
+
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
 use profdb::cli::{self, Failure};
 use profdb::error::Stop;
+use profdb::limits;
 
 /// How long an interrupted import may take to roll back before the program ends all the same. Nothing is lost then: the
 /// next program that opens the database rolls back what this one has left.
@@ -13,7 +16,24 @@ const GRACE: Duration = Duration::from_secs(3);
 
 const INTERRUPTED: u8 = 130;
 
+/// The database, or a limit of the system.
+const LIMIT: u8 = 5;
+
+/// Stack of the program: as much as systems usually give, also where `ulimit -s` gives less.
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
+    memory::keep_some();
+    let begun = thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(run);
+    match begun {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        // What the system gives has to do.
+        Err(_) => run(),
+    }
+}
+
+fn run() -> ExitCode {
+    limits::heed_file_size();
     let stop = Stop::default();
     let asked = stop.clone();
     let handled = on_interrupt(move || {
@@ -23,10 +43,13 @@ fn main() -> ExitCode {
         }
         asked.set();
         // A read from a terminal or a pipe may never return.
-        thread::spawn(|| {
+        let ends = || {
             thread::sleep(GRACE);
             give_up();
-        });
+        };
+        if thread::Builder::new().spawn(ends).is_err() {
+            ends();
+        }
     });
     // Without a handler an interrupt ends the program at once, which is as safe.
     drop(handled);
@@ -38,6 +61,7 @@ fn main() -> ExitCode {
 
 #[expect(clippy::exit, reason = "the main thread waits for something that may never come")]
 fn give_up() -> ! {
+    cli::leave_nothing();
     cli::say_interrupted();
     std::process::exit(i32::from(INTERRUPTED))
 }
@@ -47,8 +71,16 @@ fn give_up() -> ! {
 #[cfg(unix)]
 fn on_interrupt(mut act: impl FnMut() + Send + 'static) -> std::io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
-    thread::spawn(move || signals.forever().for_each(|_| act()));
+    use std::sync::mpsc::channel;
+    let (heard, to_hear) = channel::<signal_hook::iterator::Signals>();
+    // The thread comes first: where there is none, signals do what they usually do.
+    thread::Builder::new().spawn(move || {
+        for mut signals in to_hear {
+            signals.forever().for_each(|_| act());
+        }
+    })?;
+    // A thread that is there listens until the program ends.
+    let _ = heard.send(signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?);
     Ok(())
 }
 
@@ -66,7 +98,7 @@ fn exit_code(failure: Failure) -> u8 {
         Failure::Usage => 2,
         Failure::Input => 3,
         Failure::NothingSelected => 4,
-        Failure::Database => 5,
+        Failure::Database | Failure::Limit => LIMIT,
         Failure::Interrupted => INTERRUPTED,
     }
 }

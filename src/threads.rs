@@ -1,9 +1,41 @@
 //! Threads that somebody waits for.
 
 use std::panic::resume_unwind;
-use std::thread::ScopedJoinHandle;
+use std::sync::{Arc, Mutex};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// What a thread comes to. Its panic is ours.
 pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Work that a thread does, or that has been done because the system gave no thread.
+pub(crate) enum Work<'s, T> {
+    Thread(ScopedJoinHandle<'s, T>),
+    Done(T),
+}
+
+impl<T> Work<'_, T> {
+    /// What it comes to.
+    pub(crate) fn joined(self) -> T {
+        match self {
+            Self::Thread(thread) => joined(thread),
+            Self::Done(done) => done,
+        }
+    }
+}
+
+/// Has something done in a thread of its own if there is one, else at once.
+pub(crate) fn aside<'s, 'e, T: Send + 's, F: FnOnce() -> T + Send + 's>(
+    scope: &'s Scope<'s, 'e>,
+    work: F,
+) -> Work<'s, T> {
+    let work = Arc::new(Mutex::new(Some(work)));
+    let taken = |work: &Mutex<Option<F>>| work.lock().ok().and_then(|mut work| work.take());
+    let of_thread = Arc::clone(&work);
+    let begun = Builder::new().spawn_scoped(scope, move || taken(&of_thread).expect("it is done once")());
+    match begun {
+        Ok(thread) => Work::Thread(thread),
+        Err(_) => Work::Done(taken(&work).expect("no thread has begun it")()),
+    }
 }

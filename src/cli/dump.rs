@@ -1,11 +1,12 @@
 //! `profdb dump FILE`
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::options::FormatOptions;
+use super::screen::screen;
 use super::source::{failed, format, input_format, open};
 use super::{Failure, output};
 use crate::error::{ImportError, Stop};
@@ -33,7 +34,7 @@ pub(super) fn run(dump: &Dump, stop: &Stop) -> Result<(), Failure> {
     let mut input = open(&dump.file, stop).map_err(|error| failed(&name, error))?;
     let format = format(&input, dump.from).map_err(|error| failed(&name, error))?;
     let place = input.place();
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = screen();
     let mut unwritten = None;
     let tell = |event: String| {
         if unwritten.is_none()

@@ -14,6 +14,7 @@ use super::{DatabaseArgs, Failure, asked, complain, say};
 use crate::error::Stop;
 use crate::export::{self, EXPORTS, ExportError, Loss, Request, dot};
 use crate::options::Options;
+use crate::report::render::Unit;
 use crate::store::{Database, RunInfo};
 
 const OUTPUT: &str = "--output";
@@ -49,8 +50,25 @@ pub(super) struct WrittenArgs {
     /// Write what the format cannot hold, which is told on standard error, to a file as JSON, too
     #[arg(long, value_name = "FILE")]
     loss_report: Option<PathBuf>,
+    /// Bytes that the output may have, before it is compressed: 500MB, 8GiB
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size)]
+    max_size: u64,
     #[command(flatten)]
     options: ExportOptions,
+}
+
+/// Reads a number of bytes: digits, and a unit of memory.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = if unit.is_empty() { Some(1) } else { Unit::by_name(unit).and_then(Unit::bytes) };
+    let size = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+    size.ok_or_else(|| "expected a number of bytes with B, kB, KiB, MB, MiB, GB, GiB or nothing behind it".to_owned())
+}
+
+/// Says how large an output will be.
+fn tell_size(bytes: u64) {
+    say(format!("the output will have {bytes} bytes"));
 }
 
 /// Reads the name of a format.
@@ -63,7 +81,7 @@ pub(super) fn export_format() -> impl TypedValueParser<Value = &'static export::
 pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
     let targets = export.written.targets()?;
     for (flag, target) in [OUTPUT, LOSS_REPORT].into_iter().zip(&targets) {
-        target.is_not(flag, &export.database.path(), "the database")?;
+        target.is_no_database(flag, &export.database.path())?;
     }
     let source = open_to_read(&export.database, stop)?;
     let run = find_run(&source, export.run.as_deref(), stop)?;
@@ -104,22 +122,28 @@ impl WrittenArgs {
         [target, report]: &[Target; 2],
         stop: &Stop,
     ) -> Result<(), Failure> {
-        let request =
-            Request { metric: self.metric.clone(), layout: self.layout.clone(), options: self.options.0.clone() };
+        let request = Request {
+            metric: self.metric.clone(),
+            layout: self.layout.clone(),
+            options: self.options.0.clone(),
+            max_size: Some(self.max_size),
+            tell: Some(tell_size),
+        };
         let mut losses = None;
         let mut written = |out: &mut dyn Write| {
             let written = format.write(source, run, &request, out);
             losses = Some(written.map_err(|error| match error {
                 ExportError::Output(error) => Unwritten::Output(error),
                 ExportError::Report(error) => Unwritten::Failed(asked(error, stop)),
+                ExportError::TooLarge(fault) => Unwritten::Failed(complain(fault, Failure::Output)),
             })?);
             Ok(())
         };
         if request.options.flag(dot::SVG) {
             let mut graph = Vec::new();
-            target.write(|out| written(&mut graph).and_then(|()| Ok(out.write_all(&drawn(&graph)?)?)))?;
+            target.write(stop, |out| written(&mut graph).and_then(|()| Ok(out.write_all(&drawn(&graph)?)?)))?;
         } else {
-            target.write(written)?;
+            target.write(stop, written)?;
         }
         let Some(losses) = losses else { return Ok(()) };
         for (Loss { what, of, .. }, count) in losses.each() {
@@ -127,7 +151,7 @@ impl WrittenArgs {
         }
         match report {
             Target::Screen => Ok(()),
-            Target::File(_) => report.write(|out| Ok(out.write_all(losses.to_json().as_bytes())?)),
+            Target::File(_) => report.write(stop, |out| Ok(out.write_all(losses.to_json().as_bytes())?)),
         }
     }
 }

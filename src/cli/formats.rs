@@ -8,7 +8,7 @@ use super::source::input_format;
 use super::{Failure, output};
 use crate::importers::{FORMATS, Format};
 
-/// Made from the pages of the importers; tests/docs.rs keeps it so.
+/// Made from the pages of the importers; tests/house/docs/mod.rs keeps it so.
 const PAGES: &str = include_str!("../../docs/formats.md");
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! `profdb import FILE...`
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use crate::import::{self, Imported};
 use crate::importers::Format;
 use crate::input::Fingerprint;
 use crate::source::Folder;
-use crate::store::{Database, Outcome, Patience, RunMeta};
+use crate::store::{Database, Outcome, Patience, RunMeta, remove_abandoned};
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
@@ -40,7 +41,7 @@ pub(super) struct Import {
     /// Something to find the run by: commit, host, branch; may be given several times
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<(String, String)>,
-    /// Store the run also if the same content is there already
+    /// Store the run also if the same content, with the same title and tags, is there already
     #[arg(long)]
     again: bool,
     /// Folder with the source of what was profiled: the lines of the run are stored for `report --code`
@@ -62,6 +63,7 @@ fn tag(text: &str) -> Result<(String, String), String> {
 /// program ends. A database that fails ends it at once.
 pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
+    remove_abandoned(&import.database.path());
     let source: Source = match &import.source {
         Some(folder) => Some(Arc::new(Sources::open(folder, stop)?)),
         None => None,
@@ -137,21 +139,43 @@ fn one(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<(),
 /// What became of a file.
 enum Told {
     New(Box<Imported>),
-    /// The same content is in the database, as this run.
-    Known(i64),
+    /// It is in the database already.
+    Known(Known),
 }
 
-fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<Told, import::Failure> {
-    match try_import_file(import, file, source, stop) {
-        // Once more, now into that file; what came from standard input cannot be read again.
-        Err(import::Failure::Store(error)) if error.is_there_by_now() && file != Path::new(STDIN) => {
-            try_import_file(import, file, source, stop)
-        }
-        tried => tried,
+/// A run that has the content, the title and the tags of what was to be imported.
+struct Known {
+    run: i64,
+    title: Option<String>,
+    tags: Vec<String>,
+    /// A source of its lines that was given now, and is not stored.
+    unused: Source,
+}
+
+impl Known {
+    fn new(database: &Database, run: i64, unused: &Source) -> Result<Self, import::Failure> {
+        let (title, tags) = database.title_and_tags(run)?;
+        Ok(Self { run, title, tags, unused: unused.clone() })
     }
 }
 
-fn try_import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<Told, import::Failure> {
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { run, title, tags, unused } = self;
+        write!(f, "already imported as run {run}")?;
+        let title = title.iter().map(|title| format!("title {title}"));
+        let said: Vec<String> = title.chain(tags.iter().cloned()).collect();
+        if !said.is_empty() {
+            write!(f, " ({})", said.join(", "))?;
+        }
+        if unused.is_some() {
+            write!(f, "; its source stays as it is")?;
+        }
+        write!(f, "; --again stores it once more")
+    }
+}
+
+fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<Told, import::Failure> {
     // Each file has a flag of its own, so that one that fails does not stop the others.
     let stop = &stop.child();
     let input = open(file, stop)?;
@@ -167,14 +191,14 @@ fn try_import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -
     let path = import.database.path();
     let patience = import.wait.patience(stop);
     if !import.again
-        && let Some(run) = known(&path, &patience, file, describe)?
+        && let Some(known) = known(&path, &patience, file, source, describe)?
     {
-        return Ok(Told::Known(run));
+        return Ok(Told::Known(known));
     }
     let open = || Database::open_patiently(&path, patience);
     let imported = import::import(input, format, &import.options.0, stop, describe, open)?;
     Ok(match imported.outcome {
-        Outcome::AlreadyThere(run) => Told::Known(run),
+        Outcome::AlreadyThere(run) => Told::Known(Known::new(&imported.database, run, source)?),
         Outcome::Stored(_) => Told::New(Box::new(imported)),
     })
 }
@@ -183,14 +207,15 @@ fn file_name(file: &Path) -> String {
     file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Whether the file's content is in the database already. Reading a file twice is worth it only where a file of the same
+/// Whether the file's content is in the database already, as a run with this title and these tags. Reading a file twice is worth it only where a file of the same
 /// size is there; otherwise the content is compared when it has been read.
 fn known(
     database: &Path,
     patience: &Patience,
     file: &Path,
+    source: &Source,
     describe: impl Fn(Fingerprint) -> RunMeta,
-) -> Result<Option<i64>, import::Failure> {
+) -> Result<Option<Known>, import::Failure> {
     let regular = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
     let (Some(about), true) = (regular.filter(|_| file != Path::new(STDIN)), database.exists()) else {
         return Ok(None);
@@ -204,7 +229,10 @@ fn known(
         return Ok(None);
     }
     match fingerprint(file) {
-        Ok(fingerprint) => Ok(database.find_run(&describe(fingerprint))?),
+        Ok(fingerprint) => {
+            let found = database.find_run(&describe(fingerprint))?;
+            found.map(|run| Known::new(&database, run, source)).transpose()
+        }
         // Whatever keeps the file from being read is reported when it is imported.
         Err(_) => Ok(None),
     }
@@ -229,8 +257,8 @@ fn fingerprint(file: &Path) -> io::Result<Fingerprint> {
 fn tell(name: &str, told: Told) -> Result<(), Failure> {
     let Imported { outcome, database, nodes } = match told {
         Told::New(imported) => *imported,
-        Told::Known(run) => {
-            say(format!("{name}: already imported as run {run}; --again stores it once more"));
+        Told::Known(known) => {
+            say(format!("{name}: {known}"));
             return Ok(());
         }
     };

@@ -1,12 +1,12 @@
 //! `profdb man FOLDER`
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 
-use super::{Failure, complain, program};
+use super::output::write_file;
+use super::{Failure, program};
+use crate::error::Stop;
 
 /// Says when the program was released.
 const CHANGES: &str = include_str!("../../CHANGELOG.md");
@@ -18,22 +18,23 @@ pub(super) struct Man {
     folder: PathBuf,
 }
 
-pub(super) fn run(man: &Man) -> Result<(), Failure> {
+pub(super) fn run(man: &Man, stop: &Stop) -> Result<(), Failure> {
     let mut program = program().disable_help_subcommand(true);
     program.build();
-    let written = pages(program, &man.folder);
-    written.map_err(|error| complain(format!("{}: {error}", man.folder.display()), Failure::Output))
+    pages(program, &man.folder, stop)
 }
 
 /// Writes the page of a command and those of the commands below it.
-fn pages(command: Command, folder: &Path) -> io::Result<()> {
+fn pages(command: Command, folder: &Path, stop: &Stop) -> Result<(), Failure> {
     for below in command.get_subcommands() {
-        pages(below.clone(), folder)?;
+        pages(below.clone(), folder, stop)?;
     }
     let page = clap_mangen::Man::new(command).date(released()).source(concat!("profdb ", env!("CARGO_PKG_VERSION")));
-    let mut text = Vec::new();
-    page.render(&mut text)?;
-    fs::write(folder.join(page.get_filename()), tidied(&String::from_utf8_lossy(&text)))
+    write_file(&folder.join(page.get_filename()), stop, |out| {
+        let mut text = Vec::new();
+        page.render(&mut text)?;
+        Ok(out.write_all(tidied(&String::from_utf8_lossy(&text)).as_bytes())?)
+    })
 }
 
 /// The date of the latest release: `## 0.1.0 - 2026-11-21`.

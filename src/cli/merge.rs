@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Failure, WaitArgs, complain, database, line, patience, say};
 use crate::error::Stop;
-use crate::store::{Database, Merged, Outcome};
+use crate::store::{Database, Merged, Outcome, remove_abandoned};
 
 /// Work that is shorter than this shows no progress.
 const QUIET: Duration = Duration::from_millis(500);
@@ -25,7 +25,8 @@ pub(super) struct Merge {
     wait: WaitArgs,
 }
 
-/// Merges all runs of all databases, or none. A run that is there already, by content, is not stored again.
+/// Merges all runs of all databases, or none. A run that is there already, by content and by the title and tags that it was
+/// imported with, is not stored again, but gets the tags that it lacks.
 pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
     let failed = |error| match database(error, stop) {
         Failure::Interrupted => complain("interrupted, nothing merged", Failure::Interrupted),
@@ -37,6 +38,7 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
         source.heed(stop.clone()).map_err(failed)?;
         sources.push(source);
     }
+    remove_abandoned(&merge.into);
     let mut target = Database::open_patiently(&merge.into, merge.wait.patience(stop)).map_err(failed)?;
     target.heed(stop.clone()).map_err(failed)?;
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -50,12 +52,21 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
         }
     });
     bar.finish_and_clear();
-    for Merged { source, run, outcome, nodes } in merged.map_err(failed)? {
+    for Merged { source, run, outcome, nodes, added, refused } in merged.map_err(failed)? {
         let name = merge.from[source].display();
         match outcome {
             Outcome::Stored(new) => line(format!("{name}: run {run} is now run {new}, {nodes} nodes"))?,
-            Outcome::AlreadyThere(there) => say(format!("{name}: run {run} is already there as run {there}")),
+            Outcome::AlreadyThere(there) => {
+                let added = list("; added to it: ", &added);
+                let refused = list("; not taken, as it has another: ", &refused);
+                say(format!("{name}: run {run} is already there as run {there}{added}{refused}"));
+            }
         }
     }
     Ok(())
+}
+
+/// What is said of a run, after what introduces it; empty if nothing is.
+fn list(introduction: &str, said: &[String]) -> String {
+    if said.is_empty() { String::new() } else { format!("{introduction}{}", said.join(", ")) }
 }

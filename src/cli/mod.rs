@@ -7,6 +7,7 @@ mod check;
 mod completions;
 mod convert;
 mod delete;
+mod draft;
 mod dump;
 mod export;
 mod folder;
@@ -19,6 +20,7 @@ mod output;
 mod report;
 mod runs;
 mod schema;
+mod screen;
 mod show;
 mod source;
 mod sql;
@@ -31,9 +33,11 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 
+use self::screen::screen;
 use crate::error::Stop;
+use crate::limits;
 use crate::report::ReportError;
-use crate::report::render::plain;
+use crate::report::render::{is_unsafe, plain};
 use crate::store::{Patience, StoreError, versions};
 
 /// Environment variable that names the database.
@@ -59,6 +63,8 @@ pub enum Failure {
     CheckFailed,
     /// The database.
     Database,
+    /// The system gives no more memory, files, threads, or room in a file.
+    Limit,
     /// Somebody pressed Ctrl-C.
     Interrupted,
 }
@@ -150,7 +156,10 @@ fn patience(stop: &Stop) -> Patience {
 pub fn run(stop: &Stop) -> Result<(), Failure> {
     let outcome = dispatch(std::env::args_os().collect(), stop);
     // Only now is it sure that the output has arrived.
-    outcome.and_then(|()| io::stdout().flush().map_err(output))
+    outcome.and_then(|()| io::stdout().flush().map_err(output)).map_err(|failure| match failure {
+        Failure::Interrupted if limits::is_memory_out() => complain(limits::NO_MEMORY, Failure::Limit),
+        failure => failure,
+    })
 }
 
 fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
@@ -183,7 +192,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Schema => schema::run(),
         Command::Formats(formats) => formats::run(&formats),
         Command::Completions(completions) => completions::run(&completions),
-        Command::Man(man) => man::run(&man),
+        Command::Man(man) => man::run(&man, stop),
     }
 }
 
@@ -203,7 +212,15 @@ fn sentence(text: &str) -> String {
 
 /// Lets clap say what it has to say: help on standard output, complaints on standard error.
 fn explain(error: &clap::Error) -> Failure {
-    match error.print() {
+    // What an argument holds may be the name of a stranger's file.
+    let shown = error.render().to_string();
+    let printed = if shown.contains(|character| character != '\n' && is_unsafe(character)) {
+        let lines = shown.lines().map(plain).collect::<Vec<_>>().join("\n") + "\n";
+        io::stderr().write_all(lines.as_bytes())
+    } else {
+        error.print()
+    };
+    match printed {
         Ok(()) if error.use_stderr() => Failure::Usage,
         Ok(()) => Failure::ClosedPipe,
         Err(error) => output(error),
@@ -228,7 +245,8 @@ fn line(text: impl Display) -> Result<(), Failure> {
 
 /// Writes text that ends its own lines to standard output.
 fn write(text: &str) -> Result<(), Failure> {
-    io::stdout().write_all(text.as_bytes()).map_err(output)
+    let mut out = screen();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(output)
 }
 
 /// Says that the program gives up waiting for an input, which an interrupt has asked for.
@@ -236,16 +254,36 @@ pub fn say_interrupted() {
     say("interrupted");
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is the argument of map_err")]
-fn output(error: io::Error) -> Failure {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        return Failure::ClosedPipe;
-    }
-    complain(format!("cannot write the output: {error}"), Failure::Output)
+/// Removes what would be left of an output if the program ended now.
+pub fn leave_nothing() {
+    draft::remove_all();
 }
 
+fn output(error: io::Error) -> Failure {
+    unwritten("cannot write the output", error)
+}
+
+/// Reports that something could not be written.
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err has")]
+fn unwritten(what: &str, error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+        _ if limits::is_limit(&error) => complain(format!("{what}: {error}"), Failure::Limit),
+        _ => complain(format!("{what}: {error}"), Failure::Output),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err has")]
 fn database(error: StoreError, stop: &Stop) -> Failure {
-    if stop.is_set() { Failure::Interrupted } else { complain(error, Failure::Database) }
+    if stop.is_set() { Failure::Interrupted } else { store(&error) }
+}
+
+/// Reports a failure of the database.
+fn store(error: &StoreError) -> Failure {
+    if limits::is_file_too_large() {
+        return complain(format!("{error}: a file would become larger than the system lets it"), Failure::Limit);
+    }
+    complain(error, Failure::Database)
 }
 
 fn asked(error: ReportError, stop: &Stop) -> Failure {

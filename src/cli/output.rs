@@ -1,7 +1,6 @@
 //! How and where answers are written.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,9 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use console::Term;
 
-use super::{Failure, complain, database, output};
+use super::draft::{self, Draft, folder};
+use super::screen::{Screen, screen};
+use super::{Failure, complain, database, output, unwritten};
 use crate::error::Stop;
 use crate::report::Answer;
 use crate::report::render::{Format, Layout, RenderError, Unit, plain, render};
@@ -17,9 +18,6 @@ use crate::separators::Separators;
 
 /// More decimals than a number has digits.
 const MOST_DECIMALS: u8 = 20;
-
-/// Files that killed programs of the same number may have left, before something else must be wrong.
-const MOST_DRAFTS: u32 = 1000;
 
 /// How an answer looks, and where it goes.
 #[derive(Clone, Debug, Args)]
@@ -70,11 +68,6 @@ impl OutputArgs {
     }
 }
 
-/// The folder of a file.
-fn folder(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 /// Where a file is or will be, whatever way leads there.
 fn place(file: &Path) -> PathBuf {
     let new = || Some(fs::canonicalize(folder(file)).ok()?.join(file.file_name()?));
@@ -111,13 +104,13 @@ impl Target {
         }
     }
 
-    /// Refuses to write to a file that is something else already.
+    /// Refuses to write to a file that is something else already, under this name or another one.
     ///
     /// # Errors
     /// When it is that; before anything is done.
     pub(super) fn is_not(&self, flag: &str, file: &Path, what: &str) -> Result<(), Failure> {
         match self {
-            Self::File(own) if place(own) == place(file) => {
+            Self::File(own) if place(own) == place(file) || draft::are_one(own, file) => {
                 let name = own.display();
                 Err(complain(format!("{flag}: {name} is {what}: expected another file"), Failure::Usage))
             }
@@ -125,21 +118,74 @@ impl Target {
         }
     }
 
+    /// The same for a database, and the files that SQLite has beside it.
+    ///
+    /// # Errors
+    /// The same.
+    pub(super) fn is_no_database(&self, flag: &str, database: &Path) -> Result<(), Failure> {
+        self.is_not(flag, database, "the database")?;
+        BESIDE.iter().try_for_each(|suffix| {
+            let mut name = database.as_os_str().to_owned();
+            name.push(suffix);
+            self.is_not(flag, Path::new(&name), "a file of the database")
+        })
+    }
+
     /// Writes there what a function writes: to the screen as it comes, to a file completely or not at all.
-    pub(super) fn write(&self, content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>) -> Result<(), Failure> {
+    pub(super) fn write(
+        &self,
+        stop: &Stop,
+        content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
+    ) -> Result<(), Failure> {
         let Self::File(file) = self else {
-            let mut out = io::BufWriter::new(io::stdout().lock());
-            return content(&mut out).and_then(|()| Ok(out.flush()?)).map_err(|error| error.failure(output));
+            let mut out = Heedful { out: screen(), stop };
+            let written = content(&mut out).and_then(|()| Ok(out.flush()?));
+            return written.map_err(|error| error.failure(stop, output));
         };
         let name = file.display();
-        let unwritten = |error| complain(format!("{name}: cannot write it: {error}"), Failure::Output);
-        let mut draft = Draft::of(file).map_err(unwritten)?;
-        let mut out = io::BufWriter::new(&mut draft.file);
-        content(&mut out).and_then(|()| Ok(out.flush()?)).map_err(|error| error.failure(unwritten))?;
-        drop(out);
-        draft.finish().map_err(unwritten)?;
+        write_file(file, stop, content)?;
         let _ = writeln!(io::stderr(), "Data written to: {}", plain(&name.to_string()));
         Ok(())
+    }
+}
+
+/// Writes a file completely or not at all.
+///
+/// # Errors
+/// When it cannot be written; that has been reported.
+pub(super) fn write_file(
+    file: &Path,
+    stop: &Stop,
+    content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
+) -> Result<(), Failure> {
+    let failed = |error| unwritten(&format!("{}: cannot write it", file.display()), error);
+    let draft = Draft::of(file).map_err(failed)?;
+    let is_terminal = draft.is_terminal();
+    let mut out = Heedful { out: Screen::new(io::BufWriter::new(draft), is_terminal), stop };
+    content(&mut out).and_then(|()| Ok(out.flush()?)).map_err(|error| error.failure(stop, failed))?;
+    out.out.into_inner().into_parts().0.finish().map_err(failed)
+}
+
+/// What SQLite adds to the names of the files that it has beside a database.
+const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+/// An output that nobody wants any more once somebody has asked to stop.
+struct Heedful<'s, W> {
+    out: W,
+    stop: &'s Stop,
+}
+
+impl<W: Write> Write for Heedful<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.stop.is_set() {
+            // What is called interrupted would be tried again.
+            return Err(io::Error::other("interrupted"));
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -158,8 +204,9 @@ impl From<io::Error> for Unwritten {
 }
 
 impl Unwritten {
-    fn failure(self, report: impl FnOnce(io::Error) -> Failure) -> Failure {
+    fn failure(self, stop: &Stop, report: impl FnOnce(io::Error) -> Failure) -> Failure {
         match self {
+            Self::Output(_) if stop.is_set() => Failure::Interrupted,
             Self::Output(error) => report(error),
             Self::Failed(failure) => failure,
         }
@@ -173,53 +220,7 @@ pub(super) fn print(answer: &mut Answer<'_>, layout: &Layout, target: &Target, s
         RenderError::Output(error) => Unwritten::Output(error),
         RenderError::Store(error) => Unwritten::Failed(database(error, stop)),
     };
-    target.write(|out| render(answer, layout, out).map_err(unwritten))
-}
-
-/// A file that gets its name when it is complete; until then, and if it never is, what has the name stays as it is.
-struct Draft {
-    file: File,
-    /// Its own name, and that which it shall get; `None` for what is no regular file, a pipe for instance.
-    names: Option<(PathBuf, PathBuf)>,
-}
-
-impl Draft {
-    fn of(file: &Path) -> io::Result<Self> {
-        // A link stays one: the file that it leads to is replaced.
-        let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-        if fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
-            return Ok(Self { file: OpenOptions::new().write(true).open(target)?, names: None });
-        }
-        let mut number = 0;
-        loop {
-            let mut name = OsString::from(".");
-            name.push(target.file_name().unwrap_or_default());
-            name.push(format!(".{}.{number}.tmp", std::process::id()));
-            let draft = target.with_file_name(name);
-            match OpenOptions::new().write(true).create_new(true).open(&draft) {
-                // Of a program that was killed: in a container, the next one often has the same number.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST_DRAFTS => number += 1,
-                opened => return Ok(Self { file: opened?, names: Some((draft, target)) }),
-            }
-        }
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        match &self.names {
-            Some((draft, target)) => fs::rename(draft, target)?,
-            None => return Ok(()),
-        }
-        self.names = None;
-        Ok(())
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if let Some((draft, _)) = &self.names {
-            let _ = fs::remove_file(draft);
-        }
-    }
+    target.write(stop, |out| render(answer, layout, out).map_err(unwritten))
 }
 
 /// Columns of the terminal that the output goes to, if it goes to one.

@@ -333,7 +333,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         return Err(complain("--code is for the screen: leave out --outfile, or --code", Failure::Usage));
     }
     let target = output.target()?;
-    target.is_not("--outfile", &source.database.path(), "the database")?;
+    target.is_no_database("--outfile", &source.database.path())?;
     let layout = output.layout(source.take_separators(output.format())?, flags(&request));
     layout.check(true).map_err(|wrong| complain(wrong, Failure::Usage))?;
     let asked_of = source.open(stop)?;
@@ -345,6 +345,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         warn_some(&folder.display().to_string(), &remarks);
     }
     let mut answer = report::ask(&asked_of, report, &run, &request).map_err(|error| asked(error, stop))?;
+    answer.remarks.iter().for_each(say);
     if matches.get_flag("show_sql") {
         return super::write(&answer.script);
     }

@@ -6,7 +6,7 @@ use super::output::{Target, output_format, print, screen_width};
 use super::source::open_to_read;
 use super::{DatabaseArgs, Failure, asked, complain};
 use crate::error::Stop;
-use crate::report::query;
+use crate::report::list;
 use crate::report::render::{Format, Layout};
 
 #[derive(Debug, Args)]
@@ -23,6 +23,6 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
     layout.check(false).map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = open_to_read(&runs.database, stop)?;
     let sql = include_str!("../../queries/lists/runs.sql");
-    let mut answer = query(&database, sql).map_err(|error| asked(error, stop))?;
+    let mut answer = list(&database, sql).map_err(|error| asked(error, stop))?;
     print(&mut answer, &layout, &Target::Screen, stop)
 }

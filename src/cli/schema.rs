@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Failure, output};
 
-/// Made from the comments in the database itself; tests/docs.rs keeps it so.
+/// Made from the comments in the database itself; tests/house/docs/mod.rs keeps it so.
 const SCHEMA: &str = include_str!("../../docs/schema.md");
 
 pub(super) fn run() -> Result<(), Failure> {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 
+use super::screen::screen;
 use super::source::{find_run, open_to_read};
 use super::{DatabaseArgs, Failure, database, output};
 use crate::error::Stop;
@@ -28,7 +29,8 @@ pub(super) fn run(show: &Show, stop: &Stop) -> Result<(), Failure> {
 /// Writes all that is known of a run.
 pub(super) fn tell(source: &Database, run: &RunInfo, stop: &Stop) -> Result<(), Failure> {
     let state = source.state(run.run_id).map_err(|error| database(error, stop))?;
-    write(&state, &mut io::stdout().lock()).map_err(output)
+    let mut out = screen();
+    write(&state, &mut out).and_then(|()| out.flush()).map_err(output)
 }
 
 fn write(state: &RunState, out: &mut dyn Write) -> io::Result<()> {

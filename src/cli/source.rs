@@ -10,11 +10,12 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::FormatOptions;
-use super::{DatabaseArgs, Failure, complain, database, patience, say};
+use super::{DatabaseArgs, Failure, complain, database, patience, say, store};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::{self, Format, Options};
 use crate::input::{Input, Limits};
+use crate::limits::is_memory_out;
 use crate::report::render::Format as OutputFormat;
 use crate::separators::Separators;
 use crate::store::{Database, Outcome, RunInfo, StoreError};
@@ -180,7 +181,10 @@ fn unreadable(source: io::Error) -> import::Failure {
 pub(super) fn failed(name: &str, error: import::Failure) -> Failure {
     match error {
         import::Failure::Input(error) => complain(format!("{name}: {error}"), Failure::Input),
-        import::Failure::Store(error) => complain(error, Failure::Database),
+        import::Failure::Store(error) => store(&error),
+        error @ import::Failure::Thread(_) => complain(error, Failure::Limit),
+        // What is to be said of memory is said at the end.
+        import::Failure::Interrupted if is_memory_out() => Failure::Interrupted,
         import::Failure::Interrupted => {
             complain(format!("{name}: interrupted, nothing imported"), Failure::Interrupted)
         }

@@ -14,7 +14,7 @@ use super::pages::{IndexTree, PageBuffer, PageFile, TableTree};
 use super::places::Places;
 use super::record::Record;
 use super::write::{EdgeKey, Ids, cumulative_other, edge_key, integer, label_set, line_key, other};
-use crate::threads::joined;
+use crate::threads::{Work, aside};
 use crate::tree::{Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, Totals};
 
 /// Size of a page: that of SQLite where nobody asks for another.
@@ -216,10 +216,10 @@ impl Bulk {
         let on_disk = if self.lasts { Some(self.file.handle()?) } else { None };
         thread::scope(|scope| {
             // Most of the file is whole: the disk may begin. What fails is told to who asks first.
-            let synced = on_disk.as_ref().map(|file| scope.spawn(|| file.sync_data()));
+            let synced = on_disk.as_ref().map(|file| aside(scope, || file.sync_data()));
             let added_up = end.and_then(|end| end.totals);
-            let added_up = added_up.map(|totals| scope.spawn(|| AddedUp::new(totals, ids)));
-            let sorted = scope.spawn(|| {
+            let added_up = added_up.map(|totals| aside(scope, || AddedUp::new(totals, ids)));
+            let sorted = aside(scope, || {
                 let mut sorted: Vec<(i64, &Function)> = (1..).zip(functions.iter().map(Arc::as_ref)).collect();
                 sorted.sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
                 sorted
@@ -231,9 +231,9 @@ impl Bulk {
                     self.label_costs(&totals.label_costs, ids)?;
                 }
             }
-            self.functions_key(&joined(sorted))?;
-            added_up.map_or(Ok(()), |added_up| joined(added_up)?.put_into(&mut self.file, &self.roots))?;
-            synced.map_or(Ok(()), joined)
+            self.functions_key(&sorted.joined())?;
+            added_up.map_or(Ok(()), |added_up| added_up.joined()?.put_into(&mut self.file, &self.roots))?;
+            synced.map_or(Ok(()), Work::joined)
         })?;
         self.function_rows.finish(&mut self.file, self.roots.functions)?;
         self.nodes.finish(&mut self.file, self.roots.nodes)?;

@@ -2,8 +2,8 @@
 
 use rusqlite::{ErrorCode, Row};
 
-use super::read::text;
-use super::{CHECKS, Database, StoreError, stale_views};
+use super::read::lossy;
+use super::{CHECKS, Database, StoreError, stale_views, texts};
 
 /// Rows of a finding that are shown.
 const EXAMPLES: usize = 5;
@@ -11,8 +11,8 @@ const EXAMPLES: usize = 5;
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was checked: `integrity` (SQLite's own check of the file), `foreign_keys` that tables declare, `views`, or the
-    /// name of a statement in `queries/checks`.
+    /// What was checked: `integrity` (SQLite's own check of the file), `foreign_keys` that tables declare, `views`, `texts`
+    /// (whether they are UTF-8), or the name of a statement in `queries/checks`.
     pub check: &'static str,
     /// How many rows are wrong; 1 where nothing more can be read.
     pub count: usize,
@@ -34,6 +34,7 @@ impl Database {
         }
         findings.extend(self.found("foreign_keys", "PRAGMA foreign_key_check", columns)?);
         findings.extend(self.foreign_views()?);
+        findings.extend(self.wrong_texts()?);
         findings.extend(self.broken_rules()?);
         Ok(findings)
     }
@@ -43,6 +44,11 @@ impl Database {
         let stale = stale_views(&self.connection).map_err(|source| self.failed(source))?;
         let examples: Vec<_> = stale.iter().map(|(name, _)| format!("{name} is not as profdb makes it")).collect();
         Ok((!examples.is_empty()).then_some(Finding { check: "views", count: examples.len(), examples }))
+    }
+
+    /// Values of our tables that should be text and are not.
+    fn wrong_texts(&self) -> Result<Option<Finding>, StoreError> {
+        self.collected("texts", |finding| texts::each_wrong(&self.connection, |wrong| finding.add(|| Ok(wrong))))
     }
 
     /// Runs the bundled statements that find no row in a database that is consistent.
@@ -60,19 +66,24 @@ impl Database {
         sql: &str,
         show: fn(&Row<'_>) -> rusqlite::Result<String>,
     ) -> Result<Option<Finding>, StoreError> {
-        let mut finding = Finding { check, count: 0, examples: Vec::new() };
-        let mut find = || -> rusqlite::Result<()> {
+        self.collected(check, |finding| {
             let mut statement = self.connection.prepare(sql)?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                if finding.count < EXAMPLES {
-                    finding.examples.push(show(row)?);
-                }
-                finding.count += 1;
+                finding.add(|| show(row))?;
             }
             Ok(())
-        };
-        match find() {
+        })
+    }
+
+    /// What a search finds; that what it reads cannot be read is a finding, too.
+    fn collected(
+        &self,
+        check: &'static str,
+        find: impl FnOnce(&mut Finding) -> rusqlite::Result<()>,
+    ) -> Result<Option<Finding>, StoreError> {
+        let mut finding = Finding { check, count: 0, examples: Vec::new() };
+        match find(&mut finding) {
             Err(error) if is_of_content(&error) => {
                 finding.count += 1;
                 finding.examples.push(error.to_string());
@@ -80,6 +91,17 @@ impl Database {
             found => found.map_err(|source| self.failed(source))?,
         }
         Ok((finding.count > 0).then_some(finding))
+    }
+}
+
+impl Finding {
+    /// Counts one more, and asks for its words if they are to be shown.
+    fn add(&mut self, show: impl FnOnce() -> rusqlite::Result<String>) -> rusqlite::Result<()> {
+        if self.count < EXAMPLES {
+            self.examples.push(show()?);
+        }
+        self.count += 1;
+        Ok(())
     }
 }
 
@@ -102,6 +124,6 @@ fn is_of_content(error: &rusqlite::Error) -> bool {
 /// The columns of a row with their names.
 fn columns(row: &Row<'_>) -> rusqlite::Result<String> {
     let names = row.as_ref().column_names();
-    let column = |(at, name)| Ok(format!("{name} {}", text(row, at)?.as_deref().unwrap_or("NULL")));
+    let column = |(at, name)| Ok(format!("{name} {}", lossy(row.get_ref(at)?).as_deref().unwrap_or("NULL")));
     Ok(names.into_iter().enumerate().map(column).collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
 }

@@ -9,9 +9,9 @@ use std::path::Path;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params, params_from_iter};
 
-use super::segment::empty_tables;
-use super::write::{Ids, Outcome, function_id, run_with_uid};
-use super::{Database, Patience, StoreError, VERSION, bring_up_to_date, is_not_writable, stale_views};
+use super::identity::{RunMeta, run_with_uid, tags, title};
+use super::write::{Ids, Outcome, function_id};
+use super::{Database, Patience, StoreError, VERSION, bring_up_to_date, is_not_writable, needs_recovery, stale_views};
 use crate::events::MetricId;
 use crate::source::Stopped;
 
@@ -55,7 +55,7 @@ const RUNS: Table = Table {
 const METRICS: Table = Table {
     name: "metrics",
     ids: &[("metric_id", Id::Metric), ("run_id", Id::Run)],
-    columns: "name, unit, position, total, total_source",
+    columns: "name, unit, position, total, total_source, timer_readings",
     rows: "run_id = ?1",
     order: "position",
 };
@@ -148,7 +148,7 @@ const BY_METRIC: &[Table] = &[
 ];
 
 /// What became of a run of another database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// Which of the databases it is from.
     pub source: usize,
@@ -158,6 +158,10 @@ pub struct Merged {
     pub outcome: Outcome,
     /// Its nodes.
     pub nodes: i64,
+    /// What is said of it there and now here, too, if the run was there already: `KEY=VALUE` of tags, or a title.
+    pub added: Vec<String>,
+    /// The same, where something else is said here, which stays.
+    pub refused: Vec<String>,
 }
 
 impl Database {
@@ -171,7 +175,9 @@ impl Database {
         }
         let opened = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false, patience.clone());
         let source = opened.map_err(|error| match error {
-            StoreError::Sqlite { source, .. } if is_not_writable(&source) => StoreError::NeedsRecovery(path.to_owned()),
+            StoreError::Sqlite { source, .. } if is_not_writable(&source) => {
+                needs_recovery(path).unwrap_or(StoreError::Sqlite { path: path.to_owned(), source })
+            }
             error => error,
         })?;
         if source.found < VERSION {
@@ -186,13 +192,22 @@ impl Database {
     /// # Errors
     /// When one of the others is not sound or cannot be read, or this one not be written.
     pub fn merge(&mut self, sources: &[Self], progress: &mut dyn FnMut(u64)) -> Result<Vec<Merged>, StoreError> {
-        if self.claim.is_some() {
-            // Until the file is in its place, it is nobody's loss.
-            empty_tables(&self.connection).map_err(|source| self.failed(source))?;
+        loop {
+            match self.merge_once(sources, progress) {
+                // Somebody else has made the database meanwhile.
+                Err(error) if error.is_there_by_now() => {
+                    *self = Self::open_patiently(&self.path, self.patience.clone())?;
+                    self.heed(self.patience.stop.clone())?;
+                }
+                merged => return merged,
+            }
         }
+    }
+
+    fn merge_once(&mut self, sources: &[Self], progress: &mut dyn FnMut(u64)) -> Result<Vec<Merged>, StoreError> {
         self.begin()?;
-        let merged = self.merge_all(sources, progress).and_then(|merged| {
-            if merged.iter().any(|run| matches!(run.outcome, Outcome::Stored(_))) {
+        let merged = self.merge_all(sources, progress).and_then(|(merged, has_changed)| {
+            if has_changed {
                 self.commit()?;
             }
             Ok(merged)
@@ -206,9 +221,33 @@ impl Database {
         Ok(merged)
     }
 
-    fn merge_all(&self, sources: &[Self], progress: &mut dyn FnMut(u64)) -> Result<Vec<Merged>, StoreError> {
+    /// Puts the one run of a new file, which could not have its name because somebody else has made a database there meanwhile,
+    /// into that database, and opens that instead.
+    pub(super) fn add_to_what_is_there(&mut self, meta: &RunMeta) -> Result<Outcome, StoreError> {
+        let mut there = Self::open_patiently(&self.path, self.patience.clone())?;
+        there.heed(self.patience.stop.clone())?;
+        let mut repeat = 0;
+        loop {
+            let merged = there.merge(std::slice::from_ref(self), &mut |_| ())?;
+            let [Merged { outcome, .. }] = merged[..] else {
+                return Err(self.inconsistent("expected one run in a new file"));
+            };
+            if meta.again && matches!(outcome, Outcome::AlreadyThere(_)) {
+                repeat += 1;
+                let renamed = self.connection.execute("UPDATE runs SET run_uid = ?1", [meta.uid(repeat)]);
+                renamed.map_err(|source| self.failed(source))?;
+                continue;
+            }
+            *self = there;
+            return Ok(outcome);
+        }
+    }
+
+    /// What became of all runs, and whether anything has changed by that.
+    fn merge_all(&self, sources: &[Self], progress: &mut dyn FnMut(u64)) -> Result<(Vec<Merged>, bool), StoreError> {
         bring_up_to_date(&self.connection).map_err(|cause| self.failed(cause))?;
         let mut merged = Vec::new();
+        let mut has_changed = false;
         let mut rows = 0;
         for (at, source) in sources.iter().enumerate() {
             let from_source = |error| source.failed(error);
@@ -217,23 +256,76 @@ impl Database {
             let mut is_checked = false;
             for (run, uid, nodes) in runs(&source.connection).map_err(from_source)? {
                 let there = run_with_uid(&self.connection, &uid).map_err(|error| self.failed(error))?;
+                let said = match there {
+                    Some(there) => self.differences(there, source, run)?,
+                    None => Said::default(),
+                };
+                if !is_checked && (there.is_none() || !said.is_empty()) {
+                    source.is_sound()?;
+                    is_checked = true;
+                }
                 let outcome = if let Some(there) = there {
+                    has_changed |= self.unite(there, &said).map_err(|error| self.failed(error))?;
                     Outcome::AlreadyThere(there)
                 } else {
-                    if !is_checked {
-                        source.is_sound()?;
-                        is_checked = true;
-                    }
+                    has_changed = true;
                     let ids = Ids::behind(&self.connection).map_err(|error| self.failed(error))?;
                     let mut copy = Copy::new(source, self, &ids, run, rows, progress)?;
                     let stored = copy.run()?;
                     rows = copy.rows;
                     Outcome::Stored(stored)
                 };
-                merged.push(Merged { source: at, run, outcome, nodes });
+                let (added, refused) = (said.added(), said.refused());
+                merged.push(Merged { source: at, run, outcome, nodes, added, refused });
             }
         }
-        Ok(merged)
+        Ok((merged, has_changed))
+    }
+
+    /// What the user has said of a run elsewhere that is not said of it here.
+    fn differences(&self, here: i64, source: &Self, there: i64) -> Result<Said, StoreError> {
+        let read = |database: &Self, run| -> rusqlite::Result<_> {
+            Ok((title(&database.connection, run)?, tags(&database.connection, run)?))
+        };
+        let (our_title, our_tags) = read(self, here).map_err(|error| self.failed(error))?;
+        let (title, tags) = read(source, there).map_err(|error| source.failed(error))?;
+        let title = title.filter(|title| our_title.as_ref() != Some(title));
+        let our_tags: HashMap<_, _> = our_tags.into_iter().collect();
+        let tags = tags.into_iter().map(|(key, value)| (our_tags.get(&key).cloned(), key, value));
+        let tags = tags.filter(|(ours, _, value)| ours.as_ref() != Some(value)).collect();
+        Ok(Said { title: title.map(|title| (our_title, title)), tags })
+    }
+
+    /// Says of a run what was said of it elsewhere. What is said here already stays, with a note. Whether anything has changed.
+    fn unite(&self, run: i64, said: &Said) -> rusqlite::Result<bool> {
+        let mut changed = 0;
+        let mut notes = Vec::new();
+        match &said.title {
+            Some((None, title)) => {
+                changed +=
+                    self.connection.execute("UPDATE runs SET title = ?2 WHERE run_id = ?1", params![run, title])?;
+            }
+            Some((Some(ours), title)) => {
+                notes.push(format!("merged with a run whose title is {title}: {ours} is kept"));
+            }
+            None => {}
+        }
+        for (ours, key, value) in &said.tags {
+            if let Some(ours) = ours {
+                notes.push(format!("merged with a run whose tag {key} is {value}: {ours} is kept"));
+            } else {
+                let sql = "INSERT INTO run_tags (run_id, key, value) VALUES (?1, ?2, ?3)";
+                changed += self.connection.execute(sql, params![run, key, value])?;
+            }
+        }
+        for note in notes {
+            // Merging once more has nothing more to remark.
+            let sql = "INSERT INTO notes (run_id, severity, message)
+                       SELECT ?1, 'info', ?2
+                       WHERE NOT EXISTS (SELECT 1 FROM notes WHERE run_id = ?1 AND message = ?2)";
+            changed += self.connection.execute(sql, params![run, note])?;
+        }
+        Ok(changed > 0)
     }
 
     /// Fails unless its views, which checks read, are ours, and no check finds anything. Its tables have been looked at when
@@ -246,6 +338,36 @@ impl Database {
             0 => Ok(()),
             findings => Err(StoreError::Unsound { path: self.path.clone(), findings }),
         }
+    }
+}
+
+/// What the user has said of a run in another database, and this one does not say.
+#[derive(Default)]
+struct Said {
+    /// Our title, and the other.
+    title: Option<(Option<String>, String)>,
+    /// Our value of a tag, its key, and the other value.
+    tags: Vec<(Option<String>, String, String)>,
+}
+
+impl Said {
+    fn is_empty(&self) -> bool {
+        self.title.is_none() && self.tags.is_empty()
+    }
+
+    fn added(&self) -> Vec<String> {
+        self.listed(Option::is_none)
+    }
+
+    fn refused(&self) -> Vec<String> {
+        self.listed(Option::is_some)
+    }
+
+    /// That of which our own part is like this.
+    fn listed(&self, is_wanted: fn(&Option<String>) -> bool) -> Vec<String> {
+        let title = self.title.iter().filter(|(ours, _)| is_wanted(ours)).map(|(_, title)| format!("title {title}"));
+        let tags = self.tags.iter().filter(|(ours, ..)| is_wanted(ours));
+        title.chain(tags.map(|(_, key, value)| format!("{key}={value}"))).collect()
     }
 }
 

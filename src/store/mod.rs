@@ -5,20 +5,28 @@ mod bulk;
 mod check;
 mod claim;
 mod connection;
+mod error;
 mod graft;
+mod growing;
+mod identity;
+mod location;
 mod merge;
 mod pages;
 mod patience;
 mod places;
 mod read;
 mod record;
+mod restate;
 mod room;
 mod schema;
 mod segment;
 mod sources;
+mod texts;
 mod walk;
 mod write;
 
+use std::cell::Cell;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,22 +34,29 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use check::Finding;
+pub use error::StoreError;
+pub use identity::RunMeta;
 pub use merge::Merged;
 pub use patience::Patience;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, NodeRow, StackRow};
-pub use write::{Outcome, RunMeta, RunWriter};
+pub use write::{Outcome, RunWriter};
 
 use crate::error::Stop;
 use crate::source::Stopped;
 use claim::Claim;
+use error::{Cause, failed};
+use location::{Identity, Stamp, Way, log_beside, may_become_database};
 use patience::unless_locked;
 
 /// Marks a file as ours (`PRAGMA application_id`): `PrDB`.
 pub const APPLICATION_ID: i32 = 0x5072_4442;
 
-/// What SQLite calls a database that no file holds.
+/// What stands for the path of a database that no file holds.
 const MEMORY: &str = ":memory:";
+
+/// How often a file is opened that is replaced each time in that moment.
+const ATTEMPTS: usize = 10;
 
 /// How long a statement waits that only reads: nobody keeps readers out for longer than it takes to end a change.
 const READING: Duration = Duration::from_secs(10);
@@ -52,17 +67,29 @@ const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 /// A step from one version of the tables to the next.
 struct Migration {
     sql: &'static str,
-    /// Rows of large tables are written anew, which takes room.
-    rewrites: bool,
+    kind: MigrationKind,
+}
+
+/// What a migration does to a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MigrationKind {
+    /// It makes tables, columns or indexes, or writes small tables anew.
+    Adds,
+    /// It writes rows of large tables anew, which takes room.
+    Rewrites,
+    /// It only says anew what tables are: its `CREATE TABLE` statements replace the texts of these tables in the schema.
+    Restates,
 }
 
 /// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
 const MIGRATIONS: &[Migration] = &[
-    Migration { sql: include_str!("../../migrations/0001_core.sql"), rewrites: false },
-    Migration { sql: include_str!("../../migrations/0002_sources.sql"), rewrites: false },
-    Migration { sql: include_str!("../../migrations/0003_small_rows.sql"), rewrites: true },
-    Migration { sql: include_str!("../../migrations/0004_labels.sql"), rewrites: false },
-    Migration { sql: include_str!("../../migrations/0005_total_source.sql"), rewrites: false },
+    Migration { sql: include_str!("../../migrations/0001_core.sql"), kind: MigrationKind::Adds },
+    Migration { sql: include_str!("../../migrations/0002_sources.sql"), kind: MigrationKind::Adds },
+    Migration { sql: include_str!("../../migrations/0003_small_rows.sql"), kind: MigrationKind::Rewrites },
+    Migration { sql: include_str!("../../migrations/0004_labels.sql"), kind: MigrationKind::Adds },
+    Migration { sql: include_str!("../../migrations/0005_total_source.sql"), kind: MigrationKind::Adds },
+    Migration { sql: include_str!("../../migrations/0006_foreign_keys.sql"), kind: MigrationKind::Restates },
+    Migration { sql: include_str!("../../migrations/0007_timer_readings.sql"), kind: MigrationKind::Adds },
 ];
 
 /// `PRAGMA user_version` of a file that has all of them.
@@ -108,207 +135,6 @@ pub const CHECKS: &[(&str, &str)] = &[
     ("labels", include_str!("../../queries/checks/labels.sql")),
 ];
 
-/// Why the database could not do what was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// There is no such file.
-    #[error("there is no database {}; `profdb import FILE` makes one", .0.display())]
-    Missing(PathBuf),
-    /// The file is a folder.
-    #[error("{} is a folder, not a database", .0.display())]
-    Folder(PathBuf),
-    /// The file is a pipe, a device or the like.
-    #[error("{} is not a file that can hold a database", .0.display())]
-    NoFile(PathBuf),
-    /// The file needs a repair that cannot be made.
-    #[error("{}: an interrupted change has to be rolled back first, which needs the right to write", .0.display())]
-    NeedsRecovery(PathBuf),
-    /// The file is a database of something else.
-    #[error("{} is a database, but not one of profdb", .0.display())]
-    NotOurs(PathBuf),
-    /// The file was written by a later version.
-    #[error("{} has schema version {found}, this profdb knows versions up to {known}: use a newer profdb", .path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-        /// The latest version known here.
-        known: usize,
-    },
-    /// The file was written by an earlier version, and cannot be brought up to date.
-    #[error(
-        "{}: schema version {found} has to be brought to version {known} first, and the database cannot be written: copy \
-         it to where it can", .path.display()
-    )]
-    Older {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-        /// The version that is needed.
-        known: usize,
-    },
-    /// The file was written by an earlier version, and is not to be changed.
-    #[error("{0} has schema version {found}, expected {VERSION}: `profdb runs --db {0}` brings it up to date", .path.display())]
-    OlderSource {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-    },
-    /// The disk is too full for the file to be brought up to date.
-    #[error(
-        "{}: bringing it to schema version {VERSION} may need {} MiB of room on the disk, and {} MiB are free", .path.display(),
-        .needed.div_ceil(MEBIBYTE), .free / MEBIBYTE
-    )]
-    NoRoom {
-        /// The file.
-        path: PathBuf,
-        /// Bytes that may be needed.
-        needed: u64,
-        /// Bytes that there are.
-        free: u64,
-    },
-    /// Somebody else has changed the schema of the file.
-    #[error("{} is not as profdb makes it: {what}", .path.display())]
-    Altered {
-        /// The file.
-        path: PathBuf,
-        /// What is other than it should be.
-        what: String,
-    },
-    /// The tables contradict each other.
-    #[error("{}: {what}: the tables contradict each other, `profdb check` says where", .path.display())]
-    Inconsistent {
-        /// The file.
-        path: PathBuf,
-        /// What cannot be.
-        what: String,
-    },
-    /// A view of the file is not what profdb makes, and the file is not to be changed.
-    #[error("{0}: its views are not as this profdb makes them; `profdb runs --db {0}` renews them", .path.display())]
-    OtherViews {
-        /// The file.
-        path: PathBuf,
-    },
-    /// What the file says contradicts itself.
-    #[error("{0}: checks of it fail ({findings}): see `profdb check --db {0}`", .path.display())]
-    Unsound {
-        /// The file.
-        path: PathBuf,
-        /// How many checks found something.
-        findings: usize,
-    },
-    /// Nobody waits for the source any more.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    /// Another program does not let go of the file.
-    #[error("{}: another program has had the database locked for {} seconds", .path.display(), .waited.as_secs())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-        /// How long it has been waited for.
-        waited: Duration,
-    },
-    /// SQLite could not go on.
-    #[error("{}: {}", .path.display(), describe(.source))]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: rusqlite::Error,
-    },
-    /// The file could not be made.
-    #[error("{}: {}", .path.display(), describe_io(.source))]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-}
-
-impl StoreError {
-    /// Somebody else has made the file that was to be made: it is there now, and can be imported into.
-    pub(crate) fn is_there_by_now(&self) -> bool {
-        matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
-    }
-
-    /// The file is a database, or was one, and is not as it should be.
-    pub(crate) fn is_damage(&self) -> bool {
-        match self {
-            Self::Altered { .. } | Self::Inconsistent { .. } => true,
-            Self::Sqlite { source, .. } => {
-                let code = source.sqlite_error_code();
-                matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) || is_wrong_value(source)
-            }
-            _ => false,
-        }
-    }
-}
-
-/// What keeps the store from going on.
-#[derive(Debug)]
-enum Cause {
-    Sqlite(rusqlite::Error),
-    File(io::Error),
-    NoRoom { needed: u64, free: u64 },
-}
-
-impl From<rusqlite::Error> for Cause {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-impl From<io::Error> for Cause {
-    fn from(error: io::Error) -> Self {
-        Self::File(error)
-    }
-}
-
-/// What SQLite says, in the words of somebody who does not know SQLite.
-fn describe(error: &rusqlite::Error) -> String {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            format!("another program has had the database locked for {} seconds", READING.as_secs())
-        }
-        Some(ErrorCode::DiskFull) => FULL.to_owned(),
-        Some(ErrorCode::ReadOnly) => "the database cannot be written".to_owned(),
-        Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
-        Some(ErrorCode::DatabaseCorrupt) => format!("the database is damaged ({error})"),
-        None if is_wrong_value(error) => format!("the database is damaged ({error})"),
-        _ => error.to_string(),
-    }
-}
-
-/// A value is of another type than its column, or no text where text should be.
-fn is_wrong_value(error: &rusqlite::Error) -> bool {
-    use rusqlite::Error;
-    matches!(
-        error,
-        Error::FromSqlConversionFailure(..)
-            | Error::IntegralValueOutOfRange(..)
-            | Error::InvalidColumnType(..)
-            | Error::Utf8Error(..)
-    )
-}
-
-/// The same for what the system says.
-fn describe_io(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
-        io::ErrorKind::AlreadyExists => "another program has made this file meanwhile".to_owned(),
-        _ => error.to_string(),
-    }
-}
-
-const FULL: &str = "the disk is full";
-
-const MEBIBYTE: u64 = 1 << 20;
-
 /// An open database.
 #[derive(Debug)]
 pub struct Database {
@@ -318,9 +144,22 @@ pub struct Database {
     created: bool,
     /// Schema version that the file had; 0 if it was empty.
     found: i64,
+    /// The file that is open, if there is one.
+    identity: Option<Identity>,
+    /// How it was before the change that is under way.
+    stamp: Cell<Option<Stamp>>,
     /// The file is not in its place before the first run is in it.
     claim: Option<Claim>,
     patience: Patience,
+}
+
+/// Removes the file that a program has left which died while it made this database or imported into it. Whoever is about to
+/// write to it calls this.
+pub fn remove_abandoned(path: &Path) {
+    let Ok(way) = Way::of(path) else { return };
+    if let Some(place) = way.free.or_else(|| fs::canonicalize(path).ok()) {
+        growing::remove_abandoned(&place);
+    }
 }
 
 impl Database {
@@ -337,16 +176,25 @@ impl Database {
     /// # Errors
     /// As above.
     pub fn open_patiently(path: &Path, patience: Patience) -> Result<Self, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let file = |source| StoreError::File { path: path.to_owned(), source };
-        let claimed = patience.wait(path, || Claim::new(path)).map_err(file)?;
-        let Some(claim) = claimed else { return Err(locked(path, &patience)) };
-        if let Some(claim) = claim {
-            let growing = Self::with_flags(claim.growing(), flags, true, patience)?;
-            return Ok(Self { path: path.to_owned(), claim: Some(claim), ..growing });
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let file = |source: io::Error| failed(path, source);
+        let way = Way::of(path).map_err(file)?;
+        let Some(place) = &way.free else {
+            return Self::with_flags(path, flags, false, patience);
+        };
+        may_become_database(path, &way)?;
+        if !cfg!(unix) {
+            // Whatever comes there in between stays as it is.
+            fs::OpenOptions::new().write(true).create_new(true).open(place).map_err(file)?;
+            return Self::with_flags(path, flags, true, patience);
         }
-        let created = !path.exists();
-        Self::with_flags(path, flags, created, patience)
+        let claim = Claim::new(place.clone()).map_err(|cause| failed(path, cause))?;
+        let opened = claim.open().and_then(|connection| Ok((connection, claim.identity()?)));
+        let (connection, identity) = opened.map_err(|cause| failed(path, cause))?;
+        let growing = Self::identified(connection, path, Some(identity), true, patience)?;
+        // It is synced as a whole.
+        growing.connection.pragma_update(None, "synchronous", "OFF").map_err(|source| growing.failed(source))?;
+        Ok(Self { claim: Some(claim), ..growing })
     }
 
     /// Opens an existing file for reading only.
@@ -387,7 +235,7 @@ impl Database {
                 }
             }
             (Err(StoreError::Sqlite { source, .. }), None) if is_not_writable(&source) => {
-                Err(StoreError::NeedsRecovery(path.to_owned()))
+                Err(needs_recovery(path).unwrap_or(StoreError::Sqlite { path: path.to_owned(), source }))
             }
             (Err(error), _) => Err(error),
         }
@@ -396,7 +244,8 @@ impl Database {
     /// Rolls back what was interrupted, which reading with the right to write does, and migrates. Gives back the version
     /// that was found.
     fn rewrite(path: &Path, patience: &Patience) -> Result<i64, StoreError> {
-        let mut database = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE, false, patience.clone())?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let mut database = Self::with_flags(path, flags, false, patience.clone())?;
         if !database.is_current()? {
             database.change(bring_up_to_date)?;
         }
@@ -408,8 +257,9 @@ impl Database {
     /// # Errors
     /// When there is no memory for it.
     pub fn in_memory() -> Result<Self, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let mut database = Self::with_flags(Path::new(MEMORY), flags, false, Patience::default())?;
+        let path = Path::new(MEMORY);
+        let connection = connection::open_in_memory().map_err(|source| failed(path, source))?;
+        let mut database = Self::identified(connection, path, None, false, Patience::default())?;
         database.change(migrate)?;
         Ok(database)
     }
@@ -418,13 +268,44 @@ impl Database {
         if path.is_dir() {
             return Err(StoreError::Folder(path.to_owned()));
         }
+        let file = |source: io::Error| failed(path, source);
+        let about = fs::metadata(path).ok();
         // Opening a pipe would wait for somebody to write.
-        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        if about.as_ref().is_some_and(|found| !found.is_file()) {
             return Err(StoreError::NoFile(path.to_owned()));
         }
-        let opened = connection::open(path, flags);
-        let connection = opened.map_err(|source| StoreError::Sqlite { path: path.to_owned(), source })?;
-        let mut database = Self { connection, path: path.to_owned(), created, found: 0, claim: None, patience };
+        if about.is_some_and(|found| found.len() == 0) {
+            may_become_database(path, &Way::of(path).map_err(file)?)?;
+        }
+        for _ in 0..ATTEMPTS {
+            let before = Identity::at(path).map_err(file)?;
+            let opened = connection::open(path, flags);
+            let identity = Identity::at(path).map_err(file)?;
+            let connection = match opened {
+                Err(_) if before.is_some() && identity.is_none() => break,
+                opened => opened.map_err(|cause| failed(path, cause))?,
+            };
+            // Which of the files that were there is open is known only if it is the one that is there now.
+            if let Some(own) = identity
+                && (before == identity || own.times_open().is_some_and(|times| times > 0))
+            {
+                return Self::identified(connection, path, identity, created, patience);
+            }
+        }
+        Err(StoreError::Replaced(path.to_owned()))
+    }
+
+    /// Looks at what has been opened.
+    fn identified(
+        connection: Connection,
+        path: &Path,
+        identity: Option<Identity>,
+        created: bool,
+        patience: Patience,
+    ) -> Result<Self, StoreError> {
+        let path = path.to_owned();
+        let mut database =
+            Self { connection, path, created, found: 0, identity, stamp: Cell::default(), claim: None, patience };
         database.found = database.identify()?;
         Ok(database)
     }
@@ -503,7 +384,8 @@ impl Database {
     /// Starts a transaction; waits for the lock. From here to [`Self::end`], SQLite itself does not wait.
     fn begin(&self) -> Result<(), StoreError> {
         self.connection.busy_timeout(Duration::ZERO).map_err(|source| self.failed(source))?;
-        self.wait(|| self.connection.execute_batch("BEGIN IMMEDIATE"))
+        self.wait(|| self.connection.execute_batch("BEGIN IMMEDIATE"))?;
+        self.remember().inspect_err(|_| self.end())
     }
 
     /// Waits until nobody reads any more what is to be changed. The last moment at which somebody can ask to stop.
@@ -511,7 +393,9 @@ impl Database {
         if self.patience.stop.is_set() {
             return Err(Stopped.into());
         }
-        self.wait(|| self.connection.execute_batch("COMMIT"))
+        self.is_untouched()?;
+        self.wait(|| self.connection.execute_batch("COMMIT"))?;
+        self.is_in_place()
     }
 
     /// Takes back what has not been committed.
@@ -520,6 +404,7 @@ impl Database {
             // Where even that fails, closing the connection undoes what is not committed.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
+        self.leave_no_log();
         let _ = self.connection.busy_timeout(READING);
     }
 
@@ -536,33 +421,11 @@ impl Database {
         if claim.is_some() {
             return;
         }
-        let empty = std::fs::metadata(&path).is_ok_and(|found| found.len() == 0);
+        let empty = fs::metadata(&path).is_ok_and(|found| found.len() == 0);
         if created && empty {
             // Somebody else may have opened the file meanwhile: SQLite then finds it moved and says so before it writes.
-            let _ = std::fs::remove_file(&path);
+            let _ = fs::remove_file(&path);
         }
-    }
-
-    /// Puts a new file in its place.
-    fn publish(&mut self) -> Result<(), StoreError> {
-        let Some(claim) = self.claim.take() else {
-            return Ok(());
-        };
-        // SQLite keeps the name by which it has opened a file.
-        let nothing = connection::open(Path::new(MEMORY), OpenFlags::SQLITE_OPEN_READ_WRITE);
-        let published = nothing.map_err(Cause::from).and_then(|nothing| {
-            drop(std::mem::replace(&mut self.connection, nothing));
-            Ok(claim.publish()?)
-        });
-        published.map_err(|cause| self.failed(cause))?;
-        self.reopen()
-    }
-
-    /// Forgets what SQLite knows of the file's pages.
-    fn reopen(&mut self) -> Result<(), StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        *self = Self::with_flags(&self.path, flags, self.created, self.patience.clone())?;
-        Ok(())
     }
 
     /// Somebody else has written what no import writes.
@@ -571,13 +434,18 @@ impl Database {
     }
 
     fn failed(&self, cause: impl Into<Cause>) -> StoreError {
-        let path = self.path.clone();
         match cause.into() {
-            Cause::Sqlite(source) => StoreError::Sqlite { path, source },
-            Cause::File(source) => StoreError::File { path, source },
-            Cause::NoRoom { needed, free } => StoreError::NoRoom { path, needed, free },
+            // What SQLite says of it is a consequence.
+            Cause::Sqlite(_) if self.is_elsewhere() => failed(&self.path, Cause::Replaced),
+            cause => failed(&self.path, cause),
         }
     }
+}
+
+/// What is said of a file that cannot be read without being written to, if that is because of its log.
+fn needs_recovery(path: &Path) -> Option<StoreError> {
+    let log = log_beside(&fs::canonicalize(path).ok()?).ok()??;
+    log.is_file().then(|| StoreError::NeedsRecovery(path.to_owned()))
 }
 
 fn locked(path: &Path, patience: &Patience) -> StoreError {
@@ -593,15 +461,21 @@ fn is_not_writable(error: &rusqlite::Error) -> bool {
 /// Brings the tables and views of a file that may be large to what this program wants.
 fn bring_up_to_date(transaction: &Connection) -> Result<(), Cause> {
     room::check(transaction)?;
-    Ok(migrate(transaction)?)
+    migrate(transaction)
 }
 
 /// Brings tables and views to what this program wants.
-fn migrate(transaction: &Connection) -> rusqlite::Result<()> {
+fn migrate(transaction: &Connection) -> Result<(), Cause> {
     let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let done = usize::try_from(version).unwrap_or(0);
-    for migration in MIGRATIONS.iter().skip(done) {
-        transaction.execute_batch(migration.sql)?;
+    if done < MIGRATIONS.len()
+        && let Some(what) = schema::foreign(transaction, done)?
+    {
+        // Another program may have changed it since it was opened, without the lock.
+        return Err(Cause::Altered(what));
+    }
+    for step in done..MIGRATIONS.len() {
+        apply(transaction, step)?;
     }
     if done < MIGRATIONS.len() {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -612,6 +486,15 @@ fn migrate(transaction: &Connection) -> rusqlite::Result<()> {
         transaction.execute_batch(sql)?;
     }
     Ok(())
+}
+
+/// Takes one step from a version to the next.
+fn apply(transaction: &Connection, version: usize) -> Result<(), Cause> {
+    let Migration { sql, kind } = &MIGRATIONS[version];
+    match kind {
+        MigrationKind::Adds | MigrationKind::Rewrites => Ok(transaction.execute_batch(sql)?),
+        MigrationKind::Restates => restate::restate(transaction, version),
+    }
 }
 
 /// Views that the file does not have, or has with another text.

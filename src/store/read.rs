@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Cause, Database, StoreError};
+use super::{Cause, Database, StoreError, identity};
 
 /// A run, as far as reports need to know it.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,8 @@ pub struct MetricInfo {
     pub unit: String,
     /// The whole run, in the unit.
     pub total: f64,
+    /// It counts how often the profiler's timer was read.
+    pub timer_readings: bool,
 }
 
 /// Everything that is known of a run besides its figures.
@@ -121,9 +124,16 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn metrics(&self, run_id: i64) -> Result<Vec<MetricInfo>, StoreError> {
-        let sql = "SELECT metric_id, name, unit, total FROM metrics WHERE run_id = ?1 ORDER BY position";
+        let sql =
+            "SELECT metric_id, name, unit, total, timer_readings FROM metrics WHERE run_id = ?1 ORDER BY position";
         let read = |row: &Row<'_>| {
-            Ok(MetricInfo { metric_id: row.get(0)?, name: row.get(1)?, unit: row.get(2)?, total: row.get(3)? })
+            Ok(MetricInfo {
+                metric_id: row.get(0)?,
+                name: row.get(1)?,
+                unit: row.get(2)?,
+                total: row.get(3)?,
+                timer_readings: row.get(4)?,
+            })
         };
         let metrics = || self.connection.prepare(sql)?.query_map([run_id], read)?.collect::<Result<_, _>>();
         metrics().map_err(|source| self.failed(source))
@@ -153,12 +163,25 @@ impl Database {
             Ok(RunState {
                 columns,
                 properties: pairs("SELECT key, value FROM run_properties WHERE run_id = ?1 ORDER BY key")?,
-                tags: pairs("SELECT key, value FROM run_tags WHERE run_id = ?1 ORDER BY key")?,
+                tags: identity::tags(&self.connection, run_id)?,
                 metrics,
                 notes,
             })
         };
         state().map_err(|source| self.failed(source))
+    }
+
+    /// What tells a run from others of the same content: its title if it has one, and its tags as `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn title_and_tags(&self, run_id: i64) -> Result<(Option<String>, Vec<String>), StoreError> {
+        let said = || -> rusqlite::Result<_> {
+            let tags = identity::tags(&self.connection, run_id)?;
+            let tags = tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            Ok((identity::title(&self.connection, run_id)?, tags))
+        };
+        said().map_err(|source| self.failed(source))
     }
 
     /// What there was to remark about the file of a run.
@@ -194,12 +217,19 @@ impl Database {
 }
 
 /// A value as text.
-pub(super) fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
-    use rusqlite::types::ValueRef;
-    Ok(match row.get_ref(at)? {
+fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
+    match row.get_ref(at)? {
+        ValueRef::Text(_) | ValueRef::Blob(_) => row.get(at),
+        value => Ok(lossy(value)),
+    }
+}
+
+/// The same for those who say what is wrong: bytes that are no text are replaced.
+pub(super) fn lossy(value: ValueRef<'_>) -> Option<String> {
+    match value {
         ValueRef::Null => None,
         ValueRef::Integer(value) => Some(value.to_string()),
         ValueRef::Real(value) => Some(value.to_string()),
         ValueRef::Text(value) | ValueRef::Blob(value) => Some(String::from_utf8_lossy(value).into_owned()),
-    })
+    }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{Cause, MIGRATIONS, Migration};
+use super::{Cause, MIGRATIONS, Migration, MigrationKind};
 
 /// Pages that new tables, indexes and views need.
 const PAGES: u64 = 64;
@@ -29,7 +29,7 @@ fn needed<'m>(migrations: impl Iterator<Item = &'m Migration>, page: u64, pages:
     if migrations.peek().is_none() || pages == 0 {
         return 0;
     }
-    let copies = match (migrations.any(|migration| migration.rewrites), journal) {
+    let copies = match (migrations.any(|migration| migration.kind == MigrationKind::Rewrites), journal) {
         (false, _) => 0,
         // The new tables in the log, the old ones' pages that they take over, and the new ones in the file.
         (true, "wal") => 3,
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn new_tables_need_little_and_new_rows_copies_of_the_file() {
-        let [adds, rewrites] = [false, true].map(|rewrites| Migration { sql: "", rewrites });
+        let [adds, rewrites] = [MigrationKind::Adds, MigrationKind::Rewrites].map(|kind| Migration { sql: "", kind });
         let table: [(&[&Migration], u64, &str, u64); 7] = [
             (&[], 1000, "delete", 0),
             (&[&adds], 1000, "delete", 64),

@@ -23,9 +23,9 @@ const HARMLESS: [(&str, &str); 5] = [
 const INTERNAL: &str = "sqlite_";
 
 /// A table, index or trigger as a migration makes it.
-struct Declared {
+pub(super) struct Declared {
     kind: &'static str,
-    sql: &'static str,
+    pub(super) sql: &'static str,
 }
 
 /// What makes a schema of this version another one than ours, in words. Views of ours with another text do not: they are
@@ -57,8 +57,13 @@ pub(super) fn foreign(connection: &Connection, version: usize) -> rusqlite::Resu
     Ok(missing.first_key_value().map(|(name, Declared { kind, .. })| format!("the {kind} {name} is missing")))
 }
 
+/// The tables that the first migrations make.
+pub(super) fn tables(version: usize) -> impl Iterator<Item = &'static str> {
+    declared(version).into_iter().filter(|(_, declared)| declared.kind == "table").map(|(name, _)| name)
+}
+
 /// What the first migrations make, as SQLite keeps the text: by name, the latest text of each.
-fn declared(version: usize) -> BTreeMap<&'static str, Declared> {
+pub(super) fn declared(version: usize) -> BTreeMap<&'static str, Declared> {
     let mut declared = BTreeMap::new();
     for migration in MIGRATIONS.iter().take(version) {
         let migration = migration.sql;
@@ -84,13 +89,16 @@ fn declared(version: usize) -> BTreeMap<&'static str, Declared> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::apply;
     use super::*;
 
     fn made(version: usize) -> Connection {
         let connection = Connection::open_in_memory().expect("room for a database");
         // As in every connection of ours: else a table that is renamed takes the references to it along.
         connection.pragma_update(None, "foreign_keys", false).expect("a setting");
-        MIGRATIONS.iter().take(version).for_each(|step| connection.execute_batch(step.sql).expect("a migration"));
+        for step in 0..version {
+            apply(&connection, step).unwrap_or_else(|cause| panic!("step {step}: {cause:?}"));
+        }
         connection
     }
 

@@ -1,21 +1,19 @@
 //! Where a long run into a database that has others is written first: a file without a name, in the same folder, with empty
 //! tables of its own. When the run is whole, [`super::graft`] puts its rows behind the others'.
 
-use std::fs::{self, File, OpenOptions};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use super::bulk::PAGE_SIZE;
 use super::graft::Pager;
+use super::growing::Growing;
 use super::{Cause, connection, migrate};
 
 /// What has many rows, with its index: rows of a later run come after all others.
 const TREES: &[&str] =
     &["nodes", "node_costs", "function_nodes", "function_info", "line_info", "node_labels", "edges", "edges_by_caller"];
-
-/// What is added to the name of the database.
-const NAME: &str = "-segment";
 
 /// See the module's page.
 pub(super) struct Segment {
@@ -27,19 +25,21 @@ impl Segment {
     /// Makes the file, if its rows can be put into the database later: a transaction is open there, tables are up to date
     /// and have no more indexes or triggers than ours.
     pub(super) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
-        let (true, Some(path)) = (cfg!(unix), place(database)) else {
+        // SQLite says where the file itself is, whatever links lead there.
+        let place = database.path().filter(|path| !path.is_empty()).map(Path::new);
+        let (true, Some(place)) = (cfg!(unix), place) else {
             return Ok(None);
         };
         if !runs_come_last(database)? || Pager::new(database, PAGE_SIZE)?.is_none() {
             return Ok(None);
         }
-        let Ok(file) = OpenOptions::new().read(true).write(true).create_new(true).open(&path) else {
+        let Ok(growing) = Growing::beside(place, &[]) else {
             return Ok(None);
         };
-        let opened = connection::open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+        let connection = growing.open()?;
         // From here on, the file goes with the program.
-        fs::remove_file(&path)?;
-        let segment = Self { connection: opened?, file };
+        growing.remove_own();
+        let segment = Self { connection, file: growing.file()? };
         empty_tables(&segment.connection)?;
         let same = schema(&segment.connection)? == schema(database)?;
         Ok(same.then_some(segment))
@@ -69,30 +69,21 @@ impl Segment {
     }
 }
 
-/// Removes what a program has left that died while it made its segment. Segments are made by whoever holds the lock of the
-/// database, which the caller does, so nobody uses it.
-pub(super) fn remove_abandoned(database: &Connection) {
-    if let Some(path) = place(database) {
-        let _ = fs::remove_file(path);
-    }
-}
-
-/// The name of a segment, as long as it has one.
-fn place(database: &Connection) -> Option<PathBuf> {
-    let path = database.path().filter(|path| !path.is_empty()).map(Path::new)?;
-    let mut name = path.file_name()?.to_owned();
-    name.push(NAME);
-    Some(path.with_file_name(name))
-}
-
 /// Makes the tables of a file whose loss is nobody's.
-pub(super) fn empty_tables(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn empty_tables(connection: &Connection) -> Result<(), Cause> {
     connection.pragma_update(None, "page_size", i64::from(PAGE_SIZE))?;
     connection.pragma_update(None, "journal_mode", "MEMORY")?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     let transaction = connection.unchecked_transaction()?;
     migrate(&transaction)?;
-    transaction.commit()
+    Ok(transaction.commit()?)
+}
+
+/// The bytes of a database with empty tables.
+pub(super) fn empty_database() -> Result<Vec<u8>, Cause> {
+    let mut connection = connection::open_in_memory()?;
+    empty_tables(&connection)?;
+    Ok(connection.serialize("main")?.to_vec())
 }
 
 /// Whether the rows of the next run come after all others in all tables: only rows that belong to no run could be behind.

@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, named_params, params};
 
-use super::write::hex;
+use super::identity::hex;
 use super::{Database, StoreError};
 use crate::source::{self, Folder, Found, Place, Stopped};
 

@@ -3,59 +3,17 @@
 use std::sync::Arc;
 
 use prefetch_index::prefetch_index;
-use rusqlite::{Connection, OptionalExtension, Params, ToSql, params};
-use sha2::{Digest, Sha256};
+use rusqlite::{Connection, Params, ToSql, params};
 
 use super::bulk::{Bulk, End, FIRST_RUN};
+use super::identity::{RunMeta, hex};
 use super::places::Places;
-use super::segment::{self, Segment, empty_tables};
+use super::segment::Segment;
 use super::{Cause, Database, StoreError, bring_up_to_date, sources};
 use crate::events::{EdgeKind, FunctionId, LabelsId, MetricId};
-use crate::input::Fingerprint;
-use crate::source::Folder;
 use crate::tree::{
     Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelCostRow, LabelText, NodeRow, NoteRow, Rows, Totals,
 };
-
-/// What is known of a run besides its rows.
-#[derive(Clone, Debug)]
-pub struct RunMeta {
-    /// Name of the format.
-    pub format: &'static str,
-    /// Revision of the format's importer.
-    pub revision: u32,
-    /// Options of the format, as text.
-    pub options: String,
-    /// Name of the file, `-` for standard input.
-    pub source_name: String,
-    /// The file's bytes.
-    pub fingerprint: Fingerprint,
-    /// Replaces what the file calls itself.
-    pub title: Option<String>,
-    /// What the user says of the run.
-    pub tags: Vec<(String, String)>,
-    /// Store the run also if it is there already.
-    pub again: bool,
-    /// Where the source of its lines is, to be stored as it is now.
-    pub source: Option<Arc<dyn Folder>>,
-}
-
-impl RunMeta {
-    /// The run's identity: equal uid, equal rows. `repeat` counts the times that it was stored again.
-    #[must_use]
-    pub fn uid(&self, repeat: u32) -> String {
-        let mut hash = Sha256::new();
-        hash.update(self.fingerprint.sha256);
-        hash.update(format!("\n{}\n{}\n{repeat}\n{}", self.format, self.revision, self.options));
-        // 128 bits are enough for every run there will ever be.
-        hex(&hash.finalize()[..16])
-    }
-}
-
-#[expect(clippy::format_collect, reason = "32 bytes at most, once or twice per run: the plainest text wins")]
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// What became of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,14 +25,12 @@ pub enum Outcome {
 }
 
 impl Database {
-    /// The run with this content, format and revision, if there is one.
+    /// The run with this content, format and revision, and with the title and tags that are given, if there is one.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn find_run(&self, meta: &RunMeta) -> Result<Option<i64>, StoreError> {
-        let sql = "SELECT run_id FROM runs WHERE run_uid = ?1";
-        let found = self.connection.query_row(sql, [meta.uid(0)], |row| row.get(0)).optional();
-        found.map_err(|source| self.failed(source))
+        meta.stored(&self.connection, 0).map_err(|source| self.failed(source))
     }
 
     /// Whether some run's file has this size: only then can the same file be there already.
@@ -92,11 +48,7 @@ impl Database {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_run(&mut self) -> Result<RunWriter<'_>, StoreError> {
-        let begun = self.claim.as_ref().map(|claim| {
-            // Until the file is in its place, it is nobody's loss.
-            empty_tables(&self.connection)?;
-            Bulk::new(&self.connection, claim.file()?, true)
-        });
+        let begun = self.claim.as_ref().map(|claim| Bulk::new(&self.connection, claim.file()?, true));
         let bulk = begun.transpose().map_err(|cause: Cause| self.failed(cause))?.map(Box::new);
         let is_new = bulk.is_some();
         let (ids, places) = (Ids::default(), Places::default());
@@ -242,7 +194,7 @@ impl RunWriter<'_> {
         }
         let finished = (|| {
             let mut repeat = 0;
-            while let Some(there) = run_with_uid(self.connection(), &meta.uid(repeat))? {
+            while let Some(there) = meta.stored(self.connection(), repeat)? {
                 if !meta.again {
                     return Ok(Outcome::AlreadyThere(there));
                 }
@@ -270,8 +222,10 @@ impl RunWriter<'_> {
         if is_moved {
             self.database.reopen()?;
         }
-        self.database.publish()?;
-        Ok(outcome)
+        match self.database.publish() {
+            Err(error) if error.is_there_by_now() => self.database.add_to_what_is_there(meta),
+            published => published.map(|()| outcome),
+        }
     }
 
     /// Writes what has been added up.
@@ -319,6 +273,7 @@ impl RunWriter<'_> {
         let Some(segment) = self.segment.take() else {
             return Ok(false);
         };
+        self.database.is_untouched()?;
         // From here on, nobody else reads: SQLite has room for all pages.
         self.database.wait(|| self.connection().cache_flush())?;
         let moved = (|| {
@@ -332,7 +287,6 @@ impl RunWriter<'_> {
     fn begin_sql(&mut self) -> Result<(), StoreError> {
         self.database.begin()?;
         let begun = (|| {
-            segment::remove_abandoned(self.connection());
             bring_up_to_date(self.connection())?;
             if self.database.claim.is_some() {
                 // The first run: its own numbers hold.
@@ -430,22 +384,33 @@ impl RunWriter<'_> {
     }
 
     fn facts(&self, run: i64, totals: &Totals, meta: &RunMeta) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total, total_source)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total, total_source, timer_readings)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let mut insert = self.connection().prepare(sql)?;
+        let timer = totals.facts.timer_readings.map(|metric| self.ids.metric(metric));
         for (position, metric) in (1_i64..).zip(&totals.metrics) {
             let id = self.ids.metrics_before + position;
             let source = metric.total_source.name();
-            insert.execute(params![id, run, metric.name, metric.unit.name(), position, metric.total, source])?;
+            let is_timer = timer == Some(id);
+            insert.execute(params![
+                id,
+                run,
+                metric.name,
+                metric.unit.name(),
+                position,
+                metric.total,
+                source,
+                is_timer
+            ])?;
         }
         let sql = "INSERT INTO run_properties (run_id, key, value) VALUES (?1, ?2, ?3)";
         let mut insert = self.connection().prepare(sql)?;
         for (key, value) in &totals.facts.properties {
             insert.execute(params![run, key, value])?;
         }
-        let sql = "INSERT OR REPLACE INTO run_tags (run_id, key, value) VALUES (?1, ?2, ?3)";
+        let sql = "INSERT INTO run_tags (run_id, key, value) VALUES (?1, ?2, ?3)";
         let mut insert = self.connection().prepare(sql)?;
-        for (key, value) in &meta.tags {
+        for (key, value) in meta.stored_tags() {
             insert.execute(params![run, key, value])?;
         }
         Ok(())
@@ -564,12 +529,6 @@ impl Drop for RunWriter<'_> {
     fn drop(&mut self) {
         self.database.end();
     }
-}
-
-/// The run of this identity.
-pub(super) fn run_with_uid(connection: &Connection, uid: &str) -> rusqlite::Result<Option<i64>> {
-    let sql = "SELECT run_id FROM runs WHERE run_uid = ?1";
-    connection.query_row(sql, [uid], |row| row.get(0)).optional()
 }
 
 /// The number of a function, whose row is made if there is none: kind, name, module, file, line and column of the

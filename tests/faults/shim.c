@@ -8,6 +8,7 @@
  *               torn    a write does the first half, then the program dies; other calls: like kill
  *               short   a write does the first half, and says so
  *               int     the program gets a SIGINT, then the call goes on; term: a SIGTERM
+ *               run     a shell runs what FAULT_RUN says, then the call goes on
  *               NUMBER  the call fails with this errno; with a + behind it, so does each one after it that needs room
  * FAULT_DISK    a file elsewhere: gets what changes files and the folder, in its order (see note)
  */
@@ -26,7 +27,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum effect { NONE, KILL, TORN, SHORT, SIGNAL, FAIL };
+enum effect { NONE, KILL, TORN, SHORT, SIGNAL, RUN, FAIL };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *folder;
@@ -66,6 +67,7 @@ static void start(void) {
     if (!strcmp(text, "kill")) effect = KILL;
     else if (!strcmp(text, "torn")) effect = TORN;
     else if (!strcmp(text, "short")) effect = SHORT;
+    else if (!strcmp(text, "run")) effect = RUN;
     else if (!strcmp(text, "int")) effect = SIGNAL, number = SIGINT;
     else if (!strcmp(text, "term")) effect = SIGNAL, number = SIGTERM;
     else if (number) effect = FAIL;
@@ -120,6 +122,14 @@ static int turn(const char *call, const char *path, int needs_room) {
         kill(getpid(), number);
         /* The thread that heeds signals gets its turn. */
         usleep(50000);
+        return 0;
+    }
+    if (effect == RUN) {
+        /* What it starts is not watched. */
+        unsetenv("LD_PRELOAD");
+        const char *script = getenv("FAULT_RUN");
+        if (script && system(script)) abort();
+        errno = saved;
         return 0;
     }
     if (effect == KILL) kill(getpid(), SIGKILL);
@@ -275,9 +285,10 @@ int link(const char *path, const char *to) {
     return done;
 }
 
+/* What is linked may have no name yet: the new name says which folder that is about. */
 int linkat(int base, const char *path, int other, const char *to, int flags) {
     REAL(int, "linkat", int, const char *, int, const char *, int);
-    BEFORE(named(base, path, buffer), "link", 1);
+    BEFORE(named(other, to, buffer), "link", 1);
     int done = real(base, path, other, to, flags);
     if (!done) note_name("name", named(other, to, buffer));
     return done;

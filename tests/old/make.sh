@@ -4,7 +4,7 @@
 #
 #     sh tests/old/make.sh target/debug/profdb N
 #
-# The files of versions 1 to 4 are of the programs before migrations 0002 to 0005, which knew fewer formats or options.
+# The files of versions 1 to 5 are of the programs before migrations 0002 to 0006, which knew fewer formats or options.
 set -eu
 program=$(realpath "$1")
 version=$2

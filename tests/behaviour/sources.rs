@@ -98,7 +98,7 @@ fn a_file_without_source_is_brought_up_to_date() {
     let path = folder.path().join("profdb.db");
     let old = rusqlite::Connection::open(&path).expect("a database");
     old.pragma_update(None, "foreign_keys", false).expect("a setting");
-    let first = include_str!("../migrations/0001_core.sql");
+    let first = include_str!("../../migrations/0001_core.sql");
     let run = "INSERT INTO runs (run_uid, format, fidelity, source_name, source_sha256, source_bytes, imported_at,
                                  default_metric_id, profdb_version)
                VALUES ('uid', 'dyalog_csv', 'flat', 'run.csv', 'hash', 1, '2026-01-31T09:30:00Z', 1, '0.1.0');

@@ -5,15 +5,17 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use profdb::error::Stop;
 use profdb::import::{import, meta};
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
-use profdb::report::render::{Format, Layout, render};
+use profdb::report::render::{self, Format, Layout, render};
 use profdb::report::{self, Argument, Request};
 use profdb::store::Database;
+
+use crate::support::tools;
 
 /// Functions with their inclusive times in milliseconds and their calls. The first one is the root: it cost what the
 /// others did not, and nobody says what that was.
@@ -112,6 +114,80 @@ fn state_is_what_show_says() {
     assert_eq!(profdb(&["report", "state", "--db", "profdb.db", "--run", "rain"]), shown);
     assert_eq!(profdb(&["report", "--db", "profdb.db", "state"]), shown);
     assert!(profdb(&["report", "state", "data.csv"]).contains("source_name: data.csv\n"));
+}
+
+/// Names of columns are whatever a statement says.
+#[test]
+fn titles_of_columns_do_not_move_the_cursor() {
+    let database = database(&text(RAIN));
+    for format in [Format::Text, Format::Markdown] {
+        let sql = "SELECT 1 AS \"a\u{1b}[2Jb\u{7}\u{202e}\u{9b}\", 'x\u{1b}[2Jy\u{200b}' AS c";
+        let mut answer = report::query(&database, sql).expect("an answer");
+        let mut bytes = Vec::new();
+        render(&mut answer, &Layout { format, ..Layout::default() }, &mut bytes).expect("a vector takes everything");
+        let shown = String::from_utf8(bytes).expect("text");
+        let raw = |character: char| character != '\n' && render::is_unsafe(character);
+        assert!(!shown.contains(raw), "{shown:?}");
+        assert!(shown.contains("u{1b}") && shown.contains("u{202e}"), "{shown:?}");
+    }
+}
+
+/// What looks like a terminal is one: `script` makes it.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_but_text_reaches_a_terminal() {
+    let Some(script) = tools::find("script") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let evil = "e\u{1b}]0;title\u{7}\u{9b}2J\u{202e}vil";
+    let name = serde_json::Value::from(evil);
+    let trace = format!(r#"{{"traceEvents":[{{"ph":"X","name":{name},"ts":0,"dur":5,"pid":1,"tid":1}}]}}"#);
+    fs::write(folder.path().join("p.json"), trace).expect("a file");
+    fs::write(folder.path().join(evil), "").expect("a file");
+    let program = env!("CARGO_BIN_EXE_profdb");
+    let tag = format!("k={evil}");
+    let arguments = ["import", "--title", evil, "--tag", &tag, "p.json"];
+    let imported = Command::new(program).args(arguments).current_dir(folder.path()).output();
+    let imported = imported.expect("the program is there");
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let sql = "sql 'SELECT name AS \"n\u{1b}[2J\" FROM functions' --format";
+    let commands = [
+        format!("{sql} text"),
+        format!("{sql} csv"),
+        format!("{sql} json"),
+        format!("{sql} jsonl"),
+        format!("{sql} markdown"),
+        "report summary --format csv".to_owned(),
+        "report tree --format xml".to_owned(),
+        "report tree --outfile /dev/stdout --format csv".to_owned(),
+        format!("report calls --fn '{evil}'"),
+        format!("report calls --fn '{evil}' --show-sql"),
+        "export --format folded".to_owned(),
+        "export --format callgrind".to_owned(),
+        "export --format lispworks_tree".to_owned(),
+        "export --format speedscope".to_owned(),
+        "export --format dot".to_owned(),
+        "export --format pprof".to_owned(),
+        "runs --format csv".to_owned(),
+        "show".to_owned(),
+        "dump p.json".to_owned(),
+        "dump e*".to_owned(),
+        "import e*".to_owned(),
+        "report summary e* more".to_owned(),
+        "export --format folded -o ./e*".to_owned(),
+        format!("show '{evil}x'"),
+        "sql 'SELECT \u{1b}[2J'".to_owned(),
+    ];
+    for command in commands {
+        let mut screen = Command::new(&script);
+        screen.args(["-qec", &format!("{program} {command}"), "/dev/null"]).current_dir(folder.path());
+        let done = screen.env("TERM", "dumb").stdin(Stdio::null()).output().expect("it runs");
+        let shown = String::from_utf8_lossy(&done.stdout).replace("\r\n", "\n");
+        assert!(shown.len() > 3, "{command}: {shown:?}");
+        let raw = |character: char| !matches!(character, '\n' | '\t') && render::is_unsafe(character);
+        // Colours of the help are ours.
+        let shown = shown.replace("\u{1b}[0m", "").replace("\u{1b}[1m", "");
+        assert!(!shown.contains(raw), "{command}: {shown:?}");
+    }
 }
 
 #[test]

@@ -4,18 +4,15 @@
 #![expect(clippy::disallowed_methods, reason = "small files of our own, and bounded waits")]
 #![expect(clippy::print_stderr, reason = "says what has been tried")]
 
+use crate::support::tools;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use faults::{DATABASE, check, csv, entries, import, profdb, text};
+use crate::support::faults::{DATABASE, check, csv, entries, growing, import, profdb, text};
 use rusqlite::Connection;
-
-#[path = "support/faults.rs"]
-#[expect(dead_code, reason = "most of it is about faults")]
-mod faults;
 
 /// Programs that import at the same time.
 const IMPORTS: usize = 16;
@@ -30,18 +27,16 @@ fn end(child: Child) -> Output {
 }
 
 fn interrupt(child: &Child, signal: &str) {
-    let mut kill = Command::new("kill");
-    assert!(kill.args([signal, &child.id().to_string()]).status().expect("it is there").success());
+    assert!(tools::kill(child.id(), signal.trim_start_matches('-')));
 }
 
 /// A line for each run that somebody sees who has nothing but the stock shell: its nodes, and how many of them are there.
 /// `None` if the database is locked at the moment.
-fn seen(folder: &Path) -> Option<Vec<String>> {
+fn seen(sqlite3: &Path, folder: &Path) -> Option<Vec<String>> {
     let sql = "SELECT source_name, last_node - first_node + 1,
                       (SELECT COUNT(*) FROM nodes WHERE node_id BETWEEN first_node AND last_node)
                FROM runs ORDER BY run_id";
-    let done =
-        Command::new("sqlite3").arg(folder.join(DATABASE)).arg(sql).output().expect("the program sqlite3 is there");
+    let done = Command::new(sqlite3).arg(folder.join(DATABASE)).arg(sql).output().expect("it was found");
     let said = text(&done.stderr);
     assert!(done.status.success() || said.contains("locked"), "{said}");
     done.status.success().then(|| text(&done.stdout).lines().map(str::to_owned).collect())
@@ -59,6 +54,7 @@ fn write_profiles(folder: &Path) -> Vec<(String, usize)> {
 
 /// Each profile is imported by two programs at once.
 fn many_imports(journal: Option<&str>) {
+    let Some(sqlite3) = tools::find("sqlite3") else { return };
     let inputs = tempfile::tempdir().expect("a folder");
     let profiles = write_profiles(inputs.path());
     let folder = tempfile::tempdir().expect("a folder");
@@ -81,7 +77,7 @@ fn many_imports(journal: Option<&str>) {
         if !folder.path().join(DATABASE).exists() {
             continue;
         }
-        let Some(runs) = seen(folder.path()) else { continue };
+        let Some(runs) = seen(&sqlite3, folder.path()) else { continue };
         looks += 1;
         assert!(runs.len() >= before.len() && runs[..before.len()] == before, "{before:?} has become {runs:?}");
         for run in &runs {
@@ -98,7 +94,7 @@ fn many_imports(journal: Option<&str>) {
     }
     assert_eq!(stored, profiles.len(), "each profile is stored by one of two programs");
     let mut expected: Vec<String> = profiles.iter().map(|(name, rows)| format!("{name}|{rows}|{rows}")).collect();
-    let mut found = seen(folder.path()).expect("nobody else is here");
+    let mut found = seen(&sqlite3, folder.path()).expect("nobody else is here");
     found.retain(|run| !run.starts_with("first.csv"));
     expected.sort();
     found.sort();
@@ -123,6 +119,50 @@ fn many_imports_with_a_journal() {
 #[test]
 fn many_imports_with_a_log() {
     many_imports(Some("WAL"));
+}
+
+/// Each grows a file of its own, and only one of them gets the name: the others' runs go there, too, though nobody can read
+/// their input again. The same content is stored as often as that is asked for.
+#[test]
+fn imports_from_pipes_into_one_new_file_all_succeed() {
+    for (again, contents, expected) in [(false, vec![2500, 2600, 2500], 2), (true, vec![2500; 2], 2)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut children: Vec<(Child, usize)> = contents
+            .into_iter()
+            .map(|rows| {
+                let arguments =
+                    [&["import", "--db", DATABASE, "-"][..], if again { &["--again"] } else { &[] }].concat();
+                let mut command = profdb(folder.path(), &arguments);
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+                (command.spawn().expect("the program is there"), rows)
+            })
+            .collect();
+        let mut pipes = Vec::new();
+        for (child, rows) in &mut children {
+            let mut pipe = child.stdin.take().expect("a pipe");
+            // Enough to begin with, and the rest when all of them have.
+            let whole = csv(100_000 + *rows, 100);
+            let (first, rest) = whole.split_at(whole.len() - 20 * *rows);
+            pipe.write_all(first.as_bytes()).expect("it reads");
+            pipes.push((pipe, rest.to_owned()));
+        }
+        let growing = || entries(folder.path()).iter().filter(|name| name.ends_with(".importing")).count();
+        while growing() < children.len() {
+            std::thread::yield_now();
+        }
+        for (mut pipe, rest) in pipes {
+            pipe.write_all(rest.as_bytes()).expect("it reads");
+        }
+        for (child, rows) in children {
+            let done = end(child);
+            assert!(done.status.success(), "{rows}: {}", text(&done.stderr));
+        }
+        check(folder.path(), "pipes");
+        let database = Connection::open(folder.path().join(DATABASE)).expect("it is there");
+        let runs: i64 = database.query_row("SELECT COUNT(*) FROM runs", [], |row| row.get(0)).expect("a number");
+        assert_eq!(runs, expected, "again: {again}");
+        assert_eq!(entries(folder.path()).into_iter().collect::<Vec<_>>(), [DATABASE]);
+    }
 }
 
 /// A database with a run, and a profile to import.
@@ -172,11 +212,9 @@ fn a_program_that_reads_on_is_waited_for_once() {
         // With an index of somebody else, all rows go through SQL.
         other.execute_batch(index).expect("nobody else is here");
         other.execute_batch("BEGIN; SELECT COUNT(*) FROM runs").expect("it can be read");
-        let started = Instant::now();
         let done = end(start(folder.path(), &["import", "--wait", "2", "--db", DATABASE, "next.csv"]));
         assert_eq!(done.status.code(), Some(5), "{}", text(&done.stderr));
         assert_eq!(text(&done.stderr).matches(WAITS).count(), 1, "{}", text(&done.stderr));
-        assert!(started.elapsed() < Duration::from_secs(60), "{index}: {:?}", started.elapsed());
         let mut child = start(folder.path(), &["import", "--db", DATABASE, "next.csv"]);
         assert_eq!(line(&mut child), format!("{WAITS}60 seconds"), "{index}");
         other.execute_batch("COMMIT").expect("it is open");
@@ -225,7 +263,7 @@ fn who_waits_for_input_can_be_asked_to_stop() {
             other.busy_timeout(Duration::ZERO).expect("a number");
             other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_err()
         };
-        while if is_new { !folder.path().join("x.db.importing").exists() } else { !begun() } {
+        while if is_new { growing(folder.path()).is_none() } else { !begun() } {
             std::thread::yield_now();
         }
         interrupt(&child, signal);

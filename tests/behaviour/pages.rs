@@ -14,9 +14,11 @@ use profdb::import::{self, Failure, Imported, import, meta};
 use profdb::importers::{Options, by_name};
 use profdb::input::{Fingerprint, Input, Limits};
 use profdb::source::Folder;
-use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};
+use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError, remove_abandoned};
 use profdb::tree::{Batch, Output, TreeBuilder};
 use rusqlite::types::Value;
+
+use crate::support::faults::growing;
 
 #[derive(Default)]
 struct Batches(Vec<Batch>);
@@ -56,6 +58,7 @@ impl Shape {
             units[..self.metrics].iter().map(|(name, unit)| sink.metric(name, unit.clone())).collect();
         if let Some(second) = metrics.get(1) {
             sink.run(RunFact::DefaultMetric(*second));
+            sink.run(RunFact::TimerReadings(*second));
         }
         let mut functions = Vec::new();
         for at in 0..self.functions {
@@ -376,13 +379,13 @@ fn a_file_that_appears_meanwhile_stays_as_it_is() {
     let path = folder.path().join("x.db");
     let imported = import_one(&path, "a", || {
         // The other thread begins as soon as it has a row.
-        while !folder.path().join("x.db.importing").exists() {
+        while growing(folder.path()).is_none() {
             std::thread::yield_now();
         }
         fs::write(&path, b"somebody's").expect("a folder that can be written");
     });
-    let Err(Failure::Store(error @ StoreError::File { .. })) = imported else { panic!("{imported:?}") };
-    assert_eq!(error.to_string(), format!("{}: another program has made this file meanwhile", path.display()));
+    let Err(Failure::Store(error @ StoreError::Sqlite { .. })) = imported else { panic!("{imported:?}") };
+    assert_eq!(error.to_string(), format!("{}: this is not a database", path.display()));
     assert_eq!(fs::read(&path).expect("it is there"), b"somebody's");
     assert_eq!(entries(folder.path()), [path]);
 }
@@ -410,22 +413,52 @@ fn many_imports_into_one_new_file_all_succeed() {
     assert_eq!(entries(folder.path()), [path]);
 }
 
+/// Names that programs give to files which grow, and files of others with such names.
+#[cfg(unix)]
 #[test]
-fn what_a_dead_program_has_left_is_removed() {
+fn what_a_dead_program_has_left_is_removed_and_nothing_else() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("x.db");
-    fs::write(folder.path().join("x.db.importing"), b"half a database").expect("a folder that can be written");
-    let imported = import_one(&path, "a", || ()).expect("nobody else is here");
-    sound(&imported.database);
-    assert_eq!(entries(folder.path()), std::slice::from_ref(&path));
-
-    // Killed between the two steps of a rename, a program leaves a whole database under two names.
-    fs::hard_link(&path, folder.path().join("x.db.importing")).expect("a file system with links");
-    fs::rename(&path, folder.path().join("kept.db")).expect("a folder that can be written");
-    let kept = fs::read(folder.path().join("kept.db")).expect("it is there");
+    let at = |name: &str| folder.path().join(name);
+    let path = at("x.db");
     import_one(&path, "a", || ()).expect("nobody else is here");
-    assert_eq!(fs::read(folder.path().join("kept.db")).expect("it is there"), kept);
-    assert_eq!(entries(folder.path()), [folder.path().join("kept.db"), path]);
+    // One that has no table yet, one that is whole, and the second name of a database in its place.
+    fs::write(at(".x.db.aaaaaaaaaaaa.importing"), b"").expect("a folder that can be written");
+    fs::copy(&path, at(".x.db.bbbbbbbbbbbb.importing")).expect("a folder that can be written");
+    fs::hard_link(&path, at(".x.db.cccccccccccc.importing")).expect("a file system with links");
+    // Of others: of another content, of another database, of another form, locked, a link, a folder.
+    let others = [
+        "x.db.importing",
+        "x.db-segment",
+        ".x.db.dddddddddddd.importing",
+        ".y.db.aaaaaaaaaaaa.importing",
+        ".x.db.aaaaaaaaaaa.importing",
+        ".x.db.aaaaaaaaaaa-.importing",
+        ".x.db.0.importing",
+        ".x.db.aaaaaaaaaaaa.tmp",
+    ];
+    for name in others {
+        fs::write(at(name), b"somebody's").expect("a folder that can be written");
+    }
+    fs::write(at(".x.db.eeeeeeeeeeee.importing"), b"").expect("a folder that can be written");
+    let locked = fs::File::open(at(".x.db.eeeeeeeeeeee.importing")).expect("it is there");
+    locked.lock().expect("a file system with locks");
+    std::os::unix::fs::symlink("x.db", at(".x.db.ffffffffffff.importing")).expect("a file system with links");
+    fs::create_dir(at(".x.db.gggggggggggg.importing")).expect("a folder that can be written");
+    let mut expected: Vec<PathBuf> = others.iter().map(|name| at(name)).collect();
+    expected.extend(["x.db", ".x.db.eeeeeeeeeeee.importing", ".x.db.ffffffffffff.importing"].map(at));
+    expected.push(at(".x.db.gggggggggggg.importing"));
+    expected.sort();
+    remove_abandoned(&path);
+    assert_eq!(entries(folder.path()), expected);
+    for name in others {
+        assert_eq!(fs::read(at(name)).expect("it is there"), b"somebody's", "{name}");
+    }
+    sound(&Database::open_read_only(&path).expect("it is there"));
+    // A long run is put together in such a file, too.
+    let imported = import_rows(&path, &long_csv(5000), "b", || ()).expect("nobody else is here");
+    sound(&imported.database);
+    drop(imported);
+    assert_eq!(entries(folder.path()), expected);
 }
 
 /// Starts `profdb import -`, which waits for more than it gets.
@@ -446,13 +479,15 @@ fn a_killed_import_leaves_a_file_that_the_next_one_removes() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut child = interrupted_import(folder.path());
     // Several batches have been sent by now, and the first of them makes the file.
-    while !folder.path().join("x.db.importing").exists() {
+    while growing(folder.path()).is_none() {
         std::thread::yield_now();
     }
+    let left = growing(folder.path()).expect("it is there");
     child.kill().expect("it waits");
     child.wait().expect("it is dead");
-    assert_eq!(entries(folder.path()), [folder.path().join("x.db.importing")]);
+    assert_eq!(entries(folder.path()), [left]);
     let path = folder.path().join("x.db");
+    remove_abandoned(&path);
     import_one(&path, "a", || ()).expect("nobody else is here");
     assert_eq!(entries(folder.path()), [path]);
 }
@@ -465,7 +500,7 @@ fn a_full_disk_leaves_nothing() {
     fs::write(&csv, long_csv(100_000)).expect("a folder that can be written");
     // 200 KiB hold the empty tables, and not the rows.
     let script = "ulimit -f 400; trap '' XFSZ; exec \"$0\" import --db x.db x.csv";
-    let mut command = std::process::Command::new("sh");
+    let mut command = std::process::Command::new("/bin/sh");
     command.args(["-c", script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder.path());
     let done = command.output().expect("a shell");
     assert_eq!(done.status.code(), Some(5), "{done:?}");
@@ -538,14 +573,14 @@ fn a_later_import_that_is_killed_leaves_nothing() {
 
 /// Imports into a database with a run of 40,000 rows that may grow to `blocks` of 512 bytes, where the system has no more.
 #[cfg(unix)]
-fn import_into_little_space(folder: &Path, blocks: u64, when_full: &str) -> std::process::Output {
-    let script = format!("ulimit -c 0; ulimit -f {blocks}; {when_full}; exec \"$0\" import --again --db x.db x.csv");
-    let mut command = std::process::Command::new("sh");
+fn import_into_little_space(folder: &Path, blocks: u64) -> std::process::Output {
+    let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" import --again --db x.db x.csv");
+    let mut command = std::process::Command::new("/bin/sh");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder).output().expect("a shell")
 }
 
-/// The trees of the new run have been written when the database grows beyond the limit: a program that dies there has put
-/// some of its pages in place, and has not said so in the others.
+/// The trees of the new run have been written when the database grows beyond the limit: some of its pages are in place, and
+/// the others do not say so.
 #[cfg(unix)]
 #[test]
 fn a_database_that_cannot_grow_stays_as_it_was() {
@@ -557,18 +592,16 @@ fn a_database_that_cannot_grow_stays_as_it_was() {
     let sql = "SELECT (SELECT COUNT(*) FROM runs), COUNT(*), MAX(node_id) FROM nodes";
     let there = fs::metadata(&path).expect("it is there").len() / 512;
     for more in [1, 100, 500, 1000, 1500] {
-        for (when_full, code) in [("trap '' XFSZ", Some(5)), (":", None)] {
-            let done = import_into_little_space(folder.path(), there + more, when_full);
-            assert_eq!(done.status.code(), code, "{more}, {done:?}");
-            // Rolls back what the dead program has left.
-            let database = Database::open_read_only(&path).expect("it is there");
-            assert_eq!(select(&database, sql), [[1, 60_001, 60_001].map(Value::Integer)]);
-            sound(&database);
-            drop(database);
-            assert_eq!(entries(folder.path()), [csv.clone(), path.clone()], "{more}, {when_full}");
-        }
+        let done = import_into_little_space(folder.path(), there + more);
+        assert_eq!(done.status.code(), Some(5), "{more}, {done:?}");
+        // Rolls back what is left, if anything is.
+        let database = Database::open_read_only(&path).expect("it is there");
+        assert_eq!(select(&database, sql), [[1, 60_001, 60_001].map(Value::Integer)]);
+        sound(&database);
+        drop(database);
+        assert_eq!(entries(folder.path()), [csv.clone(), path.clone()], "{more}");
     }
-    let done = import_into_little_space(folder.path(), 2 * there, ":");
+    let done = import_into_little_space(folder.path(), 2 * there);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     sound(&Database::open_read_only(&path).expect("it is there"));
 }

@@ -1,30 +1,22 @@
 //! Input that is made to hurt: what it may cost is measured by an allocator, and no figure is ever wrong in silence.
 
-#![expect(unsafe_code, reason = "an allocator that counts can be written in no other way")]
 #![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
-#[path = "support/allocation.rs"]
-mod allocation;
-#[path = "support/built.rs"]
-mod built;
-#[path = "support/case_files.rs"]
-mod case_files;
-#[path = "support/protobuf.rs"]
-mod protobuf;
-
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use built::built;
-use case_files::{entries, files};
+use crate::support::allocation;
+use crate::support::built::built;
+use crate::support::case_files::{entries, files};
+use crate::support::protobuf::{field, varint};
 use profdb::error::ImportError;
 use profdb::importers::{FORMATS, by_name};
 use profdb::tree::Totals;
-use protobuf::{field, varint};
 
 /// What an import may take, however small the input is.
 const MEMORY: usize = 64 << 20;
@@ -166,6 +158,9 @@ fn a_million_levels() {
     assert!(measured("pprof", &nested).is_err());
 }
 
+/// Formats whose names cannot be long: they have 65,535 bytes at most.
+const SHORT_NAMES: [&str; 1] = ["business_rules"];
+
 /// A name of 100 MB passes what one record may be: it is refused, with a fraction of its size in memory.
 #[test]
 fn names_of_100_mb() {
@@ -207,13 +202,20 @@ fn names_of_100_mb() {
         ("pstats", [b"{)\x03z\x01au", length.as_slice(), long.as_bytes()].concat()),
     ];
     let contents = contents.map(|(format, content)| (format, content.into_bytes()));
+    let mut tried: BTreeSet<&str> = SHORT_NAMES.into();
     for (format, content) in contents.into_iter().chain(places).chain(binary) {
+        tried.insert(format);
         let reader = by_name(format).expect("a format");
         let (read, most) = allocation::most(|| built(reader, &content));
         let error = read.err().unwrap_or_else(|| panic!("{format}: imported after all")).to_string();
         assert!(error.contains("(limit: record size)"), "{format}: {error}");
         assert!(most <= 96 << 20, "{format}: {most} bytes");
     }
+    assert_eq!(tried, all_formats());
+}
+
+fn all_formats() -> BTreeSet<&'static str> {
+    FORMATS.iter().map(|format| format.name).collect()
 }
 
 /// A million different metrics, labels, threads: refused or read, in memory that is in proportion.
@@ -324,6 +326,10 @@ const NUMBERS: &[&str] = &[
     "4294967296",
 ];
 
+/// Formats of text whose smallest file says a cost in several places, which have to agree, or says no cost but intervals,
+/// percentages or readings: the numbers of their cases are tried.
+const SEVERAL_COSTS: [&str; 6] = ["cpuprofile", "firefox", "ghc_json", "ghc_prof", "ghc_px", "gprof"];
+
 /// A file with one cost, at `@`, and the unit of that cost.
 const ONE_COST: &[(&str, &str, f64)] = &[
     ("folded", "f @\n", 1.0),
@@ -399,6 +405,7 @@ fn placed(name: &str, number: &str, error: &ImportError) {
 fn every_number_of_every_case() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut tried = 0;
+    let (mut texts, mut binary) = (BTreeSet::new(), BTreeSet::new());
     for format in FORMATS {
         for name in ["minimal", "foo-0.9.0-tree", "foo-1.37-tree"] {
             let input = cases.join(format.name).join(name).join("case.in");
@@ -407,7 +414,11 @@ fn every_number_of_every_case() {
             }
             for file in files(&input) {
                 let bytes = fs::read(&file).expect("a file of a case");
-                let Ok(text) = String::from_utf8(bytes) else { continue };
+                let Ok(text) = String::from_utf8(bytes) else {
+                    binary.insert(format.name);
+                    continue;
+                };
+                texts.insert(format.name);
                 for (from, to) in numbers(&text).into_iter().take(60) {
                     for number in NUMBERS.iter().step_by(2) {
                         let content = format!("{}{number}{}", &text[..from], &text[to..]);
@@ -425,6 +436,12 @@ fn every_number_of_every_case() {
     }
     println!("{tried} numbers");
     assert!(tried > 1000, "{tried}");
+    let patterns: BTreeSet<&str> = BINARY.iter().map(|(format, _)| *format).collect();
+    assert!(binary.is_subset(&patterns), "a binary format is not in BINARY: {binary:?}");
+    assert_eq!(texts.union(&patterns).copied().collect::<BTreeSet<_>>(), all_formats(), "formats with numbers tried");
+    let one_cost: BTreeSet<&str> = ONE_COST.iter().map(|(format, ..)| *format).collect();
+    let covered: BTreeSet<&str> = one_cost.into_iter().chain(patterns).chain(SEVERAL_COSTS).collect();
+    assert_eq!(covered, all_formats(), "formats with a cost at a known place, binary, or without such a place");
     assert!(!entries(&cases).is_empty());
 }
 

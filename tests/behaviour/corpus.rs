@@ -1,31 +1,16 @@
 //! What fuzzers have found worth keeping is read again, with the rules of fuzzing; and a few inputs that nobody has read yet.
 
-#![expect(unsafe_code, reason = "an allocator that counts can be written in no other way")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own, and a limit on the time of each")]
-
-#[path = "support/allocation.rs"]
-mod allocation;
-#[path = "support/built.rs"]
-mod built;
-#[path = "support/case_files.rs"]
-mod case_files;
-#[path = "support/fuzzing.rs"]
-mod fuzzing;
-#[path = "support/kept.rs"]
-mod kept;
-#[path = "support/mutate.rs"]
-mod mutate;
-#[path = "support/random.rs"]
-mod random;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use fuzzing::{TARGETS, Target};
-use kept::kept;
-use mutate::mutate;
-use random::Random;
+use crate::support::case_files;
+use crate::support::fuzzing::{TARGETS, Target};
+use crate::support::kept::kept;
+use crate::support::mutate::mutate;
+use crate::support::random::Random;
 
 /// New inputs for each target.
 const NEW: u64 = 300;
@@ -39,12 +24,36 @@ fn check(target: &Target, bytes: &[u8]) {
 fn kept_inputs_break_no_rule() {
     let mut read = 0;
     for target in TARGETS {
-        for bytes in kept(target.name) {
+        for bytes in kept(target) {
             check(target, &bytes);
             read += 1;
         }
     }
     assert!(read > 1000, "{read} inputs");
+}
+
+/// A line says by name what an input is for, and is the input again.
+#[test]
+fn kept_inputs_are_known_by_name() {
+    for target in TARGETS {
+        for bytes in kept(target) {
+            let line = target.line(&bytes).expect("it was kept");
+            assert_eq!(target.input(&line).as_ref(), Some(&bytes), "{}: {line}", target.name);
+        }
+    }
+    let named = |name: &str| TARGETS.iter().find(|target| target.name == name).expect("a target");
+    for format in profdb::importers::FORMATS {
+        let input = (named("importers").seed)(format, b"x").expect("an input");
+        assert_eq!(named("importers").line(&input), Some(format!("{} 78", format.name)));
+    }
+    for report in profdb::report::REPORTS {
+        for flags in ["", ":40", ":c0"] {
+            let line = format!("{}{flags} 78", report.name);
+            let input = named("questions").input(&line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(named("questions").line(&input), Some(line));
+        }
+    }
+    assert_eq!(named("importers").input("no_such_format 78"), None);
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Imports that are killed, interrupted, or let down by the system at any moment: the run is in the database then or it is
 //! not, the others are as they were, and the next import works. docs/reliability.md says what has been run.
 //!
-//! `KILLS=540 SEED=1 cargo test --test crashes kills` kills as many, `INTERRUPTS=200` interrupts as many, `LOSSES=500` cuts the
-//! power as often, and `FAULTS=all cargo test --test crashes calls_that_fail` lets each call fail.
+//! `KILLS=540 SEED=1 cargo test --test behaviour crashes::kills` kills as many, `INTERRUPTS=200` interrupts as many, `LOSSES=500` cuts the
+//! power as often, and `LONG_TESTS=all cargo test --test behaviour crashes::calls_that_fail` lets each call fail.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "tests that measure, and small files of our own")]
 #![expect(clippy::print_stderr, reason = "says what has been tried")]
 
+use crate::support::long::Form;
+use crate::support::tools;
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
@@ -16,13 +18,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use disk::{Disk, Files};
-use faults::{DATABASE, Numbers, State, Story, calls, entries, profdb, profiles, setting, text, with_fault};
-
-#[path = "support/disk.rs"]
-mod disk;
-#[path = "support/faults.rs"]
-mod faults;
+use crate::support::disk::{Disk, Files};
+use crate::support::faults::{
+    DATABASE, Numbers, State, Story, calls, entries, profdb, profiles, setting, text, with_fault,
+};
 
 /// How many imports are killed where nobody says how many.
 const FEW_KILLS: u64 = 40;
@@ -97,7 +96,7 @@ impl Tally {
 
 #[test]
 fn kills() {
-    let (number, seed) = (setting("KILLS").unwrap_or(FEW_KILLS), setting("SEED").unwrap_or(1));
+    let (number, seed) = (Form::Kills.times("KILLS", FEW_KILLS, 200), setting("SEED").unwrap_or(1));
     let tally = Tally::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
@@ -133,7 +132,7 @@ fn kills() {
 /// The power is cut: what has not been synced is there in part, in any order.
 #[test]
 fn losses_of_power() {
-    let (number, seed) = (setting("LOSSES").unwrap_or(FEW_LOSSES), setting("SEED").unwrap_or(1));
+    let (number, seed) = (Form::Losses.times("LOSSES", FEW_LOSSES, 200), setting("SEED").unwrap_or(1));
     let tally = Tally::default();
     times(number.div_ceil(PER_STORY), |of| {
         let story = some_story(seed, of * PER_STORY);
@@ -196,7 +195,7 @@ fn readers_change_nothing() {
 
 #[test]
 fn interrupts() {
-    let (number, seed) = (setting("INTERRUPTS").unwrap_or(FEW_INTERRUPTS), setting("SEED").unwrap_or(1));
+    let (number, seed) = (Form::Interrupts.times("INTERRUPTS", FEW_INTERRUPTS, 100), setting("SEED").unwrap_or(1));
     let tally = Tally::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
@@ -236,9 +235,8 @@ fn interrupts() {
 }
 
 fn signal(child: &std::process::Child, name: &str) {
-    let mut kill = Command::new("kill");
     // It may be gone.
-    kill.args([format!("-{name}"), child.id().to_string()]).stderr(Stdio::null()).status().expect("it is there");
+    tools::kill(child.id(), name);
 }
 
 /// What may happen to a call, as the shim knows it.
@@ -261,7 +259,7 @@ const HARMLESS: [&str; 2] = ["short", "4"];
 
 #[test]
 fn calls_that_fail() {
-    let is_all = std::env::var("FAULTS").is_ok_and(|all| all == "all");
+    let is_all = Form::Faults.is_asked();
     let mut planned = Vec::new();
     for state in State::ALL {
         let long = &profiles().long[0];
@@ -329,15 +327,16 @@ fn calls_that_fail() {
 /// those are forbidden the shim has to do, and that is said.
 fn in_a_mount(mount: &str, commands: &str) -> Option<std::process::Output> {
     let folder = tempfile::tempdir().expect("a folder");
+    let unshare = tools::find("unshare")?;
     let name_space = |script: &str| {
-        let mut command = Command::new("unshare");
+        let mut command = Command::new(&unshare);
         command.args(["-rm", "sh", "-ec", script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder.path());
         command.env("LONG", &profiles().long[1]).env("SHORT", &profiles().short[0]).env_remove("PROFDB_DB");
         command.output().expect("util-linux is there")
     };
     std::fs::create_dir(folder.path().join("m")).expect("a folder that can be written");
     if !name_space(mount).status.success() {
-        eprintln!("not tried, as this system allows no mounts: {commands}");
+        tools::not_possible_here("mounts of one's own");
         return None;
     }
     Some(name_space(&format!("{mount}; {commands}")))
@@ -365,6 +364,64 @@ fn a_disk_that_is_full_is_no_loss() {
     }
 }
 
+/// The memory that goes with a log is a file, too, which has to grow.
+#[test]
+fn a_disk_that_is_full_is_called_so_with_a_log() {
+    let mount = "mount -t tmpfs -o size=400k tmpfs m; cd m";
+    let commands = "\"$0\" import --db x.db \"$SHORT\" >&2; cp x.db y.db
+                    printf '\\002\\002' | dd of=x.db bs=1 seek=18 conv=notrunc 2>/dev/null
+                    cat /dev/zero > fill 2>/dev/null || :
+                    code=0; \"$0\" import --db x.db \"$LONG\" 2>&1 || code=$?; echo $code
+                    rm fill y.db; \"$0\" check --db x.db; ls | grep -v -e -wal -e -shm";
+    let Some(done) = in_a_mount(mount, commands) else { return };
+    let expected = "profdb: x.db: the disk is full\n5\n\
+                    x.db: the file is sound, and 14 checks of its tables find nothing\nx.db\n";
+    assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
+}
+
+/// A limit of the system is called by its name, and not taken for something that the database needs.
+#[test]
+fn too_few_open_files_are_called_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = &profiles().short[0];
+    let limited = |limit: u32, command: &str| {
+        let script = format!("ulimit -n {limit}; exec \"$0\" {command}");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).arg(profile).current_dir(folder.path());
+        shell.env_remove("PROFDB_DB").output().expect("a shell")
+    };
+    assert!(limited(100, "import --db x.db \"$@\"").status.success());
+    let mut refused = 0;
+    for limit in 6..16 {
+        for (name, command) in [
+            ("x.db", "import --again --db x.db \"$@\""),
+            ("x.db", "runs --db x.db"),
+            ("x.db", "delete --db x.db 1000"),
+            ("new.db", "import --db new.db \"$@\""),
+            ("new.db", "merge new.db x.db"),
+        ] {
+            let done = limited(limit, command);
+            let said = text(&done.stderr);
+            let few = format!(
+                "{name}: the system lets a program open {limit} files at once, which are too few (`ulimit -n`)"
+            );
+            match done.status.code() {
+                Some(0 | 4) => {}
+                Some(5) => {
+                    refused += 1;
+                    assert!(said.contains(&few), "{limit}, {command}: {said}");
+                }
+                // The profile cannot be opened either.
+                Some(3) => assert!(said.contains("Too many open files"), "{limit}, {command}: {said}"),
+                _ => panic!("{limit}, {command}: {done:?}"),
+            }
+            let _ = std::fs::remove_file(folder.path().join("new.db"));
+            assert_eq!(entries(folder.path()).into_iter().collect::<Vec<_>>(), [DATABASE], "{limit}, {command}");
+        }
+    }
+    assert!(refused > 3, "{refused}");
+}
+
 #[test]
 fn a_disk_that_cannot_be_written_is_left_alone() {
     let mount = "cp \"$LONG\" m; cd m; \"$0\" import --db x.db \"$SHORT\" >&2; cd ..; mount --bind m m; mount -o remount,ro,bind m; cd m";
@@ -373,21 +430,9 @@ fn a_disk_that_cannot_be_written_is_left_alone() {
                     code=0; \"$0\" merge new.db x.db 2>&1 || code=$?; echo $code; ls";
     let Some(done) = in_a_mount(mount, commands) else { return };
     let expected = "COUNT(*)\n       1\nprofdb: x.db: the database cannot be written\n5\n\
-                    profdb: new.db: the database cannot be opened\n5\n\
-                    profdb: new.db: the database cannot be opened\n5\nb.csv\nx.db\n";
+                    profdb: new.db: Read-only file system (os error 30)\n5\n\
+                    profdb: new.db: Read-only file system (os error 30)\n5\nb.csv\nx.db\n";
     assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
-}
-
-/// In a container, the program that comes next often has the same number.
-#[test]
-fn a_draft_that_a_killed_program_has_left_is_in_nobodys_way() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let script = "touch .o.xml.$$.0.tmp; exec \"$0\" report summary --outfile o.xml \"$1\"";
-    let mut command = Command::new("sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_profdb")]).arg(&profiles().short[0]).current_dir(folder.path());
-    let done = command.output().expect("a shell");
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    assert!(folder.path().join("o.xml").exists());
 }
 
 /// What is written to a file is there as a whole, or what was there before.

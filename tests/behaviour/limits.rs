@@ -1,15 +1,12 @@
 //! Input that is too large to lie in a case folder: it is made here, and either imported or refused by the name of a limit.
 //! Nothing may hang, and no message may be as long as what it complains about.
 
-#[path = "support/protobuf.rs"]
-mod protobuf;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use protobuf::{field, varint};
+use crate::support::protobuf::{field, varint};
 
 /// The longest message that anybody should have to read, in bytes.
 const LONGEST_MESSAGE: usize = 400;

@@ -1,0 +1,394 @@
+//! Files that are written completely or not at all.
+//!
+//! What is written has no name until it is whole (`O_TMPFILE`), so that a program that is ended leaves nothing. A file that
+//! is replaced hands down its mode, its owner and its extended attributes, and a symbolic link to it stays one. Where a new
+//! file cannot take its place (other names lead to it, it belongs to somebody else, its folder cannot be written), the
+//! finished bytes are copied into it; docs/reliability.md says what that means.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use tempfile::{NamedTempFile, TempPath};
+
+/// Links that lead to a file, before they must lead in a circle; as the system counts.
+const MOST_LINKS: usize = 40;
+
+/// Bytes that are copied at once.
+const PIECE: usize = 256 * 1024;
+
+/// Names of drafts, where the system knows no files without one: they have to be removed when the program is ended.
+static NAMED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes what would be left if the program ended now.
+pub(super) fn remove_all() {
+    if let Ok(mut named) = NAMED.try_lock() {
+        named.drain(..).for_each(|draft| drop(fs::remove_file(draft)));
+    }
+}
+
+/// What becomes the content of a file.
+pub(super) struct Draft {
+    file: File,
+    /// Where it goes; `None` for what is no regular file, a pipe for instance, which is written straight.
+    place: Option<Place>,
+}
+
+/// Where a draft goes.
+struct Place {
+    path: PathBuf,
+    /// What is there so far.
+    old: Option<Metadata>,
+    draft: Name,
+}
+
+/// What a draft is called until it is whole.
+enum Name {
+    /// It has no name, and can get one in the folder where it belongs.
+    None,
+    /// It has one in that folder.
+    Random(TempPath),
+    /// It is in another folder, and can only be copied.
+    Elsewhere,
+}
+
+impl Draft {
+    /// Begins the new content of a file.
+    ///
+    /// # Errors
+    /// When the file can neither be made nor replaced nor written to.
+    pub(super) fn of(file: &Path) -> io::Result<Self> {
+        if fs::metadata(file).is_ok_and(|found| !found.is_file()) {
+            return Ok(Self { file: OpenOptions::new().write(true).open(file)?, place: None });
+        }
+        let path = match destination(file)? {
+            Destination::Open(number) => return Ok(Self { file: open_already(file, &number)?, place: None }),
+            Destination::Named(path) => path,
+        };
+        let old = match fs::symlink_metadata(&path) {
+            Ok(found) => Some(found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let (file, draft) = match (begin(&path, old.is_some()), &old) {
+            (Ok(begun), _) => begun,
+            // A folder that cannot be written may hold a file that can.
+            (Err(_), Some(old)) => {
+                opened(&path, old)?;
+                (tempfile::tempfile()?, Name::Elsewhere)
+            }
+            (Err(error), None) => return Err(error),
+        };
+        if let (Name::Random(name), Ok(mut named)) = (&draft, NAMED.lock()) {
+            named.push(name.to_path_buf());
+        }
+        Ok(Self { file, place: Some(Place { path, old, draft }) })
+    }
+
+    /// Whether somebody looks at it as it is written.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.file.is_terminal()
+    }
+
+    /// Puts the content in its place.
+    ///
+    /// # Errors
+    /// When it cannot be put there. Then what was there is there, unless it is being copied into.
+    pub(super) fn finish(self) -> io::Result<()> {
+        let Self { file, place } = self;
+        let Some(Place { path, old, draft }) = place else { return Ok(()) };
+        let Some(old) = old else { return put(&file, draft, &path) };
+        let is_alone = !matches!(draft, Name::Elsewhere) && takes_after(&file, &path, &old);
+        if !is_alone {
+            return copy(file, &path, &old);
+        }
+        match put(&file, draft, &path) {
+            Err(error) if is_refused(&error) => copy(file, &path, &old),
+            put => put,
+        }
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Whether a new file cannot come to a place that can perhaps be written to: a rule of its folder, or a file system of its
+/// own, as containers have them.
+fn is_refused(error: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, PermissionDenied, ReadOnlyFilesystem, ResourceBusy};
+    matches!(error.kind(), PermissionDenied | ResourceBusy | CrossesDevices | ReadOnlyFilesystem)
+}
+
+/// What a name leads to.
+enum Destination {
+    /// A file that is open already, under this number: `/dev/stdout`, `/dev/fd/3`.
+    Open(OsString),
+    /// A file, or a place for one.
+    Named(PathBuf),
+}
+
+/// Follows symbolic links, also one that leads to nothing yet. The last part of what is found is no link.
+fn destination(file: &Path) -> io::Result<Destination> {
+    let mut path = file.to_owned();
+    for _ in 0..MOST_LINKS {
+        let folder = fs::canonicalize(folder(&path))?;
+        let Some(name) = path.file_name() else { return Ok(Destination::Named(fs::canonicalize(path)?)) };
+        if folder.starts_with("/proc") && folder.ends_with("fd") {
+            return Ok(Destination::Open(name.to_owned()));
+        }
+        path = folder.join(name);
+        match fs::read_link(&path) {
+            Ok(next) => path = folder.join(next),
+            Err(_) => return Ok(Destination::Named(path)),
+        }
+    }
+    Err(io::Error::other("expected a file, found symbolic links that lead in a circle"))
+}
+
+/// A file that is open already. Where it is one of ours, what others write to it comes after what we write; to all others
+/// we add.
+fn open_already(file: &Path, number: &OsStr) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        if number == "1" {
+            return Ok(io::stdout().as_fd().try_clone_to_owned()?.into());
+        }
+        if number == "2" {
+            return Ok(io::stderr().as_fd().try_clone_to_owned()?.into());
+        }
+    }
+    OpenOptions::new().append(true).open(file)
+}
+
+/// The folder of a file.
+pub(super) fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A name that nobody can guess: the keys are the system's.
+fn random() -> String {
+    format!(".profdb-{:016x}", RandomState::new().hash_one(()))
+}
+
+/// A draft beside its place.
+fn begin(path: &Path, replaces: bool) -> io::Result<(File, Name)> {
+    let folder = folder(path);
+    if let Some(file) = unnamed(folder, replaces)? {
+        return Ok((file, Name::None));
+    }
+    let prefix = random();
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    if !replaces {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(NEW));
+    }
+    // The name in the message would be one that nobody knows.
+    let named = builder.prefix(&prefix).tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))?;
+    let (file, name) = named.into_parts();
+    Ok((file, Name::Random(name)))
+}
+
+/// Mode of a new file, from which the system takes what `umask` says.
+#[cfg(unix)]
+const NEW: u32 = 0o666;
+
+/// Mode of a draft that gets another one later.
+#[cfg(target_os = "linux")]
+const OWN: u32 = 0o600;
+
+/// A file without a name that can get one; `None` where the system cannot do that.
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path, replaces: bool) -> io::Result<Option<File>> {
+    use rustix::fs::{Mode, OFlags};
+    use rustix::io::Errno;
+    let mode = Mode::from_raw_mode(if replaces { OWN } else { NEW });
+    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+    match rustix::fs::open(folder, flags, mode) {
+        // In this order: file systems without such files, and systems.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
+        file => {
+            let file = File::from(file?);
+            Ok(fs::symlink_metadata(handle(&file)).is_ok().then_some(file))
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed(_: &Path, _: bool) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+/// A path to a file that has none.
+#[cfg(target_os = "linux")]
+fn handle(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// Gives a draft that has no name its first one.
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD};
+    Ok(rustix::fs::linkat(CWD, handle(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Puts a draft in its place, whatever is there.
+fn put(file: &File, draft: Name, path: &Path) -> io::Result<()> {
+    let name = match draft {
+        Name::Random(name) => name,
+        Name::None | Name::Elsewhere => match link(file, path) {
+            // Only a file that has a name can take that of another one.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let prefix = random();
+                let mut builder = tempfile::Builder::new();
+                let named: NamedTempFile<()> =
+                    builder.prefix(&prefix).make_in(folder(path), |name| link(file, name))?;
+                named.into_temp_path()
+            }
+            linked => return linked,
+        },
+    };
+    name.persist(path).map_err(|failed| failed.error)
+}
+
+/// The file that is to be replaced, to be written to.
+fn opened(path: &Path, old: &Metadata) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    if is_same(&file.metadata()?, old) {
+        return Ok(file);
+    }
+    Err(io::Error::other("another program has replaced it meanwhile"))
+}
+
+/// Copies a draft into the file that is there. Room for it is asked for first.
+fn copy(mut draft: File, path: &Path, old: &Metadata) -> io::Result<()> {
+    let mut file = opened(path, old)?;
+    let length = draft.metadata()?.len();
+    reserve(&file, length)?;
+    draft.seek(SeekFrom::Start(0))?;
+    let mut piece = vec![0; PIECE];
+    loop {
+        let read = draft.read(&mut piece)?;
+        if read == 0 {
+            return file.set_len(length);
+        }
+        file.write_all(&piece[..read])?;
+    }
+}
+
+/// Fails where the disk has no room; not all file systems can say so beforehand.
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, length: u64) -> io::Result<()> {
+    use rustix::fs::FallocateFlags;
+    use rustix::io::Errno;
+    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, 0, length.max(1)) {
+        Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
+/// Whether two names lead to one file.
+pub(super) fn are_one(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        #[cfg(unix)]
+        (Ok(one), Ok(other)) => is_same(&one, &other),
+        _ => false,
+    }
+}
+
+/// Gives a draft mode, owner and extended attributes of the file that it replaces. `false` if it cannot have them, or if
+/// other names would go on leading to the old file.
+#[cfg(unix)]
+fn takes_after(draft: &File, path: &Path, old: &Metadata) -> bool {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let given = || -> io::Result<bool> {
+        let new = draft.metadata()?;
+        let owner = (new.uid() != old.uid()).then_some(old.uid());
+        let group = (new.gid() != old.gid()).then_some(old.gid());
+        if owner.is_some() || group.is_some() {
+            fchown(draft, owner, group)?;
+        }
+        draft.set_permissions(old.permissions())?;
+        attributes(draft, path)?;
+        let mode = |about: &Metadata| about.permissions().mode();
+        Ok(mode(&draft.metadata()?) == mode(old))
+    };
+    old.nlink() == 1 && given().unwrap_or(false)
+}
+
+#[cfg(not(unix))]
+fn takes_after(draft: &File, _: &Path, old: &Metadata) -> bool {
+    draft.set_permissions(old.permissions()).is_ok()
+}
+
+/// Attributes of the system that a new file gets from its place.
+#[cfg(target_os = "linux")]
+const OF_PLACE: [&[u8]; 2] = [b"security.", b"trusted."];
+
+/// Copies extended attributes: access control lists among them.
+#[cfg(target_os = "linux")]
+fn attributes(draft: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{XattrFlags, fsetxattr, getxattr, listxattr};
+    use rustix::io::Errno;
+    // The largest that Linux has, of a list as of a value.
+    let mut names = vec![0; 65_536];
+    let length = match listxattr(path, names.as_mut_slice()) {
+        Err(Errno::NOTSUP) => return Ok(()),
+        length => length?,
+    };
+    let mut value = vec![0; 65_536];
+    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if OF_PLACE.iter().any(|of_place| name.starts_with(of_place)) {
+            continue;
+        }
+        let length = getxattr(path, name, value.as_mut_slice())?;
+        fsetxattr(draft, name, &value[..length], XattrFlags::empty())?;
+    }
+    Ok(())
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn attributes(_: &File, _: &Path) -> io::Result<()> {
+    Ok(())
+}

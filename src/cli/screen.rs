@@ -1,0 +1,128 @@
+//! What goes to a terminal: names come from strangers, and what would move the cursor, set the title of the window or turn
+//! the order of letters is shown, not done. Into files and pipes everything goes as it is.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+use crate::report::render::is_unsafe;
+
+/// Writes as it is, or for a terminal.
+pub(super) enum Screen<W: Write> {
+    /// To a file or a pipe.
+    Plain(W),
+    /// To a terminal, with the bytes of a character that has not ended yet.
+    Terminal(W, Vec<u8>),
+}
+
+/// Standard output, by lines or in larger pieces.
+pub(super) fn screen() -> Screen<io::BufWriter<io::StdoutLock<'static>>> {
+    let out = io::stdout().lock();
+    let is_terminal = out.is_terminal();
+    Screen::new(io::BufWriter::new(out), is_terminal)
+}
+
+impl<W: Write> Screen<W> {
+    pub(super) fn new(out: W, is_terminal: bool) -> Self {
+        if is_terminal { Self::Terminal(out, Vec::new()) } else { Self::Plain(out) }
+    }
+
+    pub(super) fn into_inner(self) -> W {
+        match self {
+            Self::Plain(out) | Self::Terminal(out, _) => out,
+        }
+    }
+}
+
+impl<W: Write> Write for Screen<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Terminal(out, rest) => {
+                rest.extend_from_slice(bytes);
+                let (shown, used) = shown(rest, End::Open);
+                rest.drain(..used);
+                out.write_all(shown.as_bytes())?;
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Terminal(out, rest) => {
+                let (shown, _) = shown(rest, End::Whole);
+                rest.clear();
+                out.write_all(shown.as_bytes())?;
+                out.flush()
+            }
+        }
+    }
+}
+
+/// Whether more bytes may come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Open,
+    Whole,
+}
+
+/// Text for a terminal, and how many bytes it stands for: a character may have begun.
+fn shown(bytes: &[u8], end: End) -> (String, usize) {
+    let mut text = String::with_capacity(bytes.len());
+    let mut used = 0;
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\n' | '\t' => text.push(character),
+                _ if is_unsafe(character) => text.extend(character.escape_default()),
+                _ => text.push(character),
+            }
+        }
+        used += chunk.valid().len();
+        let has_begun = used + chunk.invalid().len() == bytes.len()
+            && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+        if has_begun && end == End::Open {
+            return (text, used);
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+        used += chunk.invalid().len();
+    }
+    (text, used)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::Screen;
+
+    fn written(parts: &[&[u8]], is_terminal: bool) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut screen = Screen::new(&mut out, is_terminal);
+        for part in parts {
+            screen.write_all(part).expect("a vector takes everything");
+        }
+        screen.flush().expect("a vector takes everything");
+        out
+    }
+
+    #[test]
+    fn nothing_of_a_name_reaches_a_terminal() {
+        let table: [(&[&[u8]], &str); 7] = [
+            (&[b"plain\n\ttext\n"], "plain\n\ttext\n"),
+            (&[b"\x1b]0;title\x07 \x1b[2J\r\x08\x7f"], "\\u{1b}]0;title\\u{7} \\u{1b}[2J\\r\\u{8}\\u{7f}"),
+            (&["\u{9b}2J \u{202e} \u{200b} \u{feff}".as_bytes()], "\\u{9b}2J \\u{202e} \\u{200b} \\u{feff}"),
+            (&["\u{2206}".as_bytes(), b"\xe2\x88", b"\x86"], "\u{2206}\u{2206}"),
+            (&[b"\xc2", b"\x9b2J"], "\\u{9b}2J"),
+            (&[b"\xff\x9b\xe2\x88x"], "\\xff\\x9b\\xe2\\x88x"),
+            (&[b"a\xe2\x88"], "a\\xe2\\x88"),
+        ];
+        for (parts, expected) in table {
+            assert_eq!(String::from_utf8(written(parts, true)).expect("text"), expected);
+            assert_eq!(written(parts, false), parts.concat());
+        }
+    }
+}

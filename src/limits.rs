@@ -1,0 +1,56 @@
+//! Limits that the system sets a program: memory, open files, sizes of files, threads. Whoever meets one ends with a
+//! message, and with the exit code that ARCHITECTURE.md has for it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+
+/// What is said when there is no more memory.
+pub const NO_MEMORY: &str = "the system gives no more memory";
+
+static MEMORY: AtomicBool = AtomicBool::new(false);
+
+/// Says that there is hardly any memory left. Everybody who works on something stops where an interrupt would stop him.
+pub fn memory_runs_out() {
+    MEMORY.store(true, Ordering::Relaxed);
+}
+
+/// Whether there is hardly any memory left.
+#[must_use]
+pub fn is_memory_out() -> bool {
+    MEMORY.load(Ordering::Relaxed)
+}
+
+/// Whether an error is a limit of this program rather than a fault of the file.
+#[must_use]
+pub fn is_limit(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::FileTooLarge | io::ErrorKind::OutOfMemory) || is_files(error)
+}
+
+/// Whether too many files are open.
+#[cfg(unix)]
+fn is_files(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).map(Some).contains(&error.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_files(_: &io::Error) -> bool {
+    false
+}
+
+/// Whether a write has failed at the largest size of a file.
+static FILE_SIZE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Lets a write beyond the largest size of a file (`ulimit -f`) fail, as other limits do: the system would end the program.
+pub fn heed_file_size() {
+    // Without it, the program ends as the system has it.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::clone(&FILE_SIZE));
+}
+
+/// Whether a write has failed at the largest size of a file.
+#[must_use]
+pub fn is_file_too_large() -> bool {
+    FILE_SIZE.load(Ordering::Relaxed)
+}

@@ -1,0 +1,91 @@
+//! The allocator: the system's, with some memory kept back. When the system gives no more, the program gets that and is asked
+//! to stop, so that it ends in order, with a message and an exit code. When that is used up, too, it ends at once.
+//!
+//! Rust offers no other way: without memory it aborts (134 in a shell), and what is called then cannot be changed in stable
+//! Rust. tests/limits.rs tries programs with little memory.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use profdb::{cli, limits};
+
+/// What is kept back: enough for what lies between two looks at whether to stop. It is address space; nobody writes to it.
+const RESERVE: Layout = Layout::new::<[u8; 2 << 20]>();
+
+static KEPT: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+
+struct Reserved;
+
+#[global_allocator]
+static ALLOCATOR: Reserved = Reserved;
+
+// SAFETY: every block comes from the system's allocator, unchanged, and goes back to it with the layout it was asked for.
+#[expect(unsafe_code, reason = "stable Rust knows no other way to end in order without memory")]
+unsafe impl GlobalAlloc for Reserved {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise is passed on.
+        or_reserve(|| unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise is passed on.
+        or_reserve(|| unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller's promise is passed on; a block that could not be moved is where it was.
+        or_reserve(|| unsafe { System.realloc(pointer, layout, size) })
+    }
+}
+
+/// Keeps some memory back. Without it the program ends at once when there is no more.
+#[expect(unsafe_code, reason = "see the module")]
+pub(crate) fn keep_some() {
+    // SAFETY: the layout is not empty.
+    KEPT.store(unsafe { System.alloc(RESERVE) }, Ordering::Relaxed);
+}
+
+/// Asks for memory, and once more when that which was kept back is free.
+fn or_reserve(ask: impl Fn() -> *mut u8) -> *mut u8 {
+    let given = ask();
+    if given.is_null() { without(ask) } else { given }
+}
+
+#[cold]
+#[expect(unsafe_code, reason = "see the module")]
+fn without(ask: impl Fn() -> *mut u8) -> *mut u8 {
+    let kept = KEPT.swap(null_mut(), Ordering::Relaxed);
+    if !kept.is_null() {
+        // SAFETY: it was given for this layout, and whoever swaps it out is the only one who has it.
+        unsafe { System.dealloc(kept, RESERVE) };
+        limits::memory_runs_out();
+        let given = ask();
+        if !given.is_null() {
+            return given;
+        }
+    }
+    end()
+}
+
+/// Ends the program. Nothing here may ask for memory.
+#[expect(clippy::exit, reason = "whoever asked for memory cannot go on without it")]
+fn end() -> ! {
+    static ENDS: AtomicBool = AtomicBool::new(false);
+    if ENDS.swap(true, Ordering::Relaxed) {
+        std::process::abort();
+    }
+    let mut out = std::io::stderr();
+    let said =
+        [b"profdb: ".as_slice(), limits::NO_MEMORY.as_bytes(), b"\n"].iter().try_for_each(|part| out.write_all(part));
+    cli::leave_nothing();
+    // If nobody can hear it there is nobody to complain to.
+    drop(said);
+    std::process::exit(i32::from(crate::LIMIT))
+}

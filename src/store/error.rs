@@ -1,0 +1,289 @@
+//! Why a database could not do what was asked.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{ErrorCode, ffi};
+
+use super::location::{shown, too_few_files};
+use super::{READING, VERSION};
+use crate::source::Stopped;
+
+/// What Unix says to who has as many files open as may be.
+const TOO_MANY_FILES: i32 = 24;
+
+/// Why the database could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such file.
+    #[error("there is no database {}; `profdb import FILE` makes one", .0.display())]
+    Missing(PathBuf),
+    /// The file is a folder.
+    #[error("{} is a folder, not a database", .0.display())]
+    Folder(PathBuf),
+    /// The file is a pipe, a device or the like.
+    #[error("{} is not a file that can hold a database", .0.display())]
+    NoFile(PathBuf),
+    /// The file needs a repair that cannot be made.
+    #[error("{}: an interrupted change has to be rolled back first, which needs the right to write", .0.display())]
+    NeedsRecovery(PathBuf),
+    /// Another file has come in its place, or none, or other content.
+    #[error(
+        "{}: somebody has replaced the database, moved it away or written over it while it was open: what was to be changed is not \
+         changed in what is there now; do it once more", .0.display()
+    )]
+    Replaced(PathBuf),
+    /// There is no database, and what SQLite would take for a part of the new one.
+    #[error(
+        "{}: {} is there, which another database has left and which SQLite would take for a part of this one: put that \
+         database back, or remove the file", .path.display(), .log.display()
+    )]
+    Leftover {
+        /// The file that is not there, or has no byte.
+        path: PathBuf,
+        /// What is there.
+        log: PathBuf,
+    },
+    /// There is no database, and somebody else says where it is to be.
+    #[error(
+        "{}: expected a file, found {}, a symbolic link of another user to where there is no database: remove it, or name the \
+         place itself", .path.display(), .link.display()
+    )]
+    StrangersLink {
+        /// The name that was given.
+        path: PathBuf,
+        /// The link.
+        link: PathBuf,
+    },
+    /// The system does not let this program open as many files as that takes.
+    #[error("{}: the system lets a program open {limit} files at once, which are too few (`ulimit -n`)", .path.display())]
+    TooFewFiles {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        limit: u64,
+    },
+    /// The file is a database of something else.
+    #[error("{} is a database, but not one of profdb", .0.display())]
+    NotOurs(PathBuf),
+    /// The file was written by a later version.
+    #[error("{} has schema version {found}, this profdb knows versions up to {known}: use a newer profdb", .path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The latest version known here.
+        known: usize,
+    },
+    /// The file was written by an earlier version, and cannot be brought up to date.
+    #[error(
+        "{}: schema version {found} has to be brought to version {known} first, and the database cannot be written: copy \
+         it to where it can", .path.display()
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The version that is needed.
+        known: usize,
+    },
+    /// The file was written by an earlier version, and is not to be changed.
+    #[error("{0} has schema version {found}, expected {VERSION}: `profdb runs --db {0}` brings it up to date", .path.display())]
+    OlderSource {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// The disk is too full for the file to be brought up to date.
+    #[error(
+        "{}: bringing it to schema version {VERSION} may need {} MiB of room on the disk, and {} MiB are free", .path.display(),
+        .needed.div_ceil(MEBIBYTE), .free / MEBIBYTE
+    )]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that may be needed.
+        needed: u64,
+        /// Bytes that there are.
+        free: u64,
+    },
+    /// Somebody else has changed the schema of the file.
+    #[error("{} is not as profdb makes it: {what}", .path.display())]
+    Altered {
+        /// The file.
+        path: PathBuf,
+        /// What is other than it should be.
+        what: String,
+    },
+    /// The tables contradict each other.
+    #[error("{}: {what}: the tables contradict each other, `profdb check` says where", .path.display())]
+    Inconsistent {
+        /// The file.
+        path: PathBuf,
+        /// What cannot be.
+        what: String,
+    },
+    /// A view of the file is not what profdb makes, and the file is not to be changed.
+    #[error("{0}: its views are not as this profdb makes them; `profdb runs --db {0}` renews them", .path.display())]
+    OtherViews {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What the file says contradicts itself.
+    #[error("{0}: checks of it fail ({findings}): see `profdb check --db {0}`", .path.display())]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+        /// How many checks found something.
+        findings: usize,
+    },
+    /// Nobody waits for the source any more.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// Another program does not let go of the file.
+    #[error("{}: another program has had the database locked for {} seconds", .path.display(), .waited.as_secs())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// How long it has been waited for.
+        waited: Duration,
+    },
+    /// SQLite could not go on.
+    #[error("{}: {}", .path.display(), describe(.source))]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+    /// The file could not be made.
+    #[error("{}: {}", .path.display(), describe_io(.source))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+impl StoreError {
+    /// Somebody else has made the file that was to be made: it is there now, and can be imported into.
+    pub(crate) fn is_there_by_now(&self) -> bool {
+        matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
+    }
+
+    /// The file is a database, or was one, and is not as it should be.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Self::Altered { .. } | Self::Inconsistent { .. } => true,
+            Self::Sqlite { source, .. } => {
+                let code = source.sqlite_error_code();
+                matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) || is_wrong_value(source)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What keeps the store from going on.
+#[derive(Debug)]
+pub(super) enum Cause {
+    Sqlite(rusqlite::Error),
+    File(io::Error),
+    NoRoom {
+        needed: u64,
+        free: u64,
+    },
+    /// The schema is not what it has to be, in words.
+    Altered(String),
+    Replaced,
+    Leftover(PathBuf),
+    StrangersLink(PathBuf),
+}
+
+impl From<rusqlite::Error> for Cause {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<io::Error> for Cause {
+    fn from(error: io::Error) -> Self {
+        Self::File(error)
+    }
+}
+
+/// What SQLite says, in the words of somebody who does not know SQLite.
+fn describe(error: &rusqlite::Error) -> String {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            format!("another program has had the database locked for {} seconds", READING.as_secs())
+        }
+        Some(ErrorCode::DiskFull) => FULL.to_owned(),
+        // The memory that goes with a log is a file: there is no room for it to grow.
+        _ if is_extended(error, ffi::SQLITE_IOERR_SHMSIZE) => FULL.to_owned(),
+        Some(ErrorCode::ReadOnly) => "the database cannot be written".to_owned(),
+        Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
+        Some(ErrorCode::DatabaseCorrupt) => format!("the database is damaged ({error})"),
+        None if matches!(error, rusqlite::Error::Utf8Error(..)) => {
+            "the database is damaged (a text is not UTF-8): `profdb check` says where".to_owned()
+        }
+        None if is_wrong_value(error) => format!("the database is damaged ({error}): `profdb check` says where"),
+        _ => error.to_string(),
+    }
+}
+
+fn is_extended(error: &rusqlite::Error, code: i32) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == code)
+}
+
+/// A value is of another type than its column, or no text where text should be.
+fn is_wrong_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error;
+    matches!(
+        error,
+        Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..)
+    )
+}
+
+/// The same for what the system says.
+fn describe_io(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
+        io::ErrorKind::AlreadyExists => "another program has made this file meanwhile".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+const FULL: &str = "the disk is full";
+
+const MEBIBYTE: u64 = 1 << 20;
+
+/// Says it of a file.
+pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
+    let path = path.to_owned();
+    match cause.into() {
+        Cause::Sqlite(source) if is_extended(&source, ffi::SQLITE_READONLY_DBMOVED) => StoreError::Replaced(path),
+        Cause::Sqlite(source) => match (source.sqlite_error_code(), too_few_files()) {
+            (Some(ErrorCode::CannotOpen), Some(limit)) => StoreError::TooFewFiles { path, limit },
+            _ => StoreError::Sqlite { path, source },
+        },
+        Cause::File(source) => match (source.raw_os_error(), too_few_files()) {
+            (Some(TOO_MANY_FILES), Some(limit)) => StoreError::TooFewFiles { path, limit },
+            _ => StoreError::File { path, source },
+        },
+        Cause::NoRoom { needed, free } => StoreError::NoRoom { path, needed, free },
+        Cause::Altered(what) => StoreError::Altered { path, what },
+        Cause::Replaced => StoreError::Replaced(path),
+        Cause::Leftover(log) => StoreError::Leftover { log: shown(&path, log), path },
+        Cause::StrangersLink(link) => StoreError::StrangersLink { link: shown(&path, link), path },
+    }
+}

@@ -1,0 +1,276 @@
+//! What becomes of the files that somebody wants an output in, and what is left of those that were not finished.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::support::tools;
+
+/// Somebody else, where the tests are run by root.
+const STRANGER: u32 = 65_534;
+
+const PROFILE: &str = "a;b 5\na;c 7\n";
+
+/// A folder with a profile, and the program to call there.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("p"), PROFILE).expect("a file");
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, mode: u32) {
+        fs::write(self.path(name), "what was there before, which is longer").expect("a file");
+        self.mode(name, mode);
+    }
+
+    fn mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).expect("it is ours");
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("it is there")
+    }
+
+    fn program(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
+        command.args(arguments).current_dir(self.folder.path()).env_remove("PROFDB_DB");
+        command
+    }
+
+    fn ends(&self, code: i32, arguments: &[&str]) -> Output {
+        let done = self.program(arguments).output().expect("the program is there");
+        assert_eq!(done.status.code(), Some(code), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        done
+    }
+
+    /// What stands in the folder.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("a folder");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// Every command that writes files, as it writes `o`; what it then holds begins so.
+const MAKERS: [(&[&str], &str); 4] = [
+    (&["report", "summary", "p", "--outfile", "o", "--format", "csv"], "\"Element\""),
+    (&["convert", "p", "--to", "folded", "-o", "o"], "a;b 5"),
+    (&["convert", "p", "--to", "folded", "-o", "other", "--loss-report", "o"], "{"),
+    (&["export", "--db", "x.db", "--format", "folded", "-o", "o"], "a;b 5"),
+];
+
+#[test]
+fn what_is_replaced_keeps_mode_links_and_names() {
+    for (maker, begins) in MAKERS {
+        let place = Place::new();
+        place.ends(0, &["import", "--db", "x.db", "p"]);
+        let is_written = |name: &str| {
+            assert!(place.read(name).starts_with(begins), "{maker:?}, {name}: {}", place.read(name));
+            assert!(!place.read(name).contains("before"), "{maker:?}, {name}: {}", place.read(name));
+        };
+        for mode in [0o600, 0o640, 0o444, 0o777] {
+            place.write("o", mode);
+            place.ends(0, maker);
+            is_written("o");
+            assert_eq!(fs::metadata(place.path("o")).expect("it is there").mode() & 0o7777, mode, "{maker:?}");
+            fs::remove_file(place.path("o")).expect("it is there");
+        }
+        // The other name of a hard link.
+        place.write("o", 0o600);
+        fs::hard_link(place.path("o"), place.path("o2")).expect("a second name");
+        place.ends(0, maker);
+        is_written("o");
+        is_written("o2");
+        fs::remove_file(place.path("o")).expect("it is there");
+        // A link to a link to a file, and one to nothing.
+        place.write("target", 0o600);
+        symlink("target", place.path("link")).expect("a link");
+        symlink("link", place.path("o")).expect("a link");
+        for _ in 0..2 {
+            place.ends(0, maker);
+            assert_eq!(fs::read_link(place.path("o")).expect("a link"), Path::new("link"), "{maker:?}");
+            assert_eq!(fs::read_link(place.path("link")).expect("a link"), Path::new("target"), "{maker:?}");
+            is_written("target");
+            fs::remove_file(place.path("target")).expect("it is there");
+        }
+        // A circle is refused.
+        symlink("o", place.path("target")).expect("a link");
+        place.ends(1, maker);
+        assert!(place.names().iter().all(|name| !name.starts_with('.')), "{:?}", place.names());
+    }
+}
+
+#[test]
+fn manual_pages_keep_it_as_well() {
+    let place = Place::new();
+    fs::create_dir(place.path("man")).expect("a folder");
+    place.write("page", 0o600);
+    symlink("../page", place.path("man/profdb.1")).expect("a link");
+    place.ends(0, &["man", "man"]);
+    assert!(place.read("page").contains(".TH profdb"), "{}", place.read("page"));
+    assert_eq!(fs::metadata(place.path("page")).expect("it is there").mode() & 0o7777, 0o600);
+    assert!(fs::symlink_metadata(place.path("man/profdb.1")).expect("it is there").is_symlink());
+}
+
+#[test]
+fn new_files_are_as_umask_has_them() {
+    for (umask, mode) in [("022", 0o644), ("077", 0o600), ("002", 0o664)] {
+        for (maker, _) in &MAKERS[..3] {
+            let place = Place::new();
+            let script = format!("umask {umask}; exec \"$0\" \"$@\"");
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).args(*maker).current_dir(place.folder.path());
+            assert!(command.output().expect("a shell").status.success(), "{maker:?}");
+            assert_eq!(fs::metadata(place.path("o")).expect("it is there").mode() & 0o7777, mode, "{maker:?}");
+        }
+    }
+}
+
+#[test]
+fn extended_attributes_stay() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let place = Place::new();
+    place.write("o", 0o600);
+    if setxattr(place.path("o"), "user.origin", b"here", XattrFlags::empty()).is_err() {
+        tools::not_possible_here("extended attributes");
+        return;
+    }
+    place.ends(0, MAKERS[1].0);
+    let mut value = [0; 8];
+    let length = getxattr(place.path("o"), "user.origin", &mut value).expect("it is still there");
+    assert_eq!(&value[..length], b"here");
+}
+
+/// A file of somebody else, and one in a folder where no others can be made.
+#[test]
+fn what_cannot_be_replaced_is_written_to() {
+    let place = Place::new();
+    let is_root = fs::metadata(place.folder.path()).expect("a folder").uid() == 0;
+    fs::copy(env!("CARGO_BIN_EXE_profdb"), place.path("program")).expect("space on the disk");
+    fs::create_dir(place.path("closed")).expect("a folder");
+    place.write("closed/o", 0o666);
+    let number = fs::metadata(place.path("closed/o")).expect("it is there").ino();
+    if is_root {
+        place.write("o", 0o660);
+        chown(place.path("o"), Some(STRANGER), Some(STRANGER)).expect("root may");
+        place.ends(0, MAKERS[1].0);
+        let about = fs::metadata(place.path("o")).expect("it is there");
+        assert_eq!((about.uid(), about.gid(), about.mode() & 0o7777), (STRANGER, STRANGER, 0o660));
+        assert_eq!(place.read("o"), PROFILE);
+    }
+    place.mode("closed", 0o555);
+    place.mode(".", 0o755);
+    let run = |output: &str| {
+        let mut command = Command::new("./program");
+        command.args(["convert", "p", "--to", "folded", "-o", output]).current_dir(place.folder.path());
+        if is_root {
+            command.uid(STRANGER).gid(STRANGER);
+        }
+        command.output().expect("the program is there")
+    };
+    let done = run("closed/o");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(place.read("closed/o"), PROFILE);
+    assert_eq!(fs::metadata(place.path("closed/o")).expect("it is there").ino(), number);
+    let done = run("closed/new");
+    assert_eq!(done.status.code(), Some(1));
+    let said = String::from_utf8(done.stderr).expect("text");
+    assert_eq!(said, "profdb: closed/new: cannot write it: Permission denied (os error 13)\n");
+    place.mode("closed", 0o755);
+    assert_eq!(fs::read_dir(place.path("closed")).expect("a folder").count(), 1);
+}
+
+#[test]
+fn what_is_no_file_is_written_straight() {
+    let place = Place::new();
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/null"] {
+        // Into a pipe, and into a file that others write to before and after.
+        let direct = place.ends(0, &["convert", "p", "--to", "folded", "-o", name]);
+        let script = format!("{{ echo before; \"$0\" convert p --to folded -o {name}; echo after; }} > out");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).current_dir(place.folder.path());
+        assert!(shell.output().expect("a shell").status.success());
+        let content = if name == "/dev/null" { "" } else { PROFILE };
+        assert_eq!(String::from_utf8_lossy(&direct.stdout), content, "{name}");
+        assert_eq!(place.read("out"), format!("before\n{content}after\n"), "{name}");
+    }
+    rustix::fs::mknodat(rustix::fs::CWD, place.path("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .expect("a pipe");
+    let mut writer = place.program(&["convert", "p", "--to", "folded", "-o", "pipe"]);
+    let writer = writer.stderr(Stdio::null()).spawn().expect("the program is there");
+    assert_eq!(place.read("pipe"), PROFILE);
+    assert!(writer.wait_with_output().expect("it ends").status.success());
+    assert_eq!(place.names(), ["out", "p", "pipe"]);
+}
+
+#[test]
+fn a_database_is_no_output_whatever_it_is_called() {
+    let place = Place::new();
+    place.ends(0, &["import", "--db", "x.db", "p"]);
+    fs::hard_link(place.path("x.db"), place.path("second")).expect("a second name");
+    symlink("x.db", place.path("link")).expect("a link");
+    let before = fs::read(place.path("x.db")).expect("it is there");
+    for output in ["x.db", "second", "link", "x.db-wal", "x.db-journal", "x.db-shm"] {
+        place.ends(2, &["export", "--db", "x.db", "--format", "folded", "-o", output]);
+        place.ends(2, &["export", "--db", "x.db", "--format", "folded", "-o", "o", "--loss-report", output]);
+        place.ends(2, &["report", "summary", "--db", "x.db", "--outfile", output]);
+    }
+    assert_eq!(fs::read(place.path("x.db")).expect("it is there"), before);
+    assert_eq!(place.names(), ["link", "p", "second", "x.db"]);
+}
+
+/// Programs that are ended while they write: in order, at once, and without being asked.
+#[test]
+fn nothing_is_left_of_an_output_that_was_not_finished() {
+    for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("KILL", None)] {
+        for old in [None, Some("old")] {
+            let place = Place::new();
+            // Some hundred megabytes.
+            fs::write(place.path("p"), "a;b;c;d 20000000\n").expect("a file");
+            if let Some(old) = old {
+                fs::write(place.path("o"), old).expect("a file");
+            }
+            let before = place.names();
+            let mut program = place.program(&["convert", "p", "--to", "sampler", "-o", "o"]);
+            let mut running = program.stderr(Stdio::piped()).spawn().expect("the program is there");
+            while !writes(running.id(), place.folder.path()) {
+                assert!(running.try_wait().expect("it is ours").is_none(), "it ended before");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(tools::kill(running.id(), signal));
+            let done = running.wait_with_output().expect("it ends");
+            assert_eq!(done.status.code(), code, "{signal}: {}", String::from_utf8_lossy(&done.stderr));
+            assert_eq!(place.names(), before, "{signal}");
+            assert_eq!(old, old.map(|_| place.read("o")).as_deref());
+        }
+    }
+}
+
+/// Whether a program has written to a file in a folder.
+fn writes(process: u32, folder: &Path) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
+    open.flatten().any(|handle| {
+        let leads_there =
+            fs::read_link(handle.path()).is_ok_and(|file| file.starts_with(folder) && !file.ends_with("p"));
+        leads_there && fs::metadata(handle.path()).is_ok_and(|about| about.len() > 0)
+    })
+}

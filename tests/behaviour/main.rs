@@ -1,0 +1,44 @@
+//! What the program does to files, disks, other programs and strange inputs.
+
+mod checks;
+mod concurrency;
+mod corpus;
+mod crashes;
+mod files;
+mod hostile;
+mod hostile_databases;
+mod limits;
+mod merge;
+mod old;
+mod output;
+mod pages;
+mod paths;
+mod replaced;
+mod shell;
+mod show_sql;
+mod sources;
+mod strangers;
+mod streams;
+mod system;
+mod tags;
+mod writers;
+
+#[path = "../support"]
+mod support {
+    #[expect(unsafe_code, reason = "an allocator that counts can be written in no other way")]
+    pub(crate) mod allocation;
+    pub(crate) mod built;
+    pub(crate) mod case_files;
+    pub(crate) mod disk;
+    pub(crate) mod faults;
+    #[expect(dead_code, reason = "fuzzers look at the time, tests do not")]
+    pub(crate) mod fuzzing;
+    pub(crate) mod kept;
+    #[expect(dead_code, reason = "laws take a part of the cases")]
+    pub(crate) mod long;
+    pub(crate) mod mutate;
+    pub(crate) mod protobuf;
+    pub(crate) mod random;
+    #[expect(dead_code, reason = "the last program of tests lists what was not tried")]
+    pub(crate) mod tools;
+}

@@ -1,0 +1,128 @@
+//! Limits that the system sets: a program that meets one is done all the same, or ends with 5 and one message, and the
+//! database is as it was or has the run.
+
+#![cfg(target_os = "linux")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use crate::support::random::Random;
+use crate::support::tools;
+
+/// A shell ends so if it cannot set the limit.
+const NO_SUCH_LIMIT: i32 = 77;
+
+/// What comes before the program's `main`: the loader's message, or a signal.
+fn has_not_begun(done: &Output) -> bool {
+    let said = String::from_utf8_lossy(&done.stderr);
+    done.status.code() == Some(127) && said.contains("shared libraries")
+}
+
+/// A folder with a database of one run, and a longer profile to import.
+fn place() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    fs::copy(env!("CARGO_BIN_EXE_profdb"), path.join("profdb")).expect("space on the disk");
+    let mut random = Random(1);
+    let mut text = String::new();
+    for _ in 0..4000 {
+        for _ in 0..random.below(12) {
+            let _ = write!(text, "function number {};", random.below(300));
+        }
+        let _ = writeln!(text, "leaf {}", 1 + random.below(1000));
+    }
+    fs::write(path.join("short"), "a;b 5\n").expect("a file");
+    fs::write(path.join("long"), text).expect("a file");
+    folder
+}
+
+const COMMANDS: [&str; 5] = [
+    "import --db x.db long",
+    "import --db new.db long",
+    "report summary long",
+    "convert long --to pprof -o o",
+    "report tree --db x.db --format csv --outfile o",
+];
+
+/// Tries every command with every value of a limit. Gives back how many were done, and how many refused.
+fn ladder(limit: &str, values: &[u32]) -> (usize, usize) {
+    let folder = place();
+    let path = folder.path();
+    let is_root = fs::metadata(path).expect("a folder").uid() == 0;
+    let run = |script: &str| {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", script]).current_dir(path).env_remove("PROFDB_DB");
+        // The system does not count the processes of root.
+        if is_root {
+            shell.uid(65_534).gid(65_534);
+        }
+        shell.output().expect("every Unix has a shell")
+    };
+    let sound = |about: &str| {
+        let files = fs::read_dir(path).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        for file in files.filter(|name| name.to_string_lossy().ends_with(".db")) {
+            let checked = run(&format!("./profdb check --db {}", file.to_string_lossy()));
+            assert!(checked.status.success(), "{about}: {}", String::from_utf8_lossy(&checked.stdout));
+        }
+    };
+    let (mut done, mut refused) = (0, 0);
+    for value in values {
+        for command in COMMANDS {
+            let about = format!("ulimit {limit} {value}: {command}");
+            let made = run("rm -f *.db* .*db* o; exec ./profdb import --db x.db short");
+            assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+            let output = run(&format!("ulimit {limit} {value} 2>/dev/null || exit 77; exec ./profdb {command}"));
+            let said = String::from_utf8_lossy(&output.stderr);
+            match output.status.code() {
+                Some(0) => done += 1,
+                Some(5) => {
+                    refused += 1;
+                    assert_eq!(said.lines().count(), 1, "{about}: {said}");
+                    assert!(said.starts_with("profdb: "), "{about}: {said}");
+                }
+                Some(NO_SUCH_LIMIT) => tools::not_possible_here(&format!("ulimit {limit}")),
+                _ if has_not_begun(&output) => {}
+                // Without a stack or its libraries a program has no `main`.
+                None if said.is_empty() && output.status.signal() == Some(11) => {}
+                _ => panic!("{about}: {}, {said}", output.status),
+            }
+            if command.starts_with("import") {
+                sound(&about);
+            }
+        }
+    }
+    (done, refused)
+}
+
+#[test]
+fn memory() {
+    let (done, refused) = ladder("-v", &[26_000, 42_000, 55_000, 80_000, 4_000_000]);
+    assert!(done >= 5 && refused > 0, "{done} done, {refused} refused");
+}
+
+#[test]
+fn sizes_of_files() {
+    let (done, refused) = ladder("-f", &[0, 40, 600, 1_000_000]);
+    assert!(done >= 5 && refused > 0, "{done} done, {refused} refused");
+}
+
+#[test]
+fn processes() {
+    // Shells differ in its name.
+    let name = Command::new("/bin/sh").args(["-c", "ulimit -u"]).output().expect("every Unix has a shell");
+    // How many there are of the user is not known: the limit is the smallest, or none.
+    let (done, refused) = ladder(if name.status.success() { "-u" } else { "-p" }, &[0, 1, 4]);
+    assert!(done + refused > 0, "nothing was tried");
+}
+
+#[test]
+fn stacks() {
+    let (done, _) = ladder("-s", &[128, 512]);
+    assert!(done >= 5, "{done} done");
+}
