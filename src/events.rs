@@ -169,6 +169,9 @@ pub enum Fact<T> {
     /// Nanoseconds per tick that have been subtracted from the times given to the sink: 0 for raw times. Never said
     /// where it is unknown.
     BiasApplied(f64),
+    /// The metric that counts how often the profiler's timer was read: its figures are the ticks of [`Fact::TimerBias`] and
+    /// [`Fact::BiasApplied`]. Never said of samples that a timer has triggered.
+    TimerReadings(MetricId),
     /// The metric that reports show when none is asked for; the first one if never said. As late as [`Sink::metric`].
     DefaultMetric(MetricId),
     /// What the file states as the run's total of a metric that has been announced, or what is left of all roots where the
@@ -192,6 +195,7 @@ impl<T> Fact<T> {
             Self::RecordedAt(time) => Fact::RecordedAt(text(time)),
             Self::TimerBias(bias) => Fact::TimerBias(*bias),
             Self::BiasApplied(bias) => Fact::BiasApplied(*bias),
+            Self::TimerReadings(metric) => Fact::TimerReadings(*metric),
             Self::DefaultMetric(metric) => Fact::DefaultMetric(*metric),
             Self::Total(metric, total) => Fact::Total(*metric, *total),
             Self::Other(key, value) => Fact::Other(text(key), text(value)),

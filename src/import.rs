@@ -4,6 +4,7 @@
 //! Whoever fails first stops the others: builder and database set the [`Stop`] that the next read of the input sees, and
 //! an importer that gives up closes the queues without a last message, upon which the writer rolls back.
 
+use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -32,6 +33,9 @@ pub enum Failure {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The system gives no thread.
+    #[error("the system gives no thread to import in: {0}")]
+    Thread(io::Error),
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -126,11 +130,13 @@ pub fn import(
     thread::scope(|scope| {
         let (sender, full) = sync_channel(QUEUE);
         let (empty, returned) = channel();
-        let writer = scope.spawn(move || write(&Source { full, empty }, open, stop));
+        let spawn = thread::Builder::new;
+        let source = Source { full, empty };
+        let writer = spawn().spawn_scoped(scope, move || write(&source, open, stop)).map_err(Failure::Thread)?;
         let queue = Queue { full: sender.clone(), empty: returned };
         let (relay, said) = sync_channel(QUEUE);
         let (used, unused) = channel();
-        let builder = scope.spawn(move || build(&said, &used, queue, stop));
+        let builder = spawn().spawn_scoped(scope, move || build(&said, &used, queue, stop)).map_err(Failure::Thread)?;
         let read = format.read(&mut input, options, &mut Relay::new(relay, unused));
         let builder = joined(builder);
         // What the builder had to refuse is the cause of the stop that the importer has seen.

@@ -100,6 +100,7 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
             RunFact::RecordedAt(text) => format!("recorded at {text}"),
             RunFact::TimerBias(bias) => format!("timer bias {bias} ns"),
             RunFact::BiasApplied(bias) => format!("bias applied {bias} ns"),
+            RunFact::TimerReadings(metric) => format!("timer readings {}", self.metric_name(metric)),
             RunFact::DefaultMetric(metric) => format!("default metric {}", self.metric_name(metric)),
             RunFact::Total(metric, total) => format!("total {} {total}", self.metric_name(metric)),
             RunFact::Other(key, value) => format!("property {key} {value}"),

@@ -25,7 +25,8 @@
 //! | `memory` | `alloc`, and `freed` where memory became less |
 //! | `full` | `time`, `cpu_time` (the same where the thread was not idle), `alloc`, `freed` |
 //!
-//! - Without `# mode:`, three figures are taken for `full`, one for `wall`.
+//! - Without `# mode:`, three figures are taken for `full`, one for `wall`. A file without lines in front (Austin 1 and 2) is
+//!   recognised by its frames: folded stacks made from a profile of Austin begin with processes and threads, too.
 //! - Samples without frames, which count for their thread alone.
 //! - `:GC:` and its like, of kind `pseudo`.
 //! - What the other lines at both ends say (`# interval:`, `# duration:` and so on), as properties of the run.
@@ -33,7 +34,6 @@
 //!
 //! # What we leave out
 //! - When a sample was taken, and how many there were: equal stacks are merged.
-//! - Bytes that are no UTF-8: they become replacement characters, with a note.
 //! - More than 1,048,576 frames in one stack are refused (limit: frames of a stack).
 //!
 //! # References
@@ -42,9 +42,10 @@
 
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
-use super::common::stack_lines::{Name, Stacks, split_last};
+use super::common::stack_lines::{Name, Stacks, split_last, whole_lines};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{Frame, FunctionDef, Kind, MetricId, RunFact, Severity, Sink, Unit};
 use crate::input::Input;
 
@@ -52,7 +53,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "austin",
     summary: "Austin, a sampling profiler for Python (text)",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -67,15 +68,40 @@ fn sniff(head: &[u8]) -> Confidence {
     if head.starts_with(b"# austin: ") || head.starts_with(BINARY) {
         return Confidence::Yes;
     }
-    // Austin 1 and 2 have no lines in front.
-    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
-    let plausible = first.starts_with(b"P")
-        && split_last(first).is_some_and(|(stack, figures)| is_stack(stack) && read_figures(figures).is_some());
-    if plausible { Confidence::Maybe } else { Confidence::No }
+    // Austin 1 and 2 have no lines in front. Threads at the top of stacks are also found in what other programs made of a
+    // profile of Austin: there, frames are names alone, and figures have another unit (case `folded/made-from-austin`).
+    let (mut frames, mut of_form) = (0_usize, 0_usize);
+    let mut is_full = false;
+    for line in whole_lines(head).filter(|line| !line.is_empty() && !line.starts_with(b"#")) {
+        let Some((stack, figures)) = split_last(line).filter(|(stack, _)| is_stack(stack)) else {
+            return Confidence::No;
+        };
+        match read_figures(figures) {
+            None => return Confidence::No,
+            Some((_, full)) => is_full |= full.is_some(),
+        }
+        for frame in stack.split(|byte| *byte == b';').filter(|frame| !is_process(frame) && !is_thread(frame)) {
+            frames += 1;
+            of_form += usize::from(is_of_form(frame));
+        }
+    }
+    // Austin writes some frames in no form (case `austin/other-frames`), other programs most of them.
+    if is_full || of_form * 2 > frames { Confidence::Maybe } else { Confidence::No }
+}
+
+/// `file:function:line`, or `:GC:`.
+fn is_of_form(frame: &[u8]) -> bool {
+    let mut parts = frame.rsplitn(3, |byte| *byte == b':');
+    let (line, name, file) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next());
+    match file {
+        Some(b"") => line.is_empty() && !name.is_empty(),
+        Some(_) => !line.is_empty() && line.iter().all(u8::is_ascii_digit),
+        None => false,
+    }
 }
 
 /// Whether a stack begins with a thread, or a process and a thread.
-pub(super) fn is_stack(stack: &[u8]) -> bool {
+fn is_stack(stack: &[u8]) -> bool {
     let mut frames = stack.split(|byte| *byte == b';');
     match frames.next() {
         Some(first) if is_process(first) => frames.next().is_some_and(is_thread),
@@ -248,7 +274,7 @@ struct Header {
 
 impl Header {
     fn line(&mut self, at: Position, line: &[u8], sink: &mut dyn Sink) -> Result<(), ImportError> {
-        let text = String::from_utf8_lossy(line.get(1..).unwrap_or_default());
+        let text = escape::text(line.get(1..).unwrap_or_default());
         let Some((key, value)) = text.split_once(':').filter(|_| self.properties < MOST_PROPERTIES) else {
             self.not_read.add_with(at, || quote(line));
             return Ok(());
@@ -283,15 +309,11 @@ fn mode_expected(metrics: Option<Metrics>) -> &'static str {
 #[derive(Default)]
 struct Names {
     other_form: Counted,
-    not_utf8: Counted,
 }
 
 impl Name for Names {
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
-        let text = String::from_utf8_lossy(frame);
-        if text.as_bytes() != frame {
-            self.not_utf8.add_with(at, || quote(frame));
-        }
+        let text = escape::text(frame);
         let mut whole = |kind| Frame::function(sink.function(FunctionDef { kind, ..FunctionDef::named(&text) }));
         if is_process(frame) {
             return whole(Kind::Process);
@@ -322,9 +344,6 @@ impl Names {
     fn remarks(&self, sink: &mut dyn Sink) {
         self.other_form.note_with(sink, Severity::Warning, |count, first| {
             format!("{} not of the form file:function:line, named by all of it (first: {first})", many(count, "frame"))
-        });
-        self.not_utf8.note_with(sink, Severity::Warning, |count, first| {
-            format!("{} with bytes that are not UTF-8, shown as \u{fffd} (first: {first})", many(count, "frame"))
         });
     }
 }

@@ -43,6 +43,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};
 
+use byteorder::{BE, ReadBytesExt};
 use hashbrown::HashMap;
 
 use super::common::counted::{Counted, many};
@@ -59,7 +60,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "business_rules",
     summary: "Business Rules! profiler logs, SAMPLED and TIMED",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[OptionDef {
         name: KEEP,
@@ -185,17 +186,17 @@ fn next(source: &mut impl Read, name: &mut Vec<u8>) -> io::Result<Next> {
 fn body(kind: u8, source: &mut impl Read, name: &mut Vec<u8>) -> io::Result<Option<Record>> {
     Ok(Some(match kind {
         1 => {
-            let module = u16::from_be_bytes(bytes(source)?);
-            let length = u16::from_be_bytes(bytes(source)?);
+            let module = source.read_u16::<BE>()?;
+            let length = source.read_u16::<BE>()?;
             text(source, length, name)?;
             Record::Mapping(module)
         }
         3 => Record::Line(place(source)?),
-        4 => Record::Time(u64::from_be_bytes(bytes(source)?)),
+        4 => Record::Time(source.read_u64::<BE>()?),
         5 => Record::Trace(place(source)?),
         6 => Record::End,
         7 => {
-            let [length] = bytes(source)?;
+            let length = source.read_u8()?;
             text(source, u16::from(length), name)?;
             Record::Function
         }
@@ -206,9 +207,9 @@ fn body(kind: u8, source: &mut impl Read, name: &mut Vec<u8>) -> io::Result<Opti
 }
 
 fn place(source: &mut impl Read) -> io::Result<Place> {
-    let module = u16::from_be_bytes(bytes(source)?);
-    let line = u32::from_be_bytes(bytes(source)?);
-    let [clause] = bytes(source)?;
+    let module = source.read_u16::<BE>()?;
+    let line = source.read_u32::<BE>()?;
+    let clause = source.read_u8()?;
     Ok(Place { module, line, clause })
 }
 
@@ -216,12 +217,6 @@ fn text(source: &mut impl Read, length: u16, name: &mut Vec<u8>) -> io::Result<(
     name.clear();
     name.resize(usize::from(length), 0);
     source.read_exact(name)
-}
-
-fn bytes<const N: usize>(source: &mut impl Read) -> io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    source.read_exact(&mut bytes)?;
-    Ok(bytes)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -476,7 +471,7 @@ impl Log {
             }
             Record::Function if frame.function.is_some() => self.oddities.extra_names.add(at),
             Record::Function => {
-                let (name, odd) = self.names.of_bytes(name);
+                let (name, odd) = self.names.of_windows(name);
                 if odd {
                     self.oddities.not_utf8.add(at);
                 }
@@ -491,7 +486,7 @@ impl Log {
 
     /// From here on, the number is that of the file.
     fn declare(&mut self, at: Position, number: u16, file: &[u8], sink: &mut dyn Sink) {
-        let (file, odd) = self.names.of_bytes(file);
+        let (file, odd) = self.names.of_windows(file);
         sink.record(format_args!("module {number} is {}", self.names.text(file)));
         if odd {
             self.oddities.not_utf8.add(at);

@@ -2,9 +2,9 @@
 //!
 //! # What it is
 //! The format of `callgrind.out` files, which KCachegrind shows. Callgrind and cachegrind of valgrind write it, Xdebug
-//! (`cachegrind.out`), Go's pprof and that of gperftools (`-callgrind`), NYTProf of Perl (`nytprofcg`), stackprof of Ruby and
-//! others. It tells what each line of each function cost itself, and what each of its calls cost in all. Default
-//! metric: the first event.
+//! (`cachegrind.out`), Go's pprof and that of gperftools (`-callgrind`), NYTProf of Perl (`nytprofcg`), stackprof and
+//! ruby-prof of Ruby, yappi and pprofile of Python, and others. It tells what each line of each function cost itself, and what
+//! each of its calls cost in all. Default metric: the first event; of pprofile, the second (`microseconds`).
 //!
 //! # How to record one
 //! ```text
@@ -15,17 +15,25 @@
 //!
 //! # What we read
 //! - Who called whom (fidelity `edges`); files in which nobody calls anybody know totals only (`flat`). The cumulative cost of
-//!   a function is its own and that of its calls. Where functions call each other in a circle only callgrind itself tells
+//!   a function is its own and that of its calls or, where that is more, what all its callers paid: profilers other than
+//!   callgrind leave out calls and own costs. A note counts such functions. Where functions call each other in a circle only callgrind itself tells
 //!   recursion apart, as `fib'2` (`--separate-recs`): all levels are one function, and its cumulative cost is that of the
-//!   first level. Elsewhere such figures are unknown, unless the function calls only itself.
+//!   first level. Elsewhere such figures are unknown, unless the function calls only itself or a call of a function that is
+//!   open already costs 0 in the file, as in those of NYTProf.
+//! - What calls within such circles cost, as the writer means it: every level; of yappi and of Go's pprof a pair of functions
+//!   once; of NYTProf the outermost call of a function. docs/conformance.md has a table of writers.
+//! - Own costs that are not in the file, as stackprof writes none for functions in C: what the callers paid, less what was
+//!   called; unknown in circles. A note counts them.
 //! - Every event as a metric. A unit in its name (`Time_(10ns)`, `cpu(ms)`) is taken off, times are nanoseconds and sizes
 //!   bytes; bare `Time` and `Memory` of Xdebug are microseconds and bytes.
 //! - Files of old versions of Xdebug, which call their format 0.9.6 and do not say who wrote them: such a file is taken for
 //!   Xdebug's if it names functions of PHP. Calls name no file there and are those of the function of that name.
 //!   Files with `Time` alone have microseconds; those with `Time Memory` are of 2.0.0RC3 or older and have tenths of them, and
 //!   figures of memory that its authors found wrong and took out.
-//! - Functions by object (the module), file and name, with short and full names. `???` is unknown. Lines with their file, where
-//!   it is not that of the function; line 0 is unknown. Calls of which the file counts 0 are of an unknown number.
+//! - Functions by object (the module), file and name, with short and full names. A name with its number alone, as in the table
+//!   of names with which yappi's files begin, makes no function. Of NYTProf a function is in the file in which its own cost is.
+//!   `???` is unknown. Lines with their file, where it is not that of the function; line 0 is unknown. Calls of which the file
+//!   counts 0 are of an unknown number.
 //! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else.
 //! - Several parts in one file (dumps, threads, requests) are added up, with a note. Requests of a tree are not: each has a node
 //!   of its own on top, with the name of its script.
@@ -38,11 +46,11 @@
 //!   ones, for which nobody says it, cost what they and their calls did. Costs of a node and of what it called may therefore
 //!   differ: Xdebug rounds each time by itself (as many units as there are calls, and one), and version 3 writes 0 for
 //!   memory when more was set free than taken. Any other difference is no proof.
-//! - Text that is no UTF-8 as Windows-1252.
 //! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! # What we leave out
-//! - Addresses of instructions (their costs are added up line by line), jumps, and events that are computed from others.
+//! - Addresses of instructions (their costs are added up line by line), jumps, and events that are computed from others, `usphit`
+//!   of pprofile among them. What calls cost in its `hits`, which is their number.
 //! - Names of `--separate-callers` are not taken apart: every context is a function of its own.
 //!
 //! Xdebug has no format of its own here: its files are callgrind's, word for word, every program for these reads them, and those
@@ -52,9 +60,9 @@
 //! - "Callgrind Format Specification", Valgrind documentation.
 //! - "Profiling", Xdebug documentation; the changes of 2.0.0RC4 in its list of changes.
 
-use super::common::call_graph::{CallGraph, Figure, Key, Level, Place};
-use super::common::callgrind_names::{NumberedNames, Sort};
-use super::common::callgrind_words::{Creator, Metric, cost, header, is_blank, number, words};
+use super::common::call_graph::{CallGraph, Figure, Key, Level, OwnCosts, Place, Shown};
+use super::common::callgrind_names::{NumberedNames, Sort, gives_number};
+use super::common::callgrind_words::{Creator, Metric, OLD_VERSION, cost, header, is_blank, lines, number, words};
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
 use super::common::exit_order::{Accuracy, Call, ExitOrder};
@@ -62,6 +70,7 @@ use super::common::exit_tree::ExitTree;
 use super::common::names::Name;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{Fidelity, FunctionDef, Kind, MetricId, Note, RunFact, Severity, Sink};
 use crate::input::Input;
 
@@ -69,7 +78,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "callgrind",
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
-    revision: 3,
+    revision: 4,
     sniff,
     options: &[],
     import,
@@ -78,12 +87,6 @@ pub const FORMAT: Format = Format {
 const MAGIC: &[u8] = b"# callgrind format";
 
 const XDEBUG: &[u8] = b"creator: xdebug";
-
-/// The version that Xdebug wrote before it said who it is.
-const OLD_VERSION: &[u8] = b"0.9.6";
-
-/// What only Xdebug calls files and functions: code of PHP itself, and the script.
-const OF_PHP: [&[u8]; 3] = [b"fl=php:internal", b"fn=php::", b"fn={main}"];
 
 /// What Xdebug writes in front of a request when it adds it to a file.
 const NEXT_FILE: &[u8] = b"==== NEW PROFILING FILE";
@@ -111,12 +114,13 @@ fn sniff(head: &[u8]) -> Confidence {
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     let mut profile = Profile::new(sink);
-    let is_old = is_old_xdebug(input.head());
-    if is_old {
-        profile.creator = Creator::OldXdebug;
-        profile.names.calls_name_no_file();
+    profile.creator = Creator::of_head(input.head());
+    match profile.creator {
+        Creator::OldXdebug => profile.names.calls_name_no_file(),
+        Creator::Nytprof => profile.names.functions_have_one_file(),
+        _ => {}
     }
-    if is_old || lines(input.head()).any(|line| line.starts_with(XDEBUG)) {
+    if profile.creator == Creator::OldXdebug || lines(input.head()).any(|line| line.starts_with(XDEBUG)) {
         // Its calls can be read twice, if the first time shows that they are a tree.
         input.keep();
         profile.order = Some(ExitOrder::to_prove());
@@ -131,18 +135,6 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     Ok(())
 }
 
-fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    head.split(|byte| *byte == b'\n')
-}
-
-/// Whether Xdebug wrote the file before it said so: the version it gave, nobody's name, and PHP's.
-fn is_old_xdebug(head: &[u8]) -> bool {
-    let says = |key: &[u8], of: fn(&[u8]) -> bool| lines(head).filter_map(header).any(|(k, text)| k == key && of(text));
-    says(b"version", |text| text == OLD_VERSION)
-        && !says(b"creator", |_| true)
-        && lines(head).any(|line| OF_PHP.iter().any(|name| line.starts_with(name)))
-}
-
 /// Where the called function is, as far as it differs from the calling one.
 #[derive(Default)]
 struct Called {
@@ -151,14 +143,22 @@ struct Called {
     function: Option<Name>,
 }
 
+/// The function that costs are of.
+#[derive(Clone, Copy)]
+enum Current {
+    /// It has been named together with its number, in a table of names perhaps: a cost or call makes it a function.
+    Named(Position, Key),
+    Begun(Level),
+}
+
 /// The file as far as it has been read.
 struct Profile<'s> {
     sink: &'s mut dyn Sink,
     names: NumberedNames,
 
     metrics: Vec<Metric>,
-    /// The metric of each column of costs.
-    columns: Vec<usize>,
+    /// The metric of each column of costs; `None` for one that is not read.
+    columns: Vec<Option<usize>>,
     /// Where each column of positions stands.
     positions: Vec<u64>,
     /// Which of them is the line.
@@ -169,7 +169,7 @@ struct Profile<'s> {
     file: Name,
     /// The file of the current function.
     home: Name,
-    current: Option<Level>,
+    current: Option<Current>,
     called: Called,
     /// A call whose cost is on the next line, with the number of calls.
     call: Option<(Position, Level, u64)>,
@@ -193,6 +193,10 @@ struct Profile<'s> {
     unknown_headers: Counted,
     jumps: Counted,
     computed: Counted,
+    /// Events that are quotients.
+    quotients: Counted,
+    /// Events of which a call knows no more than how often it was made.
+    calls_alone: Counted,
     addresses: Counted,
     later_parts: Counted,
     figures: Vec<Figure>,
@@ -228,6 +232,8 @@ impl<'s> Profile<'s> {
             unknown_headers: Counted::default(),
             jumps: Counted::default(),
             computed: Counted::default(),
+            quotients: Counted::default(),
+            calls_alone: Counted::default(),
             addresses: Counted::default(),
             later_parts: Counted::default(),
             figures: Vec::new(),
@@ -269,7 +275,7 @@ impl<'s> Profile<'s> {
         if begins_a_part && (self.in_body || self.has_totals) {
             self.next_part(at);
         }
-        let name = self.names.of_bytes(at, text);
+        let name = self.names.of_bytes(text);
         let shown = self.names.text(name);
         let (sink, again) = (&mut *self.sink, self.again);
         let mut say = |fact: RunFact<'_>| {
@@ -289,7 +295,7 @@ impl<'s> Profile<'s> {
                 say(RunFact::Command(shown));
             }
             b"pid" | b"thread" | b"part" => {
-                say(RunFact::Other(&String::from_utf8_lossy(key), shown));
+                say(RunFact::Other(&escape::text(key), shown));
             }
             b"desc" => {
                 if let Some((name, value)) = shown.split_once(':').filter(|(_, value)| !value.trim().is_empty()) {
@@ -319,12 +325,17 @@ impl<'s> Profile<'s> {
         let creator = self.creator.of_events(text);
         let mut columns = Vec::new();
         for word in words(text) {
-            let event = String::from_utf8_lossy(word);
+            let event = escape::text(word);
             let metric = Metric::of_event(&event, creator);
             let found =
                 self.metrics.iter().position(|known| (&known.name, known.scale) == (&metric.name, metric.scale));
             let column = found.unwrap_or(self.metrics.len());
-            if columns.contains(&column) {
+            if creator.is_quotient(word) {
+                self.quotients.add_with(at, || quote(word));
+                columns.push(None);
+                continue;
+            }
+            if columns.contains(&Some(column)) {
                 return Err(ImportError::malformed(at, format!("one event {}", quote(word)), "a second one"));
             }
             if found.is_none() {
@@ -338,8 +349,12 @@ impl<'s> Profile<'s> {
                 }
                 self.metrics.push(metric);
                 self.graph.add_metric();
+                if creator.counts_calls_alone(word) {
+                    self.graph.counts_calls_alone(column);
+                    self.calls_alone.add_with(at, || quote(word));
+                }
             }
-            columns.push(column);
+            columns.push(Some(column));
         }
         if columns.is_empty() {
             return Err(ImportError::malformed(at, "the name of an event", "the end of the line"));
@@ -390,6 +405,7 @@ impl<'s> Profile<'s> {
                 return Err(ImportError::malformed(at, expected, quote(word)));
             };
             let cost = cost(word).ok_or_else(|| ImportError::malformed(at, "a cost", quote(word)))?;
+            let Some(metric) = metric else { continue };
             let scale = self.metrics.get(*metric).map_or(1.0, |metric| metric.scale);
             self.figures.push((*metric, cost * scale));
         }
@@ -414,14 +430,12 @@ impl<'s> Profile<'s> {
             }
             b"fn" => {
                 let name = self.names.read(at, Sort::Function, text)?;
-                if self.names.settle(name, self.file) {
-                    self.graph.settle((self.object, self.names.unknown, name), (self.object, self.file, name));
-                }
-                let level = self.level(at, (self.object, self.file, name))?;
-                (self.current, self.home) = (Some(level), self.file);
-                if let Some(order) = &mut self.order {
-                    order.begin(at, number_of(level));
-                }
+                let key = (self.object, self.file, name);
+                self.current = Some(if gives_number(text) {
+                    Current::Named(at, key)
+                } else {
+                    Current::Begun(self.begin(at, key)?)
+                });
                 self.called = Called::default();
             }
             b"cob" => self.called.object = Some(self.names.read(at, Sort::Object, text)?),
@@ -435,6 +449,19 @@ impl<'s> Profile<'s> {
             _ => return Err(wrong()),
         }
         Ok(())
+    }
+
+    /// From here on costs are those of this function.
+    fn begin(&mut self, at: Position, (object, file, name): Key) -> Result<Level, ImportError> {
+        if self.names.settle(name, file) {
+            self.graph.settle((object, self.names.unknown, name), (object, file, name));
+        }
+        self.home = self.names.home(name, file);
+        let level = self.level(at, (object, self.home, name))?;
+        if let Some(order) = &mut self.order {
+            order.begin(at, number_of(level));
+        }
+        Ok(level)
     }
 
     /// The function and its level: `fib'2` is `fib` within `fib`.
@@ -461,7 +488,7 @@ impl<'s> Profile<'s> {
         let word = words(text).next().unwrap_or_default();
         let calls = number(word).ok_or_else(|| ImportError::malformed(at, "a number of calls", quote(word)))?;
         let object = self.called.object.take().unwrap_or(self.object);
-        let file = self.called.file.take().unwrap_or_else(|| self.names.home(function, self.file));
+        let file = self.names.home_of_called(function, self.called.file.take(), self.file);
         let callee = self.level(at, (object, file, function))?;
         self.call = Some((at, callee, calls));
         Ok(())
@@ -483,9 +510,12 @@ impl<'s> Profile<'s> {
                 ImportError::malformed(at, "a position", found)
             })?;
         }
-        let Some(current) = self.current else {
-            return Err(ImportError::malformed(at, "fn= before any cost", quote(line)));
+        let current = match self.current {
+            Some(Current::Begun(level)) => level,
+            Some(Current::Named(at, key)) => self.begin(at, key)?,
+            None => return Err(ImportError::malformed(at, "fn= before any cost", quote(line))),
         };
+        self.current = Some(Current::Begun(current));
         self.figures.clear();
         self.read_costs(at, words)?;
         self.in_body = true;
@@ -577,14 +607,18 @@ impl<'s> Profile<'s> {
         }
         let metrics: Vec<MetricId> =
             self.metrics.iter().map(|metric| self.sink.metric(&metric.name, metric.unit.clone())).collect();
-        self.totals(&metrics);
+        if let (Some(metric), true) = (metrics.get(1), self.calls_alone.count() > 0) {
+            self.sink.run(RunFact::DefaultMetric(*metric));
+        }
+        let own = self.graph.own_costs(self.creator.call_cost());
+        self.totals(&metrics, &own);
         let tree = match proof {
             Some(Ok(marks)) => {
                 let functions = self.graph.functions(self.sink, self.names.all());
                 Some(ExitTree::new(marks, metrics, functions))
             }
             doubt => {
-                self.graph.say(self.sink, self.names.all(), &metrics);
+                self.graph.say(self.sink, self.names.all(), &metrics, &own, self.creator.call_cost());
                 if let Some(Err((at, function, doubt))) = doubt {
                     let name = |function: u32| {
                         let level = Level { function: function as usize, deeper: false };
@@ -615,11 +649,11 @@ impl<'s> Profile<'s> {
         (self.current, self.called) = (None, Called::default());
     }
 
-    fn totals(&mut self, metrics: &[MetricId]) {
+    fn totals(&mut self, metrics: &[MetricId], own: &OwnCosts) {
         for (at, (id, metric)) in metrics.iter().zip(&self.metrics).enumerate() {
             let Some(stated) = metric.stated else { continue };
             self.sink.run(RunFact::Total(*id, stated));
-            let sum = self.graph.total(at);
+            let sum = self.graph.total(at, own);
             if (sum - stated).abs() > 1e-9 * stated.abs() {
                 let name = &metric.name;
                 let message = format!("the file states a total of {stated} for {name}; its functions add up to {sum}");
@@ -634,16 +668,14 @@ impl<'s> Profile<'s> {
         self.unknown_headers.note_with(sink, warning, |count, first| {
             format!("{} of an unknown sort were not read (first: {first})", many(count, "header line"))
         });
-        self.names.not_utf8.note(sink, warning, |count| {
-            format!(
-                "{} no UTF-8, read as Windows-1252",
-                if count == 1 { "1 name is".to_owned() } else { format!("{count} names are") }
-            )
-        });
         let parts = self.parts;
         self.later_parts.note(sink, info, |_| format!("the file has {parts} parts; {of_parts}"));
         self.addresses.note(sink, info, |_| "costs of instructions are added up line by line".to_owned());
         self.jumps.note(sink, info, |count| format!("{} were not read", many(count, "jump")));
+        self.quotients.note_with(sink, info, |_, event| format!("event {event} is a quotient: not read"));
+        self.calls_alone.note_with(sink, info, |_, event| {
+            format!("event {event} counts of a call how often it was made: what calls cost in all is unknown")
+        });
         self.computed.note(sink, info, |count| {
             format!(
                 "{} computed from others: not read",
@@ -656,19 +688,4 @@ impl<'s> Profile<'s> {
 /// What the order of calls knows a function by. Nobody has room for more of them.
 fn number_of(level: Level) -> u32 {
     u32::try_from(level.function).unwrap_or(u32::MAX)
-}
-
-/// Costs of a record in words.
-struct Shown<'f>(u64, &'f [Figure]);
-
-impl std::fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0 > 0 {
-            write!(f, "{} times ", self.0)?;
-        }
-        for (at, (_, figure)) in self.1.iter().enumerate() {
-            write!(f, "{}{figure}", if at == 0 { "" } else { " " })?;
-        }
-        Ok(())
-    }
 }

@@ -41,6 +41,7 @@ use super::common::counted::{Counted, many};
 use super::common::json::{Ends, Outline, Reader, Within};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{FunctionDef, FunctionId, Kind, Note, Severity, Sink, Unit};
 use crate::input::Input;
 
@@ -48,7 +49,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "chrome_trace",
     summary: "Chrome traces (Trace Event Format): Chrome, Node.js, clang, PyTorch, VizTracer",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -308,7 +309,7 @@ impl<'s> Trace<'s> {
 
     /// A name of a process or thread; there are other metadata.
     fn metadata(&mut self) {
-        let name = String::from_utf8_lossy(&self.event.argument).into_owned();
+        let name = escape::text(&self.event.argument).into_owned();
         match self.event.name.as_slice() {
             b"process_name" => {
                 let process = self.process();
@@ -329,7 +330,7 @@ impl<'s> Trace<'s> {
         if let Some(known) = self.process_of.get(&self.event.process) {
             return *known;
         }
-        let id = String::from_utf8_lossy(&self.event.process).into_owned();
+        let id = escape::text(&self.event.process).into_owned();
         self.processes.push(Process { id, ..Process::default() });
         self.process_of.insert(self.event.process.clone(), self.processes.len() - 1);
         self.processes.len() - 1
@@ -341,7 +342,7 @@ impl<'s> Trace<'s> {
         let number = if let Some(known) = threads.get(&self.event.thread) {
             *known
         } else {
-            let id = String::from_utf8_lossy(&self.event.thread).into_owned();
+            let id = escape::text(&self.event.thread).into_owned();
             self.threads.push(Thread { process, id, ..Thread::default() });
             threads.insert(self.event.thread.clone(), self.threads.len() - 1);
             self.threads.len() - 1
@@ -386,12 +387,12 @@ impl<'s> Trace<'s> {
     }
 
     fn function(&mut self) -> FunctionId {
-        let (name, module) = (String::from_utf8_lossy(&self.event.name), String::from_utf8_lossy(&self.event.category));
+        let (name, module) = (escape::text(&self.event.name), escape::text(&self.event.category));
         self.sink.function(FunctionDef { module: &module, ..FunctionDef::named(&name) })
     }
 
     fn finish(mut self) {
-        let mut tree = CallTree::<1>::default();
+        let mut tree = CallTree::<[f64; 1]>::default();
         for thread in std::mem::take(&mut self.threads) {
             let Some(process) = self.processes.get(thread.process) else { continue };
             // Threads of which there is nothing but a name have done nothing.
@@ -451,7 +452,7 @@ impl<'s> Trace<'s> {
     }
 
     /// Puts slices into each other.
-    fn stack(&mut self, tree: &mut CallTree<1>, thread: NodeId, slices: Vec<Slice>) {
+    fn stack(&mut self, tree: &mut CallTree<[f64; 1]>, thread: NodeId, slices: Vec<Slice>) {
         let mut open: Vec<(Slice, NodeId)> = Vec::new();
         for mut slice in slices {
             while open.pop_if(|(innermost, _)| innermost.is_before(&slice)).is_some() {}

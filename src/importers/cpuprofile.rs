@@ -37,6 +37,7 @@ use super::common::json::{Outline, Reader, Within, column};
 use super::common::v8::{CallFrames, Tree};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position};
+use crate::escape;
 use crate::events::{MetricId, Note, RunFact, Severity, Sink, Unit};
 use crate::input::Input;
 
@@ -44,7 +45,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "cpuprofile",
     summary: "V8 CPU profiles (.cpuprofile) of Node.js, Deno, Chrome",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -134,7 +135,7 @@ impl File<'_, '_, '_> {
                 _ => false,
             };
             if second {
-                let name = String::from_utf8_lossy(&name);
+                let name = escape::text(&name);
                 return Err(ImportError::malformed(at, format!("one member `{name}`"), "a second one"));
             }
             match name.as_slice() {
@@ -151,7 +152,7 @@ impl File<'_, '_, '_> {
                 b"endTime" => self.end = Some(self.time("endTime")?),
                 b"title" => {
                     self.json.text_or_number("a title", &mut name)?;
-                    self.sink.run(RunFact::Title(&String::from_utf8_lossy(&name)));
+                    self.sink.run(RunFact::Title(&escape::text(&name)));
                 }
                 _ => self.frames.skip(&mut self.json, at, &name)?,
             }

@@ -16,7 +16,9 @@
 //! - `tree` and `data` files of the versions 0.9.0 and 1.37, told apart by their header: with `Depth` it is a tree.
 //! - Every field separator (the character behind the first name of the header, or what `--separators` says) and both
 //!   decimal marks (`-separators=",;"`), byte order mark, LF and CRLF.
-//! - The labels of inclusive and exclusive, which 0.9.0 swaps: the data decide which is which, a note says so.
+//! - The labels of inclusive and exclusive, which 0.9.0 swaps: ticks decide which is which, else that callers cost what they and
+//!   their callees say. Notes say so, also where it stays undecided.
+//! - Empty figures as unknown ones, as profdb writes them of other profilers' runs: calls, and what lines called.
 //! - Times as they are. A tree with ticks is of 0.9.0 and corrected by an unknown bias (`runs.bias_applied` is NULL);
 //!   everything else is raw (0).
 //!
@@ -33,7 +35,7 @@ use std::ops::Range;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
-use super::common::apl_numbers::{count, line_number, nanoseconds};
+use super::common::apl_numbers::{count, known, line_number, nanoseconds};
 use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, refuse_report};
 use super::common::long_lines::available;
 use super::{Confidence, Format, OptionDef, Options, Takes};
@@ -46,7 +48,7 @@ use crate::separators::Separators;
 pub const FORMAT: Format = Format {
     name: "dyalog_csv",
     summary: "Dyalog APL ]PROFILE tree and data reports, CSV",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[OptionDef {
         name: SEPARATORS,
@@ -242,7 +244,8 @@ struct Columns {
     depth: Option<usize>,
     name: usize,
     line: usize,
-    calls: usize,
+    /// Files of our own lack it where no calls are known.
+    calls: Option<usize>,
     inclusive: usize,
     exclusive: usize,
     ticks: Option<Pair<usize>>,
@@ -304,7 +307,7 @@ impl Columns {
             depth: find(b"Depth"),
             name,
             line: need("Line")?,
-            calls: need("Calls")?,
+            calls: find(b"Calls"),
             inclusive: need("InclusiveTime")?,
             exclusive: need("ExclusiveTime")?,
             ticks,
@@ -314,8 +317,10 @@ impl Columns {
     fn layout(&self) -> Layout {
         Layout {
             depth: self.depth.is_some(),
+            calls: self.calls.is_some(),
             ticks: self.ticks.is_some(),
             exclusive_first: self.exclusive < self.inclusive,
+            stated: None,
         }
     }
 
@@ -331,8 +336,9 @@ impl Columns {
             ImportError::malformed(position, format!("{what} in {name}"), quote(field(column)))
         };
         let number = |column: usize, name: &str| count(field(column)).ok_or_else(|| wrong(column, "a count", name));
-        let time =
-            |column: usize, name: &str| nanoseconds(field(column)).ok_or_else(|| wrong(column, "milliseconds", name));
+        let time = |column: usize, name: &str| {
+            known(field(column), nanoseconds).ok_or_else(|| wrong(column, "milliseconds", name))
+        };
         let name = std::str::from_utf8(field(self.name)).map_err(|_| wrong(self.name, "UTF-8", "Element"))?;
         if name.is_empty() {
             return Err(ImportError::malformed(position, "a name in Element", "nothing"));
@@ -352,14 +358,20 @@ impl Columns {
             }),
         };
         let line = line_number(field(self.line)).ok_or_else(|| wrong(self.line, "a line, nothing or ¯1", "Line"))?;
+        let calls = match self.calls {
+            None => None,
+            Some(column) => known(field(column), count).ok_or_else(|| wrong(column, "a count", "Calls"))?,
+        };
         Ok(Row {
             position,
             depth,
             name,
             line,
-            calls: number(self.calls, "Calls")?,
-            inclusive: time(self.inclusive, "InclusiveTime")?,
-            exclusive: time(self.exclusive, "ExclusiveTime")?,
+            calls,
+            time: Pair {
+                inclusive: time(self.inclusive, "InclusiveTime")?,
+                exclusive: time(self.exclusive, "ExclusiveTime")?,
+            },
             ticks,
         })
     }

@@ -54,6 +54,7 @@ use super::common::json::{Ends, Outline, Reader, Within, column};
 use super::common::repeated::Repeated;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{
     FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, RunFact, Sample, Severity, Sink, Unit,
 };
@@ -63,7 +64,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "firefox",
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
-    revision: 3,
+    revision: 4,
     sniff,
     options: &[],
     import,
@@ -175,7 +176,7 @@ struct File<'f> {
     meta: Option<Meta>,
     shared: Tables,
     /// Where samples are. What they cost is with their labels.
-    tree: CallTree<0>,
+    tree: CallTree<[f64; 0]>,
     costs: Costs,
     /// By category and subcategory.
     labels: HashMap<(u32, u32), LabelsId>,
@@ -276,7 +277,7 @@ impl<'f> File<'f> {
                 }
                 let at = json.place()?;
                 json.text_or_number("a text or number", &mut self.text)?;
-                let text = String::from_utf8_lossy(&self.text);
+                let text = escape::text(&self.text);
                 if *known == "interval" {
                     let interval = text.parse().ok().filter(|interval: &f64| interval.is_finite());
                     let wrong = || ImportError::malformed(at, "milliseconds in `interval`", quote(&self.text));
@@ -304,7 +305,7 @@ impl<'f> File<'f> {
         while json.member(&mut within, &mut name)?.is_some() {
             if name == b"threadCPUDelta" && json.is_next(b'"')? {
                 json.text(Ends::Quote, &mut self.text)?;
-                unit = match String::from_utf8_lossy(&self.text).as_ref() {
+                unit = match escape::text(&self.text).as_ref() {
                     "ns" => Some((CPU, 1.0)),
                     "\u{b5}s" | "\u{3bc}s" | "us" => Some((CPU, 1e3)),
                     "variable CPU cycles" => Some((CYCLES, 1.0)),
@@ -391,7 +392,7 @@ impl<'f> File<'f> {
             };
             if !json.null()? {
                 json.text_or_number("a name or number", &mut self.text)?;
-                *text = String::from_utf8_lossy(&self.text).into_owned();
+                *text = escape::text(&self.text).into_owned();
             }
         }
         Ok(thread)
@@ -556,7 +557,7 @@ impl Costs {
         self.all.get_mut(at).map_or(&mut [], |(_, _, costs)| costs)
     }
 
-    fn say(&self, sink: &mut dyn Sink, tree: &CallTree<0>, metrics: &[Option<MetricId>; 5]) {
+    fn say(&self, sink: &mut dyn Sink, tree: &CallTree<[f64; 0]>, metrics: &[Option<MetricId>; 5]) {
         let mut stack = Vec::new();
         let mut values = Vec::new();
         for (node, labels, costs) in &self.all {
@@ -602,12 +603,12 @@ fn category(json: &mut Reader<'_, '_>) -> Result<Category, ImportError> {
         match name.as_slice() {
             b"name" => {
                 json.text(Ends::Quote, &mut text)?;
-                category.name = String::from_utf8_lossy(&text).into_owned();
+                category.name = escape::text(&text).into_owned();
             }
             b"subcategories" if json.is_next(b'[')? => {
                 category.subcategories = column(json, |json| {
                     json.text(Ends::Quote, &mut text)?;
-                    Ok(String::from_utf8_lossy(&text).into_owned())
+                    Ok(escape::text(&text).into_owned())
                 })?;
             }
             _ => json.skip()?,
@@ -619,7 +620,7 @@ fn category(json: &mut Reader<'_, '_>) -> Result<Category, ImportError> {
 /// Finds out where in the tree the stacks of a thread are.
 struct Places<'p> {
     view: View<'p>,
-    tree: &'p mut CallTree<0>,
+    tree: &'p mut CallTree<[f64; 0]>,
     sink: &'p mut dyn Sink,
     at: Position,
     top: NodeId,

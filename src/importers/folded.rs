@@ -18,15 +18,19 @@
 //!   merged, in whatever order they come.
 //! - The number behind the last blank or tab: `12`, `12.5`, `1e6`, also negative. A number with a fraction is kept as the
 //!   nearest REAL, and sums are sums of these.
+//! - Stacks of one frame. There is no signature: a file is recognised by a first line of several frames and a number, or, where
+//!   that could be something else as well (one frame, a blank or a quote in front), if all lines at its start are stacks.
+//!   `--from folded` overrules that.
 //! - A second number, as `difffolded.pl` writes it, if all lines at the start of the file have two: the first one is then
 //!   the metric `samples_before`, and `samples` the second. Otherwise it belongs to the name of the frame.
 //! - Stacks with a semicolon behind the last frame too, as heaptrack writes them, if all lines at the start of the file have it.
+//! - Stacks with a semicolon in front, as Excimer 1.0 writes all but the first, if all but the first at the start of the file
+//!   have it: it is left out, with a note.
 //! - Frames without text, as a function without a name, with a note.
 //! - Comments (lines that start with `#` and a blank), empty lines, byte order mark, LF and CRLF.
 //! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
 //!
 //! # What we leave out
-//! - Bytes that are no UTF-8: they become replacement characters, with a note.
 //! - Whether an outermost frame is a process or a thread: nothing tells it from a function. Where a thread's name has a
 //!   semicolon (py-spy writes it as it is), it falls into two frames.
 //! - More than 1,048,576 frames in one stack are refused (limit: frames of a stack).
@@ -37,9 +41,10 @@
 
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
-use super::common::stack_lines::{Figures, Name, Stacks, split_last};
+use super::common::stack_lines::{Figures, Name, Stacks, split_last, whole_lines};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{Frame, FunctionDef, RunFact, Severity, Sink, Unit};
 use crate::input::{HEAD, Input};
 
@@ -47,58 +52,95 @@ use crate::input::{HEAD, Input};
 pub const FORMAT: Format = Format {
     name: "folded",
     summary: "Folded (collapsed) stacks: perf, inferno, py-spy, async-profiler, FlameGraph",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
 };
 
-/// There is no signature. The first stack must look like one, and somewhere in the first bytes two frames must meet: a line of
-/// prose, a header or a table may end in a number too.
+/// There is no signature. A first line with frames that meet is enough, if it looks like nothing else; of one that may be prose,
+/// a header, a table or JSON as well, all the other lines that can be seen have to be stacks, too.
 fn sniff(head: &[u8]) -> Confidence {
-    let mut whole = stacks(head);
-    let plausible = if let Some(first) = whole.next() {
-        is_plausible(first) && (first.contains(&b';') || whole.any(|line| line.contains(&b';')))
-    } else {
+    let mut lines = stacks(head).peekable();
+    let plausible = match lines.peek().map(|first| look(first)) {
         // The first line is longer than what can be seen of it. Names with a semicolon are also found in JSON, where a quote
         // and a colon stand behind the names of members.
-        let is_whole = head.len() == HEAD && !head.contains(&b'\n');
-        is_whole && is_text(head) && head.contains(&b';') && memchr::memmem::find(head, b"\":").is_none()
+        None => {
+            let is_whole = head.len() == HEAD && !head.contains(&b'\n');
+            let begins = head.first().is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'"'));
+            let has_members = memchr::memmem::find(head, b"\":").is_some();
+            is_whole && begins && is_printable(head) && head.contains(&b';') && !has_members
+        }
+        Some(Look::Stack) => true,
+        Some(Look::Other) => false,
+        Some(_) => {
+            let looks = lines.try_fold((false, false), |(meet, plain), line| match look(line) {
+                Look::Stack | Look::Meet => Some((true, plain)),
+                Look::Plain => Some((meet, true)),
+                Look::Odd => Some((meet, plain)),
+                Look::Other => None,
+            });
+            looks.is_some_and(|(meet, plain)| meet || plain)
+        }
     };
-    if plausible { Confidence::Maybe } else { Confidence::No }
+    if plausible && (super::austin::FORMAT.sniff)(head) == Confidence::No { Confidence::Maybe } else { Confidence::No }
+}
+
+/// Whether some line of a file that is not recognised could be a stack.
+pub(super) fn may_be_meant(head: &[u8]) -> bool {
+    stacks(head).any(|line| look(line) != Look::Other)
+}
+
+/// What a line looks like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// A stack of several frames and nothing else.
+    Stack,
+    /// A stack of several frames, if other lines are stacks.
+    Meet,
+    /// A name and a number.
+    Plain,
+    /// The same, and a row of a table or a header as well.
+    Odd,
+    /// No stack.
+    Other,
+}
+
+fn look(line: &[u8]) -> Look {
+    let Some((stack, _)) = split_last(line).filter(|(_, count)| figure(count).is_some()) else { return Look::Other };
+    let (first, last) = (stack.trim_ascii_start().first(), stack.last());
+    // In JSON, such a byte stands before a number; lines of `perf script` begin with a tab.
+    let is_json = matches!(first, Some(b'{' | b'[' | b'"')) && matches!(last, Some(b':' | b',' | b'[' | b'{'));
+    if is_json || line.starts_with(b"\t") || stack.contains(&0) {
+        return Look::Other;
+    }
+    if stack.contains(&b';') {
+        let is_quoted = stack.starts_with(b"\"") && memchr::memmem::find(stack, b"\";").is_some();
+        let may_be_other =
+            matches!(stack, [b' ' | b'"', ..] | [b'{', b' ' | b'"' | b'}', ..] | [b'[', b'{' | b'"', ..]);
+        let is_sure = is_printable(stack) && last != Some(&b':') && (is_quoted || !may_be_other);
+        return if is_sure { Look::Stack } else { Look::Meet };
+    }
+    let is_row = |word: &[u8]| word == b"*" || figure(word).is_some();
+    let mut words = stack.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    let is_unnamed = stack.is_empty() && !line.starts_with(b"  ");
+    // `version: 1` is the header of some other format, lines of numbers are its table, and `uniq -c` counts in front.
+    let is_odd =
+        last == Some(&b':') || line.starts_with(b"  ") && words.clone().next().is_some_and(is_row) || words.all(is_row);
+    if is_unnamed || !is_odd && is_printable(stack) { Look::Plain } else { Look::Odd }
 }
 
 /// The whole lines of the first bytes that are neither empty nor comments.
 fn stacks(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let whole = if head.len() < HEAD { head.len() } else { memchr::memrchr(b'\n', head).unwrap_or(0) };
-    let lines = head.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n');
-    lines.map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty() && !is_comment(line))
+    whole_lines(head).filter(|line| !line.is_empty() && !is_comment(line))
 }
 
 fn is_comment(line: &[u8]) -> bool {
     line.starts_with(b"# ") || line == b"#"
 }
 
-fn is_plausible(line: &[u8]) -> bool {
-    let Some((stack, count)) = split_last(line) else { return false };
-    let is_figures =
-        |text: &[u8]| text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b' ' | b'+' | b'-' | b'*' | b'.'));
-    figure(count).is_some()
-        && is_text(stack)
-        // `version: 1` is the header of some other format, and lines of numbers are its table.
-        && !stack.ends_with(b":")
-        && !is_figures(stack)
-        && !super::austin::is_stack(stack)
-}
-
-/// Printable, and not the beginning of something indented or in JSON, where no semicolon stands behind a text.
-fn is_text(text: &[u8]) -> bool {
-    let begins = text.first().is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'{'));
-    let is_stack = text.starts_with(b"\"") && memchr::memmem::find(text, b"\";").is_some();
-    (begins || is_stack)
-        && !text.starts_with(b"[{")
-        && !text.starts_with(b"[\"")
-        && text.iter().all(|byte| *byte >= b' ')
+fn is_printable(text: &[u8]) -> bool {
+    text.iter().all(|byte| *byte >= b' ')
 }
 
 /// The number that a text is, if it is one.
@@ -135,6 +177,25 @@ fn has_closed_frames(head: &[u8]) -> bool {
     lines.peek().is_some() && lines.all(|line| split_last(line).is_some_and(|(stack, _)| stack.ends_with(b";")))
 }
 
+/// Whether a semicolon stands in front of every line at the start of the file but the first, which is a mistake of Excimer's
+/// (`ExcimerLog::formatCollapsed`): the others would have a root of their own that has no name.
+fn has_displaced_semicolons(head: &[u8]) -> bool {
+    let root = |line: &[u8]| line.split(|byte| *byte == b';').next().map(<[u8]>::to_vec);
+    let mut lines = stacks(head);
+    let Some(first) = lines.next().filter(|first| first.contains(&b';')).and_then(root).filter(|root| !root.is_empty())
+    else {
+        return false;
+    };
+    let mut is_there_again = false;
+    let all = lines.all(|line| {
+        line.strip_prefix(b";").is_some_and(|line| {
+            is_there_again |= root(line).is_some_and(|root| root == first);
+            true
+        })
+    });
+    all && is_there_again
+}
+
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     let mut stacks = Stacks::new(input, Names::default());
@@ -162,6 +223,7 @@ fn read(
 ) -> Result<(), ImportError> {
     let two = has_two(input.head());
     let closed = has_closed_frames(input.head());
+    let displaced = has_displaced_semicolons(input.head());
     let before = if two { Some(sink.metric("samples_before", Unit::Count)) } else { None };
     let samples = sink.metric("samples", Unit::Count);
     if two {
@@ -188,6 +250,13 @@ fn read(
             (stack, Figures::from_slice(&[(samples, count)]))
         };
         let stack = if closed { stack.strip_suffix(b";").unwrap_or(stack) } else { stack };
+        let stack = match stack.strip_prefix(b";").filter(|_| displaced) {
+            Some(stack) => {
+                stacks.names_mut().displaced.add(at);
+                stack
+            }
+            None => stack,
+        };
         if stacks.add(at, stack, figures)? {
             stacks.tell(sink);
         }
@@ -208,8 +277,8 @@ fn malformed(at: Position, expected: &str, line: &[u8]) -> ImportError {
 /// What there is to remark on the names of frames.
 #[derive(Default)]
 struct Names {
+    displaced: Counted,
     unnamed: Counted,
-    not_utf8: Counted,
 }
 
 impl Name for Names {
@@ -217,21 +286,17 @@ impl Name for Names {
         if frame.is_empty() {
             self.unnamed.add(at);
         }
-        let name = String::from_utf8_lossy(frame);
-        if name.as_bytes() != frame {
-            self.not_utf8.add_with(at, || quote(frame));
-        }
+        let name = escape::text(frame);
         Frame::function(sink.function(FunctionDef::named(&name)))
     }
 }
 
 impl Names {
     fn remarks(&self, sink: &mut dyn Sink) {
-        self.unnamed.note(sink, Severity::Warning, |_| "a frame without a name, and perhaps more of them".to_owned());
-        self.not_utf8.note_with(sink, Severity::Warning, |count, first| {
-            let names = many(count, "name");
-            format!("{names} with bytes that are not UTF-8, shown as \u{fffd} (first: {first})")
+        self.displaced.note(sink, Severity::Info, |count| {
+            format!("{} with a semicolon in front, which is left out: all but the first have it", many(count, "stack"))
         });
+        self.unnamed.note(sink, Severity::Warning, |_| "a frame without a name, and perhaps more of them".to_owned());
     }
 }
 
@@ -267,6 +332,7 @@ mod tests {
     #[test]
     fn first_lines() {
         let long = format!("a;b{:x<1$}", "", HEAD - 3).into_bytes();
+        let long_php = format!("{{main}};b{:x<1$}", "", HEAD - 8).into_bytes();
         let json = format!("{{\"a;b\":{:x<1$}", "", HEAD - 7).into_bytes();
         let damaged_json = format!("x\"a;b\":{:x<1$}", "", HEAD - 7).into_bytes();
         let table: &[(&[u8], Confidence)] = &[
@@ -278,18 +344,47 @@ mod tests {
             (b"[unknown];f 3\n", Confidence::Maybe),
             // Roots of LispWorks are texts.
             (b"\"Root\";\"main\";f 3\n", Confidence::Maybe),
-            (b"\"a;b\" 1\n", Confidence::No),
+            (b"\"a;b\" 1\n", Confidence::Maybe),
+            (b"\"a;b\" 1\nprose\n", Confidence::No),
+            (b"{main};f 3\n", Confidence::Maybe),
+            (b"{main};f 3\n{main};f\n", Confidence::Maybe),
+            (b"{main} 3\n", Confidence::Maybe),
+            (b"{} 3\n", Confidence::Maybe),
+            (b"[{\"a;b\"}];f 3\n", Confidence::Maybe),
+            (b"{\"a;b\": 3\n", Confidence::No),
+            (b"{\"a;b\", 3\n", Confidence::No),
+            (b"[ 3\n", Confidence::No),
+            (b" 1\n", Confidence::Maybe),
+            (b" 1\nmain;f 2\n", Confidence::Maybe),
+            (b"  1\n", Confidence::No),
+            (b" a;b 1\n", Confidence::Maybe),
+            (b" a;b 1\nprose\n", Confidence::No),
+            (b"a\tb;c 1\n", Confidence::Maybe),
+            (b"\x1b[1m;c 1\n", Confidence::Maybe),
+            (b"main 3\nf 4\n", Confidence::Maybe),
+            (b"main 3\nf 4\nand so on\n", Confidence::No),
+            (b"+ 3\n", Confidence::Maybe),
+            (b"* 3\n", Confidence::No),
+            (b"a;b: 3\n", Confidence::Maybe),
+            (b"at:put: 3\nmain 4\n", Confidence::Maybe),
+            (b"year: 3\nmonth: 4\n", Confidence::No),
+            (b"16 400\n17 300\n", Confidence::No),
+            (b"16 400\na;b 1\n", Confidence::Maybe),
+            (b"      2 main 1\n      3 f 1\n", Confidence::No),
+            (b"P12;T0:12 100\nP12;T0:12;main;f 100\n", Confidence::Maybe),
+            (b"P12;T0:12 100\n", Confidence::Maybe),
+            (b"P12;T0:12;main 100\n", Confidence::Maybe),
+            (&long_php, Confidence::Maybe),
             (&long, Confidence::Maybe),
             (&json, Confidence::No),
             (&damaged_json, Confidence::No),
             (b"", Confidence::No),
             (b"a;b", Confidence::No),
             (b"a;b c\na;b 1\n", Confidence::No),
-            (b"main 3\nf 4\n", Confidence::No),
-            (b"version: 1\nfn=a;b 4\n", Confidence::No),
-            (b"16 400\na;b 1\n", Confidence::No),
+            (b"version: 1\ncreator: x\nfn=a;b 4\n", Confidence::No),
             (b"P12;T0:12;a.py:f:3 100\n", Confidence::No),
             (b"\t1585 a;b 1\n", Confidence::No),
+            (b"P12;T0:12;a.py:f:3 100,0,8\n", Confidence::No),
             (b"a;b\x00c 1\n", Confidence::No),
         ];
         for (head, expected) in table {

@@ -24,7 +24,6 @@
 //!   program.
 //! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`) below a root of their own and outside the total, as in
 //!   the ordinary text report of the same run. `--with-builtins` leaves them below MAIN and inside.
-//! - Texts that are not UTF-8, with U+FFFD.
 //!
 //! # What we leave out
 //! - `is_caf`, and the ends of source spans.
@@ -42,6 +41,7 @@ use super::common::json::{Ends, Reader};
 use super::{Confidence, Format, Options};
 use crate::cost_centres::made_up;
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{RunFact, Severity, Sink};
 use crate::input::Input;
 
@@ -49,7 +49,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "ghc_json",
     summary: "GHC time and allocation profiles, JSON (-pj)",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[WITH_BUILTINS],
     import,
@@ -219,7 +219,7 @@ impl File<'_, '_, '_> {
 
     fn text(&mut self) -> Result<String, ImportError> {
         self.json.text(Ends::Member, &mut self.text)?;
-        Ok(String::from_utf8_lossy(&self.text).into_owned())
+        Ok(escape::text(&self.text).into_owned())
     }
 
     /// The texts of a list but for the first ones, each behind a blank.
@@ -234,7 +234,7 @@ impl File<'_, '_, '_> {
             self.json.text(Ends::Item, &mut self.text)?;
             if texts >= left_out {
                 joined.push(' ');
-                joined.push_str(&String::from_utf8_lossy(&self.text));
+                joined.push_str(&escape::text(&self.text));
             }
             texts += 1;
         }
@@ -336,7 +336,7 @@ impl File<'_, '_, '_> {
                     let at = self.json.place()?;
                     let name = self.json.name()?;
                     if matches!(name, b"id" | b"entries" | b"alloc" | b"ticks" | b"children") {
-                        let found = String::from_utf8_lossy(name).into_owned();
+                        let found = escape::text(name).into_owned();
                         return Err(ImportError::malformed(
                             at,
                             "one of each member, `children` last",

@@ -23,7 +23,7 @@
 //! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`), which only `-pa` shows and counts, below a root of their
 //!   own and outside the total, so that all reports of one run agree: the total is that of `-P`, and the head of `-pa` states
 //!   more, by what a note says they hold. `--with-builtins` leaves them below MAIN and inside, and the total is the head's.
-//! - Arguments of the program as the report joins them, without quotes, and texts that are not UTF-8, with U+FFFD.
+//! - Arguments of the program as the report joins them, without quotes.
 //!
 //! # What we leave out
 //! - The table of cost centres: it is a selection of sums over the other one, and the bytes of GHC 6 there are words.
@@ -36,6 +36,7 @@
 use super::common::ghc::{Centres, Costs, Stacks, Totals, WITH_BUILTINS};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{Note, RunFact, Severity, Sink};
 use crate::input::Input;
 
@@ -43,7 +44,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "ghc_prof",
     summary: "GHC time and allocation profiles, text (-p, -P, -pa)",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[WITH_BUILTINS],
     import,
@@ -153,7 +154,7 @@ fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, Import
     let Some(recorded) = title.and_then(|at| lines.line.get(..at)) else {
         return Err(lines.expected("`Time and Allocation Profiling Report`"));
     };
-    let recorded = String::from_utf8_lossy(recorded.trim_ascii());
+    let recorded = escape::text(recorded.trim_ascii());
     if !recorded.is_empty() {
         sink.run(RunFact::RecordedAt(&recorded));
     }
@@ -170,7 +171,7 @@ fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, Import
         }
     }
     if !command.is_empty() {
-        sink.run(RunFact::Command(&String::from_utf8_lossy(&command)));
+        sink.run(RunFact::Command(&escape::text(&command)));
     }
     let position = lines.position;
     let Some((seconds, ticks, interval_ns, processors)) = clock(&lines.line) else {
@@ -191,7 +192,7 @@ fn is_total(line: &[u8], what: &[u8]) -> bool {
 }
 
 fn property(sink: &mut dyn Sink, name: &str, line: &[u8]) {
-    let text = String::from_utf8_lossy(line);
+    let text = escape::text(line);
     if let Some((_, value)) = text.split_once('=') {
         sink.run(RunFact::Other(name, value.trim()));
     }

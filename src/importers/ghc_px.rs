@@ -21,7 +21,7 @@
 //!   its own, by `function_id`, and `--fn` takes all of a name.
 //! - `time` is ticks times the interval in the second line. Allocation is logged in machine words, without their size:
 //!   `alloc` is words times 8, or times 4 with `--word-size 4`.
-//! - Labels as they stand, with quotes and backslashes, which nothing escapes. What is not UTF-8 is read as Latin-1.
+//! - Labels as they stand, with quotes and backslashes, which nothing escapes.
 //! - **Back edges.** A stack never holds a centre twice. In the semantics of Morgan and Jarvis, a call of a centre that is
 //!   on the stack already leads back to the stack that ends there, or (in the RTS of late 2011) stays where it is. The
 //!   RTS then logs a stack a second time, with the stack that called as its parent. So the second and later lines of a
@@ -54,6 +54,7 @@ use super::common::ghc_log::{Apart, Back, Centre, Log, NONE, Stack};
 use super::common::long_lines::{Token, available, number, peek, take, token};
 use super::{Confidence, Format, OptionDef, Options, Takes};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::Sink;
 use crate::input::Input;
 
@@ -61,7 +62,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "ghc_px",
     summary: "GHC cost-centre logs of +RTS -px (GHC 4 to 7.0)",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[
         OptionDef {
@@ -116,14 +117,6 @@ fn interval(line: &[u8]) -> Option<u64> {
     number(quoted(line)?.strip_suffix(b" ms")?)
 }
 
-/// Text of the file: UTF-8, else Latin-1, where every byte is a character.
-fn text(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => bytes.iter().copied().map(char::from).collect(),
-    }
-}
-
 impl Log {
     fn header(&mut self, input: &mut Input<'_>) -> Result<(), ImportError> {
         let mut line = Vec::new();
@@ -131,7 +124,7 @@ impl Log {
         input.read_line(&mut line)?;
         let stamp = quoted(&line)
             .ok_or_else(|| ImportError::malformed(position, "the time of the run in quotes", quote(&line)))?;
-        self.stamp = Some((position, text(stamp)));
+        self.stamp = Some((position, escape::text(stamp).into_owned()));
         let position = input.position();
         input.read_line(&mut line)?;
         let interval = interval(&line).ok_or_else(|| {
@@ -183,11 +176,8 @@ impl Log {
         let number = number(digits).ok_or_else(wrong)?;
         let names = quoted(names.trim_ascii_start()).ok_or_else(wrong)?;
         let between = names.windows(3).rposition(|window| window == b"\" \"").ok_or_else(wrong)?;
-        let label = text(names.get(..between).unwrap_or_default());
-        let module = text(names.get(between + 3..).unwrap_or_default());
-        if std::str::from_utf8(names).is_err() {
-            self.latin1.add(position);
-        }
+        let label = escape::text(names.get(..between).unwrap_or_default()).into_owned();
+        let module = escape::text(names.get(between + 3..).unwrap_or_default()).into_owned();
         let at = self.find_centre(number, position)?;
         let Some(centre) = self.centres.get_mut(at as usize) else { return Err(wrong()) };
         match &centre.name {

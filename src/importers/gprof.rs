@@ -19,6 +19,7 @@
 //!   unknown, as is the cost of calls among them; a call from outside costs what gprof gives the caller of the whole circle.
 //! - Callers `<spontaneous>`: none.
 //! - Functions without a block of their own (`-E`, `-f`), as others call them; a note counts them.
+//! - Names that C++ and Rust compilers have mangled (`--no-demangle`): they are made readable, the raw name is kept.
 //! - Files of functions, where the index says them. Functions of one name are told apart by their numbers.
 //! - Times to the hundredth of a second, as they are printed, so that figures need not add up to the last digit.
 //!
@@ -34,8 +35,10 @@
 use hashbrown::HashMap;
 
 use super::common::counted::many;
+use super::common::demangle::Demangler;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{
     Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink,
     Unit,
@@ -46,7 +49,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "gprof",
     summary: "gprof reports: flat profile, call graph",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
@@ -66,6 +69,7 @@ fn sniff(head: &[u8]) -> Confidence {
 }
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
     let mut report = Report::default();
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {
@@ -189,7 +193,7 @@ impl Report {
         if words.0.is_empty() {
             return Err(wrong());
         }
-        let name = String::from_utf8_lossy(words.0).into_owned();
+        let name = escape::text(words.0).into_owned();
         let calls = calls.map(|calls| (calls, 0));
         self.flat.push(Function { name, times: Some((own, 0.0)), calls, ..Function::default() });
         Ok(())
@@ -253,7 +257,7 @@ impl Report {
         if name.starts_with(b"<cycle ") && name.ends_with(b" as a whole>") {
             self.of_block = None;
             let (own, others) = figures.times.unwrap_or_default();
-            let name = String::from_utf8_lossy(name);
+            let name = escape::text(name);
             self.circles
                 .push((at, format!("{name}: {own} s of its own, {others} s of what it called; not a function")));
             return Ok(());
@@ -282,7 +286,7 @@ impl Report {
         let (name, in_circle) = without_circle(name);
         let functions = &mut self.functions;
         *self.by_number.entry(number).or_insert_with(|| {
-            let name = String::from_utf8_lossy(name).into_owned();
+            let name = escape::text(name).into_owned();
             functions.push(Function { name, in_circle, ..Function::default() });
             functions.len() - 1
         })
@@ -299,7 +303,7 @@ impl Report {
 
     /// `[8] helper (work.c)   [10] is_odd`: the files of functions.
     fn index(&mut self, text: &[u8]) {
-        let text = String::from_utf8_lossy(text);
+        let text = escape::text(text);
         for entry in text.split('[').skip(1) {
             let Some((number, name)) = entry.split_once(']') else { continue };
             let function = number.parse().ok().and_then(|number: u32| self.by_number.get(&number));

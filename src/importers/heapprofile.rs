@@ -37,7 +37,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "heapprofile",
     summary: "V8 heap profiles (.heapprofile) of Node.js, Chrome",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,

@@ -21,6 +21,8 @@
 //!   which are unknown where the file counts none at all. The cumulative samples of a function come from the tree, because
 //!   Seen-Count counts a recursive function once per level. Drilled down (`--fn`, `--thread`), exclusive samples are what the
 //!   nodes have left below their callees, and reports say so: the file does not say how Top-Count spreads over the branches.
+//! - The total is the sum of the Counts at depth 0. Where the nodes of depth 1 below one of them count more, as below a root
+//!   that was never counted itself, so many samples there have been: theirs is taken instead.
 //! - Names as they are written, bars, quotes and blanks included. A name in double quotes is no function: at depth 0 it is
 //!   a root, at depth 1 a thread (LispWorks says process), which hold functions without being listed among them and call
 //!   nothing: a function directly below them has no caller. Further down it is listed as `pseudo`. A name stands for one
@@ -30,7 +32,6 @@
 //!   the sum over the tree, as in trees that were cut.
 //!
 //! # What we leave out
-//! - Bytes that are no UTF-8: they become replacement characters, with a note.
 //! - Samples whose top is not monitored stay with the nodes above it: a function's exclusive samples do not hold them, so
 //!   these need not add up to the total.
 //!
@@ -38,7 +39,6 @@
 //! - "LispWorks User Guide and Reference Manual", chapter 12 "The Profiler", 12.7 "Profiler tree file format", and
 //!   `save-current-profiler-tree` in the HCL package, editions 7.1 and 8.0.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use prefetch_index::prefetch_index;
@@ -47,6 +47,7 @@ use super::common::counted::{Counted, many};
 use super::common::dictionary::Dictionary;
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, RunFact, Severity, Sink, Unit,
 };
@@ -56,7 +57,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "lispworks_tree",
     summary: "LispWorks profiler trees (save-current-profiler-tree)",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -94,7 +95,6 @@ fn holds_words(line: &[u8]) -> bool {
 
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let mut line = Vec::new();
-    let mut text = Text::default();
     let start = input.position();
     let (first, title) = input.next_line(&mut line)?.unzip();
     let first = first.unwrap_or(start);
@@ -105,7 +105,7 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     };
     sink.run(RunFact::Fidelity(Fidelity::Tree));
     let title = title.splitn(2, |byte| *byte == b':').nth(1).unwrap_or_default();
-    let title = text.decode(title, first);
+    let title = escape::text(title);
     let title = title.trim_matches(' ');
     if !title.is_empty() {
         sink.run(RunFact::Title(title));
@@ -120,7 +120,7 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
             if known.is_some() {
                 tree.row(position, row, known, "")?;
             } else {
-                let name = text.decode(input.at_hand().get(name).unwrap_or_default(), position);
+                let name = escape::text(input.at_hand().get(name).unwrap_or_default());
                 tree.row(position, row, tree.names.find(&name), &name)?;
             }
             input.consume_counted(length, 1);
@@ -131,31 +131,11 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
             continue;
         }
         let (row, name) = Row::parse(line, position)?;
-        let name = text.decode(name, position);
+        let name = escape::text(name);
         tree.row(position, row, tree.names.find(&name), &name)?;
     }
     tree.finish();
-    text.replaced.note(sink, Severity::Warning, |count| {
-        format!("text that is not UTF-8: {count} times; its bytes became replacement characters")
-    });
     Ok(())
-}
-
-/// Turns bytes into text.
-#[derive(Default)]
-struct Text {
-    /// Texts that were no UTF-8.
-    replaced: Counted,
-}
-
-impl Text {
-    fn decode<'b>(&mut self, bytes: &'b [u8], position: Position) -> Cow<'b, str> {
-        let text = String::from_utf8_lossy(bytes);
-        if matches!(text, Cow::Owned(_)) {
-            self.replaced.add(position);
-        }
-        text
-    }
 }
 
 /// The numbers of a data line.
@@ -260,11 +240,25 @@ struct Tree<'s> {
     open: usize,
     names: Names,
     roots: u64,
+    /// Counts of the roots that are closed.
+    counted: Total,
+    /// Of the open root: its own Count, and those of the nodes directly below.
+    root: u64,
+    below_root: u64,
     more_roots: Counted,
     /// Nodes further down that have the name of a root or thread.
     unlisted: Counted,
     /// Lines whose function-info is not that of the first line with the name.
     contradicting: Counted,
+}
+
+/// How many samples there have been.
+#[derive(Default)]
+struct Total {
+    /// What the roots say.
+    roots: f64,
+    /// The same, or what the nodes below them say where these count more.
+    most: f64,
 }
 
 /// The names of the file.
@@ -331,6 +325,9 @@ impl<'s> Tree<'s> {
             open: 0,
             names: Names::default(),
             roots: 0,
+            counted: Total::default(),
+            root: 0,
+            below_root: 0,
             more_roots: Counted::default(),
             unlisted: Counted::default(),
             contradicting: Counted::default(),
@@ -355,6 +352,11 @@ impl<'s> Tree<'s> {
             }
         }
         self.leave(depth);
+        match depth {
+            0 => self.root = row.count,
+            1 => self.below_root = self.below_root.saturating_add(row.count),
+            _ => {}
+        }
         let function = match known {
             Some(known) => self.known_name(position, row, known),
             None => self.new_name(position, row, name),
@@ -371,6 +373,11 @@ impl<'s> Tree<'s> {
             self.sink.leave();
         }
         self.open = depth;
+        if depth == 0 {
+            let (root, below) = (std::mem::take(&mut self.root), std::mem::take(&mut self.below_root));
+            self.counted.roots += as_cost(root);
+            self.counted.most += as_cost(root.max(below));
+        }
     }
 
     /// The function that a line is about. Adds up what is known of its name.
@@ -404,6 +411,9 @@ impl<'s> Tree<'s> {
     /// Closes what is open, and tells what the file says of the functions.
     fn finish(mut self) {
         self.leave(0);
+        if self.counted.most > self.counted.roots {
+            self.sink.run(RunFact::Total(self.samples, self.counted.most));
+        }
         let Names { dictionary, names, positions } = &self.names;
         let counts_calls = names.iter().any(|name| name.info.calls > 0);
         let mut cut = Counted::default();

@@ -180,22 +180,36 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
             }
         }
     }
-    Err(ImportError::NotRecognised { found: describe(head), instead: "see `profdb formats`" })
+    Err(ImportError::NotRecognised { found: describe(head), instead: remedy(head) })
 }
+
+/// What a user may do about a file that nobody recognises.
+fn remedy(head: &[u8]) -> &'static str {
+    let is_nothing = head.trim_ascii().is_empty() || MAGIC.iter().any(|(magic, _)| head.starts_with(magic));
+    if is_nothing {
+        "see `profdb formats`"
+    } else if folded::may_be_meant(head) {
+        "see `profdb formats`, or say `--from folded` if these are stacks and numbers"
+    } else {
+        "see `profdb formats`, or say `--from NAME` if it is one of them"
+    }
+}
+
+/// How files begin that hold no profile as they are, and what they are.
+const MAGIC: &[(&[u8], &str)] = &[
+    (b"\x89PNG", "a PNG image"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\x7fELF", "an ELF binary"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "gzip inside a compressed file"),
+    (b"\x28\xb5\x2f\xfd", "zstd inside a compressed file"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+];
 
 /// What a file that nobody recognises looks like, in words.
 fn describe(head: &[u8]) -> String {
-    const MAGIC: &[(&[u8], &str)] = &[
-        (b"\x89PNG", "a PNG image"),
-        (b"SQLite format 3\0", "an SQLite database"),
-        (b"\x7fELF", "an ELF binary"),
-        (b"%PDF", "a PDF document"),
-        (b"PK\x03\x04", "a ZIP archive"),
-        (b"\x1f\x8b", "gzip inside a compressed file"),
-        (b"\x28\xb5\x2f\xfd", "zstd inside a compressed file"),
-        (b"\xff\xfe", "UTF-16 text"),
-        (b"\xfe\xff", "UTF-16 text"),
-    ];
     if head.is_empty() {
         return "an empty file".to_owned();
     }

@@ -22,7 +22,9 @@
 //! - Stacks, or the one frame that stands behind the event if no stacks were recorded. Functions are told apart by name and
 //!   binary, which is the module; several of one name in one binary (static functions of C) by where they start, if offsets
 //!   were printed.
-//! - Frames that are marked `(inlined)`, as functions of the binary that they were inlined in.
+//! - Frames that are marked `(inlined)`, as functions of the binary of the frames with the same address beside them: that is
+//!   where their code lies. Perf prints no binary for them. Where no frame beside them has their address, the binary is
+//!   unknown, and a note counts such frames: the caller may lie in another one.
 //! - `[unknown]` frames by their address (`0x7f60b17138a8`), of kind `pseudo`, in their binary if that is known.
 //! - Files and lines (`-F +srcline`), as lines of their function.
 //! - Of `--header` the version of perf, the command line, when and where it was recorded.
@@ -47,6 +49,7 @@ use super::common::perf_lines::{
 use super::common::stack_lines::{MOST_FRAMES, too_many_frames};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{Frame, FunctionDef, FunctionId, Kind, Line, MetricId, RunFact, Sample, Severity, Sink, Unit};
 use crate::input::Input;
 
@@ -54,7 +57,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "perf_script",
     summary: "Linux perf, as perf script prints it",
-    revision: 3,
+    revision: 4,
     sniff,
     options: &[],
     import,
@@ -124,6 +127,8 @@ struct Event {
 
 /// A frame of the sample that is being read.
 struct RawFrame {
+    /// As printed.
+    address: u64,
     symbol: Symbol,
     /// Inlined frames have none of their own.
     binary: Option<Text>,
@@ -171,6 +176,7 @@ struct Script<'s> {
 
     not_understood: Counted,
     without_frames: Counted,
+    without_binary: Counted,
     behind_event: Counted,
 }
 
@@ -184,13 +190,14 @@ impl<'s> Script<'s> {
             samples: 0,
             not_understood: Counted::default(),
             without_frames: Counted::default(),
+            without_binary: Counted::default(),
             behind_event: Counted::default(),
         }
     }
 
     /// Reads what stands behind `#`.
     fn comment(&mut self, comment: &[u8]) {
-        let text = String::from_utf8_lossy(comment);
+        let text = escape::text(comment);
         let Some((key, value)) = text.split_once(" : ") else { return };
         let value = value.trim();
         match key.trim() {
@@ -223,7 +230,7 @@ impl<'s> Script<'s> {
             if let Some((file, line)) = source_line(line)
                 && let Some(last) = self.pending.frames.last_mut()
             {
-                last.line = Some((self.names.text(file, at), line));
+                last.line = Some((self.names.text(file), line));
                 return Ok(());
             }
         }
@@ -248,8 +255,8 @@ impl<'s> Script<'s> {
         }
         let symbol = self.names.symbol(frame, at);
         let binary = frame.binary.filter(|binary| *binary != UNKNOWN).unwrap_or_default();
-        let binary = frame.binary.map(|_| self.names.text(binary, at));
-        pending.frames.push(RawFrame { symbol, binary, line: None });
+        let binary = frame.binary.map(|_| self.names.text(binary));
+        pending.frames.push(RawFrame { address: frame.address(), symbol, binary, line: None });
         Ok(())
     }
 
@@ -264,8 +271,8 @@ impl<'s> Script<'s> {
         if is_sure && behind.is_none() && !rest.is_empty() {
             self.behind_event.add_with(at, || quote(rest));
         }
-        let process = self.names.process(header, at, self.sink);
-        let thread = self.names.thread(header, at, self.sink);
+        let process = self.names.process(header, self.sink);
+        let thread = self.names.thread(header, self.sink);
         let pending = &mut self.pending;
         pending.at = Some(at);
         pending.is_sure = is_sure;
@@ -305,11 +312,20 @@ impl<'s> Script<'s> {
         if pending.frames.is_empty() {
             self.without_frames.add(at);
         }
-        // What was inlined is in the binary of the frame around it.
-        let mut binary = self.names.text(b"", at);
-        for frame in pending.frames.iter().rev() {
-            binary = frame.binary.unwrap_or(binary);
-            stack.push(Frame::function(self.names.function(frame.symbol, binary, self.sink)));
+        let unknown = self.names.text(b"");
+        let has_binaries = pending.frames.iter().any(|frame| frame.binary.is_some());
+        // What was inlined is in the binary of the frames of its address, the calling one of which may have been printed in
+        // front of it (case `perf_script/inlined-below-its-function`).
+        for code in pending.frames.chunk_by(|one, other| one.address == other.address).rev() {
+            let mut binary = code.iter().rev().find_map(|frame| frame.binary);
+            for frame in code.iter().rev() {
+                binary = frame.binary.or(binary);
+                if has_binaries && binary.is_none() {
+                    self.without_binary.add(at);
+                }
+                let function = self.names.function(frame.symbol, binary.unwrap_or(unknown), self.sink);
+                stack.push(Frame::function(function));
+            }
         }
         let lines = pending.frames.iter().rev().map(|frame| frame.line);
         for (frame, line) in stack.iter_mut().skip(pending.around.len()).zip(lines) {
@@ -345,12 +361,18 @@ impl<'s> Script<'s> {
         if let Some(metric) = most.and_then(|event| event.period.or(event.samples)) {
             self.sink.run(RunFact::DefaultMetric(metric));
         }
-        let Self { sink, names, not_understood, without_frames, behind_event, .. } = self;
+        let Self { sink, names, not_understood, without_frames, without_binary, behind_event, .. } = self;
         not_understood.note_with(sink, Severity::Warning, |count, first| {
             format!("{} not understood (first: {first})", many(count, "line"))
         });
         without_frames.note(sink, Severity::Info, |count| {
             format!("{} without frames, counted for the thread alone", many(count, "sample"))
+        });
+        without_binary.note(sink, Severity::Info, |count| {
+            format!(
+                "{} with no frame of their address beside them, whose binary is unknown",
+                many(count, "inlined frame")
+            )
         });
         behind_event.note_with(sink, Severity::Info, |count, first| {
             format!("{} with text behind the event, which is left out (first: {first})", many(count, "sample"))
@@ -379,7 +401,7 @@ impl Event {
             // `cpu-clock:u`: what stands behind the colon says when it was counted.
             let counted = self.name.split(|byte| *byte == b':').next().unwrap_or_default();
             let is_time = matches!(counted, b"cpu-clock" | b"task-clock");
-            let name = if self.name.is_empty() { "period".into() } else { String::from_utf8_lossy(&self.name) };
+            let name = if self.name.is_empty() { "period".into() } else { escape::text(&self.name) };
             sink.metric(&name, if is_time { Unit::Nanoseconds } else { Unit::Count })
         })
     }
@@ -387,7 +409,7 @@ impl Event {
     /// The metric of its samples.
     fn samples(&mut self, sink: &mut dyn Sink) -> MetricId {
         *self.samples.get_or_insert_with(|| {
-            let name = String::from_utf8_lossy(&self.name);
+            let name = escape::text(&self.name);
             let name = if name.is_empty() { "samples".to_owned() } else { format!("{name}.samples") };
             sink.metric(&name, Unit::Count)
         })
@@ -416,18 +438,14 @@ struct Names {
     /// How many starts a name has in a binary.
     starts: HashMap<(Text, Text), u32>,
     unknown: Counted,
-    not_utf8: Counted,
 }
 
 impl Names {
-    fn text(&mut self, bytes: &[u8], at: Position) -> Text {
+    fn text(&mut self, bytes: &[u8]) -> Text {
         if let Some(known) = self.by_bytes.get(bytes) {
             return *known;
         }
-        let text = String::from_utf8_lossy(bytes);
-        if text.as_bytes() != bytes {
-            self.not_utf8.add_with(at, || quote(bytes));
-        }
+        let text = escape::text(bytes);
         self.by_bytes.insert(bytes.into(), self.texts.len());
         self.texts.push(text.into());
         self.texts.len() - 1
@@ -437,36 +455,32 @@ impl Names {
         self.texts.get(text).map_or("", Box::as_ref)
     }
 
-    fn process(&mut self, header: &Header<'_>, at: Position, sink: &mut dyn Sink) -> Option<FunctionId> {
+    fn process(&mut self, header: &Header<'_>, sink: &mut dyn Sink) -> Option<FunctionId> {
         let name = match header.process {
             None if header.comm.is_empty() => return None,
-            None => self.text(header.comm, at),
-            Some(id) => self.text([header.comm, id].join(&b' ').trim_ascii_start(), at),
+            None => self.text(header.comm),
+            Some(id) => self.text([header.comm, id].join(&b' ').trim_ascii_start()),
         };
-        Some(self.container(Kind::Process, name, at, sink))
+        Some(self.container(Kind::Process, name, sink))
     }
 
-    fn thread(&mut self, header: &Header<'_>, at: Position, sink: &mut dyn Sink) -> Option<FunctionId> {
-        let name = self.text(header.thread?, at);
-        Some(self.container(Kind::Thread, name, at, sink))
+    fn thread(&mut self, header: &Header<'_>, sink: &mut dyn Sink) -> Option<FunctionId> {
+        let name = self.text(header.thread?);
+        Some(self.container(Kind::Thread, name, sink))
     }
 
-    fn container(&mut self, kind: Kind, name: Text, at: Position, sink: &mut dyn Sink) -> FunctionId {
-        let module = self.text(b"", at);
+    fn container(&mut self, kind: Kind, name: Text, sink: &mut dyn Sink) -> FunctionId {
+        let module = self.text(b"");
         self.function(Symbol { kind, name, start: None }, module, sink)
     }
 
     fn symbol(&mut self, frame: &FrameText<'_>, at: Position) -> Symbol {
         if frame.symbol.is_empty() || frame.symbol == UNKNOWN {
             self.unknown.add(at);
-            let name = self.text(&[b"0x", frame.address].concat(), at);
+            let name = self.text(&[b"0x", frame.address].concat());
             return Symbol { kind: Kind::Pseudo, name, start: None };
         }
-        Symbol {
-            kind: Kind::Function,
-            name: self.text(frame.symbol, at),
-            start: frame.start().map(|start| start % PAGE),
-        }
+        Symbol { kind: Kind::Function, name: self.text(frame.symbol), start: frame.start().map(|start| start % PAGE) }
     }
 
     fn function(&mut self, mut symbol: Symbol, binary: Text, sink: &mut dyn Sink) -> FunctionId {
@@ -497,9 +511,6 @@ impl Names {
     fn remarks(&self, sink: &mut dyn Sink) {
         self.unknown.note(sink, Severity::Info, |count| {
             format!("{} without a symbol, called by the address", many(count, "frame"))
-        });
-        self.not_utf8.note_with(sink, Severity::Warning, |count, first| {
-            format!("{} with bytes that are not UTF-8, shown as \u{fffd} (first: {first})", many(count, "text"))
         });
     }
 }

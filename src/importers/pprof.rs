@@ -18,10 +18,11 @@
 //! - Samples by their lines: the stack is turned round, and inlined functions stand below the one they were inlined into.
 //!   Equal stacks are added up.
 //! - Functions, told apart by name, source file, first line and the mapping they lie in, whose file is the module. A function
-//!   without a name has its system name; if both are there and differ, the system name is the raw name.
-//! - Addresses without a function are functions called `binary+0x1f0`, by their place in the mapping's file, or
-//!   `0x7f00001f0` outside of all mappings; without an address it is `[unknown]`. Samples without a stack count for
-//!   `[no stack]`.
+//!   without a name has its system name; if both are there and differ, the system name is the raw name. With neither, it is
+//!   `[unknown]` in its file.
+//! - Addresses without a function, or with one of which neither name nor file is known, are functions called `binary+0x1f0`, by
+//!   their place in the mapping's file, or `0x7f00001f0` outside of all mappings; without an address it is `[unknown]`. Samples
+//!   without a stack count for `[no stack]`.
 //! - Labels of samples: text, or a number with its unit.
 //! - File of the first mapping (the command), time, duration, period and its type, comments, the regular expressions of frames
 //!   to drop or keep, default sample type, link to documentation, build id of the first mapping.
@@ -62,11 +63,14 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "pprof",
     summary: "pprof profiles (profile.proto) of Go, C++, Rust, Node.js",
-    revision: 3,
+    revision: 4,
     sniff,
     options: &[],
     import,
 };
+
+/// What has neither name nor address.
+const UNKNOWN: &str = "[unknown]";
 
 /// Frames of one stack, those of inlined functions among them.
 const FRAMES: usize = 1 << 16;
@@ -168,11 +172,11 @@ fn facts(tables: &Tables, sink: &mut dyn Sink) -> Result<(), ImportError> {
     }
     let main = tables.mappings.records.first();
     let (file, build_id) = main.map_or_else(Default::default, |main| (main.file, main.build_id));
-    let command = texts.lossy(file)?;
+    let command = texts.text(file)?;
     if !command.is_empty() {
         sink.run(RunFact::Command(&command));
     }
-    let typed = |value: &ValueType| Ok(format!("{}/{}", texts.lossy(value.name)?, texts.lossy(value.unit)?));
+    let typed = |value: &ValueType| Ok(format!("{}/{}", texts.text(value.name)?, texts.text(value.unit)?));
     let types: Result<Vec<_>, ImportError> = tables.sample_types.iter().map(typed).collect();
     sink.run(RunFact::Other("sample_types", &types?.join(" ")));
     let numbers = [("duration_nanos", tables.duration), ("period", tables.period)];
@@ -184,14 +188,14 @@ fn facts(tables: &Tables, sink: &mut dyn Sink) -> Result<(), ImportError> {
     if let Some(period) = &tables.period_type {
         sink.run(RunFact::Other("period_type", &typed(period)?));
     }
-    let comments: Result<Vec<_>, ImportError> = tables.comments.iter().map(|comment| texts.lossy(*comment)).collect();
+    let comments: Result<Vec<_>, ImportError> = tables.comments.iter().map(|comment| texts.text(*comment)).collect();
     let more = [
         ("comment", comments?.join("\n").into()),
-        ("default_sample_type", texts.lossy(tables.default_sample_type)?),
-        ("drop_frames", texts.lossy(tables.drop_frames)?),
-        ("keep_frames", texts.lossy(tables.keep_frames)?),
-        ("doc_url", texts.lossy(tables.doc_url)?),
-        ("build_id", texts.lossy(build_id)?),
+        ("default_sample_type", texts.text(tables.default_sample_type)?),
+        ("drop_frames", texts.text(tables.drop_frames)?),
+        ("keep_frames", texts.text(tables.keep_frames)?),
+        ("doc_url", texts.text(tables.doc_url)?),
+        ("build_id", texts.text(build_id)?),
     ];
     for (name, text) in more {
         if !text.is_empty() {
@@ -232,7 +236,7 @@ fn metrics(tables: &Tables, end: Position, sink: &mut dyn Sink) -> Result<Vec<(M
     let mut names: Vec<String> = Vec::new();
     let mut chosen = None;
     for value in &tables.sample_types {
-        let (text, given) = (tables.texts.lossy(value.name)?, tables.texts.lossy(value.unit)?);
+        let (text, given) = (tables.texts.text(value.name)?, tables.texts.text(value.unit)?);
         let (unit, factor) = unit(&given);
         let mut name = if text.is_empty() { "value".to_owned() } else { text.into_owned() };
         if names.contains(&name) {
@@ -296,7 +300,6 @@ struct Symbols<'s> {
     /// Bytes of all names.
     named: u64,
 
-    not_utf8: Counted,
     no_mapping: Counted,
     no_function: Counted,
     odd_lines: Counted,
@@ -311,7 +314,6 @@ impl<'s> Symbols<'s> {
             end,
             known: HashMap::new(),
             named: 0,
-            not_utf8: Counted::default(),
             no_mapping: Counted::default(),
             no_function: Counted::default(),
             odd_lines: Counted::default(),
@@ -364,6 +366,8 @@ impl<'s> Symbols<'s> {
         }
         let (name, system) = (self.text(function.name)?, self.text(function.system_name)?);
         let (name, raw_name) = match (&*name, &*system) {
+            // What else is known of it is kept: `go tool pprof -lines` shows file and line.
+            ("", "") if function.file.text != 0 => (UNKNOWN, ""),
             ("", "") => return self.address(location, mapping),
             ("", system) => (system, ""),
             (name, system) if name == system => (name, ""),
@@ -393,7 +397,7 @@ impl<'s> Symbols<'s> {
             (mapping.limit == 0 || address < mapping.limit).then_some(within.wrapping_add(mapping.offset))
         });
         let name = match within {
-            _ if address == 0 => "[unknown]".to_owned(),
+            _ if address == 0 => UNKNOWN.to_owned(),
             Some(within) if !binary.is_empty() => format!("{binary}+{within:#x}"),
             _ => format!("{address:#x}"),
         };
@@ -411,11 +415,7 @@ impl<'s> Symbols<'s> {
     }
 
     fn text(&mut self, reference: Reference) -> Result<Cow<'s, str>, ImportError> {
-        let text = self.tables.texts.lossy(reference)?;
-        if let Cow::Owned(_) = text {
-            self.not_utf8.add(reference.at);
-        }
-        Ok(text)
+        self.tables.texts.text(reference)
     }
 
     /// A line or column; 0 if there is no such line.
@@ -429,7 +429,6 @@ impl<'s> Symbols<'s> {
     fn remarks(self) {
         let Self { sink, .. } = self;
         let warning = Severity::Warning;
-        remark(&self.not_utf8, sink, warning, "name", "with bytes that are not UTF-8, shown as \u{fffd}");
         remark(&self.no_mapping, sink, warning, "location", "of a mapping that is not in the file");
         remark(
             &self.no_function,
@@ -609,7 +608,7 @@ impl<'s> Profile<'s> {
         if let Some(known) = self.known_labels.get(&self.labels) {
             return Ok(Some(*known));
         }
-        let text = |text: u64| self.tables.texts.lossy(Reference { text, at });
+        let text = |text: u64| self.tables.texts.text(Reference { text, at });
         let mut texts = Vec::new();
         for label in &self.labels {
             texts.push([text(label.key)?, text(label.text)?, text(label.unit)?]);

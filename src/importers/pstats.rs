@@ -43,7 +43,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "pstats",
     summary: "Python's cProfile and profile (pstats files)",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,

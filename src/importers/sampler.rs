@@ -39,11 +39,13 @@
 
 use std::io::BufRead;
 
+use byteorder::{BE, ByteOrder};
 use hashbrown::{HashMap, HashSet};
 
 use super::common::counted::{Counted, many};
 use super::{Confidence, Format, Options};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample, Severity, Sink, Unit};
 use crate::input::Input;
 
@@ -51,7 +53,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "sampler",
     summary: "Apple Sampler traces, as written from SBCL's sb-sprof",
-    revision: 1,
+    revision: 2,
     sniff,
     options: &[],
     import,
@@ -187,7 +189,6 @@ struct Trace<'s> {
     samples: u64,
 
     empty_lines: Counted,
-    not_utf8: Counted,
     left_out: Counted,
     repeated: Counted,
     not_hexadecimal: Counted,
@@ -208,7 +209,6 @@ impl<'s> Trace<'s> {
             ids: Vec::new(),
             samples: 0,
             empty_lines: Counted::default(),
-            not_utf8: Counted::default(),
             left_out: Counted::default(),
             repeated: Counted::default(),
             not_hexadecimal: Counted::default(),
@@ -276,21 +276,13 @@ impl<'s> Trace<'s> {
         if extra != 0 || second != path {
             self.left_out.add_with(at, || quote(name));
         }
-        let name = self.text(name, at);
+        let name = escape::text(name).into();
         let file = match path {
             b"NIL" => Box::default(),
-            path => self.text(path, at),
+            path => escape::text(path).into(),
         };
         self.symbols.insert(id, Symbol { name, file, listed: true, is_thread: false, function: None });
         Ok(())
-    }
-
-    fn text(&mut self, bytes: &[u8], at: Position) -> Box<str> {
-        let text = String::from_utf8_lossy(bytes);
-        if text.as_bytes() != bytes {
-            self.not_utf8.add_with(at, || quote(bytes));
-        }
-        text.into()
     }
 
     /// Reads a line that begins with `@`; says where it leads.
@@ -322,7 +314,7 @@ impl<'s> Trace<'s> {
 
     /// The node of the thread with this id.
     fn thread(&mut self, id: &[u8], at: Position) -> FunctionId {
-        let text = self.text(id, at);
+        let text = escape::text(id);
         let hexadecimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !hexadecimal {
             self.not_hexadecimal.add_with(at, || quote(id));
@@ -338,7 +330,7 @@ impl<'s> Trace<'s> {
                 }
                 ThreadKey::Number(number)
             }
-            None => ThreadKey::Text(text.clone()),
+            None => ThreadKey::Text(text.as_ref().into()),
         };
         if let Some(thread) = self.threads.get(&key) {
             return *thread;
@@ -362,8 +354,8 @@ impl<'s> Trace<'s> {
             let expected = format!("four numbers at the start of sample {number}");
             return Err(self.refuse(at, &expected, "the end of the file"));
         };
-        let head = [one, two, three].map(u32::from_be_bytes);
-        let count = u32::from_be_bytes(count);
+        let head = [one, two, three].map(|word| BE::read_u32(&word));
+        let count = BE::read_u32(&count);
         // Memory grows with what is there: a count that is too large meets the end of the file or the limit of a record.
         input.read_bytes(u64::from(count) * 4 + 1, record)?;
         let frames = words(record);
@@ -397,7 +389,7 @@ impl<'s> Trace<'s> {
             None => self.stack.push(Frame::function(thread)),
         }
         for id in frames.iter().rev().skip(same) {
-            let function = self.function(u32::from_be_bytes(*id), at);
+            let function = self.function(BE::read_u32(id), at);
             self.stack.push(Frame::function(function));
             self.ids.push(*id);
         }
@@ -432,7 +424,6 @@ impl<'s> Trace<'s> {
         let Self { sink, .. } = self;
         let warning = Severity::Warning;
         remark(&self.empty_lines, sink, warning, "empty line", "skipped");
-        remark(&self.not_utf8, sink, warning, "text", "with bytes that are not UTF-8, shown as \u{fffd}");
         remark(
             &self.left_out,
             sink,
@@ -458,7 +449,7 @@ impl Symbol {
 
 /// The number of 4 bytes at a place.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|word| u32::from_be_bytes(*word))
+    bytes.get(at..)?.first_chunk::<4>().map(|word| BE::read_u32(word))
 }
 
 /// As many numbers of 4 bytes as there are.

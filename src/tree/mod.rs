@@ -6,7 +6,6 @@
 //! path). Never per node of a tree format: a row leaves with its batch, also while nodes above it are still open; those
 //! few follow in the batch in which they close.
 
-mod components;
 mod functions;
 mod labels;
 mod ledger;
@@ -26,6 +25,7 @@ pub use rows::{
 use std::sync::Arc;
 
 use crate::error::{ImportError, Stop};
+use crate::escape::has_bytes;
 use crate::events::{Cost, FunctionId, MetricId, Sink};
 use labels::Labels;
 use ledger::{Caller, Ledger};
@@ -169,7 +169,7 @@ impl<O: Output> TreeBuilder<O> {
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
         }
-        self.ledger.derive(self.facts.fidelity);
+        self.ledger.derive(self.facts.fidelity, &mut self.remarks);
         if !self.ledger.is_finite()
             || !self.labels.are_finite()
             || !self.metrics.iter().all(|metric| metric.total.is_finite())
@@ -204,6 +204,9 @@ impl<O: Output> TreeBuilder<O> {
 
     /// Takes the next function, for whoever numbers functions himself.
     pub(crate) fn add_function(&mut self, function: Arc<Function>) {
+        if [&function.name, &function.module, &function.file].iter().any(|text| has_bytes(text)) {
+            self.remarks.not_utf8.add(index(self.ledger.functions()));
+        }
         self.ledger.add_function(function);
     }
 
@@ -408,9 +411,7 @@ impl<O: Output> TreeBuilder<O> {
             let account = &mut self.accounts[above * self.metrics.len() + metric];
             account.callees += if level.line == NONE { cumulative } else { callees };
         } else {
-            // What was called may cost more than the file says of all, but not because the root costs less than nothing.
-            let total = if figures.exclusive < 0.0 { cumulative } else { cumulative.max(callees) };
-            self.metrics[metric].total += total;
+            self.metrics[metric].total += cumulative;
         }
     }
 

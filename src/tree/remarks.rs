@@ -13,6 +13,14 @@ pub(super) struct Remarks {
     left_out: u64,
     /// Functions that cost less than what they called.
     pub(super) exceeded: Counted,
+    /// Functions whose callers paid more than they and what they called cost.
+    pub(super) paid_more: Counted,
+    /// Functions in circles of calls, whose cost with what they called is unknown.
+    pub(super) in_circles: Counted,
+    /// Functions that cost something else than their callers paid.
+    pub(super) not_paid: Counted,
+    /// Functions with bytes that are no UTF-8.
+    pub(super) not_utf8: Counted,
     /// Figures that no REAL holds exactly.
     pub(super) rounded: Counted,
 }
@@ -45,14 +53,30 @@ impl Remarks {
 
     /// All of them; `name` knows the functions.
     pub(super) fn into_rows(self, name: impl Fn(u32) -> String) -> Vec<NoteRow> {
-        let Self { mut notes, left_out, exceeded, rounded } = self;
-        let mut close = |message: String| notes.push(NoteRow { severity: Severity::Warning, position: None, message });
+        let Self { mut notes, left_out, exceeded, paid_more, in_circles, not_paid, not_utf8, rounded } = self;
+        let mut add = |severity, message| notes.push(NoteRow { severity, position: None, message });
+        let mut close = |message: String| add(Severity::Warning, message);
         if exceeded.count > 0 {
             close(format!(
                 "{} cumulative costs are less than that of what was called (first: `{}`): they are kept, and the exclusive \
                  costs taken as 0",
                 exceeded.count,
                 name(exceeded.first)
+            ));
+        }
+        if paid_more.count > 0 {
+            close(format!(
+                "{} cumulative costs are what the callers paid, which is more than the function and what it called cost \
+                 (first: `{}`)",
+                paid_more.count,
+                name(paid_more.first)
+            ));
+        }
+        if not_utf8.count > 0 {
+            close(format!(
+                "the names of {} functions have bytes that are not UTF-8, written as \\x{{e9}} (first: `{}`)",
+                not_utf8.count,
+                name(not_utf8.first)
             ));
         }
         if rounded.count > 0 {
@@ -64,6 +88,27 @@ impl Remarks {
         }
         if left_out > 0 {
             close(format!("{left_out} further notes were left out"));
+        }
+        if in_circles.count > 0 {
+            add(
+                Severity::Info,
+                format!(
+                    "{} functions call each other in circles: what they cost with what they called is unknown (first: \
+                     `{}`)",
+                    in_circles.count,
+                    name(in_circles.first)
+                ),
+            );
+        }
+        if not_paid.count > 0 {
+            add(
+                Severity::Info,
+                format!(
+                    "{} cumulative costs are not what the callers add up to (first: `{}`)",
+                    not_paid.count,
+                    name(not_paid.first)
+                ),
+            );
         }
         notes
     }

@@ -124,6 +124,8 @@ pub struct Facts {
     pub timer_bias: Option<f64>,
     /// Nanoseconds per tick already subtracted from the times.
     pub bias_applied: Option<f64>,
+    /// The metric that counts readings of the timer.
+    pub timer_readings: Option<MetricId>,
     /// The metric of the node rows.
     pub default_metric: Option<MetricId>,
     /// Everything else that the file says, in its order.

@@ -90,6 +90,13 @@ impl<O: Output> Sink for TreeBuilder<O> {
             }
             RunFact::TimerBias(bias) => facts.timer_bias = Some(bias),
             RunFact::BiasApplied(bias) => facts.bias_applied = Some(bias),
+            RunFact::TimerReadings(metric) => {
+                let is_count = self.metrics.get(metric.0 as usize).is_some_and(|metric| metric.unit == Unit::Count);
+                facts.timer_readings = Some(metric);
+                if !is_count {
+                    self.refuse("the importer made readings of the timer of a metric that is no count");
+                }
+            }
             RunFact::DefaultMetric(metric) if has_rows => {
                 if metric.0 as usize != self.default {
                     self.refuse("the importer changed the default metric after the first cost");

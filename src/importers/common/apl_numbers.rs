@@ -20,6 +20,11 @@ pub(in crate::importers) fn count(text: &[u8]) -> Option<u64> {
     (value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value)).then_some(value as u64)
 }
 
+/// Reads a figure that is empty where it is unknown.
+pub(in crate::importers) fn known<T>(text: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> Option<Option<T>> {
+    if text.is_empty() { Some(None) } else { read(text).map(Some) }
+}
+
 /// Reads a depth.
 pub(in crate::importers) fn depth(text: &[u8]) -> Option<u32> {
     u32::try_from(count(text)?).ok()

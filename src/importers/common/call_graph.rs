@@ -5,9 +5,13 @@ use std::hash::Hash;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::counted::many;
 use super::names::{Name, Names};
+use crate::components::components;
 use crate::error::{ImportError, Position};
-use crate::events::{Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Sink};
+use crate::events::{
+    Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Note, Severity, Sink,
+};
 
 /// Figures that a byte of the file may stand for: costs that are 0 may be left out, so that a few bytes make a line or call
 /// with a figure in every metric. What Valgrind writes with all of its events stays below 4.
@@ -39,17 +43,33 @@ struct Pair {
 /// A figure and the number of its metric.
 pub(in crate::importers) type Figure = (usize, f64);
 
+/// What the cost of a call means where functions recur.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::importers) enum CallCost {
+    /// Every level is counted.
+    #[default]
+    EveryLevel,
+    /// Of the same caller and callee within each other the outermost counts.
+    OncePerPair,
+    /// Calls of a function that is open already count 0.
+    Outermost,
+}
+
 /// The graph.
 #[derive(Default)]
 pub(in crate::importers) struct CallGraph {
     /// Own cost.
     functions: Sums<Key>,
+    /// Whether the file states own cost of a function. One per function, as far as there is one that does.
+    stated: Vec<bool>,
     /// Cost of the outermost level of a function with what it called.
     outermost: Sums<usize>,
     /// Own cost.
     lines: Sums<(usize, Place)>,
     /// Cost of the calls with what they called.
     edges: Sums<Pair>,
+    /// Metrics in which the cost of a call is not that of everything called.
+    of_calls_alone: Vec<usize>,
     /// One per edge. A call that began in an earlier part of the file counts 0, so that only a sum of 0 is unknown.
     calls: Vec<u64>,
 }
@@ -90,9 +110,20 @@ impl CallGraph {
         self.functions.keys.get(level.function).map(|(_, _, name)| *name)
     }
 
+    /// What a call costs in this metric is no cost of what was called.
+    pub(in crate::importers) fn counts_calls_alone(&mut self, metric: usize) {
+        self.of_calls_alone.push(metric);
+    }
+
     /// Adds own cost of a line. Line 0 is unknown.
     pub(in crate::importers) fn cost(&mut self, level: Level, place: Place, figures: &[Figure]) {
         self.functions.add(level.function, figures);
+        if self.stated.len() <= level.function {
+            self.stated.resize(level.function + 1, false);
+        }
+        if let Some(stated) = self.stated.get_mut(level.function) {
+            *stated = true;
+        }
         if place.1 != 0 {
             let line = self.lines.at((level.function, place));
             self.lines.add(line, figures);
@@ -135,16 +166,106 @@ impl CallGraph {
     }
 
     /// What all functions cost themselves.
-    pub(in crate::importers) fn total(&self, metric: usize) -> f64 {
-        self.functions.values.get(metric).into_iter().flatten().sum()
+    pub(in crate::importers) fn total(&self, metric: usize, own: &OwnCosts) -> f64 {
+        (0..self.functions.keys.len()).filter_map(|function| self.own(metric, function, own)).sum()
+    }
+
+    /// Own cost that the file leaves out although calls of the function cost more than what it called: the difference,
+    /// or, where functions call each other in a circle, unknown. It is also unknown of what nobody calls, if the writer tells
+    /// own costs of functions that are called.
+    pub(in crate::importers) fn own_costs(&self, meaning: CallCost) -> OwnCosts {
+        let mut own = OwnCosts::default();
+        let count = self.functions.keys.len();
+        let is_stated = |function: usize| self.stated.get(function).copied().unwrap_or(false);
+        let has_levels = self.edges.keys.iter().any(|pair| pair.callee.deeper);
+        if has_levels || !self.of_calls_alone.is_empty() || (0..count).all(is_stated) {
+            return own;
+        }
+        let number = |level: Level| u32::try_from(level.function).unwrap_or(u32::MAX);
+        let calls: Vec<(u32, u32)> =
+            self.edges.keys.iter().map(|pair| (number(pair.caller), number(pair.callee))).collect();
+        let component = components(count, &calls);
+        let mut sizes = vec![0_usize; count];
+        for component in &component {
+            if let Some(size) = sizes.get_mut(*component as usize) {
+                *size += 1;
+            }
+        }
+        let of = |function: usize| component.get(function).copied();
+        let in_a_circle = |function| of(function).and_then(|of| sizes.get(of as usize)).is_some_and(|size| *size > 1);
+        let metrics = self.functions.values.len();
+        let mut left = vec![vec![0.0; count]; metrics];
+        for (at, Pair { caller, callee, .. }) in self.edges.keys.iter().enumerate() {
+            let (caller, callee) = (caller.function, callee.function);
+            if of(caller) == of(callee) {
+                continue;
+            }
+            for (metric, left) in left.iter_mut().enumerate() {
+                let cost = self.edges.value(metric, at);
+                if let Some(left) = left.get_mut(callee) {
+                    *left += cost;
+                }
+                if let Some(left) = left.get_mut(caller) {
+                    *left -= cost;
+                }
+            }
+        }
+        let is_called: HashSet<usize> = self.edges.keys.iter().map(|pair| pair.callee.function).collect();
+        for function in (0..count).filter(|function| !is_stated(*function) && is_called.contains(function)) {
+            let figures: Vec<f64> = left.iter().map(|left| left.get(function).copied().unwrap_or(0.0)).collect();
+            if in_a_circle(function) {
+                own.unknown.insert(function);
+            } else if figures.iter().any(|figure| *figure > 0.0) {
+                own.worked_out.insert(function, figures);
+            }
+        }
+        if own.worked_out.is_empty() {
+            own.unknown.clear();
+        }
+        if meaning == CallCost::Outermost {
+            // Of functions that are called it is always there.
+            own.unknown.extend((0..count).filter(|function| !is_stated(*function) && !is_called.contains(function)));
+        }
+        own
+    }
+
+    /// Own cost of a function; `None` if it is unknown.
+    fn own(&self, metric: usize, function: usize, own: &OwnCosts) -> Option<f64> {
+        if own.unknown.contains(&function) {
+            return None;
+        }
+        let worked_out = own.worked_out.get(&function).and_then(|figures| figures.get(metric));
+        Some(worked_out.map_or_else(|| self.functions.value(metric, function), |figure| figure.max(0.0)))
     }
 
     /// Tells all of it.
-    pub(in crate::importers) fn say(&self, sink: &mut dyn Sink, names: &Names, metrics: &[MetricId]) {
+    pub(in crate::importers) fn say(
+        &self,
+        sink: &mut dyn Sink,
+        names: &Names,
+        metrics: &[MetricId],
+        own: &OwnCosts,
+        meaning: CallCost,
+    ) {
         let functions = self.functions(sink, names);
         let levels = Levels::of(&self.edges);
-        self.say_edges(sink, names, metrics, &functions, &levels);
-        self.say_infos(sink, names, metrics, &functions, &levels);
+        self.say_edges(sink, names, metrics, &functions, (&levels, meaning));
+        self.say_infos(sink, names, metrics, &functions, (&levels, own));
+        self.say_own(sink, names, own);
+    }
+
+    fn say_own(&self, sink: &mut dyn Sink, names: &Names, own: &OwnCosts) {
+        let mut note = |functions: &mut dyn Iterator<Item = usize>, what: &str| {
+            let functions: Vec<usize> = functions.collect();
+            let first = functions.iter().min().and_then(|first| self.functions.keys.get(*first));
+            let Some((_, _, name)) = first else { return };
+            let name = names.text(*name);
+            let count = many(functions.len() as u64, "function");
+            let message = format!("own costs of {count} are not in the file (first: `{name}`): {what}");
+            sink.note(Note { severity: Severity::Warning, position: None, message: &message });
+        };
+        note(&mut own.worked_out.keys().copied(), "they are what their callers paid, less what they called");
+        note(&mut own.unknown.iter().copied(), "they are unknown");
     }
 
     /// Names all functions: ids by number.
@@ -162,7 +283,7 @@ impl CallGraph {
         names: &Names,
         metrics: &[MetricId],
         functions: &[FunctionId],
-        levels: &Levels,
+        (levels, meaning): (&Levels, CallCost),
     ) {
         let mut costs = Vec::new();
         for ((at, pair), calls) in self.edges.keys.iter().enumerate().zip(&self.calls) {
@@ -170,10 +291,21 @@ impl CallGraph {
             let (Some(caller), Some(callee)) = (frame, functions.get(pair.callee.function)) else { continue };
             costs.clear();
             for (index, metric) in metrics.iter().enumerate() {
-                let seen = self.edges.value(index, at);
-                let part = |counts: bool| if counts { seen } else { 0.0 };
-                let (outermost, cumulative) = (levels.outermost(pair).map(part), levels.once(pair).map(part));
-                costs.push(EdgeCost { metric: *metric, exclusive: None, cumulative, outermost, seen: Some(seen) });
+                let cost = self.edges.value(index, at);
+                let unknown =
+                    EdgeCost { metric: *metric, exclusive: None, cumulative: None, outermost: None, seen: None };
+                let part = |counts: bool| if counts { cost } else { 0.0 };
+                costs.push(match meaning {
+                    _ if self.of_calls_alone.contains(&index) => unknown,
+                    CallCost::EveryLevel => EdgeCost {
+                        cumulative: levels.once(pair).map(part),
+                        outermost: levels.outermost(pair).map(part),
+                        seen: Some(cost),
+                        ..unknown
+                    },
+                    CallCost::OncePerPair => EdgeCost { cumulative: Some(cost), ..unknown },
+                    CallCost::Outermost => EdgeCost { outermost: Some(cost), ..unknown },
+                });
             }
             let (callee, kind, calls) = (*callee, EdgeKind::Call, (*calls > 0).then_some(*calls));
             sink.edge(Edge { callee, caller: Some(caller), kind, calls, costs: &costs });
@@ -186,7 +318,7 @@ impl CallGraph {
         names: &Names,
         metrics: &[MetricId],
         functions: &[FunctionId],
-        levels: &Levels,
+        (levels, own): (&Levels, &OwnCosts),
     ) {
         let primitive = levels.primitive(&self.edges, &self.calls);
         for (index, metric) in metrics.iter().enumerate() {
@@ -195,7 +327,7 @@ impl CallGraph {
                 metric: *metric,
                 calls: None,
                 primitive: None,
-                exclusive: Some(exclusive),
+                exclusive,
                 cumulative: None,
                 seen: None,
             };
@@ -204,12 +336,12 @@ impl CallGraph {
                 sink.info(Info {
                     primitive: primitive.get(&at).copied().filter(|calls| *calls > 0),
                     cumulative: outermost.map(|outermost| self.outermost.value(index, *outermost)),
-                    ..info(Frame::function(*function), self.functions.value(index, at))
+                    ..info(Frame::function(*function), self.own(index, at, own))
                 });
             }
             for (at, (function, place)) in self.lines.keys.iter().enumerate() {
                 if let Some(frame) = self.frame(*function, *place, names, functions) {
-                    sink.info(info(frame, self.lines.value(index, at)));
+                    sink.info(info(frame, Some(self.lines.value(index, at))));
                 }
             }
         }
@@ -228,6 +360,14 @@ impl CallGraph {
         let line = (line != 0).then_some(Line { file, line, col: 0 });
         Some(Frame { function: *functions.get(function)?, line })
     }
+}
+
+/// Own costs of functions of which the file states none.
+#[derive(Default)]
+pub(in crate::importers) struct OwnCosts {
+    /// One per metric.
+    worked_out: HashMap<usize, Vec<f64>>,
+    unknown: HashSet<usize>,
 }
 
 /// Things with a sum per metric, in the order in which they came.
@@ -350,5 +490,20 @@ impl Levels {
             }
         }
         primitive
+    }
+}
+
+/// Costs of a record in words.
+pub(in crate::importers) struct Shown<'f>(pub(in crate::importers) u64, pub(in crate::importers) &'f [Figure]);
+
+impl std::fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 > 0 {
+            write!(f, "{} times ", self.0)?;
+        }
+        for (at, (_, figure)) in self.1.iter().enumerate() {
+            write!(f, "{}{figure}", if at == 0 { "" } else { " " })?;
+        }
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+use smallvec::SmallVec;
 
 use crate::events::{Cost, Frame, FunctionId, Line, MetricId, Sink};
 
@@ -30,13 +31,58 @@ pub(in crate::importers) const TOP: NodeId = 0;
 
 const NONE: u32 = u32::MAX;
 
-/// See the module's page; `M` metrics.
-pub(in crate::importers) struct CallTree<const M: usize> {
+/// Own costs of a node in each metric.
+pub(in crate::importers) trait Own {
+    /// Nothing in any of them.
+    fn zero() -> Self;
+    /// That of one metric, if it has a place.
+    fn of(&mut self, metric: usize) -> Option<&mut f64>;
+    fn all(&self) -> &[f64];
+}
+
+/// As many metrics as the format has.
+impl<const M: usize> Own for [f64; M] {
+    fn zero() -> Self {
+        [0.0; M]
+    }
+
+    fn of(&mut self, metric: usize) -> Option<&mut f64> {
+        self.get_mut(metric)
+    }
+
+    fn all(&self) -> &[f64] {
+        self
+    }
+}
+
+/// As many as are asked for: the importer has the limit.
+impl<const M: usize> Own for SmallVec<[f64; M]>
+where
+    [f64; M]: smallvec::Array<Item = f64>,
+{
+    fn zero() -> Self {
+        Self::new()
+    }
+
+    fn of(&mut self, metric: usize) -> Option<&mut f64> {
+        if metric >= self.len() {
+            self.resize(metric + 1, 0.0);
+        }
+        self.get_mut(metric)
+    }
+
+    fn all(&self) -> &[f64] {
+        self
+    }
+}
+
+/// See the module's page; `O` are the costs of a node.
+pub(in crate::importers) struct CallTree<O> {
     nodes: Vec<Node>,
     /// By parent and site.
     index: HashTable<NodeId>,
     hasher: DefaultHashBuilder,
-    figures: Vec<Figures<M>>,
+    figures: Vec<Figures<O>>,
 }
 
 #[derive(Clone, Copy)]
@@ -61,13 +107,13 @@ impl Node {
     }
 }
 
-struct Figures<const M: usize> {
+struct Figures<O> {
     /// 0 where nobody counts them.
     calls: u64,
-    own: [f64; M],
+    own: O,
 }
 
-impl<const M: usize> Default for CallTree<M> {
+impl<O> Default for CallTree<O> {
     fn default() -> Self {
         let top = Node::new(NONE, Site::of(FunctionId(NONE)));
         let (index, hasher) = (HashTable::new(), DefaultHashBuilder::default());
@@ -75,7 +121,7 @@ impl<const M: usize> Default for CallTree<M> {
     }
 }
 
-impl<const M: usize> CallTree<M> {
+impl<O: Own> CallTree<O> {
     /// The node of a site below another node: that of the line, where the site has one.
     pub(in crate::importers) fn below(&mut self, parent: NodeId, site: Site) -> NodeId {
         let function = self.child(parent, Site::of(site.function));
@@ -152,18 +198,23 @@ impl<const M: usize> CallTree<M> {
     /// Adds own cost to a node, and to its function if it is one of a line.
     pub(in crate::importers) fn cost(&mut self, node: NodeId, metric: usize, cost: f64) {
         for node in [Some(node), self.function_of(node)].into_iter().flatten() {
-            if let Some(sum) = self.figures(node).and_then(|figures| figures.own.get_mut(metric)) {
+            if let Some(sum) = self.figures(node).and_then(|figures| figures.own.of(metric)) {
                 *sum += cost;
             }
         }
     }
 
-    /// Moves own costs of this node and all newer ones to another metric, times a factor.
-    pub(in crate::importers) fn convert(&mut self, first: NodeId, from: usize, to: usize, factor: f64) {
-        for node in self.nodes.get(first as usize..).unwrap_or_default() {
-            let Some(figures) = self.figures.get_mut(node.figures as usize) else { continue };
-            let cost = figures.own.get_mut(from).map_or(0.0, std::mem::take);
-            if let Some(sum) = figures.own.get_mut(to) {
+    /// Own cost of a node so far.
+    pub(in crate::importers) fn own(&mut self, node: NodeId, metric: usize) -> f64 {
+        self.figures(node).and_then(|figures| figures.own.of(metric)).map_or(0.0, |own| *own)
+    }
+
+    /// Moves the own cost of a node, and of its function if it is one of a line, to another metric, times a factor.
+    pub(in crate::importers) fn convert(&mut self, node: NodeId, from: usize, to: usize, factor: f64) {
+        for node in [Some(node), self.function_of(node)].into_iter().flatten() {
+            let Some(figures) = self.figures(node) else { continue };
+            let cost = figures.own.of(from).map_or(0.0, std::mem::take);
+            if let Some(sum) = figures.own.of(to) {
                 *sum += cost * factor;
             }
         }
@@ -174,17 +225,17 @@ impl<const M: usize> CallTree<M> {
         self.nodes.get(node as usize).filter(|node| node.site.line != 0).map(|node| node.parent)
     }
 
-    fn figures(&mut self, node: NodeId) -> Option<&mut Figures<M>> {
+    fn figures(&mut self, node: NodeId) -> Option<&mut Figures<O>> {
         let node = self.nodes.get_mut(node as usize)?;
         if node.figures == NONE {
             node.figures = u32::try_from(self.figures.len()).unwrap_or(NONE);
-            self.figures.push(Figures { calls: 0, own: [0.0; M] });
+            self.figures.push(Figures { calls: 0, own: O::zero() });
         }
         self.figures.get_mut(node.figures as usize)
     }
 
     /// Tells all of it. What costs nothing in a metric that nobody has announced is lost.
-    pub(in crate::importers) fn say(&self, sink: &mut dyn Sink, metrics: &[Option<MetricId>; M]) {
+    pub(in crate::importers) fn say(&self, sink: &mut dyn Sink, metrics: &[Option<MetricId>]) {
         let mut at = TOP;
         let mut next = self.nodes.first().map_or(TOP, |top| top.first_child);
         loop {
@@ -203,17 +254,17 @@ impl<const M: usize> CallTree<M> {
         }
     }
 
-    fn enter(&self, sink: &mut dyn Sink, node: &Node, metrics: &[Option<MetricId>; M]) {
+    fn enter(&self, sink: &mut dyn Sink, node: &Node, metrics: &[Option<MetricId>]) {
         let Site { function, line, col } = node.site;
         let figures = self.figures.get(node.figures as usize);
         let calls = figures.map(|figures| figures.calls).filter(|calls| *calls > 0);
         let line = (line != 0).then_some(Line { file: "", line, col });
         sink.enter(Frame { function, line }, calls);
-        for (metric, own) in metrics.iter().zip(figures.map_or([0.0; M], |figures| figures.own)) {
+        for (metric, own) in metrics.iter().zip(figures.map_or(&[][..], |figures| figures.own.all())) {
             if let Some(metric) = metric
-                && own != 0.0
+                && *own != 0.0
             {
-                sink.cost(*metric, Cost::Exclusive(own));
+                sink.cost(*metric, Cost::Exclusive(*own));
             }
         }
     }

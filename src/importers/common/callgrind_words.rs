@@ -1,6 +1,13 @@
 //! Words of callgrind's format: numbers, headers, and what an event measures.
 
+use super::call_graph::CallCost;
 use crate::events::Unit;
+
+/// The version that Xdebug wrote before it said who it is.
+pub(in crate::importers) const OLD_VERSION: &[u8] = b"0.9.6";
+
+/// What only Xdebug calls files and functions: code of PHP itself, and the script.
+const OF_PHP: [&[u8]; 3] = [b"fl=php:internal", b"fn=php::", b"fn={main}"];
 
 /// Nothing, or a comment.
 pub(in crate::importers) fn is_blank(line: &[u8]) -> bool {
@@ -37,6 +44,18 @@ pub(in crate::importers) fn cost(word: &[u8]) -> Option<f64> {
     }
 }
 
+pub(in crate::importers) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    head.split(|byte| *byte == b'\n')
+}
+
+/// Whether Xdebug wrote the file before it said so: the version it gave, nobody's name, and PHP's.
+fn is_old_xdebug(head: &[u8]) -> bool {
+    let says = |key: &[u8], of: fn(&[u8]) -> bool| lines(head).filter_map(header).any(|(k, text)| k == key && of(text));
+    says(b"version", |text| text == OLD_VERSION)
+        && !says(b"creator", |_| true)
+        && lines(head).any(|line| OF_PHP.iter().any(|name| line.starts_with(name)))
+}
+
 /// Who wrote the file, where it matters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::importers) enum Creator {
@@ -46,6 +65,11 @@ pub(in crate::importers) enum Creator {
     OldXdebug,
     /// Xdebug up to 2.0.0RC3: memory, and times in tenths of microseconds.
     FirstXdebug,
+    Nytprof,
+    /// That of Go.
+    Pprof,
+    Pprofile,
+    Yappi,
     Other,
 }
 
@@ -55,8 +79,41 @@ impl Creator {
         match text {
             _ if text.starts_with(b"callgrind") => Self::Callgrind,
             _ if text.starts_with(b"xdebug") => Self::Xdebug,
+            _ if text.starts_with(b"pprofile") => Self::Pprofile,
+            _ if text.starts_with(b"yappi") => Self::Yappi,
             _ => Self::Other,
         }
+    }
+
+    /// Who begins a file so and does not say who it is.
+    pub(in crate::importers) fn of_head(head: &[u8]) -> Self {
+        let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+        let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        match first {
+            b"events: Ticks" if second.starts_with(b"fl=") => Self::Nytprof,
+            b"positions: instr line" if second.starts_with(b"events: ") => Self::Pprof,
+            _ if is_old_xdebug(head) => Self::OldXdebug,
+            _ => Self::Other,
+        }
+    }
+
+    /// What the costs of its calls mean.
+    pub(in crate::importers) fn call_cost(self) -> CallCost {
+        match self {
+            Self::Nytprof => CallCost::Outermost,
+            Self::Pprof | Self::Yappi => CallCost::OncePerPair,
+            _ => CallCost::EveryLevel,
+        }
+    }
+
+    /// Whether an event of its files is a quotient, which adds up to nothing.
+    pub(in crate::importers) fn is_quotient(self, event: &[u8]) -> bool {
+        self == Self::Pprofile && event == b"usphit"
+    }
+
+    /// Whether what its calls cost in an event is no more than their number.
+    pub(in crate::importers) fn counts_calls_alone(self, event: &[u8]) -> bool {
+        self == Self::Pprofile && event == b"hits"
     }
 
     /// Xdebug 2.0.0RC4 took memory out of its profiles, and told whole microseconds from then on.

@@ -6,12 +6,19 @@ use std::fmt::{self, Write};
 use cpp_demangle::{DemangleOptions, Symbol};
 use hashbrown::HashMap;
 
+use crate::escape;
 use crate::events::{
     Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact, Sample, Sink, Unit,
 };
 
 /// Bytes that a readable name may have: a few bytes can stand for any number of them.
 const LONGEST: usize = 16 * 1024;
+
+/// What parts of a name beyond ASCII are told apart by, while it is read.
+const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Different parts of a name beyond ASCII: half of the letters.
+const MOST_PARTS: usize = LETTERS.len() / 2;
 
 /// Passes everything on, functions by their readable names. Several raw names may read alike (instances of a generic
 /// function): they stay several functions, told apart by their numbers.
@@ -36,13 +43,67 @@ fn readable(name: &str) -> Option<String> {
     if !(1..=2).contains(&underscores) || !start.starts_with(['Z', 'R']) {
         return None;
     }
+    let bytes = escape::bytes(name);
+    if !bytes.is_ascii() {
+        // An accident would be another one with other letters.
+        let (one, other) = (beyond_ascii(&bytes, 0)?, beyond_ascii(&bytes, MOST_PARTS)?);
+        return (one == other).then_some(one);
+    }
     let mut text = Bounded(String::new());
     if let Ok(symbol) = rustc_demangle::try_demangle(name) {
         // Without the hash: the raw name has it.
         return write!(text, "{symbol:#}").is_ok().then_some(text.0);
     }
-    let symbol = Symbol::new(&name[underscores - 1..]).ok()?;
+    of_cpp(&name[underscores - 1..])
+}
+
+fn of_cpp(name: &str) -> Option<String> {
+    let mut text = Bounded(String::new());
+    let symbol = Symbol::new(name).ok()?;
     symbol.structured_demangle(&mut text, &DemangleOptions::new()).is_ok().then_some(text.0)
+}
+
+/// The readable form of a name of C++ with letters beyond ASCII, which the library does not take. Their bytes count in the
+/// lengths of a mangled name, so that ASCII of the same length takes their place while it is read: a dollar sign, which the
+/// name does not have, and a letter that says which part it was.
+fn beyond_ascii(name: &[u8], first: usize) -> Option<String> {
+    const DOLLAR: u8 = b'$';
+    const FILLER: u8 = b'x';
+    if name.contains(&DOLLAR) {
+        return None;
+    }
+    let mut parts: Vec<&[u8]> = Vec::new();
+    let mut plain = String::with_capacity(name.len());
+    for part in name.chunk_by(|a, b| a.is_ascii() == b.is_ascii()) {
+        if part.is_ascii() {
+            plain.push_str(std::str::from_utf8(part).ok()?);
+            continue;
+        }
+        let at = parts.iter().position(|known| *known == part).unwrap_or(parts.len());
+        if at == parts.len() {
+            parts.push(part);
+        }
+        let letter = LETTERS.get(first + at).filter(|_| at < MOST_PARTS)?;
+        plain.extend([char::from(DOLLAR), char::from(*letter)]);
+        // One byte alone leaves no room.
+        plain.extend(std::iter::repeat_n(char::from(FILLER), part.len().checked_sub(2)?));
+    }
+    let underscores = plain.len() - plain.trim_start_matches('_').len();
+    let text = of_cpp(plain.get(underscores - 1..)?)?;
+    let mut pieces = text.as_bytes().split(|byte| *byte == DOLLAR);
+    let mut bytes = pieces.next()?.to_vec();
+    for piece in pieces {
+        let (letter, rest) = piece.split_first()?;
+        let at = LETTERS.iter().position(|known| known == letter)?.checked_sub(first)?;
+        let part = *parts.get(at)?;
+        let (filler, rest) = rest.split_at_checked(part.len() - 2)?;
+        if filler.iter().any(|byte| *byte != FILLER) {
+            return None;
+        }
+        bytes.extend_from_slice(part);
+        bytes.extend_from_slice(rest);
+    }
+    Some(escape::owned(bytes))
 }
 
 /// Text up to a length.
@@ -63,13 +124,13 @@ impl Sink for Demangler<'_> {
         let Some(name) = readable(def.name).filter(|_| def.raw_name.is_empty()) else {
             return self.sink.function(def);
         };
-        let FunctionDef { kind, module, file, first_line, .. } = def;
-        let key = format!("{}\0{module}\0{file}\0{}\0{first_line}", def.name, kind.name());
+        let FunctionDef { kind, module, file, first_line, first_col, .. } = def;
+        let key = format!("{}\0{module}\0{file}\0{}\0{first_line}\0{first_col}", def.name, kind.name());
         if let Some(known) = self.known.get(&key) {
             return *known;
         }
         let alike = self.alike.entry([name.clone(), module.to_owned(), file.to_owned()]).or_insert(0);
-        let first_col = if def.first_col == 0 && first_line == 0 { *alike } else { def.first_col };
+        let first_col = if first_line == 0 { *alike } else { first_col };
         *alike += 1;
         let id = self.sink.function(FunctionDef { name: &name, raw_name: def.name, first_col, ..def });
         self.known.insert(key, id);
@@ -152,6 +213,23 @@ mod tests {
             ("Z3addii", None),
             ("_ZN4core3fmt", None),
             ("_Z3add∆", None),
+            ("_ZNK7größe6Matrix6längeEv", Some("größe::Matrix::länge() const")),
+            ("__ZNK7größe6Matrix6längeEv", Some("größe::Matrix::länge() const")),
+            ("_ZN7größe6MatrixC1Ed", Some("größe::Matrix::Matrix(double)")),
+            ("_ZN7größe12_GLOBAL__N_16Ünter2éEi", Some("größe::(anonymous namespace)::Ünter::é(int)")),
+            ("_Z10äöü_ß9N7größe6MatrixERS0_3計", Some("äöü_ß9(größe::Matrix, größe::Matrix&, 計)")),
+            ("_ZN3計4𝛼EiPS_", Some("計::𝛼(int, 計*)")),
+            ("_ZNK7größe6Matrix6какIiEET_S2_", Some("int größe::Matrix::как<int>(int) const")),
+            ("_Z10äöü_ß9i.constprop.0", Some("äöü_ß9(int) [clone .constprop.0]")),
+            // The lengths are not those of the bytes.
+            ("_ZNK5größe6Matrix5längeEv", None),
+            // A dollar sign of its own, and one byte of Latin-1.
+            ("_Z4ö$$i", None),
+            (r"_Z2f\x{f6}i", None),
+            (r"_Z2\x{f6}\x{df}i", Some(r"\x{f6}\x{df}(int)")),
+            // Rust has ways of its own to write such names.
+            ("_ZN1r13gr$uf6$$udf$e9L$ue4$nge12_$ufc$berall17ha9df10146cd3537bE", Some("r::größe::Länge::_überall")),
+            ("_RNvMNtCs6GmmlP4bgsG_1ru9gre_6ka8iNtB2_u8Lnge_loau10berall_2ya", Some("<r::größe::Länge>::überall")),
             ("Rain", None),
         ];
         for (name, expected) in table {
@@ -178,10 +256,17 @@ mod tests {
         let second = function("_ZN1a1b17h0000000000000002E");
         assert_ne!(first, second);
         assert_eq!(function("_ZN1a1b17h0000000000000001E"), first);
+        // Two functions of one raw name stay two.
+        let number = |first_col| FunctionDef { first_col, ..FunctionDef::named("_ZL1fv") };
+        assert_eq!(demangler.function(number(0)), demangler.function(number(0)));
+        assert_ne!(demangler.function(number(0)), demangler.function(number(1)));
+        let mut function = |name: &str| demangler.function(FunctionDef::named(name));
         assert_ne!(function("a::b.c"), first);
         let expected = [
             "function a::b, raw name _ZN1a1b17h0000000000000001E",
             "function a::b number 1, raw name _ZN1a1b17h0000000000000002E",
+            "function f(), raw name _ZL1fv",
+            "function f() number 1, raw name _ZL1fv",
             "function a::b.c",
         ];
         assert_eq!(told, expected);

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::apl_numbers::{count, depth, line_number, nanoseconds};
+use super::apl_numbers::{count, depth, known, line_number, nanoseconds};
 use super::dyalog_rows::{Layout, Pair, Row, Rows};
 use crate::error::{ImportError, Position};
 use crate::input::Input;
@@ -23,9 +23,8 @@ struct PlainEntry {
     name: Range<usize>,
     depth: Option<u32>,
     line: Option<u32>,
-    calls: u64,
-    inclusive: f64,
-    exclusive: f64,
+    calls: Option<u64>,
+    time: Pair<Option<f64>>,
     ticks: Option<Pair<u64>>,
 }
 
@@ -112,8 +111,7 @@ impl PlainEntries {
                 name,
                 line: entry.line,
                 calls: entry.calls,
-                inclusive: entry.inclusive,
-                exclusive: entry.exclusive,
+                time: entry.time,
                 ticks: entry.ticks,
             })?;
             input.consume_counted(entry.end.bytes, entry.end.lines);
@@ -144,9 +142,9 @@ impl PlainEntries {
                 Field::Depth => level = Some(depth(text)?),
                 Field::Name => name = Some(plain_name(at.bytes, text)?),
                 Field::Line => line = Some(line_number(text)?),
-                Field::Calls => calls = Some(count(text)?),
-                Field::InclusiveTime => inclusive = Some(nanoseconds(text)?),
-                Field::ExclusiveTime => exclusive = Some(nanoseconds(text)?),
+                Field::Calls => calls = known(text, count)?,
+                Field::InclusiveTime => inclusive = Some(known(text, nanoseconds)?),
+                Field::ExclusiveTime => exclusive = Some(known(text, nanoseconds)?),
                 Field::InclusiveTicks => inclusive_ticks = Some(count(text)?),
                 Field::ExclusiveTicks => exclusive_ticks = Some(count(text)?),
                 Field::None => return None,
@@ -164,9 +162,8 @@ impl PlainEntries {
             name: name?,
             depth: level,
             line: line?,
-            calls: calls?,
-            inclusive: inclusive?,
-            exclusive: exclusive?,
+            calls,
+            time: Pair { inclusive: inclusive?, exclusive: exclusive? },
             ticks,
         })
     }
@@ -195,6 +192,7 @@ impl PlainEntries {
         let has = |field| gaps.iter().any(|gap| gap.field == field);
         let has_ticks = has(Field::InclusiveTicks);
         if has(Field::Depth) == self.layout.depth
+            && has(Field::Calls) == self.layout.calls
             && has_ticks == self.layout.ticks
             && has(Field::ExclusiveTicks) == has_ticks
         {

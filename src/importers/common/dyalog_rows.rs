@@ -3,40 +3,39 @@
 //! A `tree` file is streamed; a `data` file has one row per function and line, and is held until its end, because only
 //! then is it known whether its times still have to be corrected.
 //!
-//! Two things are decided here from the data alone:
-//!
-//! - **Which of the two times is the inclusive one.** `]PROFILE` 0.9.0 prints the labels of the two times and of the two
-//!   tick counts the wrong way round. The first row whose ticks differ decides (they are integers), else the first row
-//!   whose times differ by more than [`NOISE`]; the sums over all rows must confirm it.
-//! - **Whether the times are corrected for the timer's cost.** Trees that carry ticks are, `data` and whatever has no
-//!   ticks is not, and a negative time proves that a correction has taken place.
+//! Two things are decided: which of the two times is the inclusive one (see `dyalog_labels`), and
+//! **whether the times are corrected for the timer's cost.** Trees that carry ticks are, `data` and whatever has no ticks is
+//! not, and a negative time proves that a correction has taken place.
 
 use hashbrown::HashMap;
 
 use super::counted::{Counted, many};
 use super::dictionary::Dictionary;
+use super::dyalog_labels::{Labels, Verdict, tolerance};
 use crate::error::{ImportError, Position, quote};
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink, Unit,
 };
 
-/// Times are printed to 0.001 ms at the coarsest, so a pair that differs by more than twice that differs. In ns.
-const NOISE: f64 = 2000.0;
-
-/// Rows that may wait for the decision which time is which. Rows wait only where all pairs before them are as good as
-/// equal, so this is seldom more than a handful.
+/// Rows that may wait for the decision which time is which: a row that has called something decides when its calls are
+/// over, so this is seldom more than a handful.
 const WAITING_ROWS: usize = 64 * 1024;
 
 /// Which columns the file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "columns that a file has, or has not")]
 pub(in crate::importers) struct Layout {
     /// Rows have a depth: a tree.
     pub(in crate::importers) depth: bool,
+    /// Rows have call counts. Only files of our own lack them, where calls are unknown.
+    pub(in crate::importers) calls: bool,
     /// Rows have tick counts.
     pub(in crate::importers) ticks: bool,
     /// The column labelled exclusive comes first, as in 1.37. The first column is the exclusive one in every known
     /// version, which counts only where the data do not decide.
     pub(in crate::importers) exclusive_first: bool,
+    /// What the version says of the labels.
+    pub(in crate::importers) stated: Option<Labels>,
 }
 
 /// What is known of the timer's cost.
@@ -48,16 +47,16 @@ pub(in crate::importers) struct Bias {
     pub(in crate::importers) trees_corrected: bool,
 }
 
-/// One row as the file has it: times in ns and ticks by their labels, right or wrong.
+/// One row as the file has it: times in ns and ticks by their labels, right or wrong. What is unknown is left empty in
+/// files of our own.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::importers) struct Row<'a> {
     pub(in crate::importers) position: Position,
     pub(in crate::importers) depth: Option<u32>,
     pub(in crate::importers) name: &'a str,
     pub(in crate::importers) line: Option<u32>,
-    pub(in crate::importers) calls: u64,
-    pub(in crate::importers) inclusive: f64,
-    pub(in crate::importers) exclusive: f64,
+    pub(in crate::importers) calls: Option<u64>,
+    pub(in crate::importers) time: Pair<Option<f64>>,
     pub(in crate::importers) ticks: Option<Pair<u64>>,
 }
 
@@ -69,29 +68,10 @@ pub(in crate::importers) struct Pair<T> {
 }
 
 impl<T> Pair<T> {
-    fn put_right(self, labels: Labels) -> Self {
+    pub(in crate::importers) fn put_right(self, labels: Labels) -> Self {
         match labels {
             Labels::Right => self,
             Labels::Swapped => Self { inclusive: self.exclusive, exclusive: self.inclusive },
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Labels {
-    Right,
-    Swapped,
-}
-
-impl Labels {
-    fn from_difference(labelled_inclusive_less_exclusive: f64) -> Self {
-        if labelled_inclusive_less_exclusive < 0.0 { Self::Swapped } else { Self::Right }
-    }
-
-    fn describe(self) -> &'static str {
-        match self {
-            Self::Right => "the labels of inclusive and exclusive to be right",
-            Self::Swapped => "the labels of inclusive and exclusive to be swapped",
         }
     }
 }
@@ -104,7 +84,6 @@ pub(in crate::importers) struct Rows<'s> {
     ticks: Option<MetricId>,
     verdict: Verdict,
     rows: u64,
-    negative: bool,
     /// Function of each open row, and whether the row is a line: what a new row may follow.
     path: Vec<(FunctionId, bool)>,
     names: Names,
@@ -142,14 +121,14 @@ impl Names {
 
 /// A row whose function has its id.
 #[derive(Clone, Copy)]
-struct Known {
-    position: Position,
-    depth: usize,
+pub(in crate::importers) struct Known {
+    pub(in crate::importers) position: Position,
+    pub(in crate::importers) depth: usize,
     function: FunctionId,
-    line: Option<u32>,
-    calls: u64,
-    time: Pair<f64>,
-    ticks: Option<Pair<u64>>,
+    pub(in crate::importers) line: Option<u32>,
+    calls: Option<u64>,
+    pub(in crate::importers) time: Pair<Option<f64>>,
+    pub(in crate::importers) ticks: Option<Pair<u64>>,
 }
 
 impl<'s> Rows<'s> {
@@ -158,14 +137,16 @@ impl<'s> Rows<'s> {
         sink.run(RunFact::Fidelity(if layout.depth { Fidelity::Tree } else { Fidelity::Flat }));
         let time = sink.metric("time", Unit::Nanoseconds);
         let ticks = layout.ticks.then(|| sink.metric("ticks", Unit::Count));
+        if let Some(ticks) = ticks {
+            sink.run(RunFact::TimerReadings(ticks));
+        }
         Self {
             sink,
             layout,
             time,
             ticks,
-            verdict: Verdict::default(),
+            verdict: Verdict::new(layout),
             rows: 0,
-            negative: false,
             path: Vec::new(),
             names: Names::default(),
             waiting: Vec::new(),
@@ -192,31 +173,30 @@ impl<'s> Rows<'s> {
             None => 0,
         };
         self.rows += 1;
-        self.negative |= row.inclusive < 0.0 || row.exclusive < 0.0;
         let known = Known {
             position: row.position,
             depth,
             function,
             line: row.line,
             calls: row.calls,
-            time: Pair { inclusive: row.inclusive, exclusive: row.exclusive },
+            time: row.time,
             ticks: row.ticks,
         };
-        self.verdict.see(&known, self.layout.ticks);
+        self.verdict.see(&known);
         if !self.layout.depth {
             return self.hold(known);
         }
-        if let Some(labels) = self.verdict.labels {
-            self.release(labels);
-            self.tree.row(&known, labels, self.time, self.ticks, self.sink);
-        } else if self.waiting.is_empty() && known.is_the_same_either_way() {
-            self.tree.row(&known, Labels::Right, self.time, self.ticks, self.sink);
-        } else {
-            self.waiting.push(known);
-            if self.waiting.len() == WAITING_ROWS {
-                let labels = self.verdict.decide_by_sums(self.layout);
-                self.release(labels);
-            }
+        if let Some(labels) = self.verdict.labels() {
+            self.release(labels)?;
+            return self.tree.row(&known, labels, self.time, self.ticks, self.sink);
+        }
+        if self.waiting.is_empty() && known.is_the_same_either_way() {
+            return self.tree.row(&known, Labels::Right, self.time, self.ticks, self.sink);
+        }
+        self.waiting.push(known);
+        if self.waiting.len() == WAITING_ROWS {
+            let labels = self.verdict.decide();
+            self.release(labels)?;
         }
         Ok(())
     }
@@ -226,13 +206,8 @@ impl<'s> Rows<'s> {
     /// # Errors
     /// When the sums over all rows contradict what the first rows decided.
     pub(in crate::importers) fn finish(mut self, end: Position, bias: Bias) -> Result<(), ImportError> {
-        let labels = match self.verdict.labels {
-            None => self.verdict.decide_by_sums(self.layout),
-            Some(labels) => {
-                self.verdict.confirm(labels, self.rows, self.negative, end, self.sink)?;
-                labels
-            }
-        };
+        let labels = self.verdict.decide();
+        self.verdict.confirm(self.rows, end, self.sink)?;
         if self.rows == 0 {
             note(self.sink, "the file has no rows");
         }
@@ -240,7 +215,7 @@ impl<'s> Rows<'s> {
             self.sink.run(RunFact::TimerBias(timer));
         }
         if self.layout.depth {
-            self.release(labels);
+            self.release(labels)?;
             self.tree.finish(self.sink);
             self.tree_bias(bias);
         } else {
@@ -249,7 +224,7 @@ impl<'s> Rows<'s> {
         if self.verdict.swap_matters && labels == Labels::Swapped {
             let message = "the labels of inclusive and exclusive are swapped in this file, as `]PROFILE` 0.9.0 writes \
                            them: they were read the right way round";
-            self.sink.note(Note { severity: Severity::Info, position: self.verdict.position, message });
+            self.sink.note(Note { severity: Severity::Info, position: self.verdict.position(), message });
         }
         note_rows(&self.repeated, self.sink, "a function or line comes again: its figures were added up");
         Ok(())
@@ -296,10 +271,11 @@ impl<'s> Rows<'s> {
     }
 
     /// Hands on the rows that waited for a decision.
-    fn release(&mut self, labels: Labels) {
+    fn release(&mut self, labels: Labels) -> Result<(), ImportError> {
         for row in self.waiting.drain(..) {
-            self.tree.row(&row, labels, self.time, self.ticks, self.sink);
+            self.tree.row(&row, labels, self.time, self.ticks, self.sink)?;
         }
+        Ok(())
     }
 
     fn hold(&mut self, row: Known) -> Result<(), ImportError> {
@@ -314,9 +290,10 @@ impl<'s> Rows<'s> {
             let too_many = || ImportError::malformed(row.position, "counts below 2^64", "more");
             a.checked_add(b).ok_or_else(too_many)
         };
-        held.calls = sum(held.calls, row.calls)?;
-        held.time.inclusive += row.time.inclusive;
-        held.time.exclusive += row.time.exclusive;
+        held.calls = held.calls.zip(row.calls).map(|(held, calls)| sum(held, calls)).transpose()?;
+        let add = |held: Option<f64>, time: Option<f64>| Some(held? + time?);
+        held.time.inclusive = add(held.time.inclusive, row.time.inclusive);
+        held.time.exclusive = add(held.time.exclusive, row.time.exclusive);
         if let (Some(held), Some(ticks)) = (&mut held.ticks, row.ticks) {
             held.inclusive = sum(held.inclusive, ticks.inclusive)?;
             held.exclusive = sum(held.exclusive, ticks.exclusive)?;
@@ -327,13 +304,17 @@ impl<'s> Rows<'s> {
     /// Trees: what was subtracted from the times depends on the version.
     fn tree_bias(&mut self, bias: Bias) {
         match (self.layout.ticks, bias.timer) {
-            (true, Some(timer)) if bias.trees_corrected => self.sink.run(RunFact::BiasApplied(timer)),
+            // With ticks or, as in what is left of a tree of our own, without.
+            (_, Some(timer)) if bias.trees_corrected => self.sink.run(RunFact::BiasApplied(timer)),
             (true, Some(_)) => {
                 let message = "whether the times are corrected for the timer's cost is not known of this version";
                 note(self.sink, message);
             }
             (true, None) => {}
-            (false, _) if self.negative => {
+            (false, None) if bias.trees_corrected => {
+                note(self.sink, "the times are corrected for the timer's cost by an unknown amount");
+            }
+            (false, _) if self.verdict.negative => {
                 note(self.sink, "negative times: corrected for the timer's cost by an unknown amount");
             }
             (false, _) => self.sink.run(RunFact::BiasApplied(0.0)),
@@ -343,7 +324,7 @@ impl<'s> Rows<'s> {
     /// Data: raw times, corrected here where the file says how.
     fn give_data(&mut self, labels: Labels, bias: Bias) {
         let correction = match (self.layout.ticks, bias.timer) {
-            _ if self.negative => {
+            _ if self.verdict.negative => {
                 note(self.sink, "negative times: corrected for the timer's cost by an unknown amount");
                 0.0
             }
@@ -360,14 +341,15 @@ impl<'s> Rows<'s> {
             let time = row.time.put_right(labels);
             let ticks = row.ticks.map(|ticks| ticks.put_right(labels));
             let frame = frame(row);
-            let corrected = |time: f64, ticks: Option<u64>| time - as_cost(ticks.unwrap_or(0)) * correction;
+            let corrected =
+                |time: Option<f64>, ticks: Option<u64>| Some(time? - as_cost(ticks.unwrap_or(0)) * correction);
             let info = Info {
                 frame,
                 metric: self.time,
-                calls: Some(row.calls),
+                calls: row.calls,
                 primitive: None,
-                exclusive: Some(corrected(time.exclusive, ticks.map(|ticks| ticks.exclusive))),
-                cumulative: Some(corrected(time.inclusive, ticks.map(|ticks| ticks.inclusive))),
+                exclusive: corrected(time.exclusive, ticks.map(|ticks| ticks.exclusive)),
+                cumulative: corrected(time.inclusive, ticks.map(|ticks| ticks.inclusive)),
                 seen: None,
             };
             self.sink.info(info);
@@ -381,75 +363,9 @@ impl<'s> Rows<'s> {
 
 impl Known {
     /// Nothing changes when the labels are swapped.
-    fn is_the_same_either_way(&self) -> bool {
-        self.time.inclusive.to_bits() == self.time.exclusive.to_bits()
-            && self.ticks.is_none_or(|ticks| ticks.inclusive == ticks.exclusive)
-    }
-}
-
-/// Collects what speaks for and against the labels.
-#[derive(Default)]
-struct Verdict {
-    labels: Option<Labels>,
-    /// The row that decided.
-    position: Option<Position>,
-    /// Some row has a different meaning if the labels are swapped.
-    swap_matters: bool,
-    time: f64,
-    ticks: i128,
-}
-
-impl Verdict {
-    fn see(&mut self, row: &Known, has_ticks: bool) {
-        let time = row.time.inclusive - row.time.exclusive;
-        let ticks = row.ticks.map_or(0, |ticks| i128::from(ticks.inclusive) - i128::from(ticks.exclusive));
-        self.time += time;
-        self.ticks += ticks;
-        self.swap_matters |= !row.is_the_same_either_way();
-        if self.labels.is_some() {
-            return;
-        }
-        if has_ticks && ticks != 0 {
-            self.labels = Some(if ticks < 0 { Labels::Swapped } else { Labels::Right });
-            self.position = Some(row.position);
-        } else if !has_ticks && time.abs() > NOISE {
-            self.labels = Some(Labels::from_difference(time));
-            self.position = Some(row.position);
-        }
-    }
-
-    /// What has been decided, or else what the sums so far say, or else what is usual.
-    fn decide_by_sums(&mut self, layout: Layout) -> Labels {
-        let usual = if layout.exclusive_first { Labels::Right } else { Labels::Swapped };
-        *self.labels.get_or_insert(if self.time.abs() > NOISE { Labels::from_difference(self.time) } else { usual })
-    }
-
-    /// The sums over all rows must say the same. The times may disagree where ticks decided and a correction has made
-    /// times negative: then callees can cost less than nothing.
-    fn confirm(
-        &self,
-        labels: Labels,
-        rows: u64,
-        negative: bool,
-        end: Position,
-        sink: &mut dyn Sink,
-    ) -> Result<(), ImportError> {
-        let contradiction = |what: &str| {
-            let decided = self.position.map_or(String::new(), |decided| format!(" (as {decided} shows)"));
-            let expected = format!("{}{decided}", labels.describe());
-            Err(ImportError::malformed(end, expected, format!("{what} over all rows that show the opposite")))
-        };
-        let by_ticks = if self.ticks < 0 { Labels::Swapped } else { Labels::Right };
-        if self.ticks != 0 && by_ticks != labels {
-            return contradiction("sums of ticks");
-        }
-        if self.time.abs() > NOISE * as_cost(rows) && Labels::from_difference(self.time) != labels {
-            if self.ticks == 0 || !negative {
-                return contradiction("sums of times");
-            }
-            note(sink, "the times of called functions add up to less than nothing: the correction was too large");
-        }
-        Ok(())
+    pub(in crate::importers) fn is_the_same_either_way(&self) -> bool {
+        let [inclusive, exclusive] = [self.time.inclusive, self.time.exclusive].map(|time| time.map(f64::to_bits));
+        inclusive == exclusive && self.ticks.is_none_or(|ticks| ticks.inclusive == ticks.exclusive)
     }
 }
 
@@ -468,19 +384,35 @@ struct Open {
     is_line: bool,
     /// Rows before it.
     rows: u64,
-    time: Pair<f64>,
+    time: Pair<Option<f64>>,
     /// Inclusive time of the functions called.
     callees: f64,
 }
 
 impl Tree {
-    fn row(&mut self, row: &Known, labels: Labels, time: MetricId, ticks: Option<MetricId>, sink: &mut dyn Sink) {
+    fn row(
+        &mut self,
+        row: &Known,
+        labels: Labels,
+        time: MetricId,
+        ticks: Option<MetricId>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
         while self.open.len() > row.depth {
             self.close(sink);
         }
-        let cost = row.time.put_right(labels);
-        sink.enter(frame(row), Some(row.calls));
-        sink.cost(time, Cost::Both { exclusive: cost.exclusive, cumulative: cost.inclusive });
+        let pair = row.time.put_right(labels);
+        let cost = match (pair.exclusive, pair.inclusive) {
+            (Some(exclusive), Some(cumulative)) => Cost::Both { exclusive, cumulative },
+            (Some(exclusive), None) if row.line.is_some() => Cost::ExclusiveOnly(exclusive),
+            (exclusive, _) => {
+                let missing = if exclusive.is_none() { "exclusive" } else { "inclusive" };
+                let expected = format!("an {missing} time of a row of a tree");
+                return Err(ImportError::malformed(row.position, expected, "nothing"));
+            }
+        };
+        sink.enter(frame(row), row.calls);
+        sink.cost(time, cost);
         if let (Some(metric), Some(ticks)) = (ticks, row.ticks) {
             let ticks = ticks.put_right(labels);
             let (exclusive, cumulative) = (as_cost(ticks.exclusive), as_cost(ticks.inclusive));
@@ -488,23 +420,26 @@ impl Tree {
         }
         self.rows += 1;
         let is_line = row.line.is_some();
-        self.open.push(Open { position: row.position, is_line, rows: self.rows, time: cost, callees: 0.0 });
+        self.open.push(Open { position: row.position, is_line, rows: self.rows, time: pair, callees: 0.0 });
+        Ok(())
     }
 
     fn close(&mut self, sink: &mut dyn Sink) {
         let Some(closed) = self.open.pop() else { return };
         sink.leave();
-        let below = as_cost(self.rows - closed.rows);
-        let Pair { inclusive, exclusive } = closed.time;
-        let tolerance = NOISE * (1.0 + below) + 1e-8 * inclusive.abs();
-        if inclusive < exclusive - tolerance {
-            self.less.add(closed.position);
-        }
-        if (inclusive - exclusive - closed.callees).abs() > tolerance {
-            self.unequal.add(closed.position);
+        let below = self.rows - closed.rows;
+        let inclusive = closed.time.inclusive;
+        if let Some(called) = closed.time.difference() {
+            let tolerance = tolerance(closed.time, below);
+            if called < -tolerance {
+                self.less.add(closed.position);
+            }
+            if (called - closed.callees).abs() > tolerance {
+                self.unequal.add(closed.position);
+            }
         }
         if let Some(above) = self.open.last_mut() {
-            above.callees += if closed.is_line { closed.callees } else { inclusive };
+            above.callees += if closed.is_line { closed.callees } else { inclusive.unwrap_or(0.0) };
         }
     }
 
@@ -524,7 +459,7 @@ fn note_rows(rows: &Counted, sink: &mut dyn Sink, what: &str) {
 }
 
 /// One note of the file as a whole.
-fn note(sink: &mut dyn Sink, message: &str) {
+pub(in crate::importers) fn note(sink: &mut dyn Sink, message: &str) {
     sink.note(Note { severity: Severity::Warning, position: None, message });
 }
 
@@ -537,7 +472,7 @@ fn frame(row: &Known) -> Frame<'static> {
 
 /// A count as a cost: rounded above 2^53, which the sink remarks.
 #[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
-fn as_cost(count: u64) -> f64 {
+pub(in crate::importers) fn as_cost(count: u64) -> f64 {
     count as f64
 }
 

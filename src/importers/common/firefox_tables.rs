@@ -3,6 +3,7 @@
 use super::counted::many;
 use super::json::{Ends, Reader, Within, column};
 use crate::error::{ImportError, Position};
+use crate::escape;
 
 /// Stands for `null` and -1 in columns.
 pub(in crate::importers) const NONE: u32 = u32::MAX;
@@ -34,7 +35,7 @@ impl Tables {
                 let mut text = Vec::new();
                 let strings = column(json, |json| {
                     json.text(Ends::Quote, &mut text)?;
-                    Ok(String::from_utf8_lossy(&text).into())
+                    Ok(escape::text(&text).into())
                 })?;
                 self.strings = Some(strings);
             }

@@ -8,12 +8,12 @@
 //! root of their own and the total is that of the rest, so that all reports of one run agree. `--with-builtins` leaves
 //! them where the report has them.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::counted::Counted;
 use crate::cost_centres::ROOT;
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit};
 use crate::importers::{OptionDef, Options, Takes};
 
@@ -63,7 +63,6 @@ pub(in crate::importers) struct Centres {
     known: HashMap<Vec<u8>, Centre>,
     taken: HashSet<FunctionId>,
     key: Vec<u8>,
-    not_utf8: Counted,
     same_start: Counted,
 }
 
@@ -77,9 +76,7 @@ impl Centres {
         module: &[u8],
         src: &[u8],
     ) -> Centre {
-        let label = self.text(position, label);
-        let module = self.text(position, module);
-        let src = self.text(position, src);
+        let (label, module, src) = (escape::text(label), escape::text(module), escape::text(src));
         self.key.clear();
         for part in [&label, &module, &src] {
             self.key.extend_from_slice(part.as_bytes());
@@ -106,19 +103,8 @@ impl Centres {
         centre
     }
 
-    fn text<'t>(&mut self, position: Position, bytes: &'t [u8]) -> Cow<'t, str> {
-        let text = String::from_utf8_lossy(bytes);
-        if matches!(text, Cow::Owned(_)) {
-            self.not_utf8.add_with(position, || quote(bytes));
-        }
-        text
-    }
-
     /// Notes what was remarkable.
     pub(in crate::importers) fn finish(&self, sink: &mut dyn Sink) {
-        self.not_utf8.note_with(sink, Severity::Warning, |count, first| {
-            format!("{count} texts are not UTF-8 (first: {first}): what is not stands as U+FFFD")
-        });
         self.same_start.note_with(sink, Severity::Info, |count, first| {
             format!(
                 "{count} cost centres differ from another of their name in nothing but the end of the source span \

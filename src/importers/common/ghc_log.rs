@@ -85,7 +85,6 @@ pub(in crate::importers) struct Log {
     /// Ticks that the samples state.
     pub(in crate::importers) ticks: u64,
     pub(in crate::importers) repeated_centres: Counted,
-    pub(in crate::importers) latin1: Counted,
     pub(in crate::importers) reserved: Counted,
     pub(in crate::importers) own_parents: Counted,
     pub(in crate::importers) roots_of_their_own: Counted,
@@ -352,7 +351,6 @@ impl<'a> Teller<'a, '_> {
         let infos = [
             (&log.returns_to_root, "back edges lead to a root: who called is not written"),
             (&log.repeated_centres, "cost centres are declared a second time"),
-            (&log.latin1, "names are not UTF-8: they are read as Latin-1"),
         ];
         for (counted, message) in infos {
             counted.note(*sink, Severity::Info, |count| format!("{count} {message}"));

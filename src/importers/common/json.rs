@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::io::Read;
 
 use super::counted::Counted;
+use super::utf16::{half, utf16};
 use crate::error::{ImportError, Position, quote};
 use crate::input::Input;
 
@@ -502,7 +503,7 @@ fn is_blank(byte: u8) -> bool {
 }
 
 /// Adds what stands behind a backslash; says how many bytes that took, `None` if nothing of the sort may stand there. Half
-/// of a letter becomes U+FFFD.
+/// of a letter becomes bytes that are no UTF-8: U+DC80 to U+DCFF the byte that Python and our writers mean by it.
 fn unescape(behind: &[u8], text: &mut Vec<u8>) -> Option<usize> {
     let byte = match *behind.first()? {
         byte @ (b'\\' | b'"' | b'/') => byte,
@@ -516,7 +517,10 @@ fn unescape(behind: &[u8], text: &mut Vec<u8>) -> Option<usize> {
             if !digits.iter().all(u8::is_ascii_hexdigit) {
                 return None;
             }
-            let (letter, length) = utf16(behind.get(1..)?).unwrap_or((char::REPLACEMENT_CHARACTER, 4));
+            let Some((letter, length)) = utf16(behind.get(1..)?) else {
+                half(digits, text);
+                return Some(5);
+            };
             text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
             return Some(1 + length);
         }
@@ -547,21 +551,6 @@ fn unescape_ghc(behind: &[u8], text: &mut Vec<u8>) -> usize {
             0
         }
     }
-}
-
-/// The letter that stands behind `\u`, and how many bytes it takes.
-fn utf16(behind: &[u8]) -> Option<(char, usize)> {
-    let unit = |at: usize| {
-        let digits = behind.get(at..at + 4).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let first = unit(0)?;
-    if let Ok(letter) = u32::from(first).try_into() {
-        return Some((letter, 4));
-    }
-    let second = unit(6).filter(|_| behind.get(4..6) == Some(b"\\u"))?;
-    let letter = char::decode_utf16([first, second]).next()?.ok()?;
-    Some((letter, 10))
 }
 
 /// Whether a text may end before this.
@@ -621,7 +610,9 @@ mod tests {
             (r#""plain""#, Ok("plain")),
             (r#""\"\\\/\b\f\n\r\t""#, Ok("\"\\/\u{8}\u{c}\n\r\t")),
             (r#""\u8a08\ud83d\ude00""#, Ok("計\u{1f600}")),
-            (r#""\ud83d!""#, Ok("\u{fffd}!")),
+            (r#""\ud83d!""#, Ok(r"\x{ed}\x{a0}\x{bd}!")),
+            (r#""\udf00\udbff""#, Ok(r"\x{ed}\x{bc}\x{80}\x{ed}\x{af}\x{bf}")),
+            (r#""gr\udcf6\udcdfe""#, Ok(r"gr\x{f6}\x{df}e")),
             (r#""\x""#, Err("line 1 (byte 1): expected an escape sequence, found \"\\\\x\\\"\"")),
             (r#""\u12g4""#, Err("line 1 (byte 1): expected an escape sequence, found \"\\\\u12g4\\\"\"")),
             ("\"open", Err("line 1 (byte 5): expected `\"`, the end of a text, found the end of the file")),
@@ -637,7 +628,7 @@ mod tests {
         let mut input = Input::new(Box::new(json.as_bytes()), Limits::default(), Stop::default())?;
         let mut text = Vec::new();
         Reader::new(&mut input).text(Ends::Quote, &mut text)?;
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        Ok(crate::escape::owned(text))
     }
 
     #[test]

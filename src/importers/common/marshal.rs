@@ -3,7 +3,10 @@
 
 use std::rc::Rc;
 
+use byteorder::{ByteOrder, LE};
+
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::input::Input;
 
 /// Objects within each other; profiles have 4.
@@ -120,10 +123,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         let object = match byte & !REFERRED {
             b'0' => return Ok(None),
             b'N' | b'T' | b'F' | b'.' | b'S' => Object::Other,
-            b'i' => Object::Integer(i64::from(i32::from_le_bytes(self.array()?))),
-            b'I' => Object::Integer(i64::from_le_bytes(self.array()?)),
+            b'i' => Object::Integer(i64::from(LE::read_i32(&self.array::<4>()?))),
+            b'I' => Object::Integer(LE::read_i64(&self.array::<8>()?)),
             b'l' if self.codes > 0 => {
-                let digits = i32::from_le_bytes(self.array()?).unsigned_abs();
+                let digits = LE::read_i32(&self.array::<4>()?).unsigned_abs();
                 self.take(2 * u64::from(digits))?;
                 Object::Other
             }
@@ -142,7 +145,7 @@ impl<'r, 'a> Reader<'r, 'a> {
                 self.tuple(3, depth)?;
                 Object::Other
             }
-            b'g' => Object::Real(f64::from_le_bytes(self.array()?)),
+            b'g' => Object::Real(LE::read_f64(&self.array::<8>()?)),
             b'f' => {
                 let [length] = self.array()?;
                 let text = self.take(u64::from(length))?;
@@ -255,11 +258,11 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// A whole number in digits of 15 bits.
     fn long(&mut self, at: Position) -> Result<Object, ImportError> {
-        let length = i32::from_le_bytes(self.array()?);
+        let length = LE::read_i32(&self.array::<4>()?);
         let too_large = || ImportError::malformed(at, "a number that fits", "a larger one");
         let mut value: i64 = 0;
         for place in 0..length.unsigned_abs() {
-            let digit = i64::from(u16::from_le_bytes(self.array()?));
+            let digit = i64::from(LE::read_u16(&self.array::<2>()?));
             let shifted = 1_i64.checked_shl(15 * place).filter(|_| place < 4).ok_or_else(too_large)?;
             value = digit.checked_mul(shifted).and_then(|digit| value.checked_add(digit)).ok_or_else(too_large)?;
         }
@@ -267,11 +270,11 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     fn text(&mut self, length: u64) -> Result<Object, ImportError> {
-        Ok(Object::Text(String::from_utf8_lossy(self.take(length)?).into()))
+        Ok(Object::Text(escape::text(self.take(length)?).into()))
     }
 
     fn length(&mut self) -> Result<u32, ImportError> {
-        Ok(u32::from_le_bytes(self.array()?))
+        Ok(LE::read_u32(&self.array::<4>()?))
     }
 
     fn byte(&mut self, what: &str) -> Result<u8, ImportError> {

@@ -168,11 +168,19 @@ pub(in crate::importers) struct FrameText<'l> {
 }
 
 impl FrameText<'_> {
+    /// The address as a number: it has at most 16 digits.
+    pub(in crate::importers) fn address(&self) -> u64 {
+        hexadecimal(self.address).unwrap_or_default()
+    }
+
     /// Where the symbol starts, if the offset is printed.
     pub(in crate::importers) fn start(&self) -> Option<u64> {
-        let number = |text| u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok();
-        Some(number(self.address)?.wrapping_sub(number(self.offset)?))
+        Some(hexadecimal(self.address)?.wrapping_sub(hexadecimal(self.offset)?))
     }
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u64> {
+    u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// Reads `1585 helper+0x1e (/path/of/binary)`, blanks in front of it, or what `-F` has left of it.

@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 use super::counted::{Counted, many};
 use super::protobuf::{Bytes, Field};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::Sink;
 
 /// Sample types of one file: the memory for open nodes is a multiple of it. The metrics of any other format fit.
@@ -132,9 +133,9 @@ impl Texts {
         })
     }
 
-    /// The text, with replacement characters where it is no UTF-8.
-    pub(in crate::importers) fn lossy(&self, reference: Reference) -> Result<Cow<'_, str>, ImportError> {
-        self.get(reference).map(String::from_utf8_lossy)
+    /// The text, with bytes that are no UTF-8 escaped.
+    pub(in crate::importers) fn text(&self, reference: Reference) -> Result<Cow<'_, str>, ImportError> {
+        self.get(reference).map(escape::text)
     }
 }
 

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::dictionary::Dictionary;
 use crate::error::{ImportError, Position};
 use crate::events::{Frame, MetricId, Sample, Sink};
-use crate::input::Input;
+use crate::input::{HEAD, Input};
 
 /// Frames of one stack: a line of the largest size would otherwise become eight million nodes.
 pub(in crate::importers) const MOST_FRAMES: usize = 1 << 20;
@@ -163,6 +163,10 @@ impl<N: Name> Stacks<N> {
     pub(in crate::importers) fn names(&self) -> &N {
         &self.names
     }
+
+    pub(in crate::importers) fn names_mut(&mut self) -> &mut N {
+        &mut self.names
+    }
 }
 
 /// What a stack without end is told.
@@ -179,6 +183,12 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     let whole = CHUNK * ones.iter().zip(others).take_while(|(one, other)| one == other).count();
     let tails = one.iter().zip(other).skip(whole);
     whole + tails.take_while(|(one, other)| one == other).count()
+}
+
+/// The whole lines of the first bytes of a file, without blanks at their ends.
+pub(in crate::importers) fn whole_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = if head.len() < HEAD { head.len() } else { memchr::memrchr(b'\n', head).unwrap_or(0) };
+    head.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end)
 }
 
 /// What stands before the last blank or tab of a line, without blanks at its end, and what stands behind it.

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::counted::{Counted, many};
 use super::json::{Ends, Reader, Within};
 use crate::error::{ImportError, Position, quote};
+use crate::escape;
 use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Severity, Sink};
 
 /// Reads functions, and counts members of objects that nobody knows.
@@ -55,9 +56,9 @@ impl CallFrames {
             [b'(', .., b')'] if self.url.is_empty() => Kind::Pseudo,
             _ => Kind::Function,
         };
-        let name = String::from_utf8_lossy(&self.name);
+        let name = escape::text(&self.name);
         let name = if name.is_empty() { "(anonymous)" } else { name.as_ref() };
-        let file = &String::from_utf8_lossy(&self.url);
+        let file = &escape::text(&self.url);
         // Without a line, a column tells nothing.
         let first_col = if line == 0 { 0 } else { column };
         Ok(sink.function(FunctionDef { kind, file, first_line: line, first_col, ..FunctionDef::named(name) }))

@@ -1,11 +1,12 @@
 //! Strongly connected components of a call graph: functions that call each other, directly or through others, belong
 //! together. Between two components there is no recursion.
 
-use super::NONE;
+/// The index of nothing.
+const NONE: u32 = u32::MAX;
 
 /// The component of each function; equal numbers belong together. Takes time and room in proportion to functions and
 /// calls, and no stack of its own, however long a chain of calls is.
-pub(super) fn components(functions: usize, calls: &[(u32, u32)]) -> Vec<u32> {
+pub(crate) fn components(functions: usize, calls: &[(u32, u32)]) -> Vec<u32> {
     let (starts, callees) = by_caller(functions, calls);
     // After Tarjan: `met` counts functions in the order in which a walk meets them, and `lowest` is the first one met
     // that can be reached from a function and has no component yet.

@@ -1,17 +1,20 @@
 //! What adds up over a whole run: the dictionaries of functions, lines and edges with their sums, and the figures that the
 //! file itself gives.
 
+mod derived;
+
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 use prefetch_index::prefetch_index;
 
-use super::components::components;
+use derived::{Derived, Recursion};
+
 use super::rows::{EdgeRow, Figures, Function, InfoFigures, InfoRow, Place, Rows};
-use super::sums::{CUMULATIVE, Count, EdgeSums, OUTERMOST, Opened, SEEN, Sums, Tally};
+use super::sums::{Count, EdgeSums, Opened, Sums, Tally};
 use super::{NONE, index};
-use crate::events::{EdgeCost, EdgeKind, Fidelity, Frame, FunctionId, Line, MetricId};
+use crate::events::{EdgeCost, EdgeKind, Frame, FunctionId, Line, MetricId};
 use crate::hash_index::HashIndex;
 
 /// What changes with every node of a function, apart from its text.
@@ -92,27 +95,6 @@ impl KnownEdge {
     }
 }
 
-/// Whether a function can be called while a call of it is under way.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Recursion {
-    No,
-    /// It calls itself, and through no other function.
-    Alone,
-    WithOthers,
-}
-
-/// What edges say of a function in one metric.
-#[derive(Clone, Copy)]
-struct Derived {
-    calls: Option<Tally>,
-    /// Calls from functions with which it does not recur.
-    primitive: Option<Tally>,
-    /// Cost of everything it called.
-    called: Option<f64>,
-    /// The part of it that went to functions with which it does not recur.
-    left: Option<f64>,
-}
-
 /// The dictionaries. Functions, lines and edges are named by their index; sums lie metric by metric behind each other.
 #[derive(Default)]
 pub(super) struct Ledger {
@@ -170,6 +152,11 @@ impl Ledger {
         let state = FunctionState { count, site: NONE, first_line: NONE, edge: NONE, mentioned: false, is_container };
         self.function_states.push(state);
         self.function_sums.resize(self.functions.len() * self.metrics, Sums::default());
+    }
+
+    /// How many functions there are.
+    pub(super) fn functions(&self) -> usize {
+        self.functions.len()
     }
 
     /// Whether there is such a function.
@@ -415,64 +402,6 @@ impl Ledger {
         }
     }
 
-    /// Works out what a file that knows no paths leaves open. A call from one component of the call graph to another has
-    /// no call of the callee around it, so that its three costs are one; a call of a function by itself is never outermost.
-    /// Everything else within a component stays unknown.
-    pub(super) fn derive(&mut self, fidelity: Fidelity) {
-        if fidelity != Fidelity::Edges {
-            return;
-        }
-        let caller_of = |edge: &KnownEdge, sites: &[Site]| sites[edge.site as usize].function;
-        let pairs = self.edges.iter().map(|edge| (caller_of(edge, &self.sites), edge.callee));
-        let calls: Vec<(u32, u32)> = pairs.filter(|(caller, _)| *caller != NONE).collect();
-        let component = components(self.functions.len(), &calls);
-        let mut sizes = vec![0_usize; self.functions.len()];
-        for component in &component {
-            sizes[*component as usize] += 1;
-        }
-        let alone = component.iter().map(|component| match sizes[*component as usize] {
-            1 => Recursion::No,
-            _ => Recursion::WithOthers,
-        });
-        self.recursions = alone.collect();
-        for (caller, callee) in calls {
-            if caller == callee && self.recursions[callee as usize] == Recursion::No {
-                self.recursions[callee as usize] = Recursion::Alone;
-            }
-        }
-        let nothing = Derived { calls: None, primitive: None, called: Some(0.0), left: Some(0.0) };
-        self.derived = vec![nothing; self.functions.len() * self.metrics];
-        for (metric, at) in product(self.metrics, self.edges.len()) {
-            let edge = &self.edges[at];
-            let caller = caller_of(edge, &self.sites);
-            let leaves = caller == NONE || component[caller as usize] != component[edge.callee as usize];
-            let sums = &mut self.edge_sums[at * self.metrics + metric];
-            if leaves {
-                let known = sums.get(SEEN).or(sums.get(CUMULATIVE)).or(sums.get(OUTERMOST));
-                for part in [CUMULATIVE, OUTERMOST, SEEN] {
-                    sums.fill(part, known);
-                }
-            } else if caller == edge.callee && edge.kind == EdgeKind::Call {
-                sums.fill(OUTERMOST, Some(0.0));
-            }
-            if edge.kind == EdgeKind::Back {
-                continue;
-            }
-            let seen = sums.get(SEEN);
-            let callee = &mut self.derived[edge.callee as usize * self.metrics + metric];
-            callee.calls.get_or_insert_default().add(edge.calls.get());
-            if leaves {
-                callee.primitive.get_or_insert_default().add(edge.calls.get());
-            }
-            if caller != NONE {
-                let caller = &mut self.derived[caller as usize * self.metrics + metric];
-                let add = |sum: Option<f64>| sum.zip(seen).map(|(sum, part)| sum + part);
-                caller.called = add(caller.called);
-                caller.left = if leaves { add(caller.left) } else { caller.left };
-            }
-        }
-    }
-
     /// Keeps what the file itself says of a function or line ([`NONE`] for functions).
     pub(super) fn record(&mut self, metric: MetricId, function: u32, line: u32, figures: InfoFigures) {
         let next = index(self.recorded.len());
@@ -499,7 +428,7 @@ impl Ledger {
     pub(super) fn is_finite(&self) -> bool {
         let sums = self.function_sums.iter().chain(&self.line_sums);
         let edges = self.edge_sums.iter().flat_map(|edge| edge.sums);
-        let derived = self.derived.iter().flat_map(|derived| [derived.called, derived.left]).flatten();
+        let derived = self.derived.iter().flat_map(Derived::sums);
         sums.flat_map(|sums| [sums.exclusive, sums.cumulative, sums.seen])
             .chain(edges)
             .chain(derived)
@@ -561,7 +490,7 @@ impl Ledger {
         let key = (index(metric), index(function), NONE);
         let mut figures = self.figures(&known.count, sums, key);
         if let Some(derived) = self.derived.get(function * self.metrics + metric) {
-            fill_function(&mut figures, derived, self.recursions[function]);
+            derived.fill(&mut figures);
         }
         let row = InfoRow { metric: MetricId(key.0), function: FunctionId(key.1), place: None, figures };
         (metric == self.default || figures.has_cost()).then_some(row)
@@ -631,21 +560,6 @@ impl Ledger {
             figures.recorded = true;
         }
         figures
-    }
-}
-
-/// Fills what the file does not say of a function, from the edges. If it recurs alone, what it called elsewhere is in its
-/// outermost calls, whichever level called.
-fn fill_function(figures: &mut InfoFigures, derived: &Derived, recursion: Recursion) {
-    let with = |called: Option<f64>| figures.exclusive.zip(called).map(|(exclusive, called)| exclusive + called);
-    let (seen, cumulative) = (with(derived.called), with(derived.left));
-    let recurs_with_others = recursion == Recursion::WithOthers;
-    figures.seen = figures.seen.or(seen);
-    figures.cumulative = figures.cumulative.or(cumulative.filter(|_| !recurs_with_others));
-    if figures.calls.is_none() {
-        figures.calls = derived.calls.and_then(Tally::get);
-        let primitive = derived.primitive.and_then(Tally::get).filter(|_| !recurs_with_others);
-        figures.primitive = figures.primitive.or(primitive);
     }
 }
 
