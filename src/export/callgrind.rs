@@ -24,9 +24,10 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::{
     BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, NAMES, PATHS,
-    Parts, SAME_NAME, TITLE, UNKNOWN, one_line, signed,
+    Parts, RAW_NAMES, SAME_NAME, TITLE, UNKNOWN, one_line, signed,
 };
-use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
+use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
+use crate::escape::Bytes;
 use crate::events::Kind;
 use crate::store::{EdgeRow, FunctionRow, LineRow, MetricInfo};
 
@@ -38,6 +39,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::All,
     layouts: &[],
     options: &[],
+    packing: Packing::Plain,
     losses: &[
         PATHS,
         METRIC,
@@ -50,6 +52,7 @@ pub const EXPORT: Export = Export {
         KINDS,
         DEFINITIONS,
         NAMES,
+        RAW_NAMES,
         SAME_NAME,
         COLUMNS,
         LINE_ZERO,
@@ -117,6 +120,7 @@ const UNITS: [&str; 22] = [
 const UNKNOWN_NAME: &str = "???";
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+    let out = &mut Bytes(out);
     losses.add(PATHS, profile.nodes);
     losses.add(METRICS, profile.other_metrics);
     losses.add(TITLE, profile.run.title.is_some().into());
@@ -216,6 +220,16 @@ impl Numbers {
     }
 }
 
+/// What the calls of a file say of a function.
+#[derive(Clone, Default)]
+struct Written {
+    calls: u64,
+    /// What its callers paid.
+    paid: f64,
+    /// What the functions cost that it called.
+    called: f64,
+}
+
 struct Writer<'p> {
     profile: &'p Profile<'p>,
     /// Places in `profile.metrics`, in the order of the events.
@@ -227,10 +241,12 @@ struct Writer<'p> {
     files: Numbers,
     objects: Numbers,
     has_objects: bool,
+    /// By function: the numbers of object, file and name, once they have been written.
+    positions: Vec<Option<[String; 3]>>,
     /// Lines of functions, with their file where the function's own has none of that number: where calls come from.
     lines: HashMap<(usize, i64), Option<String>>,
-    /// Calls of each function, and what it called cost, by the calls that are written.
-    called: Vec<(u64, f64)>,
+    /// By the calls that are written, for each function.
+    written: Vec<Written>,
 }
 
 impl<'p> Writer<'p> {
@@ -250,6 +266,7 @@ impl<'p> Writer<'p> {
             let is_named = name && !function.name.is_empty();
             let is_placed = module && file && texts[1] != UNKNOWN_NAME && texts[2] != UNKNOWN_NAME;
             losses.add(NAMES, (!is_named || !is_placed).into());
+            losses.add(RAW_NAMES, function.raw_name.is_some().into());
             losses.add(KINDS, (function.kind != Kind::Function).into());
             losses.add(DEFINITIONS, (function.place != (0, 0)).into());
             losses.add(SAME_NAME, (!known.insert(texts.map(|text| line_name(text)))).into());
@@ -264,7 +281,8 @@ impl<'p> Writer<'p> {
             objects: Numbers::default(),
             has_objects: profile.functions.iter().any(|function| !function.module.is_empty()),
             lines: HashMap::new(),
-            called: vec![(0, 0.0); profile.functions.len()],
+            written: vec![Written::default(); profile.functions.len()],
+            positions: vec![None; profile.functions.len()],
         })
     }
 
@@ -282,11 +300,24 @@ impl<'p> Writer<'p> {
         out: &mut dyn Write,
     ) -> Result<(), ExportError> {
         let known = &self.profile.functions[function];
+        // Names may be long, and callers many.
+        let numbers = self.positions[function].take().unwrap_or_else(|| {
+            let object = self.has_objects.then(|| self.objects.name(&line_name(&known.module)));
+            [
+                object.unwrap_or_default(),
+                self.files.name(&line_name(&known.file)),
+                self.names.name(&line_name(&known.name)),
+            ]
+        });
         if self.has_objects {
-            writeln!(out, "{object}={}", self.objects.name(&line_name(&known.module)))?;
+            writeln!(out, "{object}={}", numbers[0])?;
         }
-        writeln!(out, "{file}={}", self.files.name(&line_name(&known.file)))?;
-        Ok(writeln!(out, "{name}={}", self.names.name(&line_name(&known.name)))?)
+        writeln!(out, "{file}={}\n{name}={}", numbers[1], numbers[2])?;
+        self.positions[function] = Some(numbers.map(|number| match number.find(')') {
+            Some(end) => number[..=end].to_owned(),
+            None => number,
+        }));
+        Ok(())
     }
 
     /// Writes the own costs of all functions, line by line.
@@ -408,17 +439,20 @@ impl<'p> Writer<'p> {
                 losses.add(UNKNOWN, rows[*at].seen.is_none().into());
                 figures.push(signed(rows[*at].seen.unwrap_or(0.0), losses));
             }
-            self.called[callee].0 += calls;
-            self.called[caller].1 += rows[self.metrics[0]].seen.unwrap_or(0.0);
+            let cost = rows[self.metrics[0]].seen.unwrap_or(0.0);
+            self.written[callee].calls += calls;
+            self.written[callee].paid += cost;
+            self.written[caller].called += cost;
             write_figures(&line.to_string(), &figures, out)
         })
     }
 
     /// Counts figures of functions that are not the sums of what has been written.
     fn lose_sums(&self, losses: &mut Losses) {
-        for (function, (calls, called)) in self.profile.functions.iter().zip(&self.called) {
+        for (function, Written { calls, paid, called }) in self.profile.functions.iter().zip(&self.written) {
             losses.add(OUTSIDE_CALLS, function.calls.is_some_and(|known| known != *calls).into());
-            let sum = function.exclusive.unwrap_or(0.0) + called;
+            // Readers take what the callers paid where it is more.
+            let sum = (function.exclusive.unwrap_or(0.0) + called).max(*paid);
             let differs = |seen: f64| super::common::differ(seen, sum);
             losses.add(INCLUSIVE, function.seen.is_some_and(differs).into());
         }

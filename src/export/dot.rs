@@ -25,7 +25,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use super::common::{BACK_EDGES, FACTS, LABELS, METRICS, MIN_PCT, NAMES, PATHS, least_share, many, place, printable};
-use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
+use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::options::{OptionDef, Takes};
 use crate::report::render::number::{Scale, fixed, shortest};
 use crate::report::{self, ReportError};
@@ -57,6 +57,7 @@ pub const EXPORT: Export = Export {
         OptionDef { name: "keep-empty", takes: Takes::Nothing, meaning: "keep functions that nothing is known of" },
         OptionDef { name: SVG, takes: Takes::Nothing, meaning: "draw the graph: calls the program dot of Graphviz" },
     ],
+    packing: Packing::Plain,
     losses: &[PATHS, METRICS, FACTS, LINE_COSTS, NAMES, SMALL, SMALL_CALLS, BACK_EDGES, LABELS],
     write,
 };

@@ -7,11 +7,12 @@
 //! # What is written
 //! - Runs with paths as `tree`, all others as `data`: a row for every function and every line of it, with calls and times in
 //!   ms with all their digits, minus as `¯`.
-//! - In the layout 0.9.0 ticks (the metric `ticks`), no line as nothing, and the labels of inclusive and exclusive swapped, as
+//! - In the layout 0.9.0 ticks (how often the timer was read), no line as nothing, and the labels of inclusive and exclusive swapped, as
 //!   that version writes them. In the layout 1.37 no ticks, right labels, and `¯1` for no line in trees. Without `--layout`,
 //!   0.9.0 where ticks are known, else 1.37.
 //! - Times as each version has them: those of 0.9.0's trees are corrected for the timer's cost, all others are made raw
 //!   where it is known how.
+//! - What is unknown is left empty.
 //! - Another decimal mark and field separator with `--separators`.
 //! - What has no name is called `(no name)`; in names, NUL becomes `␀`. Everything else stays as it is.
 //!
@@ -23,9 +24,11 @@ use std::io::Write;
 
 use super::common::dyalog::{Holds, LAYOUTS, LOSSES, Table};
 use super::common::{FACTS, TITLE};
-use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
+use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
 use crate::options::{OptionDef, Takes};
-use crate::report::render::csv::{line, number, quoted};
+use crate::report::ReportError;
+use crate::report::render::csv::{self, Dialect};
+use crate::report::render::number::Scale;
 use crate::separators::Separators;
 
 /// See the module's page.
@@ -40,13 +43,14 @@ pub const EXPORT: Export = Export {
         takes: Takes::Separators,
         meaning: "Decimal mark and field separator, such as \",;\", of a CSV file that is written [default: \".,\"]",
     }],
+    packing: Packing::Plain,
     losses: &LOSSES,
     write,
 };
 
 const SEPARATORS: &str = "separators";
 
-const HOLDS: Holds = Holds { settings: false, character: |character| character != '\0', old_name: "Element" };
+const HOLDS: Holds = Holds { settings: false, character: |character| character != '\0' };
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
     let table = Table::of(profile, HOLDS, losses)?;
@@ -56,14 +60,13 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(FACTS, facts.count() as u64);
     let separators = profile.options.value(SEPARATORS).and_then(|text| text.parse().ok());
     let separators: Separators = separators.unwrap_or_default();
-    let titles = table.titles();
-    line(titles.iter().map(|title| quoted(title)), separators, out)?;
-    table.each(losses, |row| {
-        let cells = table.cells(row, str::to_owned);
-        let cells = titles.iter().zip(cells).map(|(title, cell)| match *title {
-            "Element" => quoted(&cell),
-            _ => number(cell, separators),
-        });
-        Ok(line(cells, separators, out)?)
-    })
+    let records = csv::Table {
+        columns: table.columns(),
+        scale: Some(Scale::of(table.time(), None).map_err(ReportError::Usage)?),
+        decimals: None,
+        separators,
+        dialect: Dialect::Dyalog(table.style(), table.rows()),
+    };
+    records.titles(out)?;
+    table.each(losses, |row| Ok(records.row(row, out)?))
 }

@@ -7,12 +7,14 @@
 //! # What is written
 //! - Runs with paths as `tree`, all others as `data`: an entry for every function and every line of it, with calls and times
 //!   in ms with all their digits, minus as `¯`.
-//! - In the layout 0.9.0 ticks (the metric `ticks`), names in `Function`, an empty `Line` for whole functions, and the labels
-//!   of inclusive and exclusive swapped, as that version writes them. In the layout 1.37 no ticks, names in `Element`, right
-//!   labels, and `¯1` for no line in trees. Without `--layout`, 0.9.0 where ticks are known, else 1.37.
+//! - In the layout 0.9.0 ticks (how often the timer was read), names in `Function`, an empty `Line` for whole functions, and
+//!   the labels of inclusive and exclusive swapped, as that version writes them. In the layout 1.37 no ticks, names in
+//!   `Element`, right labels, and `¯1` for no line in trees. Without `--layout`, 0.9.0 where ticks are known, else 1.37.
+//! - What is unknown is left empty.
 //! - Times as each version has them: those of 0.9.0's trees are corrected for the timer's cost, all others are made raw
 //!   where it is known how. `TimerBias` is left out where readers would make a wrong correction of it.
-//! - Title, version, command and the file's own totals, where the run has them. `TotalTime` is otherwise the run's total.
+//! - Title, version, command and the file's own totals, where the run has them; the version only if it is that of the
+//!   layout. `TotalTime` is otherwise the run's total.
 //! - What has no name is called `(no name)`. Control characters that XML cannot hold become their pictures (`␀` and the
 //!   like), the two others that it cannot hold become U+FFFD. Everything else stays as it is.
 //!
@@ -22,10 +24,13 @@
 
 use std::io::Write;
 
-use super::common::dyalog::{CORRECTING, Holds, LAYOUTS, LOSSES, Table};
+use super::common::dyalog::{Holds, LAYOUTS, LOSSES, Table};
 use super::common::{FACTS, TITLE};
-use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
-use crate::report::render::xml::{begin, end, entry, escaped, is_held, time};
+use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
+use crate::dyalog_files::Said;
+use crate::report::ReportError;
+use crate::report::render::number::Scale;
+use crate::report::render::xml::{self, begin, end, escaped, is_held, milliseconds_of_apl as time};
 
 /// See the module's page.
 pub const EXPORT: Export = Export {
@@ -35,20 +40,19 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::All,
     layouts: LAYOUTS,
     options: &[],
+    packing: Packing::Plain,
     losses: &LOSSES,
     write,
 };
 
-const HOLDS: Holds = Holds { settings: true, character: is_held, old_name: "Function" };
+const HOLDS: Holds = Holds { settings: true, character: is_held };
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
     let table = Table::of(profile, HOLDS, losses)?;
-    begin(!table.is_old(), &settings(profile, &table, losses), out)?;
-    let titles = table.titles();
-    table.each(losses, |row| {
-        let cells = table.cells(row, escaped);
-        Ok(entry(titles.iter().copied().zip(cells), out)?)
-    })?;
+    begin(table.style(), &settings(profile, &table, losses), out)?;
+    let scale = Scale::of(table.time(), None).map_err(ReportError::Usage)?;
+    let entries = xml::Table::new(table.columns(), table.style(), scale);
+    table.each(losses, |row| Ok(entries.row(row, out)?))?;
     Ok(end(out)?)
 }
 
@@ -57,9 +61,7 @@ fn settings(profile: &Profile<'_>, table: &Table<'_, '_>, losses: &mut Losses) -
     let told = |name: &str| profile.told.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str());
     let report = if table.is_tree() { "tree" } else { "data" };
     let command = told("command").filter(|command| command.split_whitespace().next() == Some(report));
-    let corrects = table.is_said_to_be_corrected();
-    let version = told("tool_version").filter(|version| !corrects || version.starts_with(CORRECTING));
-    let version = version.or(corrects.then_some("0.9.0"));
+    let Said { version, bias, .. } = table.said();
     let title = profile.run.title.as_deref();
     losses.add(TITLE, title.is_some_and(|title| title.trim().is_empty() || !title.chars().all(is_held)).into());
     let total = time(table.time().total);
@@ -88,7 +90,7 @@ fn settings(profile: &Profile<'_>, table: &Table<'_, '_>, losses: &mut Losses) -
     let facts = profile.told.iter().filter(|(name, text)| !is_written(name, text));
     losses.add(FACTS, facts.count() as u64);
     settings.map(|(name, text)| match name {
-        "TimerBias" => (name, table.timer_bias().map(time)),
+        "TimerBias" => (name, bias.map(time)),
         _ => (name, text.map(escaped)),
     })
 }

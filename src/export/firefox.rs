@@ -25,7 +25,7 @@ use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, RECORDED, SAME_NAME,
     TITLE, json,
 };
-use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
+use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
 use crate::events::Kind;
 use crate::report::render::number::shortest;
 
@@ -37,6 +37,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::One,
     layouts: &[],
     options: &[],
+    packing: Packing::Plain,
     losses: &[
         CALLS, METRIC, METRICS, TOTALS, TITLE, FACTS, BACK_EDGES, LABELS, KINDS, SAME_NAME, RECORDED, ABSENT,
         LINE_ZERO, LINE_FILES, SIBLINGS, CUMULATIVE, FRACTIONS, LARGE,
@@ -149,7 +150,10 @@ impl<'p> Threads<'p> {
             self.open = Some(Thread { around, stacks: Vec::new(), last: Vec::new(), samples: Vec::new() });
         }
         let Some(thread) = &mut self.open else { return Ok(()) };
-        let same = thread.last.iter().zip(sample.stack).take_while(|((last, _), frame)| last == *frame).count();
+        // What has stayed is not compared: stacks may be deep, and samples many. A frame that came again has its old stack.
+        let kept = sample.kept.min(thread.last.len());
+        let again = thread.last[kept..].iter().zip(&sample.stack[kept..]);
+        let same = kept + again.take_while(|((last, _), frame)| last == *frame).count();
         thread.last.truncate(same);
         for frame in &sample.stack[same..] {
             let prefix = thread.last.last().map_or(NONE, |(_, stack)| *stack);

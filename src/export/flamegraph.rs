@@ -25,7 +25,7 @@ use super::common::{
     ABSENT, BACK_EDGES, FACTS, LABELS, LINES, METRICS, MIN_PCT, NAMES, NEGATIVE, RECORDED, least_share, many, place,
     printable,
 };
-use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
+use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::report::ReportError;
 use crate::report::render::number::{Scale, fixed, shortest};
 
@@ -37,6 +37,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::One,
     layouts: &[],
     options: &[MIN_PCT],
+    packing: Packing::Plain,
     losses: &[LINES, METRICS, FACTS, BACK_EDGES, LABELS, NAMES, RECORDED, ABSENT, CUMULATIVE, NARROW, FREE, NEGATIVE],
     write,
 };

@@ -6,7 +6,8 @@
 //!
 //! # What is written
 //! - A line for each place in the tree of calls that cost something itself, with that cost as a whole number: ns, bytes or a
-//!   count. The lines add up to the run's total, as far as nothing gets lost.
+//!   count. The lines add up to the run's total, as far as nothing gets lost. Where no place costs anything, the first one is
+//!   written with a cost of 0: an empty file tells nothing.
 //! - Threads, roots and the like are frames like others. Lines of functions are none: the frame is the function.
 //! - In names, a semicolon is written `\x3b`, and so is every control character, by its two hexadecimal digits. So are a
 //!   blank at the end of a name, one in front of a number there, which readers would take for a second cost, and the `#` of a
@@ -28,7 +29,8 @@ use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
     RAW_NAMES, RECORDED, SAME_NAME, TITLE, has_place, lose_calls, lose_facts, lose_kinds, lose_metric, whole,
 };
-use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
+use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
+use crate::escape::Bytes;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {
@@ -38,6 +40,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::One,
     layouts: &[],
     options: &[],
+    packing: Packing::Plain,
     losses: &[
         LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, RAW_NAMES, NAMES, SAME_NAME,
         RECORDED, ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
@@ -70,11 +73,14 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         losses.add(NAMES, matches!(name, Cow::Owned(_)).into());
         names.push((number, name));
     }
+    let out = &mut Bytes(out);
     let mut placed = vec![false; names.len()];
     let mut stacks = Stacks::default();
     let mut stack = String::new();
     // Where each frame of the stack ends.
     let mut ends: Vec<usize> = Vec::new();
+    let mut has_cost = false;
+    let mut first_free: Option<String> = None;
     profile.each_call(losses, |call, losses| {
         let (number, name) = &names[call.function];
         stacks.enter(&call, *number, losses);
@@ -88,11 +94,20 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         stack.push_str(name);
         ends.push(stack.len());
         match whole(call.exclusive, losses) {
-            0 => losses.add(FREE, (call.cumulative == 0.0).into()),
-            cost => writeln!(out, "{stack} {cost}")?,
+            0 if call.cumulative != 0.0 => {}
+            0 if first_free.is_none() => first_free = Some(stack.clone()),
+            0 => losses.add(FREE, 1),
+            cost => {
+                has_cost = true;
+                writeln!(out, "{stack} {cost}")?;
+            }
         }
         Ok(())
     })?;
+    match first_free {
+        Some(stack) if !has_cost => writeln!(out, "{stack} 0")?,
+        first => losses.add(FREE, first.is_some().into()),
+    }
     stacks.leave(0, losses);
     losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
     Ok(())

@@ -12,7 +12,7 @@
 //!   are left out: what they called is called by the function.
 //! - What stands below a root `(built-in)` goes back to where GHC has it, below the root of the program.
 //! - One sample with the entries, ticks and words of all stacks, unless nothing is known of any.
-//! - Ticks are the metric `ticks` where `time` is so many whole ms for each, as in what GHC wrote; else the run's default
+//! - Ticks are a count of which `time` is so many whole ms for each, as in what GHC wrote; else the run's default
 //!   metric if it is a time, at 1 ms a tick, or a count. Words are 8 bytes of `alloc`, or of the first metric in bytes.
 //! - What has no name is called `(no name)`; in names, a line feed becomes `␊`, and quotes in modules `'` where readers would
 //!   take them for the end of the label.
@@ -30,8 +30,9 @@ use super::common::{
     ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME,
     PLACES, RECORDED, TITLE, UNKNOWN, one_line, whole,
 };
-use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
+use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::cost_centres::{BUILT_IN, ROOT, number};
+use crate::escape::Bytes;
 use crate::events::Kind;
 use crate::store::{FunctionRow, MetricInfo};
 
@@ -43,6 +44,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::All,
     layouts: &[],
     options: &[],
+    packing: Packing::Plain,
     losses: &[
         LINES, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, NAMES, RECORDED, ABSENT, APART,
         CUMULATIVE, UNKNOWN, FRACTIONS, NEGATIVE, LARGE,
@@ -68,7 +70,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     lose_facts(profile, &scales, losses);
     let stamp = stamp(profile);
     writeln!(out, "\"{stamp}\"\n\"{} ms\"", scales.interval)?;
-    centres.write(out)?;
+    centres.write(&mut Bytes(out))?;
     declare(profile, &centres, &seen, losses, out)?;
     if !seen.is_sampled {
         return Ok(());
@@ -131,12 +133,11 @@ impl Scales {
         let named = |name: &str, unit: &str| metrics().find(|metric| metric.name == name && metric.unit == unit);
         let of = |unit: &str| metrics().find(|metric| metric.unit == unit);
         let time = named("time", "ns");
-        let known = time.zip(named("ticks", "count")).and_then(|(time, ticks)| {
-            let interval = interval(profile, time, ticks)?;
-            Some((interval, ticks.clone()))
-        });
+        let counts = || metrics().filter(|metric| metric.unit == "count" && !metric.timer_readings);
+        let known =
+            time.and_then(|time| counts().find_map(|ticks| Some((interval(profile, time, ticks)?, ticks.clone()))));
         // The metrics that readers find again.
-        let (interval, ticks, mut kept) = match (known, time.or_else(|| of("ns")), of("count")) {
+        let (interval, ticks, mut kept) = match (known, of("ns"), of("count")) {
             (Some((interval, ticks)), ..) => (interval, Some((ticks, 1.0)), 2),
             (None, _, Some(count)) if profile.metric.unit == "count" => (1, Some((count.clone(), 1.0)), 1),
             (None, Some(time), _) => (1, Some((time.clone(), MILLISECOND)), 1),

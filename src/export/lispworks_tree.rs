@@ -24,7 +24,8 @@ use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
     SAME_NAME, TITLE, UNKNOWN, lose_calls, lose_facts, lose_metric, one_line, whole,
 };
-use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
+use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
+use crate::escape::Bytes;
 use crate::events::Kind;
 
 /// See the module's page.
@@ -35,6 +36,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::One,
     layouts: &[],
     options: &[],
+    packing: Packing::Plain,
     losses: &[
         LINES,
         CALLS,
@@ -111,7 +113,7 @@ fn held(number: u64, losses: &mut Losses) -> u64 {
 /// Writes a line. A reader takes the carriage return in front of a line feed for a part of it.
 fn line(out: &mut dyn Write, text: &str) -> Result<(), ExportError> {
     let end = if text.ends_with('\r') { "\r\n" } else { "\n" };
-    Ok(write!(out, "{text}{end}")?)
+    Ok(write!(Bytes(out), "{text}{end}")?)
 }
 
 /// An open call.

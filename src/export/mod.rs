@@ -19,6 +19,12 @@ pub mod speedscope;
 
 use std::io::{self, Write};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+pub use common::bound::{LARGE_OUTPUT, MOST_BYTES};
+
+use self::common::bound::Bound;
 use crate::options::{OptionDef, Options};
 use crate::report::{self, ReportError};
 use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, RunInfo, StoreError};
@@ -54,6 +60,8 @@ pub struct Export {
     pub layouts: &'static [Layout],
     /// What the user may want of a file.
     pub options: &'static [OptionDef],
+    /// How its bytes are packed.
+    packing: Packing,
     /// Everything that it cannot hold.
     pub losses: &'static [Loss],
     /// Writes a run.
@@ -69,6 +77,15 @@ enum Needs {
     Edges,
     /// Paths.
     Tree,
+}
+
+/// How the bytes of a file are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    /// Not at all.
+    Plain,
+    /// By gzip. What a file may have is counted before.
+    Gzip,
 }
 
 /// How many metrics a format holds.
@@ -98,6 +115,10 @@ pub struct Request {
     pub layout: Option<String>,
     /// Options of the format.
     pub options: Options,
+    /// Bytes that the file may have at most, before they are packed; [`MOST_BYTES`] if `None`.
+    pub max_size: Option<u64>,
+    /// Is told how many bytes a file will have that has more than [`LARGE_OUTPUT`], before it has.
+    pub tell: Option<fn(u64)>,
 }
 
 /// Something that a format cannot hold.
@@ -117,6 +138,9 @@ pub enum ExportError {
     /// There is nothing to write, or the database failed.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// The file would be larger than it may be.
+    #[error("{0}")]
+    TooLarge(String),
     /// The output is closed or full.
     #[error(transparent)]
     Output(#[from] io::Error),
@@ -155,7 +179,17 @@ impl Export {
         let profile = Profile::open(self, database, run, request)?;
         let profile = Profile { layout, ..profile };
         let mut losses = Losses::new(self);
-        (self.write)(&profile, &mut losses, out)?;
+        let bound = Bound { most: request.max_size.unwrap_or(MOST_BYTES), tell: request.tell.unwrap_or(|_| ()) };
+        let mut again = |out: &mut dyn Write| (self.write)(&profile, &mut Losses::new(self), out);
+        let write = |out: &mut dyn Write| (self.write)(&profile, &mut losses, out);
+        match self.packing {
+            Packing::Plain => bound.write(write, &mut again, out)?,
+            Packing::Gzip => {
+                let mut packed = GzEncoder::new(out, Compression::default());
+                bound.write(write, &mut again, &mut packed)?;
+                packed.finish()?;
+            }
+        }
         if self.losses.contains(&common::RECORDED) {
             losses.add(common::RECORDED, profile.recorded()?);
         }

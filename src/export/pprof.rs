@@ -23,18 +23,17 @@
 
 use std::io::Write;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use hashbrown::{HashMap, HashSet};
 
-use super::common::protobuf::Message;
+use super::common::protobuf::{Message, varint};
 use super::common::samples::{Frames, LINE_FILES, Place, Sample, TOTALS, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, LINES, METRICS, NAMES, RECORDED,
     SAME_NAME, TITLE,
 };
-use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Profile};
+use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
+use crate::escape;
 use crate::events::Kind;
 use crate::store::FunctionRow;
 
@@ -46,6 +45,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::All,
     layouts: &[],
     options: &[],
+    packing: Packing::Gzip,
     losses: &[
         CALLS,
         METRICS,
@@ -83,23 +83,21 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(TITLE, profile.run.title.is_some().into());
     losses.add(BACK_EDGES, profile.back_edges);
     losses.add(LABELS, profile.labels);
-    let mut out = GzEncoder::new(out, Compression::default());
     let mut texts = Texts::default();
-    facts(profile, &mut texts, losses, &mut out)?;
+    facts(profile, &mut texts, losses, out)?;
     let mut frames = Frames::new(profile);
     let is_no_stack = |function: usize| {
         let known = &profile.functions[function];
         is_reserved(known) && known.name == NO_STACK
     };
+    let mut stack = Locations::default();
     let no_stack: Vec<bool> = (0..profile.functions.len()).map(is_no_stack).collect();
     each_sample(profile, &profile.metrics, &mut frames, losses, |one, places| {
         let without = one.stack.len() == 1 && no_stack[places[one.stack[0]].function];
-        sample(profile, &mut texts, one, without, &mut out)
+        sample(profile, &mut texts, one, &mut stack, without, out)
     })?;
-    tables(profile, &mut texts, &frames, losses, &mut out)?;
-    texts.write(&mut out)?;
-    out.finish()?;
-    Ok(())
+    tables(profile, &mut texts, &frames, losses, out)?;
+    texts.write(out)
 }
 
 /// The string table, in the order in which texts were needed. The first one is empty.
@@ -122,11 +120,11 @@ impl<'p> Texts<'p> {
         id
     }
 
-    fn write(&self, out: &mut impl Write) -> Result<(), ExportError> {
+    fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
         let mut message = Message::default();
         for text in [""].iter().chain(&self.all) {
             message.clear();
-            message.field(6, text.as_bytes());
+            message.field(6, &escape::bytes(text));
             out.write_all(message.bytes())?;
         }
         Ok(())
@@ -134,7 +132,7 @@ impl<'p> Texts<'p> {
 }
 
 /// A field of the file.
-fn put(out: &mut impl Write, field: u64, message: &Message) -> Result<(), ExportError> {
+fn put(out: &mut dyn Write, field: u64, message: &Message) -> Result<(), ExportError> {
     let mut outer = Message::default();
     outer.field(field, message.bytes());
     Ok(out.write_all(outer.bytes())?)
@@ -145,7 +143,7 @@ fn facts<'p>(
     profile: &'p Profile<'_>,
     texts: &mut Texts<'p>,
     losses: &mut Losses,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let mut types = Vec::new();
     for metric in &profile.metrics {
@@ -223,17 +221,58 @@ fn nanoseconds(text: &str) -> Option<i64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(i64::from(fraction))
 }
 
+/// The locations of a stack as they are written: the innermost first. What stays from one sample to the next is not
+/// written anew, so that a sample costs what its bytes cost.
+#[derive(Default)]
+struct Locations {
+    /// Filled from its end.
+    bytes: Vec<u8>,
+    /// For each frame, from the outermost on, how many bytes there are from it to the end.
+    sizes: Vec<usize>,
+}
+
+impl Locations {
+    /// Follows a stack of which so many frames are those of the last one.
+    fn follow(&mut self, stack: &[usize], kept: usize) {
+        self.sizes.truncate(kept);
+        let mut number = Vec::new();
+        for frame in &stack[self.sizes.len()..] {
+            number.clear();
+            varint(*frame as u64 + 1, &mut number);
+            let size = self.size() + number.len();
+            if size > self.bytes.len() {
+                let more = vec![0; size + self.bytes.len()];
+                self.bytes.splice(..0, more);
+            }
+            let at = self.bytes.len() - size;
+            self.bytes[at..at + number.len()].copy_from_slice(&number);
+            self.sizes.push(size);
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.sizes.last().copied().unwrap_or(0)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[self.bytes.len() - self.size()..]
+    }
+}
+
 /// A sample; threads and the like around its functions are its labels.
 fn sample<'p>(
     profile: &'p Profile<'_>,
     texts: &mut Texts<'p>,
-    Sample { around, stack, values }: &Sample<'_>,
+    Sample { around, stack, kept, values, .. }: &Sample<'_>,
+    locations: &mut Locations,
     is_no_stack: bool,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let mut message = Message::default();
-    let stack = if is_no_stack { &[] } else { *stack };
-    message.numbers(1, stack.iter().rev().map(|frame| *frame as u64 + 1));
+    locations.follow(stack, *kept);
+    if !is_no_stack {
+        message.packed(1, locations.bytes());
+    }
     message.numbers(2, values.iter().map(|value| value.cast_unsigned()));
     for thread in *around {
         let FunctionRow { kind, name, .. } = &profile.functions[*thread];
@@ -251,7 +290,7 @@ fn tables<'p>(
     texts: &mut Texts<'p>,
     frames: &Frames,
     losses: &mut Losses,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let mappings = mappings(profile, texts, out)?;
     for (id, Place { function, line, col }) in (1..).zip(&frames.places) {
@@ -295,7 +334,7 @@ fn tables<'p>(
 fn mappings<'p>(
     profile: &'p Profile<'_>,
     texts: &mut Texts<'p>,
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> Result<HashMap<&'p str, u64>, ExportError> {
     let told = |wanted: &str| {
         let found = profile.told.iter().find(|(name, _)| name == wanted);

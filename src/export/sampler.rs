@@ -17,6 +17,7 @@
 
 use std::io::Write;
 
+use byteorder::{BE, ByteOrder, WriteBytesExt};
 use hashbrown::{HashMap, HashSet};
 
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
@@ -24,7 +25,8 @@ use super::common::{
     ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
     RECORDED, SAME_NAME, TITLE, lose_calls, lose_facts, lose_metric, one_line, whole,
 };
-use super::{Export, ExportError, Layout, Loss, Losses, Metrics, Needs, Profile};
+use super::{Export, ExportError, Layout, Loss, Losses, Metrics, Needs, Packing, Profile};
+use crate::escape::Bytes;
 use crate::events::Kind;
 use crate::report::ReportError;
 use crate::store::FunctionRow;
@@ -37,6 +39,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::One,
     layouts: &[PUBLISHED, OF_2008],
     options: &[],
+    packing: Packing::Plain,
     losses: &[
         LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, NO_THREAD, KINDS, PLACES, NAMES, SAME_NAME,
         RECORDED, ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
@@ -56,9 +59,6 @@ const NO_THREAD: Loss =
 
 /// The first id that is given away, as the writer of 2008 does.
 const FIRST_ID: u32 = 0x2122;
-
-/// Samples that a file may have: each is a record of its own.
-const MOST_SAMPLES: u64 = 1_000_000_000;
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
     refuse(profile)?;
@@ -82,7 +82,6 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     let mut thread = None;
     let mut frames: Vec<u32> = Vec::new();
     let mut placed = vec![false; profile.functions.len()];
-    let mut written = 0_u64;
     profile.each_call(losses, |call, losses| {
         let id = symbols.ids[call.function];
         let function = &profile.functions[call.function];
@@ -109,16 +108,8 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
             frames.push(id);
         }
         let samples = whole(call.exclusive, losses);
-        written = samples.saturating_add(written);
-        if written > MOST_SAMPLES {
-            return Err(too_many(profile));
-        }
         losses.add(FREE, (samples == 0 && call.cumulative == 0.0 && !is_thread).into());
-        let record = record(&frames);
-        for _ in 0..samples {
-            out.write_all(&record)?;
-        }
-        Ok(())
+        if samples > 0 { write_samples(&record(&frames), samples, out) } else { Ok(()) }
     })?;
     stacks.leave(0, losses);
     losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
@@ -137,16 +128,21 @@ fn refuse(profile: &Profile<'_>) -> Result<(), ExportError> {
         );
         return Err(ReportError::NothingSelected(fault).into());
     }
-    // Before anything is written, though costs below 0 may hide more of them.
-    #[expect(clippy::cast_precision_loss, reason = "the limit is exact")]
-    let most = MOST_SAMPLES as f64;
-    if metric.total.round() > most { Err(too_many(profile)) } else { Ok(()) }
+    Ok(())
 }
 
-fn too_many(profile: &Profile<'_>) -> ExportError {
-    let Profile { metric, run, .. } = profile;
-    let expected = format!("expected at most {MOST_SAMPLES} samples (MOST_SAMPLES)");
-    ReportError::NothingSelected(format!("{expected}, found {} in run {}", metric.total, run.run_id)).into()
+/// Bytes that are written at once.
+const PIECE: usize = 64 * 1024;
+
+/// Writes a record so many times.
+fn write_samples(record: &[u8], samples: u64, out: &mut dyn Write) -> Result<(), ExportError> {
+    let together = (PIECE / record.len()).max(1) as u64;
+    let piece = record.repeat(usize::try_from(together.min(samples)).unwrap_or(1));
+    for _ in 0..samples / together {
+        out.write_all(&piece)?;
+    }
+    let rest = usize::try_from(samples % together).unwrap_or(0);
+    Ok(out.write_all(&piece[..rest * record.len()])?)
 }
 
 /// A stack, innermost frame first.
@@ -154,7 +150,9 @@ fn record(frames: &[u32]) -> Vec<u8> {
     let count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
     let mut record = vec![b'\t'];
     for number in [1, 0, 1, count].iter().chain(frames.iter().rev()) {
-        record.extend(number.to_be_bytes());
+        let mut word = [0; 4];
+        BE::write_u32(&mut word, *number);
+        record.extend(word);
     }
     record.push(b'\n');
     record
@@ -240,9 +238,9 @@ impl Symbols {
             }
             let file = path(files.get(id).copied().unwrap_or_default());
             out.write_all(b"\t")?;
-            out.write_all(&id.to_be_bytes())?;
+            out.write_u32::<BE>(*id)?;
             out.write_all(b"\t\0\0\0\0\t")?;
-            writeln!(out, "{}\t{file}\t{file}", one_line(&function.name))?;
+            writeln!(Bytes(out), "{}\t{file}\t{file}", one_line(&function.name))?;
         }
         Ok(())
     }

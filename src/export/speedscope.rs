@@ -10,21 +10,25 @@
 //! - A frame for each function, and for each line of it that samples have, with its file. Threads, roots and the like around
 //!   all functions name the profile; each is a frame where it cost something itself.
 //! - Costs are whole numbers.
+//! - What the format has no place for, in three members that its schema leaves free and that profdb reads: `metric` of a
+//!   profile, the name of what it measures; `around`, the numbers of the frames that stand around all its stacks; `kind` of a
+//!   frame that is no function. Other readers see a profile per thread and metric, named by both.
 //!
 //! # References
 //! - The format's description and its TypeScript and JSON schemas: <https://github.com/jlfwong/speedscope/wiki>.
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use hashbrown::HashSet;
 
-use super::common::samples::{Frames, LINE_FILES, TOTALS, each_sample};
+use super::common::samples::{Frames, LINE_FILES, Sample, TOTALS, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS,
-    MODULES, NEGATIVE, RECORDED, SAME_NAME, json,
+    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, MODULES,
+    NEGATIVE, RECORDED, SAME_NAME, json,
 };
-use super::{Export, ExportError, Losses, Metrics, Needs, Profile};
+use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
 use crate::events::Kind;
 use crate::store::MetricInfo;
 
@@ -36,6 +40,7 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::All,
     layouts: &[],
     options: &[],
+    packing: Packing::Plain,
     losses: &[
         CALLS,
         METRIC,
@@ -44,7 +49,6 @@ pub const EXPORT: Export = Export {
         FACTS,
         BACK_EDGES,
         LABELS,
-        KINDS,
         MODULES,
         DEFINITIONS,
         SAME_NAME,
@@ -65,7 +69,6 @@ pub const EXPORT: Export = Export {
 const OF_METRICS: [super::Loss; 5] = [TOTALS, CUMULATIVE, FRACTIONS, NEGATIVE, LARGE];
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
-    losses.add(METRIC, profile.metrics.len() as u64);
     losses.add(METRICS, profile.other_metrics);
     losses.add(FACTS, profile.facts);
     losses.add(BACK_EDGES, profile.back_edges);
@@ -88,6 +91,8 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
             losses.add(loss, count);
         }
     }
+    // Without a stack, nothing says what was measured.
+    losses.add(METRIC, if profiles.count == 0 { profile.metrics.len() as u64 } else { 0 });
     write!(out, "\n],\"shared\":{{\"frames\":[")?;
     write_frames(profile, &frames, losses, out)?;
     write!(out, "\n]}}")?;
@@ -110,6 +115,29 @@ struct Profiles<'p> {
     title: String,
 }
 
+/// The numbers of a stack's frames, with commas between them. What stays from one sample to the next is not written anew,
+/// so that a sample costs what its bytes cost.
+#[derive(Default)]
+struct Stack {
+    text: String,
+    /// Where each frame ends.
+    ends: Vec<usize>,
+}
+
+impl Stack {
+    /// Follows a stack of which so many frames are those of the last one.
+    fn follow(&mut self, stack: &[usize], kept: usize) {
+        self.ends.truncate(kept);
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
+        for frame in &stack[self.ends.len()..] {
+            let before = if self.ends.is_empty() { "" } else { "," };
+            // A text takes everything.
+            let _ = write!(self.text, "{before}{frame}");
+            self.ends.push(self.text.len());
+        }
+    }
+}
+
 impl Profiles<'_> {
     /// Writes the profiles of a metric.
     fn metric(
@@ -120,17 +148,15 @@ impl Profiles<'_> {
         out: &mut dyn Write,
     ) -> Result<(), ExportError> {
         let mut negative = 0;
+        let mut stack = Stack::default();
         each_sample(self.profile, std::slice::from_ref(metric), frames, losses, |sample, _| {
             if self.around.as_deref() != Some(sample.around) {
                 self.end(out)?;
-                self.begin(metric, sample.around, out)?;
+                self.begin(metric, sample, out)?;
             }
             let before = if self.weights.is_empty() { "" } else { "," };
-            write!(out, "{before}[")?;
-            for (at, frame) in sample.stack.iter().enumerate() {
-                write!(out, "{}{frame}", if at == 0 { "" } else { "," })?;
-            }
-            write!(out, "]")?;
+            stack.follow(sample.stack, sample.kept);
+            write!(out, "{before}[{}]", stack.text)?;
             negative += u64::from(sample.values[0] < 0);
             self.weights.push(u64::try_from(sample.values[0]).unwrap_or(0));
             Ok(())
@@ -139,9 +165,9 @@ impl Profiles<'_> {
         self.end(out)
     }
 
-    fn begin(&mut self, metric: &MetricInfo, around: &[usize], out: &mut dyn Write) -> Result<(), ExportError> {
+    fn begin(&mut self, metric: &MetricInfo, sample: &Sample<'_>, out: &mut dyn Write) -> Result<(), ExportError> {
         let run = &self.profile.run;
-        let threads: Vec<&str> = around.iter().map(|at| self.profile.functions[*at].name.as_str()).collect();
+        let threads: Vec<&str> = sample.around.iter().map(|at| self.profile.functions[*at].name.as_str()).collect();
         self.title = if threads.is_empty() { run.name.clone() } else { threads.join(" / ") };
         if self.profile.metrics.len() > 1 {
             self.title = format!("{} ({})", self.title, metric.name);
@@ -153,10 +179,11 @@ impl Profiles<'_> {
         };
         let before = if self.count == 0 { "" } else { "," };
         let name = json(&self.title);
-        write!(out, "{before}\n{{\"type\":\"sampled\",\"name\":{name},\"unit\":\"{unit}\",\"startValue\":0")?;
-        write!(out, ",\"samples\":[")?;
+        write!(out, "{before}\n{{\"type\":\"sampled\",\"name\":{name},\"metric\":{},\"around\":", json(&metric.name))?;
+        write_numbers(sample.around_frames, out)?;
+        write!(out, ",\"unit\":\"{unit}\",\"startValue\":0,\"samples\":[")?;
         self.count += 1;
-        self.around = Some(around.to_vec());
+        self.around = Some(sample.around.to_vec());
         Ok(())
     }
 
@@ -174,6 +201,13 @@ impl Profiles<'_> {
     }
 }
 
+fn write_numbers(numbers: &[usize], out: &mut dyn Write) -> io::Result<()> {
+    for (at, number) in numbers.iter().enumerate() {
+        write!(out, "{}{number}", if at == 0 { "[" } else { "," })?;
+    }
+    write!(out, "{}", if numbers.is_empty() { "[]" } else { "]" })
+}
+
 fn write_frames(
     profile: &Profile<'_>,
     frames: &Frames,
@@ -186,18 +220,18 @@ fn write_frames(
         let file = (!known.file.is_empty()).then(|| ("file", json(&known.file)));
         let numbers = [("line", place.line), ("col", place.col)]
             .map(|(name, number)| (number != 0).then(|| (name, number.to_string())));
-        for (name, value) in file.into_iter().chain(numbers.into_iter().flatten()) {
+        let kind = (known.kind != Kind::Function).then(|| ("kind", json(known.kind.name())));
+        for (name, value) in file.into_iter().chain(numbers.into_iter().flatten()).chain(kind) {
             write!(out, ",\"{name}\":{value}")?;
         }
         write!(out, "}}")?;
     }
     let mut known = HashSet::new();
     for (at, function) in profile.functions.iter().enumerate() {
-        losses.add(KINDS, (frames.placed[at] && function.kind != Kind::Function).into());
         losses.add(ABSENT, (!frames.placed[at]).into());
         losses.add(MODULES, (!function.module.is_empty()).into());
         losses.add(DEFINITIONS, (function.place != (0, 0)).into());
-        losses.add(SAME_NAME, (!known.insert((&function.name, &function.file))).into());
+        losses.add(SAME_NAME, (!known.insert((&function.name, &function.file, function.kind))).into());
     }
     Ok(())
 }

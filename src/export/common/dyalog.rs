@@ -8,27 +8,28 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 
 use super::{
-    ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LABELS, LARGE, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME, PLACES,
-    SAME_NAME, TITLE, UNKNOWN, whole,
+    ABSENT, BACK_EDGES, FACTS, KINDS, LABELS, LARGE, METRIC, METRICS, NAMES, NO_NAME, PLACES, SAME_NAME, TITLE,
 };
+use crate::dyalog_files::{Rows, Said, Style, Timer, Times, V0_9, V1_37};
 use crate::events::Kind;
 use crate::export::{ExportError, Layout, Loss, Losses, Profile};
-use crate::report::ReportError;
-use crate::report::render::xml;
+use crate::report::header::Kind as CellKind;
+use crate::report::render::Shown;
+use crate::report::{ReportError, Value};
 use crate::store::{LineRow, MetricInfo, RunInfo};
 
 /// The layouts of the two versions whose files are known.
-pub(in crate::export) const LAYOUTS: &[Layout] = &[V0_9, V1_37];
+pub(in crate::export) const LAYOUTS: &[Layout] = &[OLD, NEW];
 
-const V0_9: Layout = Layout {
-    name: "0.9.0",
+const OLD: Layout = Layout {
+    name: V0_9,
     about: "with ticks, times of trees corrected for the timer's cost, inclusive and exclusive under each other's label",
 };
 
-const V1_37: Layout = Layout { name: "1.37", about: "without ticks, times as measured" };
+const NEW: Layout = Layout { name: V1_37, about: "without ticks, times as measured" };
 
 /// What both formats lose, besides [`TITLE`] and what they differ in.
-pub(in crate::export) const LOSSES: [Loss; 20] = [
+pub(in crate::export) const LOSSES: [Loss; 15] = [
     METRIC,
     METRICS,
     TITLE,
@@ -43,11 +44,6 @@ pub(in crate::export) const LOSSES: [Loss; 20] = [
     NAMES,
     SAME_NAME,
     ABSENT,
-    UNKNOWN,
-    CALLED,
-    INVERTED,
-    FRACTIONS,
-    NEGATIVE,
     LARGE,
 ];
 
@@ -61,23 +57,8 @@ const CALLERS: Loss = Loss { name: "callers", what: "who called whom, as paths a
 
 const LINE_PLACES: Loss = Loss { name: "line_places", what: "file and column or clause of lines", of: "lines" };
 
-const CALLED: Loss =
-    Loss { name: "called", what: "that cost with what was called is unknown; it becomes own cost", of: "rows" };
-
-const INVERTED: Loss = Loss {
-    name: "inverted",
-    what: "places that cost less with what they called than alone; they are written as if that had cost nothing",
-    of: "rows",
-};
-
 /// What a count stays below in APL's numbers, as profdb reads them: they are REAL.
 const LARGEST: u64 = 1 << 53;
-
-/// What rounding may make of times, in ns: they are printed to 0.001 ms at the coarsest.
-const NOISE: f64 = 2000.0;
-
-/// What the names of versions begin with that correct their trees.
-pub(in crate::export) const CORRECTING: &str = "0.";
 
 /// What a format of files can hold.
 #[derive(Clone, Copy)]
@@ -86,8 +67,6 @@ pub(in crate::export) struct Holds {
     pub(in crate::export) settings: bool,
     /// Whether names may have a character.
     pub(in crate::export) character: fn(char) -> bool,
-    /// What the element or column of names is called in the layout of 0.9.0.
-    pub(in crate::export) old_name: &'static str,
 }
 
 /// The rows of a file.
@@ -98,22 +77,12 @@ pub(in crate::export) struct Table<'p, 'd> {
     time: MetricInfo,
     /// That of the timer's readings, if it is known.
     ticks: Option<MetricInfo>,
-    is_old: bool,
+    style: Style,
     /// By the place in [`Profile::functions`].
     names: Vec<Cow<'p, str>>,
-    bias: Bias,
-}
-
-/// What a row says, in the order of [`Table::titles`]. The name is as it is.
-pub(in crate::export) struct Row<'r> {
-    pub(in crate::export) depth: Option<usize>,
-    pub(in crate::export) name: &'r str,
-    pub(in crate::export) line: Option<i64>,
-    pub(in crate::export) calls: u64,
-    /// Exclusive and inclusive, in ns.
-    pub(in crate::export) time: [f64; 2],
-    /// The same.
-    pub(in crate::export) ticks: Option<[u64; 2]>,
+    said: Said<'p>,
+    /// What has been subtracted per reading from times that are to be written as they were measured, in ns.
+    applied: f64,
 }
 
 /// A function or line with its figures, wherever it stands.
@@ -136,9 +105,17 @@ impl<'p, 'd> Table<'p, 'd> {
     ) -> Result<Self, ExportError> {
         let time = std::iter::once(&profile.metric).chain(&profile.metrics).find(|metric| metric.unit == "ns");
         let Some(time) = time.cloned() else { return Err(no_time(profile)) };
-        let known = profile.metrics.iter().find(|metric| metric.name == "ticks" && metric.unit == "count").cloned();
-        let has_ticks = known.is_some() && !profile.functions.is_empty();
-        let is_old = profile.layout.map_or(has_ticks, |layout| layout == V0_9);
+        let known = profile.metrics.iter().find(|metric| metric.timer_readings).cloned();
+        let timer = Timer {
+            readings: known.is_some() && !profile.functions.is_empty(),
+            applied: profile.run.bias_applied.filter(|_| profile.run.fidelity == "tree"),
+        };
+        let style = match profile.layout {
+            None => Style::of(timer),
+            Some(layout) if layout == OLD => Style::Old,
+            Some(_) => Style::New,
+        };
+        let is_old = style == Style::Old;
         let ticks = known.filter(|_| is_old || profile.run.bias_applied.is_some_and(|applied| applied != 0.0));
         losses.add(METRIC, (time.name != "time").into());
         let written = 1 + usize::from(is_old && ticks.is_some());
@@ -146,40 +123,51 @@ impl<'p, 'd> Table<'p, 'd> {
         losses.add(LABELS, profile.labels);
         losses.add(BACK_EDGES, profile.back_edges);
         let names = names(profile, holds, losses);
-        let mut table = Self { profile, holds, time, ticks, is_old, names, bias: Bias::default() };
-        // A tree says what it is in front of its rows; totals, which are few, are corrected only if none is negative.
-        let mut negative = false;
-        if !table.is_tree() {
+        let RunInfo { tool_version, timer_bias, bias_applied, fidelity, .. } = &profile.run;
+        let rows = if fidelity == "tree" { Rows::Tree } else { Rows::Totals };
+        if rows == Rows::Totals {
             profile.each_edge(|_| {
                 losses.add(CALLERS, 1);
                 Ok(())
             })?;
-            table.figures(&mut Losses::new(losses.export), |figures, _| {
-                negative |= figures.time.iter().flatten().any(|time| *time < 0.0);
-                Ok(())
-            })?;
         }
-        table.bias = Bias::of(&table, negative);
-        Ok(table)
+        // Trees of 0.9.0 hold corrected times, all other files times as measured, where it is known how to make them.
+        let is_corrected = is_old && rows == Rows::Tree;
+        let applied = bias_applied.filter(|_| !is_corrected && ticks.is_some()).unwrap_or(0.0);
+        let times = Times {
+            style,
+            rows,
+            ticks: is_old && ticks.is_some(),
+            version: tool_version.as_deref().filter(|_| holds.settings),
+            timer: *timer_bias,
+            applied: bias_applied.map(|stored| stored - applied),
+            stored: *bias_applied,
+        };
+        let mut said = times.said();
+        if !holds.settings {
+            // Without them, readers know of no bias.
+            let is_unknown = rows == Rows::Tree && times.ticks;
+            said = Said { version: None, bias: None, read: Some(0.0).filter(|_| !is_unknown), corrects: false };
+        }
+        Ok(Self { profile, holds, time, ticks, style, names, said, applied })
     }
 
     pub(in crate::export) fn is_tree(&self) -> bool {
         self.profile.run.fidelity == "tree"
     }
 
-    /// Whether the file is one of 0.9.0.
-    pub(in crate::export) fn is_old(&self) -> bool {
-        self.is_old
+    /// In which layout the file is written.
+    pub(in crate::export) fn style(&self) -> Style {
+        self.style
     }
 
-    /// What the timer's cost is for readers, in ns.
-    pub(in crate::export) fn timer_bias(&self) -> Option<f64> {
-        self.bias.timer
+    pub(in crate::export) fn rows(&self) -> Rows {
+        if self.is_tree() { Rows::Tree } else { Rows::Totals }
     }
 
-    /// Whether readers must learn from the version that times are corrected.
-    pub(in crate::export) fn is_said_to_be_corrected(&self) -> bool {
-        self.bias.corrects
+    /// What the file says of its version and the timer.
+    pub(in crate::export) fn said(&self) -> Said<'p> {
+        self.said
     }
 
     /// The metric of the times.
@@ -187,41 +175,30 @@ impl<'p, 'd> Table<'p, 'd> {
         &self.time
     }
 
-    /// Titles of columns, in the order of [`Row`].
-    pub(in crate::export) fn titles(&self) -> Vec<&'static str> {
-        let mut titles = Vec::new();
-        titles.extend(self.is_tree().then_some("Depth"));
-        titles.push(if self.is_old { self.holds.old_name } else { "Element" });
-        titles.extend(["Line", "Calls"]);
-        match (self.is_old, self.writes_ticks()) {
-            (false, _) => titles.extend(["ExclusiveTime", "InclusiveTime"]),
-            (true, false) => titles.extend(["InclusiveTime", "ExclusiveTime"]),
-            (true, true) => titles.extend(["InclusiveTime", "ExclusiveTime", "InclusiveTicks", "ExclusiveTicks"]),
+    /// The columns by their right names, in the order of [`each`](Self::each).
+    pub(in crate::export) fn columns(&self) -> Vec<Shown> {
+        let mut columns = Vec::new();
+        let mut add = |title: &str, kind| columns.push(Shown { at: columns.len(), kind, title: title.to_owned() });
+        if self.is_tree() {
+            add("Depth", CellKind::Line);
         }
-        titles
+        add("Element", CellKind::Name);
+        add("Line", CellKind::Line);
+        add("Calls", CellKind::Count);
+        add("ExclusiveTime", CellKind::Raw);
+        add("InclusiveTime", CellKind::Raw);
+        if self.writes_ticks() {
+            add("ExclusiveTicks", CellKind::Count);
+            add("InclusiveTicks", CellKind::Count);
+        }
+        columns
     }
 
-    /// The cells of a row, in the order of [`titles`](Self::titles); the name as it is made by a function.
-    pub(in crate::export) fn cells(&self, row: &Row<'_>, name: impl Fn(&str) -> String) -> Vec<String> {
-        let mut cells = Vec::with_capacity(8);
-        cells.extend(row.depth.map(|depth| depth.to_string()));
-        cells.push(name(row.name));
-        cells.push(match row.line {
-            Some(line) => line.to_string(),
-            None if self.is_tree() && !self.is_old => "¯1".to_owned(),
-            None => String::new(),
-        });
-        cells.push(row.calls.to_string());
-        cells.extend(row.time.map(xml::time));
-        cells.extend(row.ticks.into_iter().flatten().map(|ticks| ticks.to_string()));
-        cells
-    }
-
-    /// Calls a function for every row, in the order of the file.
+    /// Calls a function for the values of every row, in the order of the file.
     pub(in crate::export) fn each(
         &self,
         losses: &mut Losses,
-        mut each: impl FnMut(&Row<'_>) -> Result<(), ExportError>,
+        mut each: impl FnMut(&[Value]) -> Result<(), ExportError>,
     ) -> Result<(), ExportError> {
         let mut placed = vec![false; self.names.len()];
         let mut negative = false;
@@ -230,13 +207,14 @@ impl<'p, 'd> Table<'p, 'd> {
             is_empty = false;
             placed[figures.function] = true;
             let row = self.row(&figures, losses);
-            negative |= row.time.iter().any(|time| *time < 0.0);
+            negative |= row.iter().any(|value| matches!(value, Value::Real(time) if *time < 0.0));
             each(&row)
         })?;
+        let Said { bias, read, corrects, .. } = self.said;
         // A file without column names shows no ticks without rows.
-        let bias = if is_empty && self.holds.settings { Bias { read: Some(0.0), ..self.bias } } else { self.bias };
+        let read = if is_empty && self.holds.settings { Some(0.0) } else { read };
         losses.add(METRICS, (is_empty && self.holds.settings && self.writes_ticks()).into());
-        let read = (bias.timer, bias.read.filter(|_| !negative || bias.corrects));
+        let read = (bias, read.filter(|_| !negative || corrects));
         let Profile { run, .. } = self.profile;
         losses.add(BIAS, (read != (run.timer_bias, run.bias_applied)).into());
         losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
@@ -244,36 +222,29 @@ impl<'p, 'd> Table<'p, 'd> {
     }
 
     fn writes_ticks(&self) -> bool {
-        self.is_old && self.ticks.is_some()
+        self.style == Style::Old && self.ticks.is_some()
     }
 
-    fn row(&self, figures: &Figures, losses: &mut Losses) -> Row<'_> {
-        let mut pair = |[exclusive, cumulative]: [Option<f64>; 2], noise: f64| {
-            losses.add(UNKNOWN, exclusive.is_none().into());
-            losses.add(CALLED, cumulative.is_none().into());
-            let exclusive = exclusive.unwrap_or(0.0);
-            let cumulative = cumulative.unwrap_or(exclusive);
-            // Readers find out from the rows which figure is which, and refuse a file whose rows contradict each other.
-            let is_inverted = cumulative + noise < exclusive;
-            losses.add(INVERTED, is_inverted.into());
-            [exclusive, if is_inverted { exclusive } else { cumulative }]
-        };
-        let mut time = pair(figures.time, NOISE);
-        let ticks = figures.ticks.map(|ticks| pair(ticks, 0.0));
-        losses.add(UNKNOWN, figures.calls.is_none().into());
-        let mut count = |count: u64| {
-            losses.add(LARGE, (count > LARGEST).into());
-            count.min(LARGEST)
-        };
-        let calls = count(figures.calls.unwrap_or(0));
-        let ticks = ticks.map(|ticks| ticks.map(|ticks| whole(ticks, losses).min(LARGEST)));
-        if let Some(ticks) = ticks {
-            for (time, ticks) in time.iter_mut().zip(ticks) {
-                *time = uncorrected(*time, ticks, self.bias.applied);
-            }
+    /// The values of a row. What is unknown stays so.
+    fn row(&self, figures: &Figures, losses: &mut Losses) -> Vec<Value> {
+        let real = |figure: Option<f64>| figure.map_or(Value::Null, Value::Real);
+        let whole = |figure: Option<i64>| figure.map_or(Value::Null, Value::Integer);
+        let mut row = Vec::with_capacity(8);
+        row.extend(figures.depth.map(|depth| Value::Integer(i64::try_from(depth).unwrap_or(i64::MAX))));
+        row.push(Value::Text(self.names[figures.function].as_ref().to_owned()));
+        row.push(whole(figures.line));
+        row.push(whole(figures.calls.map(|calls| {
+            losses.add(LARGE, (calls > LARGEST).into());
+            calls.min(LARGEST).cast_signed()
+        })));
+        for (at, time) in figures.time.into_iter().enumerate() {
+            let ticks = figures.ticks.and_then(|ticks| ticks[at]).unwrap_or(0.0);
+            row.push(real(time.map(|time| uncorrected(time, ticks, self.applied))));
         }
-        let ticks = ticks.filter(|_| self.is_old);
-        Row { depth: figures.depth, name: &self.names[figures.function], line: figures.line, calls, time, ticks }
+        if self.writes_ticks() {
+            row.extend(figures.ticks.into_iter().flatten().map(real));
+        }
+        row
     }
 
     /// Calls a function for the figures of every row.
@@ -337,48 +308,9 @@ impl<'p, 'd> Table<'p, 'd> {
     }
 }
 
-/// What the file says of the timer, and what readers make of it.
-#[derive(Clone, Copy, Default)]
-struct Bias {
-    /// What one reading costs, in ns.
-    timer: Option<f64>,
-    /// What has been subtracted per reading from times that are to be written as they were measured, in ns.
-    applied: f64,
-    /// What readers take to be subtracted from the times that they see or make, unless some are negative.
-    read: Option<f64>,
-    /// The version says that the times are corrected, negative or not.
-    corrects: bool,
-}
-
-impl Bias {
-    fn of(table: &Table<'_, '_>, negative: bool) -> Self {
-        let RunInfo { tool_version, timer_bias, bias_applied, .. } = &table.profile.run;
-        let settings = table.holds.settings;
-        let is_correcting = tool_version.as_ref().is_some_and(|version| version.starts_with(CORRECTING));
-        let raw = Self { timer: timer_bias.filter(|_| settings), read: Some(0.0), ..Self::default() };
-        match (table.is_tree(), table.writes_ticks(), *bias_applied) {
-            (true, true, Some(applied)) if settings => {
-                Self { timer: Some(applied), read: Some(applied), corrects: true, ..raw }
-            }
-            // Readers would take the cost of the timer for what the times are corrected by.
-            (true, true, _) if is_correcting => Self { timer: None, read: None, ..raw },
-            (true, true, _) => Self { read: None, ..raw },
-            (false, true, Some(applied)) if settings && applied != 0.0 => {
-                Self { timer: Some(applied), applied, read: Some(applied), ..raw }
-            }
-            (false, true, Some(applied)) => Self { timer: None, applied, ..raw },
-            // They would correct the times.
-            (false, true, None) if !negative => Self { timer: None, ..raw },
-            (_, false, Some(applied)) if table.ticks.is_some() => Self { applied, ..raw },
-            _ => raw,
-        }
-    }
-}
-
 /// The time from which so many readings, subtracted, leave the time.
-#[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
-fn uncorrected(time: f64, ticks: u64, bias: f64) -> f64 {
-    let cost = ticks as f64 * bias;
+fn uncorrected(time: f64, ticks: f64, bias: f64) -> f64 {
+    let cost = ticks * bias;
     let near = time + cost;
     let is_exact = |raw: &f64| (raw - cost).to_bits() == time.to_bits();
     [near, near.next_up(), near.next_down()].into_iter().find(is_exact).unwrap_or(near)

@@ -1,5 +1,6 @@
 //! What formats share.
 
+pub(super) mod bound;
 pub(super) mod dyalog;
 pub(super) mod protobuf;
 pub(super) mod samples;
@@ -9,8 +10,10 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{Call, Loss, Losses, Profile};
+use crate::escape::{self, Part};
 use crate::events::Kind;
 use crate::options::{OptionDef, Takes};
+pub(super) use crate::report::render::NO_NAME;
 use crate::store::FunctionRow;
 
 pub(super) const LINES: Loss =
@@ -77,9 +80,6 @@ pub(super) const DEFINITIONS: Loss =
     Loss { name: "definitions", what: "line or column of definition of functions", of: "functions" };
 
 pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
-
-/// A name for what has none, where readers expect one.
-pub(super) const NO_NAME: &str = "(no name)";
 
 /// How little is not shown any more, of formats that are looked at.
 pub(super) const MIN_PCT: OptionDef = OptionDef {
@@ -149,9 +149,21 @@ pub(super) fn least_share(profile: &Profile<'_>) -> Option<f64> {
     profile.options.value(MIN_PCT.name)?.parse().ok()
 }
 
-/// A text of JSON.
+/// A text of JSON. Bytes that are no UTF-8 are half letters, as Python has it: JSON has no other way.
 pub(super) fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    if !escape::has_escape(text) {
+        return serde_json::Value::from(text).to_string();
+    }
+    let mut string = String::from("\"");
+    escape::each(text, |part| match part {
+        Part::Text(text) => {
+            let quoted = serde_json::Value::from(text).to_string();
+            string.push_str(&quoted[1..quoted.len() - 1]);
+        }
+        Part::Byte(byte) => write!(string, "\\udc{byte:02x}").expect("a string takes everything"),
+    });
+    string.push('"');
+    string
 }
 
 /// Text without characters that XML cannot hold, nor breaks of lines: pictures stand for them.

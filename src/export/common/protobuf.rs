@@ -31,21 +31,30 @@ impl Message {
 
     /// A field of several numbers.
     pub(in crate::export) fn numbers(&mut self, field: u64, numbers: impl Iterator<Item = u64>) {
-        let mut packed = Self::default();
-        numbers.for_each(|number| packed.varint(number));
-        if !packed.0.is_empty() {
-            self.field(field, &packed.0);
+        let mut bytes = Vec::new();
+        numbers.for_each(|number| varint(number, &mut bytes));
+        self.packed(field, &bytes);
+    }
+
+    /// The same, of numbers that have been written.
+    pub(in crate::export) fn packed(&mut self, field: u64, numbers: &[u8]) {
+        if !numbers.is_empty() {
+            self.field(field, numbers);
         }
     }
 
-    /// Seven bits a byte, the lowest first; all bytes but the last have the highest bit set.
-    fn varint(&mut self, mut number: u64) {
-        while number > 0x7f {
-            self.0.push((number & 0x7f) as u8 | 0x80);
-            number >>= 7;
-        }
-        self.0.push((number & 0x7f) as u8);
+    fn varint(&mut self, number: u64) {
+        varint(number, &mut self.0);
     }
+}
+
+/// Seven bits a byte, the lowest first; all bytes but the last have the highest bit set.
+pub(in crate::export) fn varint(mut number: u64, bytes: &mut Vec<u8>) {
+    while number > 0x7f {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push((number & 0x7f) as u8);
 }
 
 #[cfg(test)]

@@ -28,9 +28,13 @@ pub(in crate::export) struct Place {
 pub(in crate::export) struct Sample<'s> {
     /// Threads and the like around all functions: their places in [`Profile::functions`], outermost first.
     pub(in crate::export) around: &'s [usize],
+    /// The same as numbers of frames.
+    pub(in crate::export) around_frames: &'s [usize],
     /// Numbers of frames, outermost first. Lines stand in the place of their function; a thread is a frame only where it cost
     /// something itself or holds nothing.
     pub(in crate::export) stack: &'s [usize],
+    /// How many of them are, from the outermost on, those of the last sample.
+    pub(in crate::export) kept: usize,
     /// Cost in each metric.
     pub(in crate::export) values: &'s [i64],
 }
@@ -77,7 +81,9 @@ pub(in crate::export) fn each_sample(
         stacks: Stacks::default(),
         open: Vec::new(),
         stack: Vec::new(),
+        kept: 0,
         around: Vec::new(),
+        around_frames: Vec::new(),
         own: Vec::new(),
         totals: vec![0.0; metrics.len()],
         each,
@@ -97,7 +103,10 @@ struct Walk<'p, 'f, F> {
     stacks: Stacks,
     open: Vec<Open>,
     stack: Vec<usize>,
+    /// Frames that have stayed since the last sample.
+    kept: usize,
     around: Vec<usize>,
+    around_frames: Vec<usize>,
     /// For each open node and metric: its own cost, and what lines have had of it.
     own: Vec<(i64, Parts)>,
     /// What all places cost themselves, by metric.
@@ -150,8 +159,10 @@ impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F>
         let mut instead = None;
         if is_around {
             self.around.push(function);
+            self.around_frames.push(frame);
         } else {
             instead = if line.is_some() { self.stack.pop() } else { None };
+            self.kept = self.kept.min(self.stack.len());
             self.stack.push(frame);
         }
         self.open.push(Open { frame, is_around, instead, is_leaf: true });
@@ -166,13 +177,17 @@ impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F>
             let first = self.open.len() * self.totals.len();
             let values: Vec<i64> = self.own.drain(first..).map(|(own, mut parts)| parts.left_of(own)).collect();
             if is_leaf || values.iter().any(|value| *value != 0) {
-                let stack = if is_around { &[frame] } else { self.stack.as_slice() };
-                (self.each)(&Sample { around: &self.around, stack, values: &values }, &self.frames.places)?;
+                let (stack, kept) = if is_around { (&[frame][..], 0) } else { (self.stack.as_slice(), self.kept) };
+                let (around, around_frames) = (&self.around, &self.around_frames);
+                (self.each)(&Sample { around, around_frames, stack, kept, values: &values }, &self.frames.places)?;
+                self.kept = if is_around { 0 } else { stack.len() };
             }
             if is_around {
                 self.around.pop();
+                self.around_frames.pop();
             } else {
                 self.stack.pop();
+                self.kept = self.kept.min(self.stack.len());
                 self.stack.extend(instead);
             }
         }
