@@ -11,5 +11,5 @@ SELECT
   m.total + :shift * COALESCE(t.total, 0)
 FROM runs AS r
 JOIN metrics AS m ON m.run_id = r.run_id
-LEFT JOIN metrics AS t ON t.run_id = r.run_id AND t.name = 'ticks'
+LEFT JOIN metrics AS t ON t.run_id = r.run_id AND t.timer_readings = 1
 WHERE r.run_id = :run AND m.metric_id = :metric;

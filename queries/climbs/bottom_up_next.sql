@@ -15,7 +15,9 @@ FROM (
     k.cost,
     COALESCE(up.place || '.', '') AS place,
     ROW_NUMBER() OVER (
-      PARTITION BY k.up_id ORDER BY k.cost DESC, f.name, f.module, f.file, f.function_id
+      PARTITION BY k.up_id
+      -- Names may be long, and stand in many chains.
+      ORDER BY k.cost DESC, SUBSTR(f.name, 1, 1000), SUBSTR(f.module, 1, 1000), SUBSTR(f.file, 1, 1000), f.function_id
     ) AS rank
   FROM (
     SELECT

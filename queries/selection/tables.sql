@@ -108,7 +108,9 @@ CREATE TEMP TABLE IF NOT EXISTS chains (
   calls       INTEGER,          -- calls of the function where it began; NULL if unknown
   cost        REAL NOT NULL,    -- cost of the function where it began
   place       TEXT NOT NULL,    -- ranks of the chain and of those it continues: the order of the report
-  PRIMARY KEY (level, chain_id)
+  PRIMARY KEY (level, chain_id),
+  -- The report reads it in this order, so that no name is sorted.
+  UNIQUE (place)
 ) WITHOUT ROWID;
 CREATE TEMP TABLE IF NOT EXISTS trails (
   -- Nodes with the way from the root to them, as far as it is known.

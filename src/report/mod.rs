@@ -9,7 +9,7 @@ mod script;
 mod selection;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Statement, ToSql};
+use rusqlite::{Row, Statement, ToSql};
 
 use crate::events;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
@@ -276,6 +276,8 @@ pub struct Subject {
     pub run: RunInfo,
     /// The metric with its total.
     pub metric: MetricInfo,
+    /// The run knows how often the profiler's timer was read.
+    pub timer_readings: bool,
     /// Cost of what was selected; `None` if the whole run was, or if nobody knows.
     pub selected: Option<f64>,
     /// What has been subtracted from the times, in ns per tick; `None` if unknown.
@@ -314,8 +316,20 @@ pub struct Answer<'d> {
     pub columns: Vec<Column<'d>>,
     /// Everything that was done for it, for the sqlite3 shell.
     pub script: String,
+    /// What there is to say of the question: a filter that found nothing to leave out.
+    pub remarks: Vec<String>,
     rows: Rows<'d>,
+    author: Author,
     database: &'d Database,
+}
+
+/// Whose statement is answered.
+#[derive(Clone, Copy)]
+enum Author {
+    /// Ours: text that is none is damage, and an error.
+    Us,
+    /// The user's: it is shown as far as it can be, for it may be damage that is looked for.
+    User,
 }
 
 /// Rows that are wanted more than once are kept, unless they are many: then the question is asked again.
@@ -340,7 +354,8 @@ impl Answer<'_> {
                 while let Some(found) = rows.next().map_err(failed)? {
                     values.clear();
                     for column in 0..width {
-                        values.push(value(found.get_ref(column).map_err(failed)?));
+                        let kind = self.columns.get(column).map_or(Kind::Any, |column| column.kind);
+                        values.push(value(found, column, kind, self.author).map_err(failed)?);
                     }
                     row(&values)?;
                 }
@@ -356,13 +371,27 @@ impl Answer<'_> {
     pub fn filled(&mut self) -> Result<Vec<bool>, StoreError> {
         let mut filled = vec![false; self.columns.len()];
         let mut any = false;
-        self.each(|row| {
-            any = true;
-            for (filled, value) in filled.iter_mut().zip(row) {
-                *filled |= *value != Value::Null;
+        match &mut self.rows {
+            Rows::Kept(rows) => {
+                for row in rows {
+                    any = true;
+                    for (filled, value) in filled.iter_mut().zip(row) {
+                        *filled |= *value != Value::Null;
+                    }
+                }
             }
-            Ok::<_, StoreError>(())
-        })?;
+            // Nothing is copied: names may be long.
+            Rows::Asked(statement) => {
+                let failed = |source| failure(self.database, source);
+                let mut rows = statement.raw_query();
+                while let Some(found) = rows.next().map_err(failed)? {
+                    any = true;
+                    for (column, filled) in filled.iter_mut().enumerate() {
+                        *filled |= found.get_ref(column).map_err(failed)? != ValueRef::Null;
+                    }
+                }
+            }
+        }
         // A table without rows has all its columns: it can be read back.
         Ok(if any { filled } else { vec![true; filled.len()] })
     }
@@ -392,13 +421,20 @@ fn failure(database: &Database, source: rusqlite::Error) -> StoreError {
     StoreError::Sqlite { path: database.path().to_owned(), source }
 }
 
-fn value(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Integer(value),
-        ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(text) | ValueRef::Blob(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
-    }
+fn value(row: &Row<'_>, column: usize, kind: Kind, author: Author) -> rusqlite::Result<Value> {
+    Ok(match (row.get_ref(column)?, author) {
+        (ValueRef::Null, _) => Value::Null,
+        (ValueRef::Integer(value), _) => Value::Integer(value),
+        (ValueRef::Real(value), _) => Value::Real(value),
+        (ValueRef::Text(text) | ValueRef::Blob(text), Author::User) => {
+            Value::Text(String::from_utf8_lossy(text).into_owned())
+        }
+        (ValueRef::Text(_) | ValueRef::Blob(_), Author::Us) => match kind {
+            Kind::Name | Kind::Node | Kind::Text | Kind::Any => Value::Text(row.get(column)?),
+            // Text in the place of a number is an error.
+            Kind::Line | Kind::Count | Kind::Cost | Kind::Raw | Kind::Percent => Value::Real(row.get(column)?),
+        },
+    })
 }
 
 /// Asks a report of a run.
@@ -430,17 +466,21 @@ pub fn ask<'d>(
     };
     let statement = script.prepare(report.sql, &bound)?;
     let metric = MetricInfo { total: sums.total, ..metric };
-    let Sums { selected, bias, .. } = sums;
+    let Sums { selected, bias, remarks, .. } = sums;
     let shows_own_cost = header.columns.iter().any(|column| column.name == "exclusive");
     let exclusive_left = sums.exclusive_left && shows_own_cost;
     let callers = sums.callers.filter(|_| header.columns.iter().any(|column| column.name == "caller"));
     let run = run.clone();
-    let subject = Subject { report: report.name, run, metric, selected, bias, exclusive_left, callers, pruned };
+    let timer_readings = metrics.iter().any(|metric| metric.timer_readings);
+    let report = report.name;
+    let subject = Subject { report, run, metric, timer_readings, selected, bias, exclusive_left, callers, pruned };
     let mut answer = Answer {
         subject: Some(subject),
         columns: header.columns,
         script: script.into_text(),
+        remarks,
         rows: Rows::Asked(statement),
+        author: Author::Us,
         database,
     };
     if !header.many_rows {
@@ -477,14 +517,40 @@ fn pruned(database: &Database, statement: &mut Statement<'_>) -> Result<Pruned, 
 }
 
 impl Answer<'_> {
+    /// Keeps the rows, if they are not too long.
     fn keep(&mut self) -> Result<(), StoreError> {
         let mut kept = Vec::new();
-        self.each(|row| {
+        let mut bytes = 0;
+        let read = self.each(|row| {
+            let texts = row.iter().map(|value| if let Value::Text(text) = value { text.len() } else { 0 });
+            bytes += texts.sum::<usize>();
+            if bytes > MOST_KEPT {
+                return Err(Unkept::Long);
+            }
             kept.push(row.to_vec());
-            Ok::<_, StoreError>(())
-        })?;
-        self.rows = Rows::Kept(kept);
+            Ok(())
+        });
+        match read {
+            Ok(()) => self.rows = Rows::Kept(kept),
+            Err(Unkept::Long) => {}
+            Err(Unkept::Failed(error)) => return Err(error),
+        }
         Ok(())
+    }
+}
+
+/// Bytes of text that are kept. Names may be long: what is longer is asked for again.
+const MOST_KEPT: usize = 16 << 20;
+
+/// Why rows are not kept.
+enum Unkept {
+    Long,
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Unkept {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
     }
 }
 
@@ -545,6 +611,14 @@ impl Needs {
     }
 }
 
+/// Runs a statement of ours that is about the database rather than a run.
+///
+/// # Errors
+/// The database's.
+pub fn list<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, ReportError> {
+    Ok(Answer { author: Author::Us, ..query(database, sql)? })
+}
+
 /// Runs a statement of the user's own, read-only.
 ///
 /// # Errors
@@ -563,5 +637,13 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         return Err(ReportError::Usage("only statements that read: SELECT, WITH, VALUES, EXPLAIN".to_owned()));
     }
     let columns = statement.column_names().map(|name| Column::plain(name.to_owned(), Kind::Any)).collect();
-    Ok(Answer { subject: None, columns, script: sql.to_owned(), rows: Rows::Asked(statement), database })
+    Ok(Answer {
+        subject: None,
+        columns,
+        script: sql.to_owned(),
+        remarks: Vec::new(),
+        rows: Rows::Asked(statement),
+        author: Author::User,
+        database,
+    })
 }

@@ -65,7 +65,10 @@ const SHARES_LEFT: &str = include_str!("../../queries/scopes/shares_left.sql");
 const SHARES: &str = include_str!("../../queries/scopes/shares.sql");
 
 /// Names of the filters, as the flags have them.
-const FILTERS: [&str; 3] = ["focus", "ignore", "hide"];
+const FILTERS: [&str; 3] = [FOCUS, "ignore", "hide"];
+
+/// The filter that says what is wanted; the others say what is not.
+const FOCUS: &str = "focus";
 
 /// Nanoseconds in a millisecond, in which a bias is given.
 const NANOSECONDS: f64 = 1e6;
@@ -82,6 +85,8 @@ pub(super) struct Sums {
     pub(super) exclusive_left: bool,
     /// What the callers add up to, where they do not add up to what is selected.
     pub(super) callers: Option<Callers>,
+    /// What there is to say of the question.
+    pub(super) remarks: Vec<String>,
 }
 
 /// Sets up the views for a question.
@@ -110,7 +115,8 @@ pub(super) fn set_up(
     let names = Names::new(script, run, request.names);
     let by = request.groups(header)?;
     check_labels(&names, header, by, request, shift)?;
-    let filtered = filter(script, &names, header, request)?;
+    let mut remarks = Vec::new();
+    let filtered = filter(script, &names, header, request, &mut remarks)?;
     let target = {
         let thread = request.text(header, &Parameter::Thread)?;
         let path = request.text(header, &Parameter::Path)?;
@@ -174,7 +180,7 @@ pub(super) fn set_up(
         Target::Functions if !is_tree => callers(script, selected)?,
         _ => None,
     };
-    Ok(Sums { total, selected, bias, exclusive_left, callers })
+    Ok(Sums { total, selected, bias, exclusive_left, callers, remarks })
 }
 
 /// Whether what the callers of a function paid is what it cost. A function that nobody called has none.
@@ -200,19 +206,29 @@ fn subtrees(script: &Script<'_>, statement: &str, step: i64) -> Result<(), Repor
     Ok(())
 }
 
-/// Leaves of the tree what the filters want; says whether there are any.
+/// Leaves of the tree what the filters want; says whether there are any. A filter that finds nothing to leave out is none,
+/// and is remarked.
 fn filter(
     script: &Script<'_>,
     names: &Names<'_, '_>,
     header: &Header<'_>,
     request: &Request,
+    remarks: &mut Vec<String>,
 ) -> Result<bool, ReportError> {
     let mut given = Vec::new();
     for filter in FILTERS {
         if header.parameters.iter().any(|parameter| parameter.name == filter)
             && let Some(text) = request.text_of(filter)
         {
-            given.push((filter, names.fitting(text, filter)?));
+            let functions = names.fitting(text, filter)?;
+            let run = names.run().run_id;
+            if !functions.is_empty() {
+                given.push((filter, selection::listed(&functions)));
+            } else if filter == FOCUS {
+                return Err(ReportError::NothingSelected(format!("--{filter}: no function of run {run} fits {text}")));
+            } else {
+                remarks.push(format!("--{filter}: no function of run {run} fits {text}: nothing is left out"));
+            }
         }
     }
     let is_tagged = request.tags(header).next().is_some();
@@ -227,7 +243,7 @@ fn filter(
     for (filter, functions) in &given {
         script.run(MATCH, &[("filter", filter), ("functions", functions)])?;
     }
-    script.run(KEEP, &[("run", &names.run().run_id), ("focused", &is_given("focus")), ("tagged", &is_tagged)])?;
+    script.run(KEEP, &[("run", &names.run().run_id), ("focused", &is_given(FOCUS)), ("tagged", &is_tagged)])?;
     script.batch(ADD_UP)?;
     script.batch(DROP_EMPTY)?;
     if is_given("hide") {
@@ -336,7 +352,7 @@ fn shift(
     (metric, metrics): (&MetricInfo, &[MetricInfo]),
     request: &Request,
 ) -> Result<f64, ReportError> {
-    let has_ticks = metrics.iter().any(|metric| metric.name == "ticks");
+    let has_ticks = metrics.iter().any(|metric| metric.timer_readings);
     let is_time = metric.unit == "ns";
     let Some(bias) = request.bias else {
         let raw = run.bias_applied.filter(|_| header.raw_times && has_ticks && is_time);
@@ -344,11 +360,15 @@ fn shift(
     };
     let refuse = |reason: String| Err(ReportError::Usage(format!("--bias: {reason}")));
     let run_id = run.run_id;
-    match run.bias_applied {
+    // A bias in ms is rounded otherwise than one in ns.
+    let is_same = |applied: f64| (applied - bias * NANOSECONDS).abs() <= 2.0 * f64::EPSILON * applied.abs();
+    match run.bias_applied.map(|applied| if is_same(applied) { 0.0 } else { applied - bias * NANOSECONDS }) {
         _ if !is_time => refuse(format!("metric {} is no time", metric.name)),
+        // The times are what is asked for, however often the timer was read.
+        Some(0.0) => Ok(0.0),
         _ if !has_ticks => refuse(format!("run {run_id} does not say how often the timer was read (ticks)")),
         None => refuse(format!("run {run_id} does not say by what bias its times are corrected already")),
-        Some(applied) => Ok(applied - bias * NANOSECONDS),
+        Some(shift) => Ok(shift),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A path is followed step by step. `,` takes the nodes of the next name strictly within the outermost nodes so far, `>`
 //! those whose caller is any node so far. Reducing to outermost nodes before `>`, or adding up nodes that are outermost for
-//! their own function over several functions, would count recursion wrongly; tests/selection.rs compares with brute force.
+//! their own function over several functions, would count recursion wrongly; tests/figures/selection.rs compares with brute force.
 
 use hashbrown::HashMap;
 use regex::Regex;
@@ -199,7 +199,7 @@ impl<'s, 'd> Names<'s, 'd> {
             }
             // In GLOB a bracket opens a set of characters; here it stands for itself.
             Name::Pattern(pattern) => pick(PICK_PATTERN, ("pattern", &pattern.replace('[', "[[]")))?,
-            Name::Regex(text) => pick(PICK_LISTED, ("functions", &self.fitting(text, "fn")?))?,
+            Name::Regex(text) => pick(PICK_LISTED, ("functions", &listed(&self.fitting(text, "fn")?)))?,
         };
         match picked {
             0 => Err(ReportError::NothingSelected(self.unknown(name)?)),
@@ -209,7 +209,7 @@ impl<'s, 'd> Names<'s, 'd> {
 
     /// The functions of the run that a regular expression fits, by name, module or file for filters and by name for paths:
     /// their numbers as JSON.
-    pub(super) fn fitting(&self, text: &str, flag: &str) -> Result<String, ReportError> {
+    pub(super) fn fitting(&self, text: &str, flag: &str) -> Result<Vec<i64>, ReportError> {
         let regex = Regex::new(text).map_err(|error| {
             let error = error.to_string();
             // The lines before draw the expression with a mark below the place.
@@ -219,24 +219,19 @@ impl<'s, 'd> Names<'s, 'd> {
         let fits = |name: &str, module: &str, file: &str| {
             regex.is_match(name) || (flag != "fn" && (regex.is_match(module) || regex.is_match(file)))
         };
-        let listed = || -> rusqlite::Result<Vec<String>> {
+        let all = || -> rusqlite::Result<Vec<i64>> {
             let mut statement = self.script.database().connection().prepare(ALL_FUNCTIONS)?;
             let mut rows = statement.query(named_params! { ":run": self.run.run_id })?;
             let mut fitting = Vec::new();
             while let Some(row) = rows.next()? {
                 let texts: [String; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
                 if fits(&texts[0], &texts[1], &texts[2]) {
-                    fitting.push(row.get::<_, i64>(0)?.to_string());
+                    fitting.push(row.get(0)?);
                 }
             }
             Ok(fitting)
         };
-        let fitting = listed().map_err(|source| failure(self.script.database(), source))?;
-        if fitting.is_empty() && flag != "fn" {
-            let run = self.run.run_id;
-            return Err(ReportError::NothingSelected(format!("--{flag}: no function of run {run} fits {text}")));
-        }
-        Ok(format!("[{}]", fitting.join(",")))
+        Ok(all().map_err(|source| failure(self.script.database(), source))?)
     }
 
     /// What to say of a name that nobody has.
@@ -347,6 +342,12 @@ fn some(names: &[String]) -> String {
 fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
     let near = nearest(name, names);
     if near.is_empty() { String::new() } else { format!("{introduction}{}", near.join(", ")) }
+}
+
+/// Functions as the list that statements take.
+pub(super) fn listed(functions: &[i64]) -> String {
+    let numbers: Vec<String> = functions.iter().map(ToString::to_string).collect();
+    format!("[{}]", numbers.join(","))
 }
 
 /// The names most like the given one, by whole name or by the part behind the last dot.

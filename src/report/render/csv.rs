@@ -3,12 +3,17 @@
 //! Columns have Dyalog's names as long as costs are milliseconds; otherwise `Time` becomes metric and unit:
 //! `Alloc(bytes)`, `ExclusiveTime(us)`. Labels of inclusive and exclusive are right whatever
 //! version of `]PROFILE` the profile is from, minus is `-`, and what is unknown is empty. Names are as they are, also
-//! those that a spreadsheet takes for formulas.
+//! those that a spreadsheet takes for formulas; only in profiles, which can be read again, an empty one is `(no name)`.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
+use csv_core::{QuoteStyle, WriteResult, WriterBuilder};
+
 use super::number::{Scale, fixed, shortest, significant};
-use super::{Layout, RenderError, Shown, shown};
+use super::xml::apl;
+use super::{Layout, NO_NAME, RenderError, Shown, shown};
+use crate::dyalog_files::{Rows, Style};
 use crate::report::header::Kind;
 use crate::report::{Answer, Value};
 use crate::separators::Separators;
@@ -24,24 +29,126 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
             _ => title.to_owned(),
         })
     })?;
-    line(columns.iter().map(|column| quoted(&column.title)), layout.separators, out)?;
-    answer.each(|row| {
-        let cells = columns.iter().map(|column| cell(&row[column.at], column, scale.as_ref(), layout));
-        line(cells, layout.separators, out).map_err(RenderError::from)
-    })
+    let Layout { decimals, separators, .. } = *layout;
+    let table = Table { columns, scale, decimals, separators, dialect: Dialect::Plain };
+    table.titles(out)?;
+    answer.each(|row| table.row(row, out).map_err(RenderError::from))
 }
 
-/// Writes a line of fields.
-pub(crate) fn line(cells: impl Iterator<Item = String>, separators: Separators, out: &mut dyn Write) -> io::Result<()> {
-    let mut line = String::new();
-    for (column, cell) in cells.enumerate() {
-        if column > 0 {
-            line.push(char::from(separators.field));
-        }
-        line.push_str(&cell);
+/// How numbers are written, and the labels of figures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// As most programs do.
+    Plain,
+    /// As a version of `]PROFILE` does.
+    Dyalog(Style, Rows),
+}
+
+/// The records of a file.
+pub(crate) struct Table {
+    pub(crate) columns: Vec<Shown>,
+    pub(crate) scale: Option<Scale>,
+    pub(crate) decimals: Option<usize>,
+    pub(crate) separators: Separators,
+    pub(crate) dialect: Dialect,
+}
+
+impl Table {
+    /// Writes the header.
+    pub(crate) fn titles(&self, out: &mut dyn Write) -> io::Result<()> {
+        let title = |column: &Shown| match self.dialect {
+            Dialect::Plain => Field::text(column.title.clone()),
+            Dialect::Dyalog(style, _) => Field::text(style.label(&column.title)),
+        };
+        line(self.columns.iter().map(title), self.separators, out)
     }
-    line.push('\n');
-    out.write_all(line.as_bytes())
+
+    /// Writes a record.
+    pub(crate) fn row(&self, row: &[Value], out: &mut dyn Write) -> io::Result<()> {
+        line(self.columns.iter().map(|column| self.cell(&row[column.at], column)), self.separators, out)
+    }
+
+    /// Whether the file can be read again.
+    fn is_profile(&self) -> bool {
+        ["ExclusiveTime", "InclusiveTime"].iter().all(|name| self.columns.iter().any(|column| column.title == *name))
+    }
+
+    fn cell<'v>(&self, value: &'v Value, column: &Shown) -> Field<'v> {
+        let scale = self.scale.as_ref();
+        let figure = match (value, column.kind, scale, self.decimals) {
+            (Value::Null, ..) => match self.dialect {
+                Dialect::Dyalog(style, rows) if column.title == "Line" => {
+                    return Field::Bare(style.no_line(rows).into());
+                }
+                _ => return Field::Bare(Cow::Borrowed("")),
+            },
+            (Value::Text(text), ..) if text.is_empty() && column.title == "Element" && self.is_profile() => {
+                return Field::text(NO_NAME);
+            }
+            (Value::Text(text), ..) => return Field::text(text.as_str()),
+            (Value::Integer(value), ..) => return Field::Bare(value.to_string().into()),
+            (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), Some(decimals)) => {
+                scale.rounded(*value, decimals)
+            }
+            (Value::Real(value), Kind::Cost, Some(scale), None) if scale.is_time() => scale.significant(*value),
+            (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), None) => scale.exact(*value),
+            (Value::Real(value), Kind::Percent, _, Some(decimals)) => fixed(*value, decimals),
+            (Value::Real(value), Kind::Percent, _, None) => significant(*value, 0),
+            (Value::Real(value), ..) => shortest(*value),
+        };
+        match self.dialect {
+            Dialect::Plain => number(figure, self.separators),
+            Dialect::Dyalog(..) => number(apl(&figure), self.separators),
+        }
+    }
+}
+
+/// A field of a record. Text is always in quotes, and figures never unless they have to be: that is how `]PROFILE` writes, and
+/// how readers tell a name that looks like a number.
+enum Field<'v> {
+    Text(Cow<'v, str>),
+    Figure(Cow<'v, str>),
+    /// As it is: a whole number, or nothing.
+    Bare(Cow<'v, str>),
+}
+
+impl<'v> Field<'v> {
+    fn text(text: impl Into<Cow<'v, str>>) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// Writes a record.
+fn line<'v>(fields: impl Iterator<Item = Field<'v>>, separators: Separators, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = Vec::new();
+    for (column, field) in fields.enumerate() {
+        if column > 0 {
+            line.push(separators.field);
+        }
+        match field {
+            Field::Text(text) => add(&text, QuoteStyle::Always, separators, &mut line),
+            Field::Figure(text) => add(&text, QuoteStyle::Necessary, separators, &mut line),
+            Field::Bare(text) => line.extend(text.as_bytes()),
+        }
+    }
+    line.push(b'\n');
+    out.write_all(&line)
+}
+
+/// Adds a field to a line. Each has a writer of its own, because a writer has one style for all its fields.
+fn add(text: &str, style: QuoteStyle, separators: Separators, line: &mut Vec<u8>) {
+    let mut writer = WriterBuilder::new().delimiter(separators.field).quote_style(style).build();
+    let (mut rest, mut chunk) = (text.as_bytes(), [0; 1024]);
+    loop {
+        let (result, read, written) = writer.field(rest, &mut chunk);
+        rest = &rest[read..];
+        line.extend(&chunk[..written]);
+        if let WriteResult::InputEmpty = result {
+            break;
+        }
+    }
+    let (_, written) = writer.finish(&mut chunk);
+    line.extend(&chunk[..written]);
 }
 
 /// What stands for `Time` in titles.
@@ -55,30 +162,8 @@ fn quantity(metric: &MetricInfo, scale: &Scale) -> String {
     }
 }
 
-fn cell(value: &Value, column: &Shown, scale: Option<&Scale>, layout: &Layout) -> String {
-    let figure = match (value, column.kind, scale, layout.decimals) {
-        (Value::Null, ..) => return String::new(),
-        (Value::Text(text), ..) => return quoted(text),
-        (Value::Integer(value), ..) => return value.to_string(),
-        (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), Some(decimals)) => scale.rounded(*value, decimals),
-        (Value::Real(value), Kind::Cost, Some(scale), None) if scale.is_time() => scale.significant(*value),
-        (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), None) => scale.exact(*value),
-        (Value::Real(value), Kind::Percent, _, Some(decimals)) => fixed(*value, decimals),
-        (Value::Real(value), Kind::Percent, _, None) => significant(*value, 0),
-        (Value::Real(value), ..) => shortest(*value),
-    };
-    number(figure, layout.separators)
-}
-
-/// A field of a number.
-pub(crate) fn number(figure: String, separators: Separators) -> String {
-    let Separators { decimal, field } = separators;
-    let figure = if decimal == '.' { figure } else { figure.replace('.', &decimal.to_string()) };
-    // An unusual separator may occur in a number: `1E300`, `-5`.
-    if figure.contains(char::from(field)) { quoted(&figure) } else { figure }
-}
-
-/// A field of text.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+/// A field of a number. An unusual separator may occur in it: `1E300`, `-5`.
+fn number(figure: String, separators: Separators) -> Field<'static> {
+    let decimal = separators.decimal;
+    Field::Figure(if decimal == '.' { figure } else { figure.replace('.', &decimal.to_string()) }.into())
 }

@@ -82,6 +82,9 @@ pub enum RenderError {
     Store(#[from] StoreError),
 }
 
+/// A name for what has none, where readers expect one.
+pub(crate) const NO_NAME: &str = "(no name)";
+
 /// Decimals of times and percentages in tables.
 const DECIMALS: usize = 1;
 
@@ -132,11 +135,11 @@ impl Layout {
 }
 
 /// A column that is shown.
-struct Shown {
+pub(crate) struct Shown {
     /// Its place in the rows.
-    at: usize,
-    kind: Kind,
-    title: String,
+    pub(crate) at: usize,
+    pub(crate) kind: Kind,
+    pub(crate) title: String,
 }
 
 /// Columns that are shown: those with a title that hold anything or must always be there.
@@ -172,12 +175,16 @@ pub fn plain(text: &str) -> String {
     text.chars().flat_map(|c| if is_unsafe(c) { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
-/// Control characters, and those that have no shape of their own but change the order or the lines of what is around.
-fn is_unsafe(character: char) -> bool {
+/// Control characters, and those that have no shape of their own: they change the order or the lines of what is around, or
+/// make two names look alike.
+#[must_use]
+pub fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

@@ -56,6 +56,16 @@ impl Unit {
         Self::ALL.into_iter().find(|unit| unit.name == name)
     }
 
+    /// How many bytes it is; `None` if it is no unit of memory.
+    #[must_use]
+    pub fn bytes(self) -> Option<u64> {
+        let factor = match self.factor {
+            Factor::Ten(digits) => 10_u64.checked_pow(digits.into()),
+            Factor::Two(bits) => 1_u64.checked_shl(bits.into()),
+        };
+        factor.filter(|_| self.of == "bytes")
+    }
+
     /// Names of the units that fit a metric of this unit.
     fn names(of: &str) -> String {
         let names: Vec<_> = Self::ALL.iter().filter(|unit| unit.of == of).map(|unit| unit.name).collect();
@@ -213,7 +223,7 @@ mod tests {
     use super::*;
 
     fn metric(name: &str, unit: &str) -> MetricInfo {
-        MetricInfo { metric_id: 1, name: name.to_owned(), unit: unit.to_owned(), total: 0.0 }
+        MetricInfo { metric_id: 1, name: name.to_owned(), unit: unit.to_owned(), total: 0.0, timer_readings: false }
     }
 
     #[test]

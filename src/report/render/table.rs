@@ -1,5 +1,6 @@
 //! What tables for people hold: titles and cells. How they are laid out is the business of `text` and `markdown`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -33,7 +34,7 @@ impl Table {
     pub(super) fn of(answer: &mut Answer<'_>, layout: &Layout) -> Result<Self, RenderError> {
         let scale = layout.scale(answer.subject.as_ref())?;
         let label = scale.as_ref().map(|scale| scale.label.as_str()).unwrap_or_default();
-        let columns = shown(answer, layout, |column| Some(column.text.as_deref()?.replace('@', &plain(label))))?;
+        let columns = shown(answer, layout, |column| Some(plain(&column.text.as_deref()?.replace('@', label))))?;
         let depth = answer.columns.iter().position(|column| column.name == "depth");
         let names = Names::of(answer, &columns)?;
         let decimals = layout.decimals.unwrap_or(DECIMALS);
@@ -48,7 +49,7 @@ impl Table {
         let mut text = match (value, column.kind) {
             (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => String::new(),
             (Value::Null, _) => "-".to_owned(),
-            (Value::Text(text), _) => plain(text),
+            (Value::Text(text), _) => plain(&cut(text)),
             (Value::Integer(value), _) => value.to_string(),
             (Value::Real(value), Kind::Percent) => fixed(*value, self.decimals),
             (Value::Real(value), Kind::Cost | Kind::Raw) => match &self.scale {
@@ -61,7 +62,7 @@ impl Table {
             && let Value::Text(name) = value
             && let Some(apart) = self.names.apart(name, row)
         {
-            text = format!("{text} ({})", plain(apart));
+            text = format!("{text} ({})", plain(&cut(apart)));
         }
         let depth = match (column.kind, self.depth.map(|depth| &row[depth])) {
             (Kind::Node, Some(Value::Integer(depth))) => usize::try_from(*depth).unwrap_or(0),
@@ -95,6 +96,19 @@ impl Table {
     }
 }
 
+/// The longest text that tables for people show whole, in bytes. Other formats have all of it.
+const LONGEST: usize = 16 * 1024;
+
+/// A text, without its middle if it is very long.
+fn cut(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONGEST {
+        return text.into();
+    }
+    let boundary = |mut ends: std::ops::Range<usize>| ends.find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let (head, tail) = (boundary(LONGEST / 2..text.len()), boundary(text.len() - LONGEST / 2..text.len()));
+    format!("{}…{}", &text[..head], &text[tail..]).into()
+}
+
 /// One mark per level; beyond [`INDENTED`] levels their number, or the width of the table would be that of the depth.
 pub(super) fn indent(depth: usize, mark: &str) -> String {
     match depth.checked_sub(INDENTED) {
@@ -126,8 +140,11 @@ impl Names {
             answer.each(|row| {
                 for name in &names {
                     if let Value::Text(name) = &row[*name] {
-                        let known = several.entry(name.clone()).or_default();
                         let (module, file) = (text(&row[module]), text(&row[file]));
+                        if !several.contains_key(name) {
+                            several.insert(name.clone(), Vec::new());
+                        }
+                        let Some(known) = several.get_mut(name) else { continue };
                         if !known.iter().any(|known| known.0 == module && known.1 == file) {
                             known.push((module.to_owned(), file.to_owned()));
                         }

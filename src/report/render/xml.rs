@@ -1,9 +1,9 @@
 //! Dyalog's XML. What this writes of a tree can be imported again and gives the same profile.
 //!
-//! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Times with ticks are written as
-//! 0.9.0 does: names in `Function`, and the labels of inclusive and exclusive swapped, in times and ticks, because its
-//! readers expect them so. Everything else is written as 1.37 does: names in `Element`, labels right, `¯1` as the line of
-//! whole functions in trees.
+//! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Times that are corrected, and
+//! those of runs that know how often the timer was read, are written as 0.9.0 does: names in `Function`, and the labels of inclusive and exclusive swapped, in times and
+//! ticks, because its readers expect them so. Everything else is written as 1.37 does: names in `Element`, labels right,
+//! `¯1` as the line of whole functions in trees. The version is left out where it is not that of the layout.
 //!
 //! Times are milliseconds with all their digits, minus is APL's `¯` (only APL and profdb read these files). The settings
 //! say what has been subtracted from the times: `TimerBias` is left out where that is unknown. Costs that are no time
@@ -14,19 +14,14 @@
 use std::io::{self, Write};
 
 use super::number::{Scale, milliseconds, shortest, significant};
-use super::{Layout, RenderError, Shown, shown};
+use super::{Layout, NO_NAME, RenderError, Shown, shown};
+use crate::dyalog_files::{Rows, Said, Style, Timer, Times};
 use crate::report::header::Kind;
 use crate::report::{Answer, Subject, Value};
 
-/// Version of `]PROFILE` that the layout with ticks is of.
-const WITH_TICKS: &str = "0.9.0";
-
-/// Versions whose trees are corrected for the cost of the timer start so.
-const CORRECTING: &str = "0.";
-
 pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
     let exclusive = layout.flags.iter().any(|flag| flag == "exclusive");
-    let mut columns = shown(answer, layout, |column| {
+    let columns = shown(answer, layout, |column| {
         let title = column.xml.as_deref()?;
         // The cost asked for, which is either.
         let other = exclusive && column.name == "shown" && title == "InclusiveTime";
@@ -34,28 +29,62 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
     })?;
     let Some(subject) = &answer.subject else { return Ok(()) };
     let scale = Scale::of(&subject.metric, None).map_err(RenderError::Usage)?;
+    let timer = Timer { readings: subject.timer_readings, applied: subject.bias };
+    let style = if is_usual(subject) { Style::of(timer) } else { Style::New };
     let has = |name: &str| columns.iter().any(|column| column.title == name);
-    let (ticks, depth) = (has("ExclusiveTicks") && is_usual(subject), has("Depth"));
-    if ticks {
-        for column in &mut columns {
-            column.title = as_with_ticks(&column.title);
-        }
-    }
-    begin(!ticks, &settings(subject, layout, &scale, Rows { ticks, depth }), out)?;
-    let no_line = if depth && !ticks { "¯1" } else { "" };
-    answer.each(|row| {
-        let cells = columns.iter().map(|column| match &row[column.at] {
-            Value::Null if column.title == "Line" => (column.title.as_str(), no_line.to_owned()),
-            value => (column.title.as_str(), cell(value, column, &scale)),
-        });
-        Ok::<_, RenderError>(entry(cells, out)?)
-    })?;
+    let (rows, ticks) = (if has("Depth") { Rows::Tree } else { Rows::Totals }, has("ExclusiveTicks"));
+    begin(style, &settings(subject, layout, &scale, (style, rows, ticks)), out)?;
+    let table = Table::new(columns, style, scale);
+    answer.each(|row| Ok::<_, RenderError>(table.row(row, out)?))?;
     Ok(end(out)?)
 }
 
+/// The entries of a file.
+pub(crate) struct Table {
+    columns: Vec<Shown>,
+    no_line: &'static str,
+    scale: Scale,
+    /// What a function without a name is called, in files that can be read again.
+    no_name: &'static str,
+}
+
+impl Table {
+    /// Gives the columns the titles that they have in a style. Swapped are labels only where both figures are there.
+    pub(crate) fn new(mut columns: Vec<Shown>, style: Style, scale: Scale) -> Self {
+        let has = |columns: &[Shown], name: &str| columns.iter().any(|column| column.title == name);
+        let is_profile = has(&columns, "ExclusiveTime") && has(&columns, "InclusiveTime");
+        let rows = if has(&columns, "Depth") { Rows::Tree } else { Rows::Totals };
+        for column in &mut columns {
+            if style == Style::Old && column.title == "Element" {
+                "Function".clone_into(&mut column.title);
+            } else if is_profile {
+                column.title = style.label(&column.title);
+            }
+        }
+        Self { columns, no_line: style.no_line(rows), scale, no_name: if is_profile { NO_NAME } else { "" } }
+    }
+
+    /// Writes an entry.
+    pub(crate) fn row(&self, row: &[Value], out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "    <ProfileEntry>")?;
+        for column in &self.columns {
+            let name = &column.title;
+            let text = match &row[column.at] {
+                Value::Null if name == "Line" => self.no_line.to_owned(),
+                Value::Text(text) if text.is_empty() && matches!(&**name, "Element" | "Function") => {
+                    self.no_name.to_owned()
+                }
+                value => cell(value, column, &self.scale),
+            };
+            writeln!(out, "        <{name}>{text}</{name}>")?;
+        }
+        writeln!(out, "    </ProfileEntry>")
+    }
+}
+
 /// Begins a file with those of its settings that are known. 0.9.0 has no declaration.
-pub(crate) fn begin(declares: bool, settings: &[(&str, Option<String>)], out: &mut dyn Write) -> io::Result<()> {
-    if declares {
+pub(crate) fn begin(style: Style, settings: &[(&str, Option<String>)], out: &mut dyn Write) -> io::Result<()> {
+    if style == Style::New {
         writeln!(out, "<?xml version=\"1.0\"?>")?;
     }
     writeln!(out, "<ProfileData>\n    <ProfileSettings>")?;
@@ -65,15 +94,6 @@ pub(crate) fn begin(declares: bool, settings: &[(&str, Option<String>)], out: &m
         }
     }
     writeln!(out, "    </ProfileSettings>")
-}
-
-/// Writes an entry of elements and their texts.
-pub(crate) fn entry<'t>(cells: impl Iterator<Item = (&'t str, String)>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "    <ProfileEntry>")?;
-    for (name, text) in cells {
-        writeln!(out, "        <{name}>{text}</{name}>")?;
-    }
-    writeln!(out, "    </ProfileEntry>")
 }
 
 /// Ends a file.
@@ -86,40 +106,18 @@ fn is_usual(subject: &Subject) -> bool {
     subject.metric.name == "time" && subject.metric.unit == "ns"
 }
 
-/// The name of an element as 0.9.0 has it.
-fn as_with_ticks(title: &str) -> String {
-    let swapped = [("Inclusive", "Exclusive"), ("Exclusive", "Inclusive")];
-    let swapped = swapped.iter().find_map(|(label, other)| Some(format!("{other}{}", title.strip_prefix(label)?)));
-    match title {
-        "Element" => "Function".to_owned(),
-        _ => swapped.unwrap_or_else(|| title.to_owned()),
-    }
-}
-
-/// What the rows have.
-#[derive(Clone, Copy)]
-struct Rows {
-    ticks: bool,
-    depth: bool,
-}
-
 /// Names and texts of the settings, in their order.
-fn settings(subject: &Subject, layout: &Layout, scale: &Scale, rows: Rows) -> [(&'static str, Option<String>); 8] {
+fn settings(
+    subject: &Subject,
+    layout: &Layout,
+    scale: &Scale,
+    (style, rows, ticks): (Style, Rows, bool),
+) -> [(&'static str, Option<String>); 8] {
     let Subject { report, run, metric, selected, .. } = subject;
-    let bias = match (rows, subject.bias) {
-        // Readers take it for what a tree with ticks has been corrected by.
-        (Rows { ticks: true, depth: true }, Some(applied)) => Some(applied),
-        // They would subtract it a second time.
-        (Rows { ticks: true, depth: false }, Some(applied)) if applied != 0.0 => None,
-        _ => run.timer_bias,
-    };
-    let corrected = rows.ticks && rows.depth && subject.bias.is_some();
     let version = run.tool_version.as_deref();
-    let version = if corrected && !version.is_some_and(|version| version.starts_with(CORRECTING)) {
-        Some(WITH_TICKS)
-    } else {
-        version
-    };
+    let times =
+        Times { style, rows, ticks, version, timer: run.timer_bias, applied: subject.bias, stored: run.bias_applied };
+    let Said { version, bias, .. } = times.said();
     let title = layout.title.as_deref().or(run.title.as_deref()).unwrap_or_default();
     let unit = if scale.is_time() { scale.unit() } else { &metric.unit };
     let unusual = !is_usual(subject);
@@ -127,7 +125,7 @@ fn settings(subject: &Subject, layout: &Layout, scale: &Scale, rows: Rows) -> [(
     [
         ("Version", version.map(escaped)),
         ("Title", Some(escaped(title))),
-        ("TimerBias", bias.map(time)),
+        ("TimerBias", bias.map(milliseconds_of_apl)),
         ("Command", Some((*report).to_owned())),
         ("TotalTime", Some(figure(metric.total))),
         ("SelectedTime", Some(figure(selected.unwrap_or(metric.total)))),
@@ -148,12 +146,12 @@ fn cell(value: &Value, column: &Shown, scale: &Scale) -> String {
 }
 
 /// A time in milliseconds with all its digits, as APL writes it.
-pub(crate) fn time(nanoseconds: f64) -> String {
+pub(crate) fn milliseconds_of_apl(nanoseconds: f64) -> String {
     apl(&milliseconds(nanoseconds))
 }
 
 /// A number as APL writes it.
-fn apl(number: &str) -> String {
+pub(super) fn apl(number: &str) -> String {
     number.replace('-', "¯")
 }
 
@@ -196,19 +194,6 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(escaped(text), expected);
-        }
-    }
-
-    #[test]
-    fn labels_are_swapped_where_there_are_ticks() {
-        let table = [
-            ("Element", "Function"),
-            ("ExclusiveTime", "InclusiveTime"),
-            ("InclusiveTicks", "ExclusiveTicks"),
-            ("Calls", "Calls"),
-        ];
-        for (title, expected) in table {
-            assert_eq!(as_with_ticks(title), expected);
         }
     }
 }
