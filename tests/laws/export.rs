@@ -112,8 +112,8 @@ pub(super) fn written_whole(
 const NOT_WRITTEN: [(&str, &[&str]); 4] = [
     ("folded", &["metrics", "names", "raw_names", "free", "fractions", "negative"]),
     ("dyalog_xml", &["names"]),
-    // Written as samples, whatever was read; names of metrics are the reader's.
-    ("speedscope", &["calls", "kinds", "metric", "facts", "negative", "definitions", "same_name"]),
+    // Written as samples, whatever was read.
+    ("speedscope", &["calls", "metric", "facts", "negative", "definitions", "same_name"]),
     ("firefox", &["facts", "labels", "metric", "metrics"]),
 ];
 
@@ -234,7 +234,10 @@ fn sampler(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Faile
             let request = Request { metric: Some(metric.to_owned()), ..Request::default() };
             let refused = export.write(database, run, &request, &mut Vec::new());
             let told = refused.err().map(|error| error.to_string()).unwrap_or_default();
-            return ensure(told.contains("(MOST_SAMPLES)") || told.contains("a stack for each sample"), || told);
+            return ensure(
+                told.contains("(limit: size of the output)") || told.contains("a stack for each sample"),
+                || told,
+            );
         }
     }
     let (bytes, lost) = written(export, database, run, metric, None)?;
@@ -293,7 +296,7 @@ const IN_FOLDED: &str = "CASE WHEN (SELECT COUNT(*) FROM functions AS o WHERE o.
 /// The lines are the places with their own cost, under their names, for us as for whoever takes a line apart by hand.
 fn folded(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
     let (bytes, lost) = written(by_name("folded"), database, run, metric, None)?;
-    let text = String::from_utf8(bytes.clone())?;
+    let text = viewers::text_of(&bytes);
     let mut found = Stacks::new();
     for line in text.split_terminator('\n') {
         let (stack, cost) = line.rsplit_once(' ').ok_or_else(|| format!("no number in {line:?}"))?;
@@ -301,8 +304,13 @@ fn folded(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed
         let cost: u64 = cost.parse()?;
         #[expect(clippy::cast_precision_loss, reason = "the figures were REAL before")]
         let cost = cost as f64;
+        ensure(cost > 0.0 || text.lines().count() == 1, || format!("{line:?} is not alone"))?;
         *found.entry(stack.split(';').map(str::to_owned).collect()).or_default() += cost;
     }
+    // One place that cost nothing, where none did: an empty file would be recognised by nobody.
+    found.retain(|_, cost| *cost > 0.0);
+    let places = rows(database, "SELECT 1 FROM nodes LIMIT 1", &[])?;
+    ensure(bytes.is_empty() == places.is_empty(), || "an empty file".to_owned())?;
     let mut expected = Stacks::new();
     for (path, cost) in own_costs_by(IN_FOLDED, database, metric)? {
         let frames: Vec<_> = path.iter().map(|name| on_a_frame(name)).collect();

@@ -46,27 +46,34 @@ fn stacks_are_kept(database: &Database, run: &RunInfo) -> Result<(), Failed> {
 
 /// The metric that becomes ticks, and how much of it is one.
 fn ticks(database: &Database) -> Result<(String, f64), Failed> {
-    let sql = "SELECT m.name, m.unit, m.total, m.metric_id = r.default_metric_id
+    // Readings of a timer are no ticks of GHC's.
+    let sql = "SELECT m.name, m.unit, m.total, m.metric_id = r.default_metric_id, m.timer_readings
                FROM runs AS r LEFT JOIN metrics AS m USING (run_id) ORDER BY m.position";
     let mut metrics = Vec::new();
     for row in rows(database, sql, &[])? {
-        if let [Value::Text(name), Value::Text(unit), Value::Real(total), Value::Integer(is_default)] = row.as_slice() {
-            metrics.push((name.clone(), unit.clone(), *total, *is_default == 1));
+        if let [
+            Value::Text(name),
+            Value::Text(unit),
+            Value::Real(total),
+            Value::Integer(is_default),
+            Value::Integer(timer),
+        ] = row.as_slice()
+        {
+            metrics.push((name.clone(), unit.clone(), *total, *is_default == 1, *timer == 1));
         }
     }
-    let find = |name: &str| metrics.iter().find(|(known, ..)| known == name);
-    if let Some(((.., time, _), (.., ticks, _))) = find("time").zip(find("ticks")) {
-        let interval = time / ticks / 1e6;
-        let near = (interval - interval.round()).abs() < 1e-9 && interval >= 1.0;
-        if near
-            || (*time == 0.0
-                && rows(database, "SELECT 1 FROM run_properties WHERE key = 'TickInterval'", &[])?.len() == 1)
-        {
-            return Ok(("ticks".to_owned(), 1.0));
+    if let Some((.., time, _, _)) = metrics.iter().find(|(name, ..)| name == "time") {
+        let is_empty = rows(database, "SELECT 1 FROM run_properties WHERE key = 'TickInterval'", &[])?.len() == 1;
+        for (name, _, ticks, ..) in metrics.iter().filter(|(_, unit, .., timer)| unit == "count" && !timer) {
+            let interval = time / ticks / 1e6;
+            let near = (interval - interval.round()).abs() < 1e-9 && interval >= 1.0;
+            if near || (*time == 0.0 && is_empty) {
+                return Ok((name.clone(), 1.0));
+            }
         }
     }
     let of = |unit: &str| metrics.iter().find(|(_, known, ..)| known == unit);
-    let default = metrics.iter().find(|(.., is_default)| *is_default);
+    let default = metrics.iter().find(|(.., is_default, _)| *is_default);
     let chosen = match default.map(|(_, unit, ..)| unit.as_str()) {
         Some("count" | "ns") => default,
         _ => of("ns").or_else(|| of("count")),

@@ -161,7 +161,7 @@ fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
 fn csv_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
     move |value, kind, cell| match value {
         Value::Null => cell.is_empty(),
-        Value::Text(text) => cell == text,
+        Value::Text(text) => cell == text || is_no_name(text, cell),
         Value::Integer(value) => cell == value.to_string(),
         Value::Real(value) => near(cell, figure(*value, kind, time), TEN_DIGITS),
     }
@@ -203,6 +203,11 @@ fn xml_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
     Ok(rows)
 }
 
+/// Profiles, which can be read again, have this for an empty name.
+fn is_no_name(text: &str, cell: &str) -> bool {
+    text.is_empty() && cell == "(no name)"
+}
+
 /// What XML cannot hold has other characters in its place.
 pub(super) fn held_by_xml(text: &str) -> String {
     let held = |character: char| match character {
@@ -217,7 +222,7 @@ pub(super) fn held_by_xml(text: &str) -> String {
 fn xml_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
     move |value, kind, cell| match value {
         Value::Null => cell.is_empty() || (kind == Kind::Line && cell == "¯1"),
-        Value::Text(text) => held_by_xml(text) == cell,
+        Value::Text(text) => held_by_xml(text) == cell || is_no_name(text, cell),
         Value::Integer(value) => cell.replace('¯', "-") == value.to_string(),
         Value::Real(value) => near(&cell.replace('¯', "-"), figure(*value, kind, time), TEN_DIGITS),
     }

@@ -97,6 +97,28 @@ fn sums(database: &Database, sql: &str, parameters: &[&dyn ToSql]) -> Result<Cos
     Ok(costs)
 }
 
+/// What our formats read: bytes that are no UTF-8 escaped, and text that looks so.
+pub(super) fn text_of(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(&chunk.valid().replace("\\x{", "\\x{5c}x{"));
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{{{byte:02x}}}")));
+    }
+    text
+}
+
+/// JSON as browsers read it: half letters, which the library refuses, are what they stand for here.
+fn json_of(bytes: &[u8]) -> Result<Json, Failed> {
+    let text = std::str::from_utf8(bytes)?.replace(r"\\x{", r"\\x{5c}x{");
+    let mut pieces = text.split("\\udc");
+    let mut whole = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (digits, rest) = piece.split_at(2);
+        whole.extend(["\\\\x{", digits, "}", rest]);
+    }
+    Ok(serde_json::from_str(&whole)?)
+}
+
 /// Compares two lists of costs; each figure may be off by some.
 fn alike(what: &str, expected: &Costs, found: &Costs, by: f64) -> Result<(), Failed> {
     for (key, (cost, figures)) in expected {
@@ -154,13 +176,13 @@ fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     ensure(lost.get("line_calls").copied().unwrap_or(0) == lines.len() as u64, || format!("{lost:?}"))
 }
 
-/// What was read from such a file is the same run, unless it told more: levels of recursion, fractions of a unit, that a
-/// number is unknown; or a tree, by the order of Xdebug's records, of which only what edges hold is written and compared.
+/// What was read from such a file is the same run, unless it told more: levels of recursion, fractions of a unit, mangled
+/// names, that a number or cost is unknown; or a tree, by the order of Xdebug's records, of which only what edges hold is written and compared.
 pub(super) fn callgrind_comes_back(database: &Database) -> Result<(), Failed> {
     if database.run(None)?.is_some_and(|run| run.fidelity == "tree") {
         return Ok(());
     }
-    comes_back("callgrind", database, &["fractions", "recursion", "unknown_calls"])
+    comes_back("callgrind", database, &["fractions", "raw_names", "recursion", "unknown", "unknown_calls"])
 }
 
 /// What was read from such a file is the same run, unless its values were no whole numbers of our units.
@@ -261,7 +283,7 @@ fn pprof(database: &Database, run: &RunInfo) -> Result<(), Failed> {
 fn dot(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let options = [("min-pct", "0"), ("keep-empty", ""), ("edge-labels", ""), ("clusters", ""), ("all-metrics", "")];
     let (bytes, _) = written_with("dot", &options, database, run)?;
-    let text = String::from_utf8(bytes)?;
+    let text = text_of(&bytes);
     ensure(text.ends_with("}\n") && !text.contains(|c: char| c.is_control() && c != '\n'), || text.clone())?;
     let own_of = |line: &str| -> Option<String> {
         let (_, figures) = line.rsplit_once(": own ")?;
@@ -394,7 +416,7 @@ fn at(value: &Json) -> Result<usize, Failed> {
 /// The file has the shape that speedscope's schema wants, and its samples are the tree.
 fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let (bytes, lost) = written_all("speedscope", database, run)?;
-    let file: Json = serde_json::from_slice(&bytes)?;
+    let file = json_of(&bytes)?;
     let is_schema = |value: &Json| value == "https://www.speedscope.app/file-format-schema.json";
     shape(
         &file,
@@ -410,8 +432,9 @@ fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let frames = array(member(&file, "shared")?, "frames")?;
     let mut names = Vec::new();
     for frame in frames {
-        let members: [Member; 4] = [
+        let members: [Member; 5] = [
             ("name", true, Json::is_string),
+            ("kind", false, Json::is_string),
             ("file", false, Json::is_string),
             ("line", false, Json::is_u64),
             ("col", false, Json::is_u64),
@@ -429,6 +452,8 @@ fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
             &[
                 ("type", true, |value| value == "sampled"),
                 ("name", true, Json::is_string),
+                ("metric", true, Json::is_string),
+                ("around", true, Json::is_array),
                 ("unit", true, |value| ["none", "nanoseconds", "bytes"].contains(&value.as_str().unwrap_or_default())),
                 ("startValue", true, Json::is_number),
                 ("endValue", true, Json::is_number),
@@ -437,8 +462,10 @@ fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
             ],
         )?;
         let title = text(profile, "name")?;
-        let metric = metrics.iter().position(|metric| title.ends_with(&format!("({})", metric.name)));
-        let metric = if metrics.len() == 1 { 0 } else { metric.ok_or("a metric")? };
+        let measured = text(profile, "metric")?;
+        let metric = metrics.iter().position(|metric| metric.name == measured).ok_or("a metric")?;
+        let is_named = metrics.len() == 1 || title.ends_with(&format!("({measured})"));
+        ensure(is_named, || format!("{title} for {measured}"))?;
         let (samples, weights) = (array(profile, "samples")?, array(profile, "weights")?);
         ensure(samples.len() == weights.len(), || "a weight per sample".to_owned())?;
         let mut sum = 0.0;
@@ -475,7 +502,7 @@ fn table<'j>(thread: &'j Json, name: &str, columns: &[&str]) -> Result<&'j Json,
 /// The file has the tables that the viewer's types want, and its samples are the tree.
 fn firefox(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
     let (bytes, lost) = super::export::written(by_name("firefox"), database, run, metric, None)?;
-    let file: Json = serde_json::from_slice(&bytes)?;
+    let file = json_of(&bytes)?;
     let meta = member(&file, "meta")?;
     for (name, fits) in [
         ("preprocessedProfileVersion", Json::is_u64 as fn(&Json) -> bool),

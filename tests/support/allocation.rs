@@ -9,11 +9,13 @@ struct Counting;
 thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
     static MOST: Cell<usize> = const { Cell::new(0) };
+    static TAKEN: Cell<usize> = const { Cell::new(0) };
 }
 
 fn count(taken: usize, given_back: usize) {
     let held = HELD.get().saturating_add(taken).saturating_sub(given_back);
     HELD.set(held);
+    TAKEN.set(TAKEN.get().wrapping_add(taken));
     MOST.set(MOST.get().max(held));
 }
 
@@ -53,4 +55,12 @@ pub(crate) fn most<T>(work: impl FnOnce() -> T) -> (T, usize) {
     MOST.set(held);
     let done = work();
     (done, MOST.get().saturating_sub(held))
+}
+
+/// Does some work, and says how many bytes this thread was given in all, those that it gave back among them: a measure of
+/// work that no clock and no other program disturbs.
+pub(crate) fn taken<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = TAKEN.get();
+    let done = work();
+    (done, TAKEN.get().wrapping_sub(before))
 }

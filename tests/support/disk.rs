@@ -1,11 +1,13 @@
 //! A disk that loses its power: of what has been changed since the last sync, each part may be there or not.
 
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::faults::{Numbers, entries};
+use super::faults::{Numbers, entries};
 
 /// What a disk writes at once.
 const SECTOR: usize = 512;

@@ -1,5 +1,7 @@
 //! Imports that go wrong at a chosen call, and what has to hold of the database afterwards.
 
+#![expect(clippy::disallowed_methods, reason = "small files of our own, and settings of whoever runs the tests")]
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -72,6 +74,12 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 pub(crate) fn entries(folder: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it can be read").file_name());
     entries.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+/// A file of this database that is not in its place yet.
+pub(crate) fn growing(folder: &Path) -> Option<PathBuf> {
+    let is_one = |name: &String| name.starts_with(".x.db.") && name.ends_with(".importing");
+    entries(folder).into_iter().find(is_one).map(|name| folder.join(name))
 }
 
 pub(crate) fn copy(from: &Path, to: &Path) {

@@ -1,8 +1,10 @@
 //! What is done with arbitrary bytes, and what must hold: shared by the blind fuzzer (benches/fuzz.rs), the one that
-//! looks for coverage (fuzz/), and the replay of its corpus (tests/corpus.rs).
+//! looks for coverage (fuzz/), and the replay of its corpus (tests/behaviour/corpus.rs).
 //!
 //! No panic, no more than [`LONGEST`], no more memory than [`MEMORY`] and [`MEMORY_PER_BYTE`] times the input, and what
 //! each target says of its results.
+
+#![expect(clippy::disallowed_methods, reason = "fuzzers measure time")]
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -24,6 +26,7 @@ use profdb::tree::{Batch, Output, Totals};
 use super::allocation;
 use super::built::{built, built_into};
 
+/// Processor time that an input may take; only fuzzers look at it.
 const LONGEST: Duration = Duration::from_secs(1);
 const MEMORY: usize = 64 << 20;
 const MEMORY_PER_BYTE: usize = 32;
@@ -38,22 +41,99 @@ pub(crate) struct Target {
     read: fn(&[u8]) -> Result<(), String>,
     /// Makes inputs to start from out of the input of a case.
     pub(crate) seed: fn(&Format, &[u8]) -> Option<Vec<u8>>,
+    /// What the first byte of an input chooses, if it chooses by place in a list: these names stand for it wherever inputs are
+    /// kept, so that a new name in the middle of the list changes the meaning of none.
+    chooses: Option<Choice>,
+}
+
+/// A list of names in the program, and how a byte chooses one of them.
+struct Choice {
+    names: fn() -> Vec<&'static str>,
+    /// The byte of the first name.
+    first: u8,
+    /// Bits of the byte that say something else.
+    flags: u8,
+}
+
+/// Where the first byte of an input chooses a format.
+const FORMAT: Choice = Choice { names: || FORMATS.iter().map(|format| format.name).collect(), first: b'a', flags: 0 };
+
+/// Where it chooses a report: with names as regular expressions, and with percentages of the selection.
+const REPORT: Choice =
+    Choice { names: || REPORTS.iter().map(|report| report.name).collect(), first: 0, flags: REGEX | OF_SELECTION };
+
+const REGEX: u8 = 0x40;
+
+const OF_SELECTION: u8 = 0x80;
+
+impl Choice {
+    /// The place that a byte chooses, and its flags.
+    fn place(&self, byte: u8) -> Option<(usize, u8)> {
+        Some((usize::from((byte & !self.flags).checked_sub(self.first)?), byte & self.flags))
+    }
+
+    /// The byte that chooses a name.
+    fn byte(&self, name: &str, flags: u8) -> Option<u8> {
+        let at = (self.names)().iter().position(|known| *known == name)?;
+        let byte = u8::try_from(at).ok()?.checked_add(self.first)?;
+        (byte & self.flags == 0).then_some(byte | flags)
+    }
 }
 
 pub(crate) const TARGETS: &[Target] = &[
-    Target { name: "importers", read: importer, seed: of_format },
-    Target { name: "inputs", read: input, seed: |_, bytes| Some(bytes.to_vec()) },
-    Target { name: "parsers", read: parser, seed: |_, bytes| Some(texts(bytes)) },
-    Target { name: "questions", read: question, seed: |_, bytes| Some(texts(bytes)) },
-    Target { name: "exports", read: exports, seed: of_format },
+    Target { name: "importers", read: importer, seed: of_format, chooses: Some(FORMAT) },
+    Target { name: "inputs", read: input, seed: |_, bytes| Some(bytes.to_vec()), chooses: None },
+    Target { name: "parsers", read: parser, seed: |_, bytes| Some(texts(bytes)), chooses: None },
+    Target { name: "questions", read: question, seed: |_, bytes| Some(of_report(bytes)), chooses: Some(REPORT) },
+    Target { name: "exports", read: exports, seed: of_format, chooses: Some(FORMAT) },
 ];
 
 impl Target {
+    /// An input as a line of text, to be kept: what its first byte chooses by name, with flags behind a colon, and the bytes in
+    /// hexadecimal. `None` for one that chooses nothing, and does nothing.
+    pub(crate) fn line(&self, bytes: &[u8]) -> Option<String> {
+        let hexadecimal = |bytes: &[u8]| {
+            bytes.iter().fold(String::new(), |mut text, byte| {
+                let _ = write!(text, "{byte:02x}");
+                text
+            })
+        };
+        let Some(choice) = &self.chooses else { return Some(hexadecimal(bytes)) };
+        let (first, rest) = bytes.split_first()?;
+        let (at, flags) = choice.place(*first)?;
+        let name = *(choice.names)().get(at)?;
+        let flags = if flags == 0 { String::new() } else { format!(":{flags:02x}") };
+        Some(format!("{name}{flags} {}", hexadecimal(rest)))
+    }
+
+    /// The input of such a line. `None` for one of a format or report that there is no more.
+    pub(crate) fn input(&self, line: &str) -> Option<Vec<u8>> {
+        let byte = |text: &str| u8::from_str_radix(text, 16).expect("hexadecimal");
+        let bytes = |text: &str| {
+            let pairs = text.as_bytes().chunks(2);
+            pairs.map(|pair| byte(str::from_utf8(pair).expect("hexadecimal"))).collect::<Vec<u8>>()
+        };
+        let Some(choice) = &self.chooses else { return Some(bytes(line)) };
+        let (key, rest) = line.split_once(' ').expect("what the input chooses");
+        let (name, flags) = key.split_once(':').map_or((key, 0), |(name, flags)| (name, byte(flags)));
+        let first = choice.byte(name, flags)?;
+        Some([&[first], bytes(rest).as_slice()].concat())
+    }
+
     /// Reads an input; says which rule it broke. A panic is left to the caller.
     pub(crate) fn check(&self, bytes: &[u8]) -> Result<(), String> {
-        let started = Instant::now();
         let (result, most) = allocation::most(|| (self.read)(bytes));
         result?;
+        if most > MEMORY + MEMORY_PER_BYTE * bytes.len() {
+            return Err(format!("{most} bytes of memory for {} bytes of input", bytes.len()));
+        }
+        Ok(())
+    }
+
+    /// The same for fuzzers, which also look at the processor time; tests depend on no clock.
+    pub(crate) fn check_in_time(&self, bytes: &[u8]) -> Result<(), String> {
+        let started = Instant::now();
+        self.check(bytes)?;
         if started.elapsed() > LONGEST {
             // The machine may have been busy with something else.
             let before = worked();
@@ -62,9 +142,6 @@ impl Target {
             if taken > LONGEST {
                 return Err(format!("{taken:?}"));
             }
-        }
-        if most > MEMORY + MEMORY_PER_BYTE * bytes.len() {
-            return Err(format!("{most} bytes of memory for {} bytes of input", bytes.len()));
         }
         Ok(())
     }
@@ -78,13 +155,12 @@ fn worked() -> Duration {
 
 /// The first byte says which format reads the others.
 fn of_format(format: &Format, bytes: &[u8]) -> Option<Vec<u8>> {
-    let at = FORMATS.iter().position(|known| known.name == format.name)?;
-    Some([&[b'a' + u8::try_from(at).ok()?], bytes].concat())
+    Some([&[FORMAT.byte(format.name, 0)?], bytes].concat())
 }
 
 fn format_of(bytes: &[u8]) -> Option<(&'static Format, &[u8])> {
     let (first, rest) = bytes.split_first()?;
-    Some((FORMATS.get(usize::from(first.checked_sub(b'a')?))?, rest))
+    Some((FORMATS.get(FORMAT.place(*first)?.0)?, rest))
 }
 
 /// An importer reads them, whatever their first bytes are, and the builder accepts what it says.
@@ -152,6 +228,14 @@ fn texts(bytes: &[u8]) -> Vec<u8> {
     let end = (start + 200).min(bytes.len());
     let kind = [bytes.len().to_le_bytes()[0]];
     [&kind, bytes.get(start..end).unwrap_or_default()].concat()
+}
+
+/// The same for a report.
+fn of_report(bytes: &[u8]) -> Vec<u8> {
+    let mut text = texts(bytes);
+    let reports = u8::try_from(REPORTS.len()).expect("few reports");
+    text[0] = (text[0] & REPORT.flags) | ((text[0] & !REPORT.flags) % reports);
+    text
 }
 
 /// Grammars of what the user or a report says: the first byte chooses.
@@ -246,7 +330,8 @@ fn store(
 /// Reports with anything for their parameters: a line each, of which the first chooses the report.
 fn question(bytes: &[u8]) -> Result<(), String> {
     let Some((kind, rest)) = bytes.split_first() else { return Ok(()) };
-    let report = &REPORTS[usize::from(*kind) % REPORTS.len()];
+    let Some((at, flags)) = REPORT.place(*kind) else { return Ok(()) };
+    let Some(report) = REPORTS.get(at) else { return Ok(()) };
     let text = String::from_utf8_lossy(rest);
     let header = report.header();
     let mut request = report::Request::default();
@@ -260,10 +345,10 @@ fn question(bytes: &[u8]) -> Result<(), String> {
         };
         request.arguments.push((parameter.name.to_owned(), value));
     }
-    if kind & 0x40 != 0 {
+    if flags & REGEX != 0 {
         request.names = NameSyntax::Regex;
     }
-    if kind & 0x80 != 0 {
+    if flags & OF_SELECTION != 0 {
         request.base = Base::Selection;
     }
     ASKED.with(|database| {
@@ -309,11 +394,14 @@ fn exports(bytes: &[u8]) -> Result<(), String> {
     if run.default_metric.is_some() {
         for export in EXPORTS.iter().filter(|export| export.holds(&run.fidelity)) {
             let mut written = Short::default();
-            let losses = match export.write(&database, &run, &export::Request::default(), &mut written) {
+            let request = export::Request { max_size: Some(MOST_WRITTEN as u64), ..export::Request::default() };
+            let losses = match export.write(&database, &run, &request, &mut written) {
                 Ok(losses) => losses,
-                // The format cannot hold such a metric.
-                Err(ExportError::Report(ReportError::Usage(_) | ReportError::NothingSelected(_))) => continue,
-                Err(ExportError::Output(_)) if written.0.len() > MOST_WRITTEN => continue,
+                // The format cannot hold such a metric, or it would be too long for a test.
+                Err(
+                    ExportError::Report(ReportError::Usage(_) | ReportError::NothingSelected(_))
+                    | ExportError::TooLarge(_),
+                ) => continue,
                 Err(error) => return Err(format!("{}: {error}", export.name)),
             };
             let Some(reader) = importers::by_name(export.name) else { continue };

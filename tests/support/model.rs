@@ -439,12 +439,7 @@ fn total(stream: &Stream, metric: MetricId, nodes: &[Node], known: &[Known], fun
         return own.filter_map(|row| row.figures.exclusive).sum();
     }
     let roots = known.iter().filter(|known| known.depth == 0);
-    let total = |root: &Known| {
-        let figures = root.figures[at];
-        let cumulative = known_cumulative(figures);
-        if figures.exclusive < 0.0 { cumulative } else { cumulative.max(root.callees[at]) }
-    };
-    roots.map(total).sum()
+    roots.map(|root| known_cumulative(root.figures[at])).sum()
 }
 
 fn exceeded(metric: MetricId, nodes: &[Node], known: &[Known]) -> usize {

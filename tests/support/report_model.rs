@@ -13,8 +13,8 @@ use std::iter::once;
 
 use profdb::report::Value;
 
-use super::model::{Model, Name, Path, Row, Sum, col, count, element, put, real, text};
-use super::runs::{Function, Run, Said};
+use super::selection_model::{Model, Name, Path, Row, Sum, col, count, element, put, real, text};
+use super::selection_runs::{Function, Run, Said};
 
 /// A regular expression, and what it fits by name, module and file.
 pub(crate) type Filter = (&'static str, fn(&Function) -> bool);
@@ -105,18 +105,27 @@ struct Entry {
     row: Row,
 }
 
+fn is_fitting(run: &Run, (_, fits): &Filter, function: usize) -> bool {
+    let function = &run.functions[function];
+    !function.kind.is_container() && fits(function)
+}
+
+/// What to ignore and what to hide, if that finds anything: otherwise it leaves out nothing.
+pub(crate) fn leaving_out(run: &Run, whole: &Model<'_>, asked: &Asked) -> [Option<Filter>; 2] {
+    let finds = |filter: &Filter| whole.known.iter().any(|&function| is_fitting(run, filter, function));
+    [asked.ignore, asked.hide].map(|filter| filter.filter(finds))
+}
+
 pub(crate) fn reply(run: &Run, report: &'static str, asked: &Asked, numbers: &Numbers) -> Result<Reply, Refusal> {
     let shift = shift(run, report, asked)?;
     let shifted = shifted(run, asked.metric, shift);
     let whole = Model::of(run);
     let total = whole.totals[asked.metric] + shift * whole.totals[1];
-    let filters = [asked.focus, asked.ignore, asked.hide];
+    let [ignore, hide] = leaving_out(run, &whole, asked);
+    let filters = [asked.focus, ignore, hide];
     let filtered = filters.iter().any(Option::is_some);
-    let fits = |(_, fits): &Filter, function: usize| {
-        let function = &run.functions[function];
-        !function.kind.is_container() && fits(function)
-    };
-    if filters.iter().flatten().any(|filter| !whole.known.iter().any(|&function| fits(filter, function))) {
+    let fits = |filter: &Filter, function: usize| is_fitting(run, filter, function);
+    if asked.focus.is_some_and(|focus| !whole.known.iter().any(|&function| fits(&focus, function))) {
         return Err(Refusal::NothingSelected);
     }
     // Where nobody knows modules, or files, there is nothing to tell apart.
@@ -292,7 +301,7 @@ impl Left<'_> {
     }
 
     fn lines(&self, asked: &Asked, tops: &[usize]) -> Vec<Entry> {
-        let entry = |((function, place), sum): ((usize, super::runs::Place), _)| {
+        let entry = |((function, place), sum): ((usize, super::selection_runs::Place), _)| {
             let known = &self.model.run.functions[function];
             let mut row = Row::new();
             let at = Some((place.line, place.col));

@@ -7,7 +7,7 @@ use std::iter::successors;
 use profdb::events::Kind;
 use profdb::report::Value;
 
-use super::runs::{Function, Place, Run, Said};
+use super::selection_runs::{Function, Place, Run, Said};
 
 /// A row by names of columns.
 pub(crate) type Row = BTreeMap<String, Value>;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use profdb::report::Value;
 
-use super::model::{Model, Path, Row, Sum, col, count, element, put, real, text};
-use super::runs::Place;
+use super::selection_model::{Model, Path, Row, Sum, col, count, element, put, real, text};
+use super::selection_runs::Place;
 
 /// A question to a report.
 #[derive(Clone, Copy, Debug)]

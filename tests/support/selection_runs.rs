@@ -161,6 +161,7 @@ impl Run {
     fn say(&self, sink: &mut dyn Sink, figures: &[[(f64, Option<f64>); 3]]) {
         let metrics: Vec<MetricId> = METRICS.iter().map(|(name, unit)| sink.metric(name, unit.clone())).collect();
         sink.run(RunFact::DefaultMetric(metrics[self.default]));
+        sink.run(RunFact::TimerReadings(metrics[1]));
         if let Some(bias) = self.bias_applied {
             sink.run(RunFact::BiasApplied(bias));
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use profdb::store::Database;
 
-use crate::samples_of::rows;
+use super::samples_of::rows;
 
 /// By name: exclusive, cumulative, seen.
 pub(crate) type Functions = BTreeMap<String, [f64; 3]>;

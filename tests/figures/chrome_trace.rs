@@ -1,0 +1,215 @@
+//! Every figure of a trace of Node.js (case `chrome_trace/node`) against our views. No tool prints a report on such files: what
+//! is within what is found out here from the times alone, by comparing all with all (docs/conformance.md).
+
+#![expect(clippy::float_cmp, reason = "microseconds are whole numbers")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::support::samples_of::{imported, rows, text, total};
+use serde_json::Value;
+
+/// Name and category.
+type Function = (String, String);
+
+/// A slice of a thread, in microseconds.
+struct Slice {
+    thread: i64,
+    function: Function,
+    start: i64,
+    end: i64,
+}
+
+impl Slice {
+    fn duration(&self) -> f64 {
+        1e3 * f64::from(i32::try_from(self.end - self.start).expect("less than half an hour"))
+    }
+
+    fn is_within(&self, other: &Self) -> bool {
+        self.thread == other.thread && other.start <= self.start && self.end <= other.end
+    }
+}
+
+fn integer(event: &Value, member: &str) -> i64 {
+    event[member].as_i64().expect("a whole number")
+}
+
+/// The slices. A beginning belongs to the first end of its name and thread that is not before it and is nobody else's: in this
+/// trace no function of that sort calls itself.
+fn slices() -> Vec<Slice> {
+    let trace: Value = serde_json::from_str(&text("../cases/chrome_trace/node/case.in/trace.json.gz")).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    let of_phase = |phase: &'static str| events.iter().filter(move |event| event["ph"] == phase);
+    let function = |event: &Value| -> Function {
+        let text = |member: &str| event[member].as_str().expect("a text").to_owned();
+        (text("name"), text("cat"))
+    };
+    let mut slices: Vec<Slice> = of_phase("X")
+        .map(|event| {
+            let (thread, start) = (integer(event, "tid"), integer(event, "ts"));
+            Slice { thread, function: function(event), start, end: start + integer(event, "dur") }
+        })
+        .collect();
+    let mut begins: Vec<&Value> = of_phase("B").collect();
+    let mut ends: Vec<&Value> = of_phase("E").collect();
+    begins.sort_by_key(|event| integer(event, "ts"));
+    ends.sort_by_key(|event| integer(event, "ts"));
+    for begin in begins {
+        let (thread, start) = (integer(begin, "tid"), integer(begin, "ts"));
+        let fits = |end: &&Value| {
+            integer(end, "tid") == thread && function(end) == function(begin) && integer(end, "ts") >= start
+        };
+        let end = ends.iter().position(fits).expect("an end");
+        let end = integer(ends.remove(end), "ts");
+        slices.push(Slice { thread, function: function(begin), start, end });
+    }
+    assert!(ends.is_empty());
+    slices
+}
+
+/// What is directly around a slice: the shortest of all that it is within. Equal ones are told apart by nobody.
+fn around<'s>(slice: &Slice, slices: &'s [Slice]) -> Option<&'s Slice> {
+    let others = slices.iter().filter(|other| !std::ptr::eq(*other, slice) && slice.is_within(other));
+    others.min_by_key(|other| other.end - other.start)
+}
+
+fn chain<'s>(slice: &Slice, slices: &'s [Slice]) -> Vec<&'s Slice> {
+    std::iter::successors(around(slice, slices), |outer| around(outer, slices)).collect()
+}
+
+#[test]
+fn functions() {
+    let slices = slices();
+    assert!(slices.len() > 100, "{}", slices.len());
+    let mut expected: BTreeMap<Function, (u32, f64, f64)> = BTreeMap::new();
+    let mut whole = 0.0;
+    for slice in &slices {
+        let duration = slice.duration();
+        let chain = chain(slice, &slices);
+        let sums = expected.entry(slice.function.clone()).or_default();
+        sums.0 += 1;
+        sums.1 += duration;
+        if !chain.iter().any(|outer| outer.function == slice.function) {
+            sums.2 += duration;
+        }
+        match chain.first() {
+            Some(outer) => expected.entry(outer.function.clone()).or_default().1 -= duration,
+            None => whole += duration,
+        }
+    }
+    let database = imported("chrome_trace", &text("../cases/chrome_trace/node/case.in/trace.json.gz"));
+    let sql = "SELECT function, module, calls, exclusive, cumulative FROM summary";
+    let found = rows(&database, sql, |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?, row.get(4)?))));
+    assert_eq!(found.into_iter().collect::<BTreeMap<Function, (u32, f64, f64)>>(), expected);
+    assert_eq!(total(&database, "time"), whole);
+}
+
+#[test]
+fn callers_and_callees() {
+    let slices = slices();
+    let mut expected: BTreeMap<(Function, Function), (u32, f64)> = BTreeMap::new();
+    for slice in &slices {
+        let chain = chain(slice, &slices);
+        let Some(caller) = chain.first() else { continue };
+        let pair = (caller.function.clone(), slice.function.clone());
+        // A pair counts once per path: not where the same pair is further out.
+        let outer: BTreeSet<_> = chain.windows(2).map(|two| (&two[1].function, &two[0].function)).collect();
+        let again = outer.contains(&(&pair.0, &pair.1));
+        let sums = expected.entry(pair).or_default();
+        sums.0 += 1;
+        if !again {
+            sums.1 += slice.duration();
+        }
+    }
+    let database = imported("chrome_trace", &text("../cases/chrome_trace/node/case.in/trace.json.gz"));
+    let sql = "SELECT function, module, callee, callee_module, calls, cumulative FROM callees";
+    let found = rows(&database, sql, |row| {
+        let pair: (Function, Function) = ((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?));
+        Ok((pair, (row.get(4)?, row.get(5)?)))
+    });
+    assert_eq!(found.into_iter().collect::<BTreeMap<_, (u32, f64)>>(), expected);
+    assert!(expected.len() > 3, "{expected:?}");
+}
+
+/// Calls, own and cumulative time of each function, in microseconds.
+type Figures = BTreeMap<String, (u32, f64, f64)>;
+
+/// What whole slices of a thread say: each is within the shortest that has not ended when it starts.
+fn figures_of(mut slices: Vec<(f64, f64, String)>, figures: &mut Figures) {
+    slices.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
+    let mut open: Vec<(f64, String)> = Vec::new();
+    for (start, end, name) in slices {
+        open.retain(|(outer, _)| *outer > start);
+        if let Some((_, above)) = open.last() {
+            figures.entry(above.clone()).or_default().1 -= end - start;
+        }
+        let is_outermost = open.iter().all(|(_, outer)| *outer != name);
+        let sums = figures.entry(name.clone()).or_default();
+        sums.0 += 1;
+        sums.1 += end - start;
+        sums.2 += if is_outermost { end - start } else { 0.0 };
+        open.push((end, name));
+    }
+}
+
+fn same_figures(file: &str, wanted: &Figures) {
+    let database = imported("chrome_trace", &text(file));
+    let sql = "SELECT function, SUM(calls), SUM(exclusive) / 1e3, SUM(cumulative) / 1e3 FROM summary
+               WHERE calls IS NOT NULL GROUP BY function";
+    let found = rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, (row.get(1)?, row.get(2)?, row.get(3)?))));
+    let found: Figures = found.into_iter().collect();
+    assert_eq!(found.keys().collect::<Vec<_>>(), wanted.keys().collect::<Vec<_>>(), "{file}");
+    for (name, (calls, own, cumulative)) in wanted {
+        let near = |one: f64, other: f64| (one - other).abs() < 1e-3;
+        let (found_calls, found_own, found_cumulative) = found[name];
+        assert_eq!(found_calls, *calls, "{file}: {name}");
+        assert!(near(found_own, *own) && near(found_cumulative, *cumulative), "{file}: {name}");
+    }
+}
+
+/// Of whole slices.
+#[test]
+fn viztracer() {
+    let file = "chrome_trace/viztracer.trace.json.gz";
+    let trace: Value = serde_json::from_str(&text(file)).expect("JSON");
+    let mut threads: BTreeMap<i64, Vec<(f64, f64, String)>> = BTreeMap::new();
+    for event in trace["traceEvents"].as_array().expect("events").iter().filter(|event| event["ph"] == "X") {
+        let (start, duration) = (event["ts"].as_f64().expect("a time"), event["dur"].as_f64().expect("a duration"));
+        let name = event["name"].as_str().expect("a name").to_owned();
+        threads.entry(integer(event, "tid")).or_default().push((start, start + duration, name));
+    }
+    assert_eq!(threads.len(), 3);
+    let mut wanted = Figures::new();
+    for slices in threads.into_values() {
+        figures_of(slices, &mut wanted);
+    }
+    same_figures(file, &wanted);
+}
+
+/// Of beginnings and ends, which come in their order; each end is that of the last beginning.
+#[test]
+fn py_spy() {
+    let file = "chrome_trace/py-spy.trace.json.gz";
+    let trace: Value = serde_json::from_str(&text(file)).expect("JSON");
+    let mut open: BTreeMap<i64, Vec<(&str, f64)>> = BTreeMap::new();
+    let mut wanted = Figures::new();
+    for event in trace.as_array().expect("events") {
+        let (name, time) = (event["name"].as_str().expect("a name"), event["ts"].as_f64().expect("a time"));
+        let open = open.entry(integer(event, "tid")).or_default();
+        if event["ph"] == "B" {
+            open.push((name, time));
+            continue;
+        }
+        let (begun, start) = open.pop().expect("a beginning");
+        assert_eq!((begun, &event["ph"]), (name, &Value::from("E")));
+        if let Some((above, _)) = open.last() {
+            wanted.entry((*above).to_owned()).or_default().1 -= time - start;
+        }
+        let is_outermost = open.iter().all(|(outer, _)| *outer != name);
+        let sums = wanted.entry(name.to_owned()).or_default();
+        sums.0 += 1;
+        sums.1 += time - start;
+        sums.2 += if is_outermost { time - start } else { 0.0 };
+    }
+    assert!(open.values().all(Vec::is_empty), "every call has ended");
+    same_figures(file, &wanted);
+}

@@ -1,0 +1,48 @@
+//! Figures, computed a second way: by other programs, by sums over the file, by models that share no code with ours.
+
+#![expect(clippy::disallowed_methods, reason = "small files of our own")]
+
+mod at_hand;
+mod austin;
+mod business_rules;
+mod callgrind;
+mod callgrind_writers;
+mod chrome_trace;
+mod consumers;
+mod edges;
+mod exit_order;
+mod fidelity;
+mod firefox;
+mod folded;
+mod ghc;
+mod ghc_px;
+mod gprof;
+mod lispworks_tree;
+mod perf_script;
+mod pprof;
+mod pstats;
+mod reports;
+mod sampler;
+mod samples;
+mod sbcl;
+mod selection;
+mod speedscope;
+mod tree;
+mod v8;
+
+#[path = "../support"]
+mod support {
+    pub(crate) mod model;
+    pub(crate) mod mutate;
+    pub(crate) mod perf_report;
+    pub(crate) mod random;
+    pub(crate) mod report_model;
+    pub(crate) mod samples_of;
+    pub(crate) mod selection_model;
+    pub(crate) mod selection_replies;
+    pub(crate) mod selection_runs;
+    pub(crate) mod stack_sums;
+    pub(crate) mod streams;
+    #[expect(dead_code, reason = "the last program of tests lists what was not tried")]
+    pub(crate) mod tools;
+}

@@ -1,0 +1,622 @@
+//! The documents that are made from the program are current, and what documents say of the program is true.
+//!
+//! Each document is built in memory and compared with the committed file. `UPDATE_DOCS=1 cargo test --test house docs::`
+//! rewrites the files that differ; nothing else does, and a file that is missing fails.
+#![expect(clippy::disallowed_methods, reason = "reads our own documents and sources, and the wish to rewrite them")]
+
+use crate::support::tools;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use profdb::cli;
+use profdb::error::Stop;
+use profdb::export::EXPORTS;
+use profdb::import::{import, meta};
+use profdb::importers::{self, FORMATS};
+use profdb::input::{HEAD, Input, Limits};
+use profdb::options::Takes;
+use profdb::report::header::{Column, Kind, Needs, Parameter, ParameterDef};
+use profdb::report::{REPORTS, Report};
+use profdb::store::Database;
+
+mod schema;
+
+/// The variable that lets the documents be rewritten.
+const UPDATE: &str = "UPDATE_DOCS";
+
+/// First line of every document that is made here.
+const MADE: &str =
+    "<!-- Made by tests/house/docs/mod.rs. Do not edit: UPDATE_DOCS=1 cargo test --test house docs:: -->\n\n";
+
+/// Columns of the help texts in `docs/cli.md`.
+const WIDTH: usize = 100;
+
+/// Differing lines that a failure shows of each side.
+const SHOWN_LINES: usize = 6;
+
+/// The smallest profile that makes a database.
+const SAMPLE: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\
+                      0,\"#.Main\",¯1,1,0.25,1.5\n1,\"#.Main\",1,1,0.25,1.25\n2,\"#.Work\",¯1,1,1,1\n";
+
+/// What README.md shows has happened: its transcript is the one of a case.
+#[test]
+fn readme_shows_a_case() {
+    let transcript = |path: &str| {
+        let path = root().join(path);
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let (_, behind) = text.split_once("```console\n").expect("a transcript");
+        behind.split_once("```\n").expect("its end").0.to_owned()
+    };
+    assert_eq!(transcript("README.md"), transcript("tests/cases/cli/readme/case.md"));
+}
+
+#[test]
+fn schema_is_current() {
+    let database = database();
+    let objects = schema::objects(&database);
+    let faults = schema::faults(&objects);
+    assert!(faults.is_empty(), "the comments in migrations/ and queries/views/ lack:\n{}", faults.join("\n"));
+    let mut text = format!(
+        "{MADE}# Tables and views\n\n\
+         A profdb database is an ordinary SQLite file. Ask it with `profdb sql`, with the `sqlite3` shell or with any\n\
+         library. This page is made from the comments in the database: `.schema` shows the same words.\n\n\
+         The views are for questions: their columns keep their names and meanings, new ones may come. The tables are\n\
+         what the views read.\n\n\
+         Units: times are in ns (nanoseconds), sizes in bytes, everything else is a count. Each metric has one\n\
+         unit, `metrics.unit`; most views repeat it as `unit`. Percentages are of the run's total. NULL means\n\
+         unknown, never 0.\n\n\
+         A metric is a quantity that a run measured. A function is what the profiler names. A node is one place in\n\
+         the tree of calls. Exclusive cost is that of the thing itself; cumulative cost includes what it\n\
+         called.\n"
+    );
+    for (kind, title) in [("view", "Views"), ("table", "Tables")] {
+        let _ = write!(text, "\n## {title}\n\n");
+        let mut names: Vec<_> = objects.iter().filter(|object| object.kind == kind).collect();
+        if kind == "view" {
+            names.sort_by_key(|object| object.name.as_str());
+        }
+        let links: Vec<_> = names.iter().map(|object| format!("[{0}](#{0})", object.name)).collect();
+        let _ = writeln!(text, "{}", links.join(", "));
+        for object in names {
+            write_object(&mut text, object, &objects);
+        }
+    }
+    compare("docs/schema.md", &text);
+}
+
+fn write_object(text: &mut String, object: &schema::Object, all: &[schema::Object]) {
+    let is_table = object.kind == "table";
+    let _ = write!(text, "\n### {}\n\n{}\n\n", object.name, object.about);
+    text.push_str(if is_table { "| column | type | meaning |\n| --- | --- | --- |\n" } else { "" });
+    text.push_str(if is_table { "" } else { "| column | meaning |\n| --- | --- |\n" });
+    for column in &object.columns {
+        let kind = if is_table { format!(" {} |", column.kind) } else { String::new() };
+        let _ = writeln!(text, "| `{}` |{kind} {} |", column.name, cell(&column.meaning));
+    }
+    let attached = all.iter().filter(|other| {
+        other.table == object.name && other.name != object.name && matches!(other.kind.as_str(), "index" | "trigger")
+    });
+    let constraints = object.constraints.iter().map(|(code, about)| (format!("`{code}`"), about));
+    let attached = attached.map(|other| (format!("{} `{}`", other.kind, other.name), &other.about));
+    let mut lines = constraints.chain(attached).peekable();
+    if lines.peek().is_some() {
+        text.push('\n');
+    }
+    for (what, about) in lines {
+        let _ = writeln!(text, "- {what}{}{about}", if about.is_empty() { "" } else { ": " });
+    }
+}
+
+#[test]
+fn reports_are_current() {
+    let common = common_flags();
+    let mut text = format!(
+        "{MADE}# Reports\n\n\
+         `profdb report NAME` asks a question about a run in the database, `profdb report NAME FILE` about a file.\n\
+         Without a name the report is `{}`. Each report is one SELECT in `queries/reports/`; this page is made from\n\
+         the headers. `profdb report state` shows what `profdb show` does: all that is known of a run besides its\n\
+         figures.\n\n",
+        REPORTS[0].name
+    );
+    let links: Vec<_> = REPORTS.iter().map(|report| format!("[{0}](#{0})", report.name)).collect();
+    let _ = write!(text, "{}\n\n## Flags of every report\n\n| flag | meaning |\n| --- | --- |\n", links.join(", "));
+    for argument in &common {
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(text, "| `{}` | {} |", usage(argument), cell(&help));
+    }
+    text.push_str(
+        "\n## Kinds of columns\n\n\
+         Costs are stored in ns, bytes or as a count. Tables, CSV and XML show times in milliseconds (title `msec`),\n\
+         tables and CSV also in what `--unit` asks for; JSON gives every figure in its stored unit. In titles of tables\n\
+         `@` stands for the unit: `msec`, `bytes`, or the name of the metric. In CSV, `Time` becomes metric and unit\n\
+         where it is no time in milliseconds: `Alloc(bytes)`, `ExclusiveTime(us)`. In XML, `Time` stands for\n\
+         `InclusiveTime`, or `ExclusiveTime` with `--exclusive`. A column that is left out when empty has no value in\n\
+         any row of this run.\n\n\
+         | kind | values |\n| --- | --- |\n",
+    );
+    for (kind, about) in KINDS {
+        let _ = writeln!(text, "| {} | {about} |", kind_name(*kind));
+    }
+    text.push_str("\n## Formats of output\n");
+    for name in ["text", "csv", "xml", "json", "markdown"] {
+        let _ = write!(text, "\n### {name}\n\n{}", module_page(&format!("src/report/render/{name}.rs")));
+    }
+    for report in REPORTS {
+        write_report(&mut text, report);
+    }
+    compare("docs/reports.md", &text);
+}
+
+/// The `//!` comment at the top of a source file.
+fn module_page(path: &str) -> String {
+    let source = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line));
+    lines.fold(String::new(), |page, line| page + line + "\n")
+}
+
+/// What the kinds of columns hold; `Any` is for plain SQL.
+const KINDS: &[(Kind, &str)] = &[
+    (Kind::Name, "name of a function"),
+    (Kind::Node, "name of a function, indented by its depth"),
+    (Kind::Text, "other text"),
+    (Kind::Line, "a number that names something: a line, a rank, an id"),
+    (Kind::Count, "a count"),
+    (Kind::Cost, "a cost, in the metric's unit; CSV rounds times to ten digits"),
+    (Kind::Raw, "a cost, in the metric's unit; CSV gives all digits"),
+    (Kind::Percent, "a percentage, in %; CSV rounds it to ten digits"),
+];
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Name => "name",
+        Kind::Node => "node",
+        Kind::Text => "text",
+        Kind::Line => "number",
+        Kind::Count => "count",
+        Kind::Cost => "cost",
+        Kind::Raw => "raw cost",
+        Kind::Percent => "percent",
+        Kind::Any => "any",
+    }
+}
+
+fn write_report(text: &mut String, report: &Report) {
+    let header = report.header();
+    let mut about = vec![header.about];
+    about.extend(header.prose);
+    let needs = match header.needs {
+        Needs::Nothing => "any run will do",
+        Needs::Edges => "a run that knows who called whom (fidelity `edges` or `tree`)",
+        Needs::Tree => "a run that knows paths (fidelity `tree`)",
+        Needs::Labels => "a run with labels of samples",
+    };
+    let _ = write!(text, "\n## {}\n\n{}\n\nNeeds: {needs}.\n", report.name, about.join(" "));
+    if header.many_rows {
+        text.push_str("Rows: as many as the run has nodes; they are written as they are read.\n");
+    }
+    text.push_str("\n| flag | meaning |\n| --- | --- |\n");
+    for parameter in &header.parameters {
+        let flag = report_flag(parameter);
+        let required = if parameter.kind == Parameter::Path && !parameter.optional { "; required" } else { "" };
+        let default = parameter.default.map(|default| format!(" (default {default})")).unwrap_or_default();
+        let _ = writeln!(text, "| `{flag}` | {}{required}{default} |", cell(parameter.meaning));
+    }
+    text.push_str(
+        "\n| column | kind | text | CSV | XML | JSON | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for column in &header.columns {
+        let Column { name, kind, text: shown, csv, xml, json, optional, when, meaning } = column;
+        let title =
+            |title: &Option<_>| title.as_deref().map(|title: &str| format!("`{}`", cell(title))).unwrap_or_default();
+        let json = if *json { format!("`{name}`") } else { String::new() };
+        let optional = if *optional { "; left out of tables when empty" } else { "" };
+        let when = when.map(|flag| format!("; in tables only with `--{flag}`")).unwrap_or_default();
+        let (shown, csv, xml, kind) = (title(shown), title(csv), title(xml), kind_name(*kind));
+        let meaning = cell(meaning);
+        let _ = writeln!(text, "| `{name}` | {kind} | {shown} | {csv} | {xml} | {json} | {meaning}{optional}{when} |");
+    }
+}
+
+/// A parameter as it is typed.
+fn report_flag(parameter: &ParameterDef<'_>) -> String {
+    let name = parameter.name.replace('_', "-");
+    match &parameter.kind {
+        Parameter::Flag | Parameter::Variant(_) => format!("--{name}"),
+        Parameter::Count | Parameter::Percentage => format!("--{name} N"),
+        Parameter::Choice(words) | Parameter::Groups(words) => format!("--{name} {}", words.join("/")),
+        Parameter::Filter => format!("--{name} REGEX"),
+        Parameter::Path => format!("--{name} PATH"),
+        Parameter::Thread => format!("--{name} NAME"),
+        Parameter::Tag => format!("--{name} KEY=VALUE"),
+    }
+}
+
+/// The arguments that all reports have and no header names.
+fn common_flags() -> Vec<clap::Arg> {
+    let program = cli::program();
+    let report = program.find_subcommand("report").expect("there are reports");
+    let first = report.find_subcommand(REPORTS[0].name).expect("a report is a subcommand");
+    let in_all = |argument: &&clap::Arg| {
+        let with_select =
+            report.get_subcommands().filter(|report| REPORTS.iter().any(|known| known.name == report.get_name()));
+        with_select
+            .map(clap::Command::get_arguments)
+            .all(|mut own| own.any(|other| other.get_id() == argument.get_id()))
+    };
+    let in_header = |argument: &clap::Arg| {
+        let own = REPORTS[0].header().parameters;
+        own.iter().any(|parameter| argument.get_id() == parameter.name)
+    };
+    first.get_arguments().filter(in_all).filter(|argument| !in_header(argument)).cloned().collect()
+}
+
+fn usage(argument: &clap::Arg) -> String {
+    let value = argument.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
+    match argument.get_long() {
+        Some(long) => format!("--{long} {value}").trim_end().to_owned(),
+        None => value,
+    }
+}
+
+/// Text in a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+#[test]
+fn formats_are_current() {
+    let mut text = format!(
+        "{MADE}# Formats\n\n\
+         A file is recognised by its first {} KiB, never by its name. Files compressed with gzip or zstd are\n\
+         decompressed first, and a UTF-8 byte order mark is passed over. Every format looks at these bytes and says\n\
+         yes (a magic number or a root element), maybe (a plausible first record) or no. The one format that says\n\
+         yes is taken, else the one that says maybe, unless the file is known to be something else. If there is none,\n\
+         or several, nothing is imported and the message names the candidates. `--from` names the format instead.\n\n\
+         Names are UTF-8, or bytes in the encoding that the file states. A byte that is part of no character is written as `\\x{{e9}}`,\n\
+         with a note, so that two names stay two; where a name really has such text, its backslash is `\\x{{5c}}`. No other backslash is\n\
+         touched. The same bytes give the same name in every format, and formats that can hold them get them back; in JSON they are\n\
+         half letters (`\\udce9`), as Python writes them.\n\n",
+        HEAD / 1024
+    );
+    for format in FORMATS {
+        let _ = writeln!(text, "- [{0}](#{0}): {1}", format.name, format.summary);
+    }
+    text.push_str("\nWhat is not in this list may still write one of them: see [other profilers](#other-profilers).\n");
+    for format in FORMATS {
+        let _ = write!(text, "\n{}", page(format.name, "src/importers"));
+    }
+    let path = root().join("src/importers/mod.rs");
+    let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let lines =
+        source.lines().map_while(|line| line.strip_prefix("//!")).map(|line| line.strip_prefix(' ').unwrap_or(line));
+    text.push_str("\n## Other profilers\n\n");
+    for line in lines.skip_while(|line| *line != "# Other profilers").skip(1) {
+        let _ = writeln!(text, "{line}");
+        // A row names formats of this list.
+        let row: Vec<_> = line.trim_matches('|').split(" | ").collect();
+        for name in row.get(2).into_iter().flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
+            assert!(importers::by_name(name).is_some(), "{line}: there is no format {name}");
+        }
+    }
+    compare("docs/formats.md", &text);
+}
+
+/// The section of a format: the `//!` page of its importer or writer under the format's name.
+fn page(name: &str, folder: &str) -> String {
+    let path = root().join(format!("{folder}/{name}.rs"));
+    let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut text = format!("## {name}\n\n");
+    let mut fenced = false;
+    for line in source.lines().map_while(|line| line.strip_prefix("//!")) {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        fenced ^= line.starts_with("```");
+        let heading = !fenced && line.starts_with("# ");
+        assert!(!line.starts_with("## "), "{name}: `profdb formats` takes this for the end of the page: {line}");
+        // The page's headings are two levels below the document's.
+        let _ = writeln!(text, "{}{line}{}", if heading { "##" } else { "" }, if heading { "\n" } else { "" });
+    }
+    assert!(text.matches('\n').count() > 2, "{name}: has no page");
+    text
+}
+
+#[test]
+fn exports_are_current() {
+    let mut text = format!(
+        "{MADE}# Formats to write\n\n\
+         `profdb export --format NAME RUN` writes a run of the database for another program, `profdb convert --to NAME FILE`\n\
+         a profile without a database. Formats that hold several metrics get all of them, others the run's default one, unless\n\
+         `--metric` names one. With `-o FILE` the output goes to a file, completely or not at all.\n\n\
+         What a format cannot hold is told on standard error, a line for each sort of loss with how much of it there was;\n\
+         `--loss-report FILE` writes the same as JSON, with the names below. Nothing is said of what a run does not have.\n\
+         A run that knows no paths cannot be written in formats that hold a tree of calls; the others say what they need.\n\n"
+    );
+    for export in EXPORTS {
+        let _ = writeln!(text, "- [{0}](#{0}): {1}", export.name, export.summary);
+    }
+    for export in EXPORTS {
+        let page = page(export.name, "src/export");
+        let _ = write!(text, "\n{page}");
+        if !export.layouts.is_empty() {
+            let _ = write!(text, "\n### Layouts\n\n| layout | what is particular about it |\n| --- | --- |\n");
+        }
+        for layout in export.layouts {
+            let _ = writeln!(text, "| `--layout {}` | {} |", layout.name, cell(layout.about));
+        }
+        if !export.options.is_empty() {
+            let _ = write!(text, "\n### Options\n\n| option | meaning |\n| --- | --- |\n");
+        }
+        for option in export.options {
+            let value = match option.takes {
+                Takes::Nothing => String::new(),
+                Takes::Word(words) => format!(" {}", words.join("\\|")),
+                Takes::Separators => " XY".to_owned(),
+                Takes::Percentage => " N".to_owned(),
+                Takes::Text => " NAME".to_owned(),
+            };
+            let _ = writeln!(text, "| `--{}{value}` | {} |", option.name, cell(option.meaning));
+        }
+        let _ = write!(text, "\n### What gets lost\n\n| name | what gets lost | counted are |\n| --- | --- | --- |\n");
+        for loss in export.losses {
+            let _ = writeln!(text, "| `{}` | {} | {} |", loss.name, cell(loss.what), loss.of);
+        }
+    }
+    compare("docs/export.md", &text);
+}
+
+#[test]
+fn the_program_prints_the_page_of_each_format() {
+    // Both the program and this test have the document compiled in.
+    let document = include_str!("../../../docs/formats.md");
+    for format in FORMATS {
+        let heading = format!("## {}\n", format.name);
+        let start = document.find(&heading).unwrap_or_else(|| panic!("docs/formats.md has no {heading}"));
+        let rest = &document[start..];
+        let end = rest[1..].find("\n## ").map_or(rest.len(), |end| end + 2);
+        let printed = profdb(&["formats", format.name]);
+        assert_eq!(printed.trim_end(), rest[..end].trim_end(), "profdb formats {}", format.name);
+    }
+}
+
+/// Groups of arguments bring texts of their own, which easily take the place of the command's.
+#[test]
+fn help_of_a_report_says_what_it_is_about() {
+    let program = cli::program();
+    let command = program.find_subcommand("report").expect("a command");
+    for report in REPORTS {
+        let about =
+            command.find_subcommand(report.name).and_then(clap::Command::get_about).expect("a text").to_string();
+        assert!(about.starts_with(report.header().about.trim_end_matches('.')), "{}: {about}", report.name);
+    }
+}
+
+#[test]
+fn cli_is_current() {
+    let mut program = cli::program();
+    program.build();
+    let mut text = format!(
+        "{MADE}# Command line\n\nWhat `profdb help` and `--help` print. Data go to standard output, everything else to \
+         standard error.\n"
+    );
+    write_help(&mut text, &program);
+    compare("docs/cli.md", &text);
+}
+
+fn write_help(text: &mut String, command: &clap::Command) {
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let help = command.clone().term_width(WIDTH).max_term_width(WIDTH).render_long_help().to_string();
+    let _ = write!(text, "\n## {name}\n\n```text\n");
+    for line in help.trim_end().lines() {
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text.push_str("```\n");
+    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        write_help(text, command);
+    }
+}
+
+#[test]
+fn everything_on_the_command_line_has_help() {
+    let mut faults = Vec::new();
+    find_helpless("", &cli::program(), &mut faults);
+    assert!(faults.is_empty(), "without help:\n{}", faults.join("\n"));
+}
+
+fn find_helpless(above: &str, command: &clap::Command, faults: &mut Vec<String>) {
+    let name = format!("{above}{}", command.get_name());
+    let is_empty = |help: Option<&clap::builder::StyledStr>| help.is_none_or(|help| help.to_string().trim().is_empty());
+    if is_empty(command.get_about()) {
+        faults.push(name.clone());
+    }
+    for argument in command.get_arguments().filter(|argument| is_empty(argument.get_help())) {
+        faults.push(format!("{name} {}", usage(argument)));
+    }
+    for command in command.get_subcommands() {
+        find_helpless(&format!("{name} "), command, faults);
+    }
+}
+
+#[test]
+fn commands_that_documents_name_exist() {
+    let mut program = cli::program();
+    program.build();
+    let mut documents = vec![root().join("README.md")];
+    collect(&root().join("docs"), &mut documents);
+    let mut faults = BTreeSet::new();
+    for path in documents {
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for line in commands(&text) {
+            if let Err(fault) = check(&program, &line) {
+                faults.insert(format!("{}: `{line}`: {fault}", path.strip_prefix(root()).unwrap_or(&path).display()));
+            }
+        }
+    }
+    let faults: Vec<_> = faults.into_iter().collect();
+    assert!(faults.is_empty(), "documents name what there is not:\n{}", faults.join("\n"));
+}
+
+fn collect(folder: &Path, documents: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect(&path, documents);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            documents.push(path);
+        }
+    }
+}
+
+/// The command lines of profdb in the code of a document: in code blocks from the beginning of a line or behind `$ `,
+/// and in inline code.
+fn commands(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        let inline = line.split('`').skip(1).step_by(2);
+        let block = trimmed.strip_prefix("$ ").unwrap_or(trimmed);
+        let block = Some(block).filter(|_| fenced);
+        found.extend(block.into_iter().chain(inline).filter(|code| code.starts_with("profdb ")).map(str::to_owned));
+    }
+    found
+}
+
+/// Whether subcommand, report and flags of a command line exist. Words in capitals stand for something.
+fn check(program: &clap::Command, line: &str) -> Result<(), String> {
+    let end = line.find([';', '|', '>', '<', '#', '&']).unwrap_or(line.len());
+    let mut words = line[..end].split_whitespace().skip(1).peekable();
+    let Some(first) = words.next() else { return Ok(()) };
+    if first.starts_with('-') {
+        return flag(program, first);
+    }
+    let mut command = program.find_subcommand(first).ok_or("no such subcommand")?;
+    if first == "report" {
+        let names = |word: &&str| word.chars().all(|character| character.is_ascii_lowercase() || character == '_');
+        let name = words.next_if(names).unwrap_or(REPORTS[0].name);
+        command = command.find_subcommand(name).ok_or("no such report")?;
+    }
+    if first == "formats" {
+        let name =
+            words.peek().copied().filter(|name| !name.contains(char::is_uppercase) && !name.starts_with(['-', '[']));
+        name.map_or(Ok(()), |name| importers::by_name(name).map(|_| ()).ok_or("no such format"))?;
+    }
+    words.filter(|word| word.starts_with("--") && word.len() > 2).try_for_each(|word| flag(command, word))
+}
+
+/// Whether a command has a flag; its name may be cut short as long as it is clear.
+fn flag(command: &clap::Command, word: &str) -> Result<(), String> {
+    let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+    let longs = || command.get_arguments().filter_map(clap::Arg::get_long);
+    let short = command.get_arguments().filter_map(clap::Arg::get_short).any(|short| word == format!("-{short}"));
+    let fits = longs().filter(|long| long.starts_with(name)).count();
+    if short || fits == 1 || longs().any(|long| long == name) { Ok(()) } else { Err(format!("no flag {word}")) }
+}
+
+#[test]
+fn commands_are_found_in_code_only() {
+    let text =
+        "profdb does this. See `profdb runs --json` and `x`.\n```console\n$ profdb report run.xml\nprofdb: no\n```\n";
+    assert_eq!(commands(text), ["profdb runs --json", "profdb report run.xml"]);
+    let mut program = cli::program();
+    program.build();
+    for good in
+        ["profdb report run.xml", "profdb report lines --first 5", "profdb --help", "profdb import FILE --tag a=b"]
+    {
+        assert_eq!(check(&program, good), Ok(()), "{good}");
+    }
+    for bad in ["profdb imprt x", "profdb report sumary", "profdb runs --json", "profdb formats lisp"] {
+        assert!(check(&program, bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn the_sqlite_shell_shows_the_comments() {
+    let Some(sqlite3) = tools::find("sqlite3") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let (sample, file) = (folder.path().join("sample.csv"), folder.path().join("profdb.db"));
+    fs::write(&sample, SAMPLE).expect("a sample");
+    profdb(&["import", "--db", file.to_str().expect("UTF-8"), sample.to_str().expect("UTF-8")]);
+    let shell = Command::new(sqlite3).arg("-batch").arg(&file).arg(".schema").output().expect("it was found");
+    assert!(shell.status.success(), "sqlite3: {}", String::from_utf8_lossy(&shell.stderr));
+    let shown = String::from_utf8(shell.stdout).expect("UTF-8");
+    for object in schema::objects(&database()).iter().filter(|object| matches!(object.kind.as_str(), "table" | "view"))
+    {
+        let schema::Object { kind, name, first_comment, .. } = object;
+        let start = shown.find(&format!("CREATE {} {name} (", kind.to_uppercase()));
+        let start = start.unwrap_or_else(|| panic!(".schema does not show {kind} {name}"));
+        let comment = first_comment.as_deref().unwrap_or_else(|| panic!("{kind} {name} has no comment"));
+        let second_line = shown[start..].lines().nth(1).unwrap_or_default();
+        assert_eq!(second_line.trim(), comment, ".schema does not show the comment of {kind} {name}");
+    }
+}
+
+/// A database as the program makes it, in memory.
+fn database() -> Database {
+    let stop = Stop::default();
+    let input = Input::new(Box::new(SAMPLE.as_bytes()), Limits::default(), stop.clone()).expect("a sample");
+    let format = importers::detect(input.head()).expect("a sample of a known format");
+    let options = importers::Options::default();
+    let describe = |fingerprint| meta(format, &options, "sample.csv", fingerprint);
+    import(input, format, &options, &stop, describe, Database::in_memory).expect("the sample is imported").database
+}
+
+/// Runs the program and returns what it prints.
+fn profdb(arguments: &[&str]) -> String {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));
+    let run = program.args(arguments).env_remove("PROFDB_DB").stdin(Stdio::null()).output().expect("the program");
+    assert!(run.status.success(), "profdb {}: {}", arguments.join(" "), String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).expect("UTF-8")
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Compares a document with its file, or rewrites the file if that is wanted.
+fn compare(name: &str, made: &str) {
+    let path = root().join(name);
+    let found = fs::read_to_string(&path);
+    if found.as_ref().is_ok_and(|found| found == made) {
+        return;
+    }
+    if std::env::var_os(UPDATE).is_some_and(|value| value == "1") {
+        fs::write(&path, made).unwrap_or_else(|error| panic!("{name}: {error}"));
+        return;
+    }
+    let what = match found {
+        Ok(found) => difference(&found, made),
+        Err(error) => error.to_string(),
+    };
+    panic!("{name} is not current: {what}\n{UPDATE}=1 cargo test --test house docs::rewrites it");
+}
+
+/// The first lines that differ: `-` as committed, `+` as it should be.
+fn difference(found: &str, made: &str) -> String {
+    let (found, made): (Vec<_>, Vec<_>) = (found.split('\n').collect(), made.split('\n').collect());
+    let before = found.iter().zip(&made).take_while(|(found, made)| found == made).count();
+    let (found, made) = (&found[before..], &made[before..]);
+    let behind = found.iter().rev().zip(made.iter().rev()).take_while(|(found, made)| found == made).count();
+    let mut text = format!("from line {}", before + 1);
+    for (sign, lines) in [('-', &found[..found.len() - behind]), ('+', &made[..made.len() - behind])] {
+        for line in lines.iter().take(SHOWN_LINES) {
+            let _ = write!(text, "\n{sign} {line}");
+        }
+        if lines.len() > SHOWN_LINES {
+            let _ = write!(text, "\n{sign} ... {} more lines", lines.len() - SHOWN_LINES);
+        }
+    }
+    text
+}
+
+#[test]
+fn a_difference_is_short_and_names_the_line() {
+    assert_eq!(difference("a\nb\nc\n", "a\nx\ny\nc\n"), "from line 2\n- b\n+ x\n+ y");
+    assert_eq!(difference("a\n", "a\nb\n"), "from line 2\n+ b");
+}

@@ -1,0 +1,13 @@
+//! The repository itself: documents, walls between modules, queries, dependencies.
+
+mod docs;
+mod headers;
+mod plans;
+mod supply;
+mod tidy;
+
+#[path = "../support"]
+mod support {
+    #[expect(dead_code, reason = "the last program of tests lists what was not tried")]
+    pub(crate) mod tools;
+}

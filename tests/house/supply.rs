@@ -1,0 +1,363 @@
+//! What comes along with profdb: licences, origins and versions of all packages, held to `deny.toml` without `cargo deny`,
+//! which need not be installed; and the bill of materials, docs/release/sbom.cdx.json.
+//!
+//! `UPDATE_DOCS=1 cargo test --test house supply::` writes it anew, to be read before it is committed.
+
+#![expect(clippy::disallowed_methods, reason = "reads small files of our own, and cargo's environment")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+use std::{env, fs};
+
+use serde_json::{Value, json};
+
+/// The bill of materials is about the program that is built for this platform.
+const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+
+const BILL: &str = "docs/release/sbom.cdx.json";
+
+/// The only place that packages come from.
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// Packages that run a program of theirs while profdb is built.
+const BUILD_SCRIPTS: &[&str] = &[
+    // These compile the C code that they bring along.
+    "libsqlite3-sys",
+    "zstd-sys",
+    // The others look at compiler and platform, and compile nothing.
+    "cpp_demangle",
+    "crc32fast",
+    "getrandom",
+    "libc",
+    "nix",
+    "objc2",
+    "portable-atomic",
+    "proc-macro2",
+    "quote",
+    "rustix",
+    "serde_core",
+    "serde_json",
+    "signal-hook",
+    "thiserror",
+    "zmij",
+    "zstd-safe",
+];
+
+/// What `cargo metadata` says of some platforms.
+struct Packages {
+    /// By id.
+    all: BTreeMap<String, Value>,
+    /// What each needs: id and kinds of the dependency.
+    needs: BTreeMap<String, Vec<(String, Vec<Kind>)>>,
+    root: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Normal,
+    Build,
+    Dev,
+}
+
+impl Packages {
+    fn of(platforms: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(["metadata", "--format-version", "1", "--locked"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        for platform in platforms {
+            command.args(["--filter-platform", platform]);
+        }
+        let output = command.output().expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let said: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+        let id = |package: &Value| text(&package["id"]).to_owned();
+        let mut needs = BTreeMap::new();
+        for node in list(&said["resolve"]["nodes"]) {
+            let needed = list(&node["deps"]).iter().map(|needed| {
+                let kinds = list(&needed["dep_kinds"]).iter().map(|kind| match kind["kind"].as_str() {
+                    Some("build") => Kind::Build,
+                    Some("dev") => Kind::Dev,
+                    _ => Kind::Normal,
+                });
+                (text(&needed["pkg"]).to_owned(), kinds.collect())
+            });
+            needs.insert(id(node), needed.collect());
+        }
+        let all: BTreeMap<_, _> =
+            list(&said["packages"]).iter().map(|package| (id(package), package.clone())).collect();
+        Self { all, needs, root: text(&said["resolve"]["root"]).to_owned() }
+    }
+
+    /// The package itself and what it needs, following dependencies of some kinds.
+    fn reached(&self, kinds: &[Kind]) -> BTreeSet<&str> {
+        let mut found = BTreeSet::from([self.root.as_str()]);
+        let mut open = vec![self.root.as_str()];
+        while let Some(id) = open.pop() {
+            for (needed, of) in &self.needs[id] {
+                if of.iter().any(|kind| kinds.contains(kind)) && found.insert(needed) {
+                    open.push(needed);
+                }
+            }
+        }
+        found
+    }
+
+    fn others(&self) -> impl Iterator<Item = &Value> {
+        self.all.iter().filter(|(id, _)| **id != self.root).map(|(_, package)| package)
+    }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+/// A package as people write it.
+fn named(package: &Value) -> String {
+    format!("{} {}", text(&package["name"]), text(&package["version"]))
+}
+
+/// The texts of a list in `deny.toml`.
+fn denied(name: &str) -> Vec<String> {
+    let file = fs::read_to_string("deny.toml").expect("deny.toml is there");
+    let start = format!("\n{name} = [\n");
+    let (_, rest) = file.split_once(&start).unwrap_or_else(|| panic!("deny.toml has a list `{name}`"));
+    let (items, _) = rest.split_once("\n]").expect("the list ends");
+    let quoted = items.lines().filter_map(|line| line.trim().strip_prefix('"')?.split('"').next());
+    quoted.map(str::to_owned).collect()
+}
+
+fn everywhere() -> Packages {
+    let platforms = denied("targets");
+    assert!(platforms.iter().any(|platform| platform == PLATFORM), "{platforms:?}");
+    Packages::of(&platforms.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn everything_comes_from_the_registry_with_a_checksum() {
+    let found = everywhere();
+    let checksums = checksums();
+    for package in found.others() {
+        assert_eq!(package["source"], REGISTRY, "{}", named(package));
+        assert!(checksums.contains_key(&named(package)), "{}", named(package));
+    }
+    assert_eq!(found.all[&found.root]["source"], Value::Null);
+    for needed in list(&found.all[&found.root]["dependencies"]) {
+        assert_ne!(needed["req"], "*", "{needed}");
+    }
+}
+
+#[test]
+fn licences_are_those_that_deny_toml_allows() {
+    let allowed = denied("allow");
+    let mut used = BTreeSet::new();
+    for package in everywhere().all.values() {
+        let licence = package["license"].as_str().unwrap_or_else(|| panic!("{} has a licence", named(package)));
+        let chosen = choose(licence, &allowed);
+        used.extend(
+            chosen.unwrap_or_else(|| panic!("{}: {licence}, expected a choice of {allowed:?}", named(package))),
+        );
+    }
+    let unused: Vec<_> = allowed.iter().filter(|licence| !used.contains(*licence)).collect();
+    assert!(unused.is_empty(), "deny.toml allows what nobody needs: {unused:?}");
+}
+
+/// The allowed licences that fulfil an expression: `AND` binds stronger than `OR`, and `/` is an old way to write `OR`. Of a
+/// choice, every one that is allowed.
+fn choose(expression: &str, allowed: &[String]) -> Option<BTreeSet<String>> {
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ").replace(" WITH ", "+WITH+");
+    let words: Vec<String> = spaced.split_whitespace().map(|word| word.replace("+WITH+", " WITH ")).collect();
+    let (chosen, rest) = alternatives(&words, allowed);
+    assert!(rest.is_empty(), "{expression}: expected the end, found {rest:?}");
+    chosen
+}
+
+type Chosen<'w> = (Option<BTreeSet<String>>, &'w [String]);
+
+fn alternatives<'w>(words: &'w [String], allowed: &[String]) -> Chosen<'w> {
+    let (mut chosen, mut rest) = all_of(words, allowed);
+    while rest.first().is_some_and(|word| word == "OR") {
+        let (other, behind) = all_of(&rest[1..], allowed);
+        chosen = match (chosen, other) {
+            (Some(one), Some(other)) => Some(&one | &other),
+            (one, other) => one.or(other),
+        };
+        rest = behind;
+    }
+    (chosen, rest)
+}
+
+fn all_of<'w>(words: &'w [String], allowed: &[String]) -> Chosen<'w> {
+    let (mut chosen, mut rest) = one(words, allowed);
+    while rest.first().is_some_and(|word| word == "AND") {
+        let (other, behind) = one(&rest[1..], allowed);
+        chosen = chosen.zip(other).map(|(one, other)| &one | &other);
+        rest = behind;
+    }
+    (chosen, rest)
+}
+
+fn one<'w>(words: &'w [String], allowed: &[String]) -> Chosen<'w> {
+    if words[0] == "(" {
+        let (chosen, rest) = alternatives(&words[1..], allowed);
+        assert_eq!(rest[0], ")");
+        return (chosen, &rest[1..]);
+    }
+    (allowed.contains(&words[0]).then(|| BTreeSet::from([words[0].clone()])), &words[1..])
+}
+
+#[test]
+fn expressions_of_licences_mean_what_they_say() {
+    let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "Unicode-3.0"].map(str::to_owned);
+    let table: [(&str, Option<&[&str]>); 8] = [
+        ("MIT", Some(&["MIT"])),
+        ("GPL-3.0", None),
+        ("MIT OR GPL-3.0", Some(&["MIT"])),
+        ("GPL-3.0/MIT", Some(&["MIT"])),
+        ("MIT AND GPL-3.0", None),
+        ("GPL-3.0 AND MIT OR Apache-2.0", Some(&["Apache-2.0"])),
+        ("(MIT OR GPL-3.0) AND Unicode-3.0", Some(&["MIT", "Unicode-3.0"])),
+        ("Apache-2.0 WITH LLVM-exception OR MIT", Some(&["Apache-2.0 WITH LLVM-exception", "MIT"])),
+    ];
+    for (expression, expected) in table {
+        let expected = expected.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        assert_eq!(choose(expression, &allowed), expected, "{expression}");
+    }
+}
+
+/// What ships has every package once; tools of the tests may disagree.
+#[test]
+fn nothing_ships_twice() {
+    let found = everywhere();
+    let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for id in found.reached(&[Kind::Normal]) {
+        let package = &found.all[id];
+        versions.entry(text(&package["name"])).or_default().push(text(&package["version"]));
+    }
+    versions.retain(|_, versions| versions.len() > 1);
+    assert!(versions.is_empty(), "{versions:?}");
+}
+
+#[test]
+fn build_scripts_are_known_and_none_is_ours() {
+    let found = everywhere();
+    let has_script = |package: &&Value| {
+        list(&package["targets"]).iter().any(|target| list(&target["kind"]).contains(&json!("custom-build")))
+    };
+    let packages = found.reached(&[Kind::Normal, Kind::Build]).into_iter().map(|id| &found.all[id]);
+    let names: BTreeSet<&str> = packages.filter(has_script).map(|package| text(&package["name"])).collect();
+    assert!(!names.contains(env!("CARGO_PKG_NAME")));
+    let known: BTreeSet<&str> = BUILD_SCRIPTS.iter().copied().collect();
+    assert_eq!(names, known, "packages with build scripts (left), and those in BUILD_SCRIPTS (right)");
+}
+
+#[test]
+fn bill_of_materials_is_current() {
+    let bill = serde_json::to_string_pretty(&bill()).expect("JSON") + "\n";
+    if env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(BILL, &bill).expect("the folder is there");
+    }
+    let stored = fs::read_to_string(BILL).unwrap_or_default();
+    assert!(stored == bill, "{BILL} is not current: run UPDATE_DOCS=1 cargo test --test house supply::");
+}
+
+/// What the program consists of, in the form of `CycloneDX` 1.5: without time, place and serial number, so that the same
+/// Cargo.lock gives the same bytes.
+fn bill() -> Value {
+    let found = Packages::of(&[PLATFORM]);
+    let checksums = checksums();
+    let linked = found.reached(&[Kind::Normal]);
+    let built = found.reached(&[Kind::Normal, Kind::Build]);
+    let reference = |id: &str| {
+        let package = &found.all[id];
+        format!("pkg:cargo/{}@{}", text(&package["name"]), escape(text(&package["version"])))
+    };
+    let mut components = Vec::new();
+    let mut dependencies = Vec::new();
+    for id in &built {
+        let package = &found.all[*id];
+        let mut needed: BTreeSet<String> = found.needs[*id]
+            .iter()
+            .filter(|(needed, kinds)| built.contains(needed.as_str()) && kinds.iter().any(|kind| *kind != Kind::Dev))
+            .map(|(needed, _)| reference(needed))
+            .collect();
+        if *id != found.root {
+            components.push(json!({
+                "type": "library",
+                "bom-ref": reference(id),
+                "name": package["name"],
+                "version": package["version"],
+                // Needed to build the program, and no part of it.
+                "scope": if linked.contains(id) { "required" } else { "excluded" },
+                "hashes": [{ "alg": "SHA-256", "content": checksums[&named(package)] }],
+                "licenses": [{ "expression": text(&package["license"]).replace('/', " OR ") }],
+                "purl": reference(id),
+            }));
+        }
+        if let Some(source) = bundled(package) {
+            needed.insert(text(&source["bom-ref"]).to_owned());
+            dependencies.push(json!({ "ref": source["bom-ref"], "dependsOn": [] }));
+            components.push(source);
+        }
+        dependencies.push(json!({ "ref": reference(id), "dependsOn": needed }));
+    }
+    let ours = &found.all[&found.root];
+    json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {
+            "component": {
+                "type": "application",
+                "bom-ref": reference(&found.root),
+                "name": ours["name"],
+                "version": ours["version"],
+                "licenses": [{ "expression": ours["license"] }],
+                "purl": reference(&found.root),
+            },
+        },
+        "components": components,
+        "dependencies": dependencies,
+    })
+}
+
+/// The C library whose source a package brings along.
+fn bundled(package: &Value) -> Option<Value> {
+    let version = text(&package["version"]);
+    let (name, version, licence) = match text(&package["name"]) {
+        "libsqlite3-sys" => ("sqlite", profdb::store::versions().1, "blessing"),
+        "zstd-sys" => ("zstd", version.split_once("+zstd.").expect("the version says which zstd").1, "BSD-3-Clause"),
+        _ => return None,
+    };
+    let reference = format!("pkg:generic/{name}@{version}");
+    Some(json!({
+        "type": "library",
+        "bom-ref": reference,
+        "name": name,
+        "version": version,
+        "scope": "required",
+        "licenses": [{ "license": { "id": licence } }],
+        "purl": reference,
+    }))
+}
+
+/// A version in an address of a package.
+fn escape(version: &str) -> String {
+    version.replace('+', "%2B")
+}
+
+/// SHA-256 of the packages in Cargo.lock, by name and version.
+fn checksums() -> BTreeMap<String, String> {
+    let lock = fs::read_to_string("Cargo.lock").expect("Cargo.lock is there");
+    let field = |part: &str, name: &str| {
+        let line = part.lines().find_map(|line| line.strip_prefix(&format!("{name} = \"")))?;
+        line.strip_suffix('"').map(str::to_owned)
+    };
+    let packages = lock.split("[[package]]").skip(1);
+    let all = packages.filter_map(|part| {
+        Some((format!("{} {}", field(part, "name")?, field(part, "version")?), field(part, "checksum")?))
+    });
+    all.collect()
+}
