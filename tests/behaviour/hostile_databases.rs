@@ -511,7 +511,7 @@ fn corrupt(bytes: &mut Vec<u8>, random: &mut Random) {
 
 /// How many damaged files are tried: `CORRUPTIONS=N` for more.
 fn corruptions() -> u64 {
-    Form::Corruptions.times("CORRUPTIONS", 100, 1000)
+    Form::Corruptions.times("CORRUPTIONS", 40, 1000)
 }
 
 #[test]

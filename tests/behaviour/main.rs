@@ -34,7 +34,6 @@ mod support {
     #[expect(dead_code, reason = "fuzzers look at the time, tests do not")]
     pub(crate) mod fuzzing;
     pub(crate) mod kept;
-    #[expect(dead_code, reason = "laws take a part of the cases")]
     pub(crate) mod long;
     pub(crate) mod mutate;
     pub(crate) mod protobuf;

@@ -212,7 +212,7 @@ fn pages_and_sql_say_the_same() {
     check(Shape { metrics: 1, ..usual });
     check(Shape { metrics: 4, ..usual });
     // Some rows come after their batch, but not many.
-    check(Shape { nodes: 40_000, metrics: 3, ..usual });
+    check(Shape { nodes: 12_000, metrics: 3, ..usual });
     check(Shape { functions: 4000, nodes: 5000, ..usual });
     check(Shape { names: 3000, functions: 300, ..usual });
 }

@@ -264,7 +264,7 @@ fn compare(what: &str, expected: &Figures, found: Result<Vec<Vec<Value>>, Report
 
 fn config() -> ProptestConfig {
     let rng_algorithm = RngAlgorithm::XorShift;
-    ProptestConfig { cases: 400, rng_algorithm, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { cases: 150, rng_algorithm, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

@@ -96,8 +96,9 @@ const OF_PROFILES: [(&str, Law); 12] = [
 const OF_SAMPLES: [(&str, Law); 1] = [("callers_add_up", callers::callers_add_up)];
 
 /// Laws that cost much: without `LONG_TESTS=all`, each is tried on a part of the cases (tests/support/long.rs).
-const COSTLY: [&str; 8] = [
+const COSTLY: [&str; 9] = [
     "deletes_without_trace",
+    "exports_hold_the_profile",
     "outputs_hold_the_same_rows",
     "passes_all_checks",
     "prefixes_are_read_without_panic",
