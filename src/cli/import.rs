@@ -59,10 +59,23 @@ fn tag(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A run has one value for each key: of two, one would be lost.
+fn check_tags(tags: &[(String, String)]) -> Result<(), Failure> {
+    for (at, (key, value)) in tags.iter().enumerate() {
+        if let Some((_, other)) = tags[..at].iter().find(|(known, other)| known == key && other != value) {
+            let message =
+                format!("--tag {key}={other} --tag {key}={value}: expected one value for each key, found two");
+            return Err(complain(message, Failure::Usage));
+        }
+    }
+    Ok(())
+}
+
 /// Imports one file after the other. A file that fails leaves the others imported; the first failure decides how the
 /// program ends. A database that fails ends it at once.
 pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
+    check_tags(&import.tags)?;
     remove_abandoned(&import.database.path());
     let source: Source = match &import.source {
         Some(folder) => Some(Arc::new(Sources::open(folder, stop)?)),
