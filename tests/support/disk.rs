@@ -77,7 +77,6 @@ impl Files {
             }
             Change::Truncate { file, size } if is_kept() => self.contents.entry(*file).or_default().resize(*size, 0),
             Change::Create { file, name } => {
-                // A number of a file that is gone may come again.
                 self.contents.insert(*file, Vec::new());
                 if is_kept() {
                     self.names.insert(name.clone(), *file);
@@ -105,6 +104,8 @@ impl Disk {
         change(log.path());
         let log = fs::read(log.path()).expect("it is there");
         let mut changes = Vec::new();
+        // The system gives the number of a file that is gone to a new one. What was lost of the first is not in the second.
+        let mut renumbered: BTreeMap<u64, u64> = BTreeMap::new();
         let mut rest = log.as_slice();
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let line = std::str::from_utf8(&rest[..end]).expect("plain names");
@@ -113,6 +114,10 @@ impl Disk {
             let number = |text: &str| text.parse::<usize>().expect("a number");
             let (file, place, size, name) =
                 (file.parse::<u64>().expect("a number"), number(place), number(size), name.to_owned());
+            if what == "create" {
+                renumbered.insert(file, u64::MAX - changes.len() as u64);
+            }
+            let file = renumbered.get(&file).copied().unwrap_or(file);
             rest = &rest[end + 1..];
             changes.push(match what {
                 "write" => {
