@@ -235,10 +235,14 @@ mod system {
         });
         match linked {
             Ok(()) => {
-                if is_at(file, folder, own) {
-                    remove(folder, own)?;
+                if !is_at(file, folder, own) {
+                    return Ok(());
                 }
-                Ok(())
+                match remove(folder, own) {
+                    // Somebody who may change the folder was faster.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                    removed => removed,
+                }
             }
             Err(error) if is_taken(&error) => Err(error),
             // Some file systems know no links.

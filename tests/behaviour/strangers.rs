@@ -1,7 +1,7 @@
 //! Another user in the folder of a database, with and without the sticky bit: no name of ours that he has made or taken is
 //! opened, followed, adopted or removed. `fs.protected_symlinks` is as the machine has it.
 //!
-//! `STRANGERS=1 cargo test --test behaviour strangers::` tries everything at every call.
+//! `LONG_TESTS=all cargo test --test behaviour strangers::` tries everything at every call.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
@@ -212,9 +212,10 @@ fn a_stranger_who_is_fast_gains_nothing() {
             let has_name = |(call, file): &(String, String)| call == "link" && file.ends_with(".importing");
             let first = called.iter().position(has_name).expect("a file gets a name");
             for (number, (what, step)) in steps.into_iter().enumerate() {
-                // In the short form one thing at each call near the moments when names are made and used.
+                // In the short form one thing at each call near the moments when names are made and used, and all when one goes.
                 let is_looked_at = |at: &usize| {
                     Form::Strangers.is_asked()
+                        || called[*at].0 == "unlink"
                         || at % steps.len() == number && (*at < first + 10 || *at + 8 > called.len())
                 };
                 for at in (first + 1..called.len()).filter(is_looked_at) {
