@@ -14,6 +14,7 @@ use std::sync::Mutex;
 
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::store::is_trusted;
 /// Links that lead to a file, before they must lead in a circle; as the system counts.
 const MOST_LINKS: usize = 40;
 
@@ -64,15 +65,21 @@ impl Draft {
         if fs::metadata(file).is_ok_and(|found| !found.is_file()) {
             return Ok(Self { file: OpenOptions::new().write(true).open(file)?, place: None });
         }
-        let path = match destination(file)? {
+        let (path, strangers_link) = match destination(file)? {
             Destination::Open(number) => return Ok(Self { file: open_already(file, &number)?, place: None }),
-            Destination::Named(path) => path,
+            Destination::Named { path, strangers_link } => (path, strangers_link),
         };
         let old = match fs::symlink_metadata(&path) {
             Ok(found) => Some(found),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
+        // Who has made it says where a file would be made with our rights.
+        if let (None, Some(link)) = (&old, strangers_link) {
+            let link = link.display();
+            let message = format!("{link} is a symbolic link of another user to where there is no file");
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        }
         let (file, draft) = match (begin(&path, old.is_some()), &old) {
             (Ok(begun), _) => begun,
             // A folder that cannot be written may hold a file that can.
@@ -134,23 +141,39 @@ enum Destination {
     /// A file that is open already, under this number: `/dev/stdout`, `/dev/fd/3`.
     Open(OsString),
     /// A file, or a place for one.
-    Named(PathBuf),
+    Named {
+        path: PathBuf,
+        /// A symbolic link of another user that leads there.
+        strangers_link: Option<PathBuf>,
+    },
+}
+
+/// Where a file is or will be; `None` where it is open already, or the way leads nowhere.
+pub(super) fn place(file: &Path) -> Option<PathBuf> {
+    match destination(file) {
+        Ok(Destination::Named { path, .. }) => Some(path),
+        Ok(Destination::Open(_)) | Err(_) => None,
+    }
 }
 
 /// Follows symbolic links, also one that leads to nothing yet. The last part of what is found is no link.
 fn destination(file: &Path) -> io::Result<Destination> {
     let mut path = file.to_owned();
+    let mut strangers_link = None;
     for _ in 0..MOST_LINKS {
         let folder = fs::canonicalize(folder(&path))?;
-        let Some(name) = path.file_name() else { return Ok(Destination::Named(fs::canonicalize(path)?)) };
+        let Some(name) = path.file_name() else {
+            return Ok(Destination::Named { path: fs::canonicalize(path)?, strangers_link });
+        };
         if folder.starts_with("/proc") && folder.ends_with("fd") {
             return Ok(Destination::Open(name.to_owned()));
         }
         path = folder.join(name);
-        match fs::read_link(&path) {
-            Ok(next) => path = folder.join(next),
-            Err(_) => return Ok(Destination::Named(path)),
+        let Ok(next) = fs::read_link(&path) else { return Ok(Destination::Named { path, strangers_link }) };
+        if fs::symlink_metadata(&path).is_ok_and(|link| !is_trusted(&link)) {
+            strangers_link.get_or_insert(path);
         }
+        path = folder.join(next);
     }
     Err(io::Error::other("expected a file, found symbolic links that lead in a circle"))
 }

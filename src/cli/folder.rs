@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Failure, complain};
+use super::{Failure, complain, unread};
 use crate::error::Stop;
 use crate::source::{Folder, LARGEST_SOURCE};
 
@@ -25,8 +25,9 @@ pub(super) struct Sources {
 impl Sources {
     /// Lists a folder.
     pub(super) fn open(root: &Path, stop: &Stop) -> Result<Self, Failure> {
-        let complain = |error: String| complain(format!("{}: {error}", root.display()), Failure::Input);
-        let listed = fs::read_dir(root).map_err(|error| complain(format!("cannot list it: {error}")))?;
+        let complain = |error: String, failure| complain(format!("{}: {error}", root.display()), failure);
+        let listed =
+            fs::read_dir(root).map_err(|error| complain(format!("cannot list it: {error}"), unread(&error)))?;
         let mut found = Vec::new();
         let mut folders = Vec::new();
         let mut open = Some((String::new(), 1, listed));
@@ -41,7 +42,10 @@ impl Sources {
                     folders.push((name + "/", depth + 1, entry.path()));
                 }
                 if found.len() > MOST_FILES {
-                    return Err(complain(format!("expected at most {MOST_FILES} files (MOST_FILES), found more")));
+                    return Err(complain(
+                        format!("expected at most {MOST_FILES} files (MOST_FILES), found more"),
+                        Failure::Input,
+                    ));
                 }
                 if stop.is_set() {
                     return Err(Failure::Interrupted);

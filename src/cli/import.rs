@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::folder::Sources;
 use super::options::FormatOptions;
 use super::source::{STDIN, failed, format, input_format, open, warn};
-use super::{DatabaseArgs, Failure, WaitArgs, complain, line, say};
+use super::{DatabaseArgs, Failure, WaitArgs, complain, line, say, unread};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::Format;
@@ -110,7 +110,7 @@ fn folder(import: &Import, folder: &Path, source: &Source, stop: &Stop) -> Resul
         files.sort();
         Ok(files)
     };
-    let files = listed().map_err(|error| complain(format!("{name}: cannot list it: {error}"), Failure::Input))?;
+    let files = listed().map_err(|error| complain(format!("{name}: cannot list it: {error}"), unread(&error)))?;
     let mut profiles = 0;
     let mut outcome = Ok(());
     for file in &files {
@@ -244,7 +244,9 @@ fn known(
     match fingerprint(file) {
         Ok(fingerprint) => {
             let found = database.find_run(&describe(fingerprint))?;
-            found.map(|run| Known::new(&database, run, source)).transpose()
+            let known = found.map(|run| Known::new(&database, run, source)).transpose()?;
+            database.is_in_place()?;
+            Ok(known)
         }
         // Whatever keeps the file from being read is reported when it is imported.
         Err(_) => Ok(None),

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Failure, WaitArgs, complain, database, line, patience, say};
 use crate::error::Stop;
+use crate::limits;
 use crate::store::{Database, Merged, Outcome, remove_abandoned};
 
 /// Work that is shorter than this shows no progress.
@@ -29,7 +30,9 @@ pub(super) struct Merge {
 /// imported with, is not stored again, but gets the tags that it lacks.
 pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
     let failed = |error| match database(error, stop) {
-        Failure::Interrupted => complain("interrupted, nothing merged", Failure::Interrupted),
+        Failure::Interrupted if !limits::is_memory_out() => {
+            complain("interrupted, nothing merged", Failure::Interrupted)
+        }
         failure => failure,
     };
     let mut sources = Vec::new();

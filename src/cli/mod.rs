@@ -273,6 +273,11 @@ fn unwritten(what: &str, error: io::Error) -> Failure {
     }
 }
 
+/// What it means that an input cannot be had: a fault of the input, or a limit of the system.
+fn unread(error: &io::Error) -> Failure {
+    if limits::is_limit(error) { Failure::Limit } else { Failure::Input }
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err has")]
 fn database(error: StoreError, stop: &Stop) -> Failure {
     if stop.is_set() { Failure::Interrupted } else { store(&error) }

@@ -70,8 +70,7 @@ impl OutputArgs {
 
 /// Where a file is or will be, whatever way leads there.
 fn place(file: &Path) -> PathBuf {
-    let new = || Some(fs::canonicalize(folder(file)).ok()?.join(file.file_name()?));
-    fs::canonicalize(file).ok().or_else(new).unwrap_or_else(|| file.to_owned())
+    fs::canonicalize(file).ok().or_else(|| draft::place(file)).unwrap_or_else(|| file.to_owned())
 }
 
 /// Where an answer goes.
@@ -124,7 +123,9 @@ impl Target {
     /// The same.
     pub(super) fn is_no_database(&self, flag: &str, database: &Path) -> Result<(), Failure> {
         self.is_not(flag, database, "the database")?;
-        BESIDE.iter().try_for_each(|suffix| {
+        // SQLite names them after the file that a link leads to.
+        let names = [database.to_owned(), place(database)];
+        names.iter().flat_map(|name| BESIDE.map(|suffix| (name, suffix))).try_for_each(|(database, suffix)| {
             let mut name = database.as_os_str().to_owned();
             name.push(suffix);
             self.is_not(flag, Path::new(&name), "a file of the database")

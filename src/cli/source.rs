@@ -10,7 +10,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::FormatOptions;
-use super::{DatabaseArgs, Failure, complain, database, patience, say, store};
+use super::{DatabaseArgs, Failure, complain, database, patience, say, store, unread};
 use crate::error::{ImportError, Stop};
 use crate::import::{self, Imported};
 use crate::importers::{self, Format, Options};
@@ -180,7 +180,13 @@ fn unreadable(source: io::Error) -> import::Failure {
 /// Reports why a file was not imported.
 pub(super) fn failed(name: &str, error: import::Failure) -> Failure {
     match error {
-        import::Failure::Input(error) => complain(format!("{name}: {error}"), Failure::Input),
+        import::Failure::Input(error) => {
+            let failure = match &error {
+                ImportError::Unreadable(cause) | ImportError::Read { source: cause, .. } => unread(cause),
+                _ => Failure::Input,
+            };
+            complain(format!("{name}: {error}"), failure)
+        }
         import::Failure::Store(error) => store(&error),
         error @ import::Failure::Thread(_) => complain(error, Failure::Limit),
         // What is to be said of memory is said at the end.

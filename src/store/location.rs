@@ -130,15 +130,15 @@ fn in_its_folder(at: &Path, shown: &Path) -> io::Result<PathBuf> {
     Ok(folder.join(name))
 }
 
-/// Whether a link is of this user, or of root.
+/// Whether a link, or a file, is of this user or of root.
 #[cfg(unix)]
-fn is_trusted(link: &Metadata) -> bool {
+pub(crate) fn is_trusted(link: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     link.uid() == 0 || link.uid() == rustix::process::geteuid().as_raw()
 }
 
 #[cfg(not(unix))]
-fn is_trusted(_: &Metadata) -> bool {
+pub(crate) fn is_trusted(_: &Metadata) -> bool {
     true
 }
 
@@ -153,6 +153,9 @@ pub(super) fn may_become_database(path: &Path, way: &Way) -> Result<(), StoreErr
             return log_of_nothing(place);
         }
         let place = fs::canonicalize(path)?;
+        if fs::metadata(&place).is_ok_and(|about| about.len() == 0 && !is_trusted(&about)) {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "this is an empty file of another user"));
+        }
         let found = log_of_another_beside(&place)?;
         // Another program may have filled the file meanwhile, and have a log of its own now.
         Ok(found.filter(|_| fs::metadata(&place).is_ok_and(|about| about.len() == 0)))
@@ -252,7 +255,10 @@ pub(super) fn too_few_files() -> Option<u64> {
 
 impl Database {
     /// Fails unless the name of the database leads to the file that is open.
-    pub(super) fn is_in_place(&self) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// When somebody has put another file there since, or taken this one away.
+    pub(crate) fn is_in_place(&self) -> Result<(), StoreError> {
         if self.is_elsewhere() { Err(self.failed(Cause::Replaced)) } else { Ok(()) }
     }
 

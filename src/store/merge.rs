@@ -209,6 +209,8 @@ impl Database {
         let merged = self.merge_all(sources, progress).and_then(|(merged, has_changed)| {
             if has_changed {
                 self.commit()?;
+            } else {
+                self.is_in_place()?;
             }
             Ok(merged)
         });

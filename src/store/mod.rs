@@ -36,6 +36,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub use check::Finding;
 pub use error::StoreError;
 pub use identity::RunMeta;
+pub(crate) use location::is_trusted;
 pub use merge::Merged;
 pub use patience::Patience;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};

@@ -45,11 +45,7 @@ fn raise_cookie(transaction: &Connection) -> rusqlite::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use rusqlite::OpenFlags;
-
-    use super::super::{MEMORY, MIGRATIONS, MigrationKind, apply, connection};
+    use super::super::{MIGRATIONS, MigrationKind, apply, connection};
     use super::*;
 
     fn restating() -> usize {
@@ -58,8 +54,7 @@ mod tests {
 
     /// A database as it was before a migration that restates, in a transaction.
     fn before(version: usize) -> Connection {
-        let opened = connection::open(Path::new(MEMORY), OpenFlags::SQLITE_OPEN_READ_WRITE);
-        let connection = opened.expect("room for a database");
+        let connection = connection::open_in_memory().expect("room for a database");
         connection.execute_batch("BEGIN").expect("a transaction");
         for step in 0..version {
             apply(&connection, step).unwrap_or_else(|cause| panic!("step {step}: {cause:?}"));

@@ -208,6 +208,8 @@ impl RunWriter<'_> {
         })();
         let outcome = finished.map_err(|cause: Cause| self.database.failed(cause))?;
         let Outcome::Stored(run) = outcome else {
+            // Nothing is committed, and what is said of this file has to be true of the one that is there.
+            self.database.is_in_place()?;
             return Ok(outcome);
         };
         if !is_new {

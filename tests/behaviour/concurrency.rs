@@ -203,6 +203,44 @@ fn a_wait_is_told_and_ends() {
     check(folder.path(), "after waiting");
 }
 
+/// What is said to be there already is in the file that is there by now.
+#[test]
+fn a_database_that_is_replaced_while_it_is_waited_for_is_not_spoken_for() {
+    for journal in ["wal", "delete"] {
+        for (command, from) in [("import", "--db"), ("merge", DATABASE)] {
+            let folder = place();
+            let at = |name: &str| folder.path().join(name);
+            fs::copy(at("next.csv"), at("there.csv")).expect("space on the disk");
+            let import = |database: &str| {
+                let done = profdb(folder.path(), &["import", "--db", database, "there.csv"]).status();
+                assert!(done.expect("the program is there").success());
+            };
+            import(DATABASE);
+            import("same.db");
+            fs::write(at("other.folded"), "a;b 1\n").expect("space on the disk");
+            let other = ["import", "--db", "other.db", "other.folded"];
+            assert!(profdb(folder.path(), &other).status().expect("the program is there").success());
+            let lock = Connection::open(at(DATABASE)).expect("it is there");
+            lock.query_row(&format!("PRAGMA journal_mode = {journal}"), [], |_| Ok(())).expect("nobody else is here");
+            lock.execute_batch("BEGIN IMMEDIATE").expect("nobody else is here");
+            // Of a pipe, nobody knows beforehand what it will hold.
+            let arguments =
+                if command == "import" { vec![command, from, DATABASE, "-"] } else { vec![command, from, "same.db"] };
+            let mut waiting = profdb(folder.path(), &arguments);
+            waiting.stdin(fs::File::open(at("there.csv")).expect("it is there"));
+            let mut child =
+                waiting.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program is there");
+            assert_eq!(line(&mut child), format!("{WAITS}60 seconds"), "{journal}, {arguments:?}");
+            fs::rename(at("other.db"), at(DATABASE)).expect("the same folder");
+            lock.execute_batch("ROLLBACK").expect("it is open");
+            let done = end(child);
+            let said = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(5), "{journal}, {arguments:?}: {said}");
+            assert!(said.contains("somebody has replaced the database"), "{journal}, {arguments:?}: {said}");
+        }
+    }
+}
+
 /// SQLite would wait at every page that it has no room for.
 #[test]
 fn a_program_that_reads_on_is_waited_for_once() {

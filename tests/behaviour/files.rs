@@ -4,7 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -228,14 +228,37 @@ fn a_database_is_no_output_whatever_it_is_called() {
     place.ends(0, &["import", "--db", "x.db", "p"]);
     fs::hard_link(place.path("x.db"), place.path("second")).expect("a second name");
     symlink("x.db", place.path("link")).expect("a link");
+    // To what SQLite would make beside the database.
+    symlink("x.db-journal", place.path("log")).expect("a link");
+    symlink("log", place.path("log of log")).expect("a link");
     let before = fs::read(place.path("x.db")).expect("it is there");
-    for output in ["x.db", "second", "link", "x.db-wal", "x.db-journal", "x.db-shm"] {
-        place.ends(2, &["export", "--db", "x.db", "--format", "folded", "-o", output]);
-        place.ends(2, &["export", "--db", "x.db", "--format", "folded", "-o", "o", "--loss-report", output]);
-        place.ends(2, &["report", "summary", "--db", "x.db", "--outfile", output]);
+    for database in ["x.db", "link"] {
+        for output in ["x.db", "second", "link", "log", "log of log", "x.db-wal", "x.db-journal", "x.db-shm"] {
+            place.ends(2, &["export", "--db", database, "--format", "folded", "-o", output]);
+            place.ends(2, &["export", "--db", database, "--format", "folded", "-o", "o", "--loss-report", output]);
+            place.ends(2, &["report", "summary", "--db", database, "--outfile", output]);
+        }
     }
     assert_eq!(fs::read(place.path("x.db")).expect("it is there"), before);
-    assert_eq!(place.names(), ["link", "p", "second", "x.db"]);
+    assert_eq!(place.names(), ["link", "log", "log of log", "p", "second", "x.db"]);
+}
+
+/// Where there is no file, the link of another user does not say where one is made with our rights.
+#[test]
+fn a_strangers_link_makes_no_file() {
+    let place = Place::new();
+    symlink("new", place.path("own")).expect("a link");
+    place.ends(0, &["convert", "p", "--to", "folded", "-o", "own"]);
+    assert!(place.read("new").starts_with("a;b 5"));
+    symlink("newer", place.path("theirs")).expect("a link");
+    if lchown(place.path("theirs"), Some(STRANGER), Some(STRANGER)).is_err() {
+        tools::not_tried_here("root, to be another user");
+        return;
+    }
+    let refused = place.ends(1, &["convert", "p", "--to", "folded", "-o", "theirs"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("a symbolic link of another user"), "{said}");
+    assert_eq!(place.names(), ["new", "own", "p", "theirs"]);
 }
 
 /// Programs that are ended while they write: in order, at once, and without being asked.

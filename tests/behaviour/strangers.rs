@@ -265,6 +265,13 @@ fn a_strangers_link_makes_no_database() {
             let said = text(&done.stderr);
             assert!(is_sticky || said.contains("a symbolic link of another user"), "{about}: {said}");
         }
+        // A file of somebody else does not become our database.
+        let place = Place::new(is_sticky);
+        planted(&place.shared().join(DATABASE), b"");
+        let done = output(&mut place.import());
+        assert_eq!(done.status.code(), Some(5), "sticky: {is_sticky}: {done:?}");
+        assert!(text(&done.stderr).contains("an empty file of another user"), "{done:?}");
+        assert_eq!(fs::read(place.shared().join(DATABASE)).expect("it is there"), b"", "sticky: {is_sticky}");
         // One's own link, and that of root, is followed.
         for owner in [USER, 0] {
             let place = Place::new(is_sticky);

@@ -42,9 +42,10 @@ fn place() -> TempDir {
     folder
 }
 
-const COMMANDS: [&str; 5] = [
+const COMMANDS: [&str; 6] = [
     "import --db x.db long",
     "import --db new.db long",
+    "merge x.db kept",
     "report summary long",
     "convert long --to pprof -o o",
     "report tree --db x.db --format csv --outfile o",
@@ -71,6 +72,8 @@ fn ladder(limit: &str, values: &[u32]) -> (usize, usize) {
             assert!(checked.status.success(), "{about}: {}", String::from_utf8_lossy(&checked.stdout));
         }
     };
+    let made = run("exec ./profdb import --db kept long");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let (mut done, mut refused) = (0, 0);
     for value in values {
         for command in COMMANDS {
@@ -92,7 +95,7 @@ fn ladder(limit: &str, values: &[u32]) -> (usize, usize) {
                 None if said.is_empty() && output.status.signal() == Some(11) => {}
                 _ => panic!("{about}: {}, {said}", output.status),
             }
-            if command.starts_with("import") {
+            if command.starts_with("import") || command.starts_with("merge") {
                 sound(&about);
             }
         }
@@ -102,7 +105,7 @@ fn ladder(limit: &str, values: &[u32]) -> (usize, usize) {
 
 #[test]
 fn memory() {
-    let (done, refused) = ladder("-v", &[26_000, 42_000, 55_000, 80_000, 4_000_000]);
+    let (done, refused) = ladder("-v", &[26_000, 40_000, 42_000, 55_000, 80_000, 4_000_000]);
     assert!(done >= 5 && refused > 0, "{done} done, {refused} refused");
 }
 

@@ -228,7 +228,7 @@ mod tests {
             (r"_Z2f\x{f6}i", None),
             (r"_Z2\x{f6}\x{df}i", Some(r"\x{f6}\x{df}(int)")),
             // Rust has ways of its own to write such names.
-            ("_ZN1r13gr$uf6$$udf$e9L$ue4$nge12_$ufc$berall17ha9df10146cd3537bE", Some("r::größe::Länge::_überall")),
+            ("_ZN1r13gr$uf6$$udf$e9L$ue4$nge12_$ufc$berall17ha9df10146cd3537bE", Some("r::größe::Länge::überall")),
             ("_RNvMNtCs6GmmlP4bgsG_1ru9gre_6ka8iNtB2_u8Lnge_loau10berall_2ya", Some("<r::größe::Länge>::überall")),
             ("Rain", None),
         ];

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use csv_core::{QuoteStyle, WriteResult, WriterBuilder};
+use csv_core::{QuoteStyle, WriterBuilder};
 
 use super::number::{Scale, fixed, shortest, significant};
 use super::xml::apl;
@@ -103,6 +103,9 @@ impl Table {
     }
 }
 
+/// Bytes of text that are looked at and written at once.
+const PIECE: usize = 1 << 16;
+
 /// A field of a record. Text is always in quotes, and figures never unless they have to be: that is how `]PROFILE` writes, and
 /// how readers tell a name that looks like a number.
 enum Field<'v> {
@@ -138,17 +141,24 @@ fn line<'v>(fields: impl Iterator<Item = Field<'v>>, separators: Separators, out
 /// Adds a field to a line. Each has a writer of its own, because a writer has one style for all its fields.
 fn add(text: &str, style: QuoteStyle, separators: Separators, line: &mut Vec<u8>) {
     let mut writer = WriterBuilder::new().delimiter(separators.field).quote_style(style).build();
-    let (mut rest, mut chunk) = (text.as_bytes(), [0; 1024]);
+    // Whether it needs quotes is decided by the first piece: one has all of it where that matters, and figures are short.
+    let piece = if matches!(style, QuoteStyle::Always) { PIECE } else { text.len().max(1) };
+    // Each byte may become two, and quotes are put around. The writer looks through all that it is given whenever it is called, so
+    // that it has to get rid of it at once.
+    let mut room = vec![0; 2 * piece.min(text.len()) + 2];
+    let mut rest = text.as_bytes();
+    // An empty text is a field as well.
     loop {
-        let (result, read, written) = writer.field(rest, &mut chunk);
-        rest = &rest[read..];
-        line.extend(&chunk[..written]);
-        if let WriteResult::InputEmpty = result {
+        let (piece, after) = rest.split_at(piece.min(rest.len()));
+        let (_, _, written) = writer.field(piece, &mut room);
+        line.extend(&room[..written]);
+        rest = after;
+        if rest.is_empty() {
             break;
         }
     }
-    let (_, written) = writer.finish(&mut chunk);
-    line.extend(&chunk[..written]);
+    let (_, written) = writer.finish(&mut room);
+    line.extend(&room[..written]);
 }
 
 /// What stands for `Time` in titles.
@@ -166,4 +176,29 @@ fn quantity(metric: &MetricInfo, scale: &Scale) -> String {
 fn number(figure: String, separators: Separators) -> Field<'static> {
     let decimal = separators.decimal;
     Field::Figure(if decimal == '.' { figure } else { figure.replace('.', &decimal.to_string()) }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_written_piece_by_piece() {
+        let comma = Separators::default();
+        let mut line = Vec::new();
+        add("", QuoteStyle::Always, comma, &mut line);
+        assert_eq!(line, b"\"\"");
+        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
+            // Quotes where pieces meet, and a letter of two bytes that is cut.
+            let text = format!("{}\"é\"", "\"".repeat(length));
+            let mut line = Vec::new();
+            add(&text, QuoteStyle::Always, comma, &mut line);
+            assert!(line == format!("\"{}\"", text.replace('"', "\"\"")).into_bytes(), "{length}");
+        }
+        for (figure, expected) in [("-5", "-5"), ("1,5", "\"1,5\""), ("a\"b", "\"a\"\"b\"")] {
+            let mut line = Vec::new();
+            add(figure, QuoteStyle::Necessary, comma, &mut line);
+            assert_eq!(String::from_utf8_lossy(&line), expected);
+        }
+    }
 }
