@@ -33,7 +33,7 @@
 //! - Functions by object (the module), file and name, with short and full names. A name with its number alone, as in the table
 //!   of names with which yappi's files begin, makes no function. Of NYTProf a function is in the file in which its own cost is.
 //!   `???` is unknown. Lines with their file, where it is not that of the function; line 0 is unknown. Calls of which the file
-//!   counts 0 are of an unknown number.
+//!   counts 0 are of an unknown number, as are those of gperftools, which counts samples there.
 //! - The total of a metric as `summary:` or `totals:` say it; a note where the functions add up to something else.
 //! - Several parts in one file (dumps, threads, requests) are added up, with a note. Requests of a tree are not: each has a node
 //!   of its own on top, with the name of its script.
@@ -78,7 +78,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "callgrind",
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
-    revision: 4,
+    revision: 5,
     sniff,
     options: &[],
     import,
@@ -487,6 +487,7 @@ impl<'s> Profile<'s> {
         };
         let word = words(text).next().unwrap_or_default();
         let calls = number(word).ok_or_else(|| ImportError::malformed(at, "a number of calls", quote(word)))?;
+        let calls = if self.creator.counts_samples_as_calls() { 0 } else { calls };
         let object = self.called.object.take().unwrap_or(self.object);
         let file = self.names.home_of_called(function, self.called.file.take(), self.file);
         let callee = self.level(at, (object, file, function))?;

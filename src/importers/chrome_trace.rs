@@ -20,17 +20,22 @@
 //! - Times to the nanosecond: a slice's own time is what is left of its duration without the slices within.
 //! - Names of processes and threads, from metadata (`M`) anywhere in the file; without one, their numbers.
 //! - Slices that were not closed last until the last event of their thread. One that lasts longer than the slice it is in is
-//!   cut at the end of that one. An end without a beginning is passed over, as is the name of an end. There is a note for each.
+//!   cut at the end of that one. An end closes the innermost slice of its name, or the innermost one if it has no name, as
+//!   in Perfetto; one of a name that no open slice has is passed over: uftrace writes ends of times for which its thread was
+//!   preempted, and no beginnings. There is a note for each.
 //!
 //! Slices are held until the end of the file, in 40 bytes each, because their order is free.
 //!
 //! # What we leave out
 //! - All other events: counters, flows, instants, asynchronous events, objects, samples of V8. A note says how many.
 //! - Arguments and identifiers of events, and time of the processor (`tts`, `tdur`).
+//! - Sums that clang adds up over its slices and writes as slices of threads that there never were (`Total Frontend`): with them
+//!   a run would last several times as long. A note says how many.
 //! - Members besides `traceEvents`: a note says how many.
 //!
 //! # References
 //! - "Trace Event Format", documentation of Chrome's trace viewer.
+//! - `slice_tracker.cc` in the sources of Perfetto; `dump.c` in those of uftrace 0.13; `TimeProfiler.cpp` in those of LLVM.
 
 use std::cmp::Reverse;
 
@@ -49,7 +54,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "chrome_trace",
     summary: "Chrome traces (Trace Event Format): Chrome, Node.js, clang, PyTorch, VizTracer",
-    revision: 2,
+    revision: 3,
     sniff,
     options: &[],
     import,
@@ -160,9 +165,18 @@ struct Event {
     duration: Option<i64>,
     /// The argument `name`, of metadata.
     argument: Vec<u8>,
+    /// It has the argument `avg ms`.
+    has_average: bool,
 }
 
 impl Event {
+    /// Whether it says how long all slices of a name took, as clang does at the end of its traces: some versions put a colon
+    /// behind the first word.
+    fn is_sum(&self) -> bool {
+        let is_named_so = self.name.starts_with(b"Total ") || self.name.starts_with(b"Total: ");
+        self.has_average && is_named_so
+    }
+
     fn clear(&mut self) {
         for text in [
             &mut self.name,
@@ -174,7 +188,7 @@ impl Event {
         ] {
             text.clear();
         }
-        (self.has_name, self.time, self.duration) = (false, None, None);
+        (self.has_name, self.time, self.duration, self.has_average) = (false, None, None, false);
     }
 }
 
@@ -195,7 +209,7 @@ struct Trace<'s> {
     no_duration: Counted,
     not_closed: Counted,
     not_opened: Counted,
-    misnamed: Counted,
+    sums: Counted,
     cut: Counted,
 }
 
@@ -215,7 +229,7 @@ impl<'s> Trace<'s> {
             no_duration: Counted::default(),
             not_closed: Counted::default(),
             not_opened: Counted::default(),
-            misnamed: Counted::default(),
+            sums: Counted::default(),
             cut: Counted::default(),
         }
     }
@@ -278,7 +292,7 @@ impl<'s> Trace<'s> {
             match self.member.as_slice() {
                 b"name" => {
                     json.text_or_number("a name", &mut event.name)?;
-                    event.has_name = true;
+                    event.has_name = !event.name.is_empty();
                 }
                 b"cat" if !json.null()? => json.text(Ends::Quote, &mut event.category)?,
                 b"ph" => json.text(Ends::Quote, &mut event.phase)?,
@@ -286,7 +300,7 @@ impl<'s> Trace<'s> {
                 b"tid" => json.text_or_number("the id of a thread", &mut event.thread)?,
                 b"ts" => event.time = Some(json.thousandths("microseconds in `ts`")?),
                 b"dur" => event.duration = Some(json.thousandths("microseconds in `dur`")?),
-                b"args" if json.is_next(b'{')? => arguments(json, &mut self.member, &mut event.argument)?,
+                b"args" if json.is_next(b'{')? => arguments(json, &mut self.member, event)?,
                 b"cat" => {}
                 _ => json.skip()?,
             }
@@ -297,6 +311,10 @@ impl<'s> Trace<'s> {
             b"" => Err(ImportError::malformed(at, "an event with `ph`", "one without")),
             b"M" => {
                 self.metadata();
+                Ok(())
+            }
+            b"X" if self.event.is_sum() => {
+                self.sums.add(at);
                 Ok(())
             }
             b"B" | b"E" | b"X" => self.slice(at),
@@ -421,22 +439,17 @@ impl<'s> Trace<'s> {
         let times = marks.iter().map(|mark| mark.time).chain(slices.iter().map(|slice| slice.end));
         let last = times.max().unwrap_or(0);
         marks.sort_by_key(|mark| (mark.time, mark.at));
-        let mut open: Vec<(Slice, Option<u32>)> = Vec::new();
+        let mut open = OpenSlices::default();
         for Mark { time, at, name, function } in marks {
             if let Some(function) = function {
-                open.push((Slice { start: time, end: last, at, end_byte: u64::MAX, function }, name));
-                continue;
-            }
-            let Some((slice, opened)) = open.pop() else {
+                open.begin(Slice { start: time, end: last, at, end_byte: u64::MAX, function }, name);
+            } else if let Some(slice) = open.end(name) {
+                slices.push(Slice { end: time, end_byte: at.byte, ..slice });
+            } else {
                 self.not_opened.add(at.position());
-                continue;
-            };
-            if name.is_some() && name != opened {
-                self.misnamed.add(at.position());
             }
-            slices.push(Slice { end: time, end_byte: at.byte, ..slice });
         }
-        for (slice, _) in open {
+        for slice in open.rest() {
             self.not_closed.add(slice.at.position());
             slices.push(slice);
         }
@@ -494,21 +507,55 @@ impl<'s> Trace<'s> {
             format!("{} not closed: until the last event of the thread", many(count, "slice"))
         });
         self.not_opened.note(sink, warning, |count| format!("{} without a beginning, passed over", many(count, "end")));
-        self.misnamed
-            .note(sink, warning, |count| format!("{} with another name than the slice closed", many(count, "end")));
+        self.sums.note(sink, info, |count| {
+            format!("{} that clang has added up over its slices (`Total ...`) not read", many(count, "sum"))
+        });
         self.cut.note(sink, warning, |count| {
             format!("{} longer than the slice around, cut at the end of that one", many(count, "slice"))
         });
     }
 }
 
-/// The text `name` among the arguments of an event, all of which are passed.
-fn arguments(json: &mut Reader<'_, '_>, member: &mut Vec<u8>, name: &mut Vec<u8>) -> Result<(), ImportError> {
+/// Those slices of a thread that have begun and not ended.
+#[derive(Default)]
+struct OpenSlices {
+    /// In the order in which they began; the last one is open.
+    slices: Vec<Option<(Slice, Option<u32>)>>,
+    /// Where in it the open ones of a name are: an end may find its beginning far down.
+    by_name: HashMap<Option<u32>, Vec<usize>>,
+}
+
+impl OpenSlices {
+    fn begin(&mut self, slice: Slice, name: Option<u32>) {
+        self.by_name.entry(name).or_default().push(self.slices.len());
+        self.slices.push(Some((slice, name)));
+    }
+
+    /// Takes the innermost slice that has this name or none; without a name, the innermost one.
+    fn end(&mut self, name: Option<u32>) -> Option<Slice> {
+        let last_of = |name| self.by_name.get(&name).and_then(|places| places.last()).copied();
+        let last = self.slices.len().checked_sub(1);
+        let place = if name.is_none() { last } else { last_of(name).max(last_of(None)) }?;
+        let (slice, name) = self.slices.get_mut(place)?.take()?;
+        // Of its name it is the innermost one, too.
+        self.by_name.get_mut(&name)?.pop();
+        while self.slices.pop_if(|slice| slice.is_none()).is_some() {}
+        Some(slice)
+    }
+
+    fn rest(self) -> impl Iterator<Item = Slice> {
+        self.slices.into_iter().flatten().map(|(slice, _)| slice)
+    }
+}
+
+/// What matters of the arguments of an event, all of which are passed: the text `name`, and whether there is an average.
+fn arguments(json: &mut Reader<'_, '_>, member: &mut Vec<u8>, event: &mut Event) -> Result<(), ImportError> {
     let mut within = Within::default();
     while json.member(&mut within, member)?.is_some() {
         if member == b"name" && json.is_next(b'"')? {
-            json.text(Ends::Quote, name)?;
+            json.text(Ends::Quote, &mut event.argument)?;
         } else {
+            event.has_average |= member == b"avg ms";
             json.skip()?;
         }
     }

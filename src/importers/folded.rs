@@ -26,6 +26,8 @@
 //! - Stacks with a semicolon behind the last frame too, as heaptrack writes them, if all lines at the start of the file have it.
 //! - Stacks with a semicolon in front, as Excimer 1.0 writes all but the first, if all but the first at the start of the file
 //!   have it: it is left out, with a note.
+//! - Stacks with a blank behind each semicolon, as the crate tracing-flame writes them, if all at the start of the file have it:
+//!   it is no part of the names.
 //! - Frames without text, as a function without a name, with a note.
 //! - Comments (lines that start with `#` and a blank), empty lines, byte order mark, LF and CRLF.
 //! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
@@ -52,7 +54,7 @@ use crate::input::{HEAD, Input};
 pub const FORMAT: Format = Format {
     name: "folded",
     summary: "Folded (collapsed) stacks: perf, inferno, py-spy, async-profiler, FlameGraph",
-    revision: 3,
+    revision: 4,
     sniff,
     options: &[],
     import,
@@ -196,9 +198,18 @@ fn has_displaced_semicolons(head: &[u8]) -> bool {
     all && is_there_again
 }
 
+/// Whether a blank stands behind every semicolon of the first bytes, so that it separates frames.
+fn has_blanks_between(head: &[u8]) -> bool {
+    let mut inner =
+        stacks(head).filter_map(split_last).flat_map(|(stack, _)| stack.split(|byte| *byte == b';').skip(1));
+    let begins = |frame: &[u8]| frame.first() == Some(&b' ');
+    inner.next().is_some_and(begins) && inner.all(begins)
+}
+
 fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
-    let mut stacks = Stacks::new(input, Names::default());
+    let names = Names { are_spaced: has_blanks_between(input.head()), ..Names::default() };
+    let mut stacks = Stacks::new(input, names);
     let mut comments = Counted::default();
     let read = read(input, sink, &mut stacks, &mut comments);
     // Also what comes before an error.
@@ -277,12 +288,15 @@ fn malformed(at: Position, expected: &str, line: &[u8]) -> ImportError {
 /// What there is to remark on the names of frames.
 #[derive(Default)]
 struct Names {
+    /// A blank in front belongs to the semicolon before it.
+    are_spaced: bool,
     displaced: Counted,
     unnamed: Counted,
 }
 
 impl Name for Names {
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
+        let frame = frame.strip_prefix(b" ").filter(|_| self.are_spaced).unwrap_or(frame);
         if frame.is_empty() {
             self.unnamed.add(at);
         }

@@ -57,7 +57,7 @@ use crate::input::Input;
 pub const FORMAT: Format = Format {
     name: "perf_script",
     summary: "Linux perf, as perf script prints it",
-    revision: 4,
+    revision: 5,
     sniff,
     options: &[],
     import,
@@ -145,6 +145,8 @@ struct Pending {
     line: Vec<u8>,
     /// What stands behind time and event, then.
     rest: Vec<u8>,
+    /// What may be the only frame. If others follow, it is the address of data with its symbol (`-F +addr`).
+    behind: Vec<u8>,
     period: Option<f64>,
     event: Vec<u8>,
     /// Process and thread.
@@ -156,13 +158,14 @@ struct Pending {
 impl Pending {
     /// Forgets all, and keeps the room that it took.
     fn clear(&mut self) {
-        let Self { mut line, mut rest, mut event, mut around, mut frames, .. } = std::mem::take(self);
+        let Self { mut line, mut rest, mut behind, mut event, mut around, mut frames, .. } = std::mem::take(self);
         line.clear();
         rest.clear();
+        behind.clear();
         event.clear();
         around.clear();
         frames.clear();
-        *self = Self { line, rest, event, around, frames, ..Self::default() };
+        *self = Self { line, rest, behind, event, around, frames, ..Self::default() };
     }
 }
 
@@ -222,12 +225,17 @@ impl<'s> Script<'s> {
         };
         if is_frame {
             if let Some(frame) = frame(line) {
+                self.pending.behind.clear();
                 return self.frame(at, &frame);
             }
             if is_source_unknown(line) {
                 return Ok(());
             }
-            if let Some((file, line)) = source_line(line)
+            let source = source_line(line);
+            if source.is_some() {
+                self.only_frame()?;
+            }
+            if let Some((file, line)) = source
                 && let Some(last) = self.pending.frames.last_mut()
             {
                 last.line = Some((self.names.text(file), line));
@@ -243,7 +251,8 @@ impl<'s> Script<'s> {
             return Ok(());
         };
         self.finish_sample()?;
-        self.begin_sample(at, line, &header)
+        self.begin_sample(at, line, &header);
+        Ok(())
     }
 
     fn frame(&mut self, at: Position, frame: &FrameText<'_>) -> Result<(), ImportError> {
@@ -260,7 +269,7 @@ impl<'s> Script<'s> {
         Ok(())
     }
 
-    fn begin_sample(&mut self, at: Position, line: &[u8], header: &Header<'_>) -> Result<(), ImportError> {
+    fn begin_sample(&mut self, at: Position, line: &[u8], header: &Header<'_>) {
         let rest = header.rest;
         let behind = behind(rest);
         let (has_time, has_event) = (header.has_time, header.event.is_some());
@@ -283,14 +292,25 @@ impl<'s> Script<'s> {
         }
         pending.event.extend_from_slice(header.event.unwrap_or_default());
         pending.around.extend(process.into_iter().chain(thread));
-        match behind {
-            Some(frame) => self.frame(at, &frame),
-            None => Ok(()),
+        if behind.is_some() {
+            pending.behind.extend_from_slice(rest);
         }
+    }
+
+    /// Takes what stands behind the event for the frame that it is if there are no others.
+    fn only_frame(&mut self) -> Result<(), ImportError> {
+        let text = std::mem::take(&mut self.pending.behind);
+        if let (Some(frame), Some(at)) = (behind(&text), self.pending.at) {
+            self.frame(at, &frame)?;
+        }
+        self.pending.behind = text;
+        self.pending.behind.clear();
+        Ok(())
     }
 
     /// Tells the sample that has been read, if there is one.
     fn finish_sample(&mut self) -> Result<(), ImportError> {
+        self.only_frame()?;
         let mut pending = std::mem::take(&mut self.pending);
         if let Some(at) = pending.at {
             if pending.is_sure || !pending.frames.is_empty() {

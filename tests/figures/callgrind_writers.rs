@@ -16,7 +16,8 @@ struct Writer {
     paid_more: usize,
 }
 
-const WRITERS: [Writer; 6] = [
+const WRITERS: [Writer; 7] = [
+    Writer { name: "gperftools", metric: "Hits", circles: 2, without_own: 0, paid_more: 0 },
     Writer { name: "nytprof", metric: "Ticks", circles: 0, without_own: 0, paid_more: 10 },
     Writer { name: "pprofile", metric: "microseconds", circles: 2, without_own: 0, paid_more: 30 },
     Writer { name: "ruby-prof-main", metric: "wall_time", circles: 6, without_own: 0, paid_more: 4 },
@@ -25,7 +26,7 @@ const WRITERS: [Writer; 6] = [
     Writer { name: "yappi", metric: "Ticks", circles: 2, without_own: 0, paid_more: 56 },
 ];
 
-/// File and function; subroutines of Perl are known by their names.
+/// File and function; subroutines of Perl, and functions in the reports of gperftools, are known by their names.
 type Key = (String, String);
 
 struct Figures {
@@ -40,7 +41,7 @@ fn figures_of_the_profilers_themselves() {
         let database = imported("callgrind", &bytes(&format!("callgrind/{name}.callgrind")));
         let mut found: BTreeMap<Key, Figures> = BTreeMap::new();
         let sql = format!("SELECT file, function, exclusive, cumulative, calls FROM summary WHERE metric = '{metric}'");
-        let by_name = *name == "nytprof";
+        let by_name = matches!(*name, "gperftools" | "nytprof");
         for (file, function, exclusive, cumulative, calls) in rows(&database, &sql, |row| {
             Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
         }) {
@@ -126,4 +127,13 @@ fn events_of_pprofile() {
     let hits = "SELECT COUNT(*), COUNT(cumulative) FROM callees WHERE metric = 'hits'";
     let hits = rows(&database, hits, |row| Ok((row.get::<_, i64>(0)? > 50, row.get::<_, i64>(1)?)));
     assert_eq!(hits, [(true, 0)]);
+}
+
+/// The numbers of calls are numbers of samples there: nobody counted calls.
+#[test]
+fn calls_of_gperftools() {
+    let database = imported("callgrind", &bytes("callgrind/gperftools.callgrind"));
+    let known = "SELECT COUNT(*), COUNT(calls) FROM summary UNION ALL SELECT COUNT(*), COUNT(calls) FROM callees";
+    let known = rows(&database, known, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
+    assert_eq!(known, [(12, 0), (17, 0)]);
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::samples_of::{imported, rows, text, total};
+use crate::support::samples_of::{bytes, imported, rows, text, total};
 use serde_json::Value;
 
 /// Name and category.
@@ -212,4 +212,101 @@ fn py_spy() {
     }
     assert!(open.values().all(Vec::is_empty), "every call has ended");
     same_figures(file, &wanted);
+}
+
+/// Of beginnings and ends: by name, own and cumulative time as the crate tracing-chrome wrote them, in two threads.
+#[test]
+fn tracing_chrome() {
+    let file = "chrome_trace/tracing-chrome.trace.json.gz";
+    let trace: Value = serde_json::from_str(&text(file)).expect("JSON");
+    let mut open: BTreeMap<i64, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut threads: BTreeMap<i64, Vec<(f64, f64, String)>> = BTreeMap::new();
+    for event in trace.as_array().expect("events") {
+        let thread = integer(event, "tid");
+        match event["ph"].as_str() {
+            Some("B") => open.entry(thread).or_default().push((event["ts"].as_f64().expect("a time"), 0.0)),
+            Some("E") => {
+                let (start, _) = open.get_mut(&thread).and_then(Vec::pop).expect("a beginning");
+                let (end, name) = (event["ts"].as_f64().expect("a time"), event["name"].as_str().expect("a name"));
+                threads.entry(thread).or_default().push((start, end, name.to_owned()));
+            }
+            _ => {}
+        }
+    }
+    assert!(open.values().all(Vec::is_empty) && threads.len() == 2);
+    let mut wanted = Figures::new();
+    for slices in threads.into_values() {
+        figures_of(slices, &mut wanted);
+    }
+    assert_eq!(wanted["fib"].0, 45);
+    same_figures(file, &wanted);
+}
+
+/// The sums that clang adds up over its slices itself. They are no slices: the run lasts as long as the compiler did.
+#[test]
+fn clang() {
+    let file = "chrome_trace/clang.trace.json.gz";
+    let trace: Value = serde_json::from_str(&text(file)).expect("JSON");
+    let database = imported("chrome_trace", &text(file));
+    let sql =
+        "SELECT function, SUM(calls), SUM(cumulative) / 1e3 FROM summary WHERE calls IS NOT NULL GROUP BY function";
+    let found =
+        rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, (row.get::<_, f64>(1)?, row.get::<_, f64>(2)?))));
+    let mut found: BTreeMap<_, _> = found.into_iter().collect();
+    let mut recursive = Vec::new();
+    for event in trace["traceEvents"].as_array().expect("events") {
+        let Some(name) = event["name"].as_str().and_then(|name| name.strip_prefix("Total ")) else { continue };
+        let (count, duration) =
+            (event["args"]["count"].as_f64().expect("a count"), event["dur"].as_f64().expect("a time"));
+        let (calls, cumulative) = found.remove(name).unwrap_or_else(|| panic!("{name}"));
+        // Each slice begins and ends at whole microseconds. Those within others of their name are not counted in the sums.
+        assert!((cumulative - duration).abs() <= count + 1.0, "{name}: {cumulative} for {duration}");
+        if calls > count {
+            recursive.push(name.to_owned());
+        }
+        assert!(calls >= count, "{name}: {calls} for {count}");
+        if name == "ExecuteCompiler" {
+            assert_eq!(total(&database, "time"), cumulative * 1e3);
+        }
+    }
+    assert_eq!((found.len(), recursive.as_slice()), (0, ["InstantiateFunction".to_owned()].as_slice()), "{found:?}");
+    let notes = rows(&database, "SELECT message FROM notes ORDER BY note_id", |row| row.get::<_, String>(0));
+    let note = "73 sums that clang has added up over its slices (`Total ...`) not read";
+    assert!(notes.iter().any(|found| found == note), "{notes:?}");
+}
+
+/// What `uftrace report` prints of the same recording. Of times for which a thread was preempted the file has ends alone: they end
+/// nothing.
+#[test]
+fn uftrace() {
+    let database = imported("chrome_trace", &bytes("chrome_trace/uftrace.trace.json"));
+    let sql = "SELECT function, calls, exclusive / 1e3, cumulative / 1e3 FROM summary WHERE calls IS NOT NULL";
+    let found = rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, (row.get(1)?, row.get(2)?, row.get(3)?))));
+    let found: Figures = found.into_iter().collect();
+    let mut compared = 0;
+    for line in text("chrome_trace/uftrace.report.txt").lines().skip(2) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [whole, whole_unit, own, own_unit, calls, name @ ..] = words.as_slice() else { panic!("{line}") };
+        // uftrace escapes the bytes of such names in JSON, but not in its report; and knows of the times of which the file has no
+        // beginnings, which remain with the functions that were preempted.
+        let name = name.join(" ").replace("größe", r"gr\xc3\xb6\xc3\x9fe");
+        let Some((found_calls, found_own, found_whole)) = found.get(&name) else {
+            assert_eq!(name, "linux:schedule (pre-empted)");
+            continue;
+        };
+        assert_eq!(found_calls.to_string(), *calls, "{line}");
+        // Functions that `pthread_exit` left have no end: report and file put it at other times.
+        if ["thread", "leave"].contains(&name.as_str()) {
+            continue;
+        }
+        for (found, printed, unit) in [(found_own, own, own_unit), (found_whole, whole, whole_unit)] {
+            let unit = if *unit == "ms" { 1e3 } else { 1.0 };
+            let printed: f64 = printed.parse().expect(printed);
+            assert!((found - printed * unit).abs() <= unit / 1e3, "{line}: {found}");
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 6);
+    let notes = rows(&database, "SELECT message FROM notes ORDER BY note_id", |row| row.get::<_, String>(0));
+    assert!(notes.iter().any(|note| note == "3 ends without a beginning, passed over"), "{notes:?}");
 }

@@ -14,12 +14,22 @@ use serde_json::Value;
 /// The recording has one period for all samples.
 const PERIOD: f64 = 5_025_125.0;
 
-const FILES: [&str; 3] = ["perf-fp.inferno.folded", "perf-fp.inferno-pid-tid.folded", "py-spy.folded"];
+const FILES: [&str; 5] = [
+    "perf-fp.inferno.folded",
+    "perf-fp.inferno-pid-tid.folded",
+    "py-spy.folded",
+    "gperftools.folded.gz",
+    "tracing-flame.folded",
+];
 
 fn stacks(name: &str) -> Vec<(Vec<String>, f64)> {
     let text = text(&format!("folded/{name}"));
+    // The crate tracing-flame puts a blank behind its semicolons, which is no part of a name.
+    let between = if name.starts_with("tracing") { "; " } else { ";" };
     let lines = text.lines().map(|line| line.rsplit_once(' ').expect("a stack and a number"));
-    lines.map(|(stack, count)| (stack.split(';').map(str::to_owned).collect(), count.parse().expect(count))).collect()
+    lines
+        .map(|(stack, count)| (stack.split(between).map(str::to_owned).collect(), count.parse().expect(count)))
+        .collect()
 }
 
 #[test]

@@ -534,3 +534,43 @@ fn records_at_hand_mean_what_others_mean() {
     assert!(usual.0.len() > 500, "{} events", usual.0.len());
     assert!(usual == slow);
 }
+
+/// What the crate pprof wrote, against the samples that it had in its hands when it did (`pprof-rs.stacks.tsv.gz`: a count, a thread,
+/// then function, file and line of each frame, innermost first).
+#[test]
+fn samples_are_those_of_pprof_rs() {
+    type Place = (String, String);
+    let database = imported("pprof-rs.pb.gz");
+    let mut wanted: BTreeMap<Place, [f64; 2]> = BTreeMap::new();
+    let mut pairs: BTreeMap<(Place, Place), [f64; 1]> = BTreeMap::new();
+    let mut threads: BTreeMap<String, [f64; 1]> = BTreeMap::new();
+    let mut whole = 0.0;
+    for line in text("pprof-rs.stacks.tsv.gz").lines() {
+        let [count, thread, frames @ ..] = &line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let count: f64 = count.parse().expect("a count");
+        let place = |frame: &&str| {
+            let mut parts = frame.rsplitn(3, '|').skip(1);
+            let file = parts.next().expect("a file").to_owned();
+            (parts.next().expect("a function").to_owned(), file)
+        };
+        let frames: Vec<Place> = frames.iter().map(place).collect();
+        wanted.entry(frames[0].clone()).or_default()[0] += count;
+        for frame in frames.iter().collect::<BTreeSet<_>>() {
+            wanted.entry(frame.clone()).or_default()[1] += count;
+        }
+        for pair in frames.windows(2).collect::<BTreeSet<_>>() {
+            pairs.entry((pair[1].clone(), pair[0].clone())).or_default()[0] += count;
+        }
+        threads.entry((*thread).to_owned()).or_default()[0] += count;
+        whole += count;
+    }
+    assert!(threads.contains_key("other; 7") && wanted.len() > 30, "{threads:?}");
+    let sql = "SELECT function, file, exclusive, cumulative FROM summary WHERE metric = 'samples'";
+    assert_eq!(rows(&database, sql, |row| Ok(((row.get(0)?, row.get(1)?), [row.get(2)?, row.get(3)?]))), wanted);
+    let sql = "SELECT function, file, callee, callee_file, cumulative FROM callees WHERE metric = 'samples'";
+    let pair = |row: &Row<'_>| Ok((((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)), [row.get(4)?]));
+    assert_eq!(rows(&database, sql, pair), pairs);
+    let sql = "SELECT value, exclusive FROM tags WHERE metric = 'samples' AND key = 'thread'";
+    assert_eq!(rows(&database, sql, |row| Ok((row.get(0)?, [row.get(1)?]))), threads);
+    assert_eq!(one::<f64>(&database, "SELECT total FROM metrics WHERE name = 'samples'"), whole);
+}

@@ -66,6 +66,8 @@ pub(in crate::importers) enum Creator {
     /// Xdebug up to 2.0.0RC3: memory, and times in tenths of microseconds.
     FirstXdebug,
     Nytprof,
+    /// The program `pprof` of gperftools.
+    Gperftools,
     /// That of Go.
     Pprof,
     Pprofile,
@@ -90,6 +92,7 @@ impl Creator {
         let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
         let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
         match first {
+            b"events: Hits" if second.starts_with(b"fl=") => Self::Gperftools,
             b"events: Ticks" if second.starts_with(b"fl=") => Self::Nytprof,
             b"positions: instr line" if second.starts_with(b"events: ") => Self::Pprof,
             _ if is_old_xdebug(head) => Self::OldXdebug,
@@ -114,6 +117,11 @@ impl Creator {
     /// Whether what its calls cost in an event is no more than their number.
     pub(in crate::importers) fn counts_calls_alone(self, event: &[u8]) -> bool {
         self == Self::Pprofile && event == b"hits"
+    }
+
+    /// Whether the numbers of its calls are numbers of samples.
+    pub(in crate::importers) fn counts_samples_as_calls(self) -> bool {
+        self == Self::Gperftools
     }
 
     /// Xdebug 2.0.0RC4 took memory out of its profiles, and told whole microseconds from then on.

@@ -20,7 +20,7 @@ pub(in crate::importers) struct Header<'l> {
 }
 
 /// Reads a line in front of a stack: `COMM PID/TID [CPU] MISC TIME: PERIOD EVENT: REST`, each part of which may be missing, but
-/// not all but the event, nor all but the command.
+/// not all but the command. The event alone may be text of another sort: nothing or an address stands behind it.
 pub(in crate::importers) fn header(line: &[u8]) -> Option<Header<'_>> {
     let mut header = Header::default();
     // Commands and all that is behind the event may hold anything. A time stands between the two, if there is one.
@@ -79,7 +79,8 @@ pub(in crate::importers) fn header(line: &[u8]) -> Option<Header<'_>> {
     header.rest = header.rest.trim_ascii_start();
     // Without time and event only the number of a thread tells a header from text.
     let is_header = if header.event.is_some() && !header.has_time {
-        !header.comm.is_empty() || header.thread.is_some() || header.period.is_some()
+        let is_alone = header.comm.is_empty() && header.thread.is_none() && header.period.is_none();
+        !is_alone || header.rest.is_empty() || ends_in_column(line, line.len() - header.rest.len())
     } else {
         header.has_time || header.thread.is_some()
     };
@@ -277,20 +278,29 @@ pub(in crate::importers) fn is_source_unknown(line: &[u8]) -> bool {
     !address.is_empty() && address.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// What stands behind an event, without the address of the data (`-F addr`), which is padded as that of the code is.
+/// What stands behind an event, without the address of the data (`-F addr`) and its symbol and binary. The address of the code
+/// stands behind them, padded as that of the data is.
 pub(in crate::importers) fn without_address(rest: &[u8]) -> &[u8] {
-    let is_hexadecimal = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
     let mut words = tokens(rest);
-    match (words.next(), words.next()) {
-        (Some((start, address)), Some((next, code)))
-            if is_hexadecimal(address)
-                && is_hexadecimal(code)
-                && (next - start - address.len() > 1 || code.len() == 16) =>
-        {
-            rest.get(next..).unwrap_or_default()
-        }
-        _ => rest,
+    if !words.next().is_some_and(|(_, address)| is_hexadecimal(address)) {
+        return rest;
     }
+    let code = words.find(|(start, _)| ends_in_column(rest, *start));
+    code.and_then(|(start, _)| rest.get(start..)).unwrap_or(rest)
+}
+
+fn is_hexadecimal(word: &[u8]) -> bool {
+    word.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Whether the word that starts there is an address in a column of its own: behind a blank, 16 digits or as many blanks as are
+/// missing.
+fn ends_in_column(line: &[u8], start: usize) -> bool {
+    let Some((before, behind)) = line.split_at_checked(start) else { return false };
+    let length = behind.iter().position(u8::is_ascii_whitespace).unwrap_or(behind.len());
+    let blanks = before.iter().rev().take_while(|byte| **byte == b' ').count();
+    let is_address = length <= 16 && behind.get(..length).is_some_and(is_hexadecimal);
+    is_address && length > 0 && blanks + length > 16
 }
 
 #[cfg(test)]
@@ -344,9 +354,14 @@ mod tests {
                 Some(Header { event: None, rest: b"PERF_RECORD_COMM: work-perf:6648/6648", ..timed }),
             ),
             ("work-perf", None),
-            ("Warning:", None),
+            ("Warning:", Some(Header { event: Some(b"Warning"), ..Header::default() })),
             ("perf: lost", None),
-            ("cycles:u: ", None),
+            ("perf: added it", None),
+            ("cycles:u: ", Some(Header { event: Some(b"cycles:u"), ..Header::default() })),
+            (
+                "cycles:u:              1585 f (/a)",
+                Some(Header { event: Some(b"cycles:u"), rest: b"1585 f (/a)", ..Header::default() }),
+            ),
         ];
         for (line, expected) in table {
             assert_eq!(header(line.as_bytes()), *expected, "{line}");
@@ -408,6 +423,9 @@ mod tests {
             ("7f00             1585 f+0x1 (/a)", "1585 f+0x1 (/a)"),
             ("ffffffff817554ea ffffffff817554eb f", "ffffffff817554eb f"),
             ("1585 add+0x1 (/a)", "1585 add+0x1 (/a)"),
+            ("7f00 table (/a b) ffffffff817554eb f+0x1 ([k])", "ffffffff817554eb f+0x1 ([k])"),
+            ("7f00 table+0x2             1585 f", "1585 f"),
+            ("7f00 table 1585 f", "7f00 table 1585 f"),
             ("1585 f+0x1 (/a)", "1585 f+0x1 (/a)"),
             ("1585", "1585"),
             ("", ""),
