@@ -282,6 +282,10 @@ impl Caller {
     fn shows(&self, below: u64) -> Option<Labels> {
         let difference = self.time.difference()?;
         let tolerance = tolerance(self.time, below);
+        // Callees that cost nothing, or no more than rounding makes of nothing, fit in with both readings.
+        if self.callees.inclusive.abs().max(self.callees.exclusive.abs()) <= tolerance {
+            return None;
+        }
         let is_right = (difference - self.callees.inclusive).abs() <= tolerance;
         let is_swapped = (-difference - self.callees.exclusive).abs() <= tolerance;
         match (is_right, is_swapped) {
