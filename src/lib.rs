@@ -9,6 +9,7 @@
 
 mod buffer;
 pub mod cli;
+mod compiled_names;
 mod components;
 mod cost_centres;
 mod dyalog_files;
@@ -16,6 +17,7 @@ pub mod error;
 mod escape;
 pub mod events;
 pub mod export;
+mod firefox_files;
 mod hash_index;
 mod hasher;
 pub mod import;

@@ -10,7 +10,8 @@
 //!   Costs are whole numbers. `summary:` is the run's total, `totals:` what the functions add up to.
 //! - Functions with object (their module) and file. First the own costs of all of them, line by line; what no line
 //!   has stands at line 0, which is none. Then the calls, caller by caller, from the lines that they were made from.
-//! - A call's cost counts every level of a recursion, as callgrind does without `--separate-recs`. Calls of an unknown
+//! - A call's cost counts every level of a recursion, as callgrind does without `--separate-recs`; where only the cost with
+//!   recursion counted once is known, as in pstats, it is that one. Calls of an unknown
 //!   number, and 0 of them, are 1: `callgrind_annotate` takes the cost of 0 calls for the caller's own.
 //! - Threads, roots and the like are left out unless they cost something themselves.
 //! - In names, a line feed becomes `␊`; blanks at both ends are left out, and a function without a name is `???`.
@@ -24,9 +25,10 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::{
     BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, NAMES, PATHS,
-    Parts, RAW_NAMES, SAME_NAME, TITLE, UNKNOWN, one_line, signed,
+    Parts, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN, differ, one_line, signed,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
+use crate::components::components;
 use crate::escape::Bytes;
 use crate::events::Kind;
 use crate::store::{EdgeRow, FunctionRow, LineRow, MetricInfo};
@@ -62,6 +64,7 @@ pub const EXPORT: Export = Export {
         CALLER_COSTS,
         RECURSION,
         INCLUSIVE,
+        TOTALS,
         UNKNOWN,
         FRACTIONS,
         LARGE,
@@ -81,12 +84,15 @@ const UNKNOWN_CALLS: Loss =
 
 const CALLER_COSTS: Loss = Loss { name: "caller_costs", what: "own cost of functions by who called them", of: "edges" };
 
-const RECURSION: Loss =
-    Loss { name: "recursion", what: "cost of calls with recursion counted once, where it is another one", of: "edges" };
+const RECURSION: Loss = Loss {
+    name: "recursion",
+    what: "cost of calls with recursion counted once, where that of all levels does not tell it",
+    of: "edges",
+};
 
 const INCLUSIVE: Loss = Loss {
     name: "inclusive",
-    what: "cost with what was called, where it is not own cost and that of the calls",
+    what: "cost with what was called, where own costs and those of the calls do not tell it",
     of: "functions",
 };
 
@@ -134,7 +140,11 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     let mut writer = Writer::new(profile, metrics, losses)?;
     writer.own_costs(losses, out)?;
     writer.calls(losses, out)?;
-    writer.lose_sums(losses);
+    writer.lose_sums(losses)?;
+    // Readers take a summary of zeros for none.
+    let is_none = writer.metrics.iter().all(|at| profile.metrics[*at].total.round() == 0.0);
+    let others = writer.totals.iter().filter(|total| is_none && **total != 0);
+    losses.add(TOTALS, others.count() as u64);
     write_figures("\ntotals:", &writer.totals.clone(), out)
 }
 
@@ -223,11 +233,59 @@ impl Numbers {
 /// What the calls of a file say of a function.
 #[derive(Clone, Default)]
 struct Written {
-    calls: u64,
-    /// What its callers paid.
-    paid: f64,
-    /// What the functions cost that it called.
-    called: f64,
+    /// How often it was called; `None` if nobody calls it.
+    calls: Option<u64>,
+    /// What it costs, by metric.
+    costs: Vec<Sums>,
+}
+
+/// What the calls of a file say that a function costs.
+#[derive(Clone, Default)]
+struct Sums {
+    /// What its callers paid, if each of them says that of calls from outside.
+    paid: Option<f64>,
+    /// What the functions cost that it called and that do not call it.
+    left: f64,
+}
+
+/// Which functions call each other, directly or through others, as readers find it out.
+struct Circles {
+    component: Vec<u32>,
+    /// By component: it has several functions.
+    is_circle: Vec<bool>,
+    /// There is a call at all.
+    has_calls: bool,
+}
+
+impl Circles {
+    fn of(profile: &Profile<'_>) -> Result<Self, ExportError> {
+        let mut calls: Vec<(u32, u32)> = Vec::new();
+        let number = |function: usize| u32::try_from(function).unwrap_or(u32::MAX);
+        profile.each_edge(|rows: &[EdgeRow]| {
+            let Some(caller) = rows[0].caller_id.filter(|_| !rows[0].is_back) else { return Ok(()) };
+            let pair = (number(profile.function(caller)?), number(profile.function(rows[0].callee_id)?));
+            if calls.last() != Some(&pair) {
+                calls.push(pair);
+            }
+            Ok(())
+        })?;
+        let component = components(profile.functions.len(), &calls);
+        let mut sizes = vec![0_usize; component.len()];
+        for component in &component {
+            sizes[*component as usize] += 1;
+        }
+        let is_circle = sizes.iter().map(|size| *size > 1).collect();
+        Ok(Self { component, is_circle, has_calls: !calls.is_empty() })
+    }
+
+    /// Whether a call leads out of a circle, or there is none.
+    fn leaves(&self, caller: usize, callee: usize) -> bool {
+        self.component[caller] != self.component[callee]
+    }
+
+    fn holds(&self, function: usize) -> bool {
+        self.is_circle[self.component[function] as usize]
+    }
 }
 
 struct Writer<'p> {
@@ -247,6 +305,7 @@ struct Writer<'p> {
     lines: HashMap<(usize, i64), Option<String>>,
     /// By the calls that are written, for each function.
     written: Vec<Written>,
+    circles: Circles,
 }
 
 impl<'p> Writer<'p> {
@@ -271,8 +330,11 @@ impl<'p> Writer<'p> {
             losses.add(DEFINITIONS, (function.place != (0, 0)).into());
             losses.add(SAME_NAME, (!known.insert(texts.map(|text| line_name(text)))).into());
         }
+        let sums = vec![Sums { paid: Some(0.0), left: 0.0 }; metrics.len()];
         Ok(Self {
             profile,
+            circles: Circles::of(profile)?,
+            written: vec![Written { calls: None, costs: sums }; profile.functions.len()],
             totals: vec![0; metrics.len()],
             metrics,
             own,
@@ -281,7 +343,6 @@ impl<'p> Writer<'p> {
             objects: Numbers::default(),
             has_objects: profile.functions.iter().any(|function| !function.module.is_empty()),
             lines: HashMap::new(),
-            written: vec![Written::default(); profile.functions.len()],
             positions: vec![None; profile.functions.len()],
         })
     }
@@ -431,32 +492,70 @@ impl<'p> Writer<'p> {
             let calls = edge.calls.unwrap_or(0);
             losses.add(UNKNOWN_CALLS, (calls == 0).into());
             losses.add(CALLER_COSTS, edge.exclusive.is_some().into());
-            losses.add(RECURSION, edge.cumulative.is_some_and(|once| Some(once) != edge.seen).into());
+            let leaves = self.circles.leaves(caller, callee);
+            let told = call_cost(edge).filter(|_| leaves);
+            losses.add(RECURSION, edge.cumulative.is_some_and(|once| Some(once) != told).into());
             self.position(["cob", "cfi", "cfn"], callee, out)?;
             writeln!(out, "calls={} {}", calls.max(1), profile.functions[callee].place.0)?;
             let mut figures = Vec::with_capacity(self.metrics.len());
-            for at in &self.metrics {
-                losses.add(UNKNOWN, rows[*at].seen.is_none().into());
-                figures.push(signed(rows[*at].seen.unwrap_or(0.0), losses));
+            *self.written[callee].calls.get_or_insert_default() += calls.max(1);
+            for (event, at) in self.metrics.iter().enumerate() {
+                let known = call_cost(&rows[*at]);
+                losses.add(UNKNOWN, known.is_none().into());
+                let cost = known.unwrap_or(0.0);
+                figures.push(signed(cost, losses));
+                if leaves {
+                    let paid = &mut self.written[callee].costs[event].paid;
+                    *paid = paid.map(|paid| paid + cost);
+                    self.written[caller].costs[event].left += cost;
+                } else if caller != callee {
+                    self.written[callee].costs[event].paid = None;
+                }
             }
-            let cost = rows[self.metrics[0]].seen.unwrap_or(0.0);
-            self.written[callee].calls += calls;
-            self.written[callee].paid += cost;
-            self.written[caller].called += cost;
             write_figures(&line.to_string(), &figures, out)
         })
     }
 
-    /// Counts figures of functions that are not the sums of what has been written.
-    fn lose_sums(&self, losses: &mut Losses) {
-        for (function, Written { calls, paid, called }) in self.profile.functions.iter().zip(&self.written) {
-            losses.add(OUTSIDE_CALLS, function.calls.is_some_and(|known| known != *calls).into());
-            // Readers take what the callers paid where it is more.
-            let sum = (function.exclusive.unwrap_or(0.0) + called).max(*paid);
-            let differs = |seen: f64| super::common::differ(seen, sum);
-            losses.add(INCLUSIVE, function.seen.is_some_and(differs).into());
-        }
+    /// Counts figures of functions that are not those which readers work out of what has been written.
+    fn lose_sums(&self, losses: &mut Losses) -> Result<(), ExportError> {
+        let mut functions = self.written.iter().enumerate();
+        self.profile.each_function(|rows: &[FunctionRow]| {
+            let Some((at, Written { calls, costs })) = functions.next() else { return Ok(()) };
+            if rows[0].kind.is_container() {
+                return Ok(());
+            }
+            losses.add(OUTSIDE_CALLS, (rows[0].calls.is_some() && rows[0].calls != *calls).into());
+            let differs = |(metric, sums): (&usize, &Sums)| {
+                let row = &rows[*metric];
+                let told = self.cumulative(at, row.exclusive.unwrap_or(0.0), calls.is_some(), sums);
+                match (row.cumulative, told) {
+                    (Some(known), Some(told)) => differ(known, told),
+                    (known, told) => known.is_some() != told.is_some(),
+                }
+            };
+            losses.add(INCLUSIVE, self.metrics.iter().zip(costs).any(differs).into());
+            Ok(())
+        })
     }
+
+    /// Cost with what was called, as profdb's reader works it out: own cost and that of the calls; what the callers paid
+    /// where that is more, or where functions call each other.
+    fn cumulative(&self, function: usize, own: f64, is_called: bool, sums: &Sums) -> Option<f64> {
+        let paid = sums.paid.filter(|_| is_called);
+        if !self.circles.has_calls {
+            return None;
+        }
+        if self.circles.holds(function) {
+            return paid;
+        }
+        let sum = own + sums.left;
+        Some(paid.filter(|paid| *paid > sum && sum >= 0.0).unwrap_or(sum))
+    }
+}
+
+/// What a call cost: every level of a recursion, or what is known of that.
+fn call_cost(edge: &EdgeRow) -> Option<f64> {
+    edge.seen.or(edge.cumulative)
 }
 
 /// Writes figures behind something.

@@ -97,7 +97,8 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
 /// Figures of a function in one metric.
 #[derive(Clone, Copy)]
 struct Figures {
-    exclusive: f64,
+    /// `None` where it is unknown.
+    exclusive: Option<f64>,
     cumulative: Option<f64>,
 }
 
@@ -130,10 +131,7 @@ impl<'p> Graph<'p> {
     fn new(profile: &'p Profile<'p>, metrics: &'p [MetricInfo], losses: &mut Losses) -> Result<Self, ExportError> {
         let ids: Vec<i64> = metrics.iter().map(|metric| metric.metric_id).collect();
         let mut figures = Vec::with_capacity(profile.functions.len());
-        let of = |row: &FunctionRow| Figures {
-            exclusive: row.exclusive.unwrap_or(0.0),
-            cumulative: row.cumulative.or(row.seen),
-        };
+        let of = |row: &FunctionRow| Figures { exclusive: row.exclusive, cumulative: row.cumulative.or(row.seen) };
         profile.database.each_function(profile.run.run_id, &ids, |rows: &[FunctionRow]| {
             figures.push(rows.iter().map(of).collect());
             Ok::<_, ExportError>(())
@@ -155,8 +153,9 @@ impl<'p> Graph<'p> {
         for (at, function) in profile.functions.iter().enumerate() {
             let Figures { exclusive, cumulative } = graph.figures[at][shown];
             let holds =
-                function.kind.is_container() && graph.figures[at].iter().all(|figures| figures.exclusive == 0.0);
-            let is_small = graph.is_small(exclusive) && graph.is_small(cumulative.unwrap_or(exclusive));
+                function.kind.is_container() && graph.figures[at].iter().all(|figures| figures.exclusive == Some(0.0));
+            let mut known = [exclusive, cumulative].into_iter().flatten().peekable();
+            let is_small = known.peek().is_some() && known.all(|cost| graph.is_small(cost));
             graph.kept[at] &= !holds && !is_small;
             losses.add(SMALL, (!graph.kept[at] && !holds).into());
             let is_changed = [&function.name, &function.module].iter().any(|text| printable(text) != **text);
@@ -181,7 +180,7 @@ impl<'p> Graph<'p> {
     fn drop_empty(&mut self) -> Result<(), ExportError> {
         let is_empty = |at: usize| {
             self.profile.functions[at].calls.is_none_or(|calls| calls == 0)
-                && self.figures[at].iter().all(|figures| figures.exclusive == 0.0)
+                && self.figures[at].iter().all(|figures| figures.exclusive == Some(0.0))
         };
         let empty: Vec<bool> = (0..self.kept.len()).map(is_empty).collect();
         // How many each of them calls, and who among them calls it.
@@ -253,7 +252,7 @@ impl<'p> Graph<'p> {
             tooltip.extend(function.calls.map(|calls| format!("calls: {calls}")));
             for (metric, figures) in self.metrics.iter().zip(&self.figures[at]) {
                 let all = figures.cumulative.map_or_else(|| "unknown".to_owned(), shortest);
-                let own = shortest(figures.exclusive);
+                let own = figures.exclusive.map_or_else(|| "unknown".to_owned(), shortest);
                 tooltip.push(format!("{}: own {own} {unit}, in all {all} {unit}", metric.name, unit = metric.unit));
             }
             let label = quoted_lines(&self.label(at, function));
@@ -277,11 +276,12 @@ impl<'p> Graph<'p> {
         let metric = &self.metrics[self.shown];
         let total = self.scales[self.shown].with_unit(metric.total, 1);
         let mut lines = vec![title.to_owned(), format!("{}: {total} in all", metric.name)];
-        let holds =
-            |at: usize| self.profile.functions[at].kind.is_container() && self.figures[at][self.shown].exclusive == 0.0;
+        let holds = |at: usize| {
+            self.profile.functions[at].kind.is_container() && self.figures[at][self.shown].exclusive == Some(0.0)
+        };
         let hidden: Vec<usize> = (0..self.kept.len()).filter(|at| !self.kept[*at] && !holds(*at)).collect();
         if !hidden.is_empty() || left_out > 0 {
-            let cost = hidden.iter().map(|at| self.figures[*at][self.shown].exclusive).sum();
+            let cost = hidden.iter().filter_map(|at| self.figures[*at][self.shown].exclusive).sum();
             let share = self
                 .share(self.shown, cost)
                 .map_or_else(String::new, |share| format!(" with {} % of the cost", fixed(share, 1)));
@@ -322,7 +322,8 @@ impl<'p> Graph<'p> {
         lines.extend(function.calls.map(|calls| many(calls, "call")));
         for (metric, Figures { exclusive, cumulative }) in self.figures[at].iter().enumerate() {
             let name = if self.metrics.len() > 1 { format!("{}: ", self.metrics[metric].name) } else { String::new() };
-            lines.push(format!("{name}own {}", self.figure(metric, *exclusive)));
+            let own = exclusive.map_or_else(|| "unknown".to_owned(), |cost| self.figure(metric, cost));
+            lines.push(format!("{name}own {own}"));
             lines.extend(cumulative.map(|cost| format!("{name}in all {}", self.figure(metric, cost))));
         }
         lines

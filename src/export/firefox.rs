@@ -9,6 +9,9 @@
 //!   where it cost something itself.
 //! - A sample for each place in the tree of calls that cost something itself or called nothing, with that cost as its weight:
 //!   times in milliseconds, bytes, or a count of samples. The time line is the sum of the weights: nobody knows when it was.
+//! - The interval of samples, if the run's `time` is so much for each of them everywhere; otherwise 1 ms, as the viewer wants
+//!   one, and the member `unknownInterval` of `meta`, which it does not know and profdb reads: no time is made of such samples.
+//! - Product, start and system, where the file of the run had them; else the run's title is the product.
 //! - Functions with module (as a library), file, and line and column of definition; frames with line and column, where samples
 //!   have lines of functions.
 //!
@@ -17,17 +20,19 @@
 
 use std::io::Write;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
-use super::common::samples::{Frames, LINE_FILES, Place, Sample, TOTALS, each_sample};
+use super::common::samples::{Frames, LINE_FILES, Place, Sample, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, RECORDED, SAME_NAME,
-    TITLE, json,
+    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE,
+    LINE_ZERO, METRIC, METRICS, RAW_NAMES, RECORDED, SAME_NAME, TITLE, TOTALS, are_in_step, json, lose_raw_names,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
 use crate::events::Kind;
+use crate::firefox_files::UNKNOWN_INTERVAL;
 use crate::report::render::number::shortest;
+use crate::store::{FunctionRow, MetricInfo};
 
 /// See the module's page.
 pub const EXPORT: Export = Export {
@@ -39,8 +44,28 @@ pub const EXPORT: Export = Export {
     options: &[],
     packing: Packing::Plain,
     losses: &[
-        CALLS, METRIC, METRICS, TOTALS, TITLE, FACTS, BACK_EDGES, LABELS, KINDS, SAME_NAME, RECORDED, ABSENT,
-        LINE_ZERO, LINE_FILES, SIBLINGS, CUMULATIVE, FRACTIONS, LARGE,
+        CALLS,
+        FUNCTION_CALLS,
+        METRIC,
+        METRICS,
+        TOTALS,
+        TITLE,
+        FACTS,
+        BACK_EDGES,
+        LABELS,
+        KINDS,
+        DEFINITIONS,
+        RAW_NAMES,
+        SAME_NAME,
+        RECORDED,
+        FUNCTION_COSTS,
+        ABSENT,
+        LINE_ZERO,
+        LINE_FILES,
+        SIBLINGS,
+        CUMULATIVE,
+        FRACTIONS,
+        LARGE,
     ],
     write,
 };
@@ -48,40 +73,128 @@ pub const EXPORT: Export = Export {
 /// The version of the format.
 const VERSION: u32 = 48;
 
+/// Nanoseconds of a millisecond.
+const MILLISECOND: f64 = 1e6;
+
 /// That of what Firefox itself writes at that time.
 const GECKO_VERSION: u32 = 29;
 
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
-    losses.add(METRIC, 1);
-    losses.add(METRICS, profile.other_metrics);
+    let interval = interval(profile)?;
+    losses.add(METRICS, profile.other_metrics - u64::from(interval.is_some()));
     losses.add(TITLE, profile.run.title.is_some().into());
-    losses.add(FACTS, profile.facts);
+    let meta = meta(profile, interval);
+    let is_held =
+        |(name, text): &&(String, String)| meta.iter().any(|(known, written)| known == name && written == text);
+    losses.add(FACTS, profile.facts - profile.told.iter().filter(is_held).count() as u64);
+    lose_raw_names(profile, losses);
     losses.add(BACK_EDGES, profile.back_edges);
     losses.add(LABELS, profile.labels);
     let modules = Modules::new(profile);
-    head(profile, &modules, out)?;
-    let mut frames = Frames::new(profile);
+    head(&meta, is_measured(profile) || interval.is_some(), &modules, out)?;
+    let identity = |function: &FunctionRow| {
+        let FunctionRow { name, module, file, .. } = function;
+        (name.clone(), module.clone(), file.clone(), held_place(function))
+    };
+    let mut frames = Frames::new(profile, identity);
     let mut threads = Threads::new(profile, &modules);
     let metric = std::slice::from_ref(&profile.metric);
     each_sample(profile, metric, &mut frames, losses, |sample, places| threads.sample(sample, places, out))?;
     threads.end(&frames.places, out)?;
-    let mut known = HashSet::new();
+    // Where there is no thread, readers take what was measured for samples.
+    let (name, _, _) = scale(&profile.metric);
+    let is_known = if threads.count == 0 { name == "samples" } else { true };
+    losses.add(METRIC, (profile.metric.name != name || !is_known).into());
+    // What is so much for each sample is lost with the samples.
+    let is_other = interval.is_some() && losses.each().any(|(loss, _)| loss == TOTALS);
+    losses.add(TOTALS, is_other.into());
+    frames.lose_same_names(profile, losses);
     for (at, function) in profile.functions.iter().enumerate() {
         let is_thread = frames.is_around[at] && matches!(function.kind, Kind::Thread | Kind::Process);
+        let is_thread = is_thread && !frames.is_framed[at];
         losses.add(KINDS, (frames.placed[at] && function.kind != Kind::Function && !is_thread).into());
         losses.add(ABSENT, (!frames.placed[at]).into());
-        let identity = (&function.name, &function.module, &function.file, function.place);
-        losses.add(SAME_NAME, (!known.insert(identity)).into());
+        losses.add(DEFINITIONS, (held_place(function) != function.place).into());
     }
     Ok(writeln!(out, "\n],\"pages\":[],\"counters\":[],\"profilerOverhead\":[]}}")?)
 }
 
+/// What readers call a metric, what its weights are called, and how much of its unit is one in them.
+fn scale(metric: &MetricInfo) -> (&'static str, &'static str, f64) {
+    match metric.unit.as_str() {
+        "ns" => ("time", "tracing-ms", MILLISECOND),
+        "bytes" => ("bytes", "bytes", 1.0),
+        _ => ("samples", "samples", 1.0),
+    }
+}
+
+/// Whether weights are measured themselves: then no interval says what else they are.
+fn is_measured(profile: &Profile<'_>) -> bool {
+    scale(&profile.metric).1 != "samples"
+}
+
+/// Milliseconds from one sample to the next: what there is of the metric `time` for each, if that is the same everywhere.
+fn interval(profile: &Profile<'_>) -> Result<Option<f64>, ExportError> {
+    if is_measured(profile) {
+        return Ok(None);
+    }
+    let metrics = profile.database.metrics(profile.run.run_id)?;
+    let Some(time) = metrics.iter().find(|metric| metric.name == "time" && metric.unit == "ns") else {
+        return Ok(None);
+    };
+    let told = profile.told.iter().find(|(name, _)| name == "interval").and_then(|(_, text)| text.parse().ok());
+    let interval = told.unwrap_or(time.total / profile.metric.total / MILLISECOND);
+    let is_one = interval.is_finite() && interval != 0.0;
+    let is_same = is_one && are_in_step(profile, time, &profile.metric, interval * MILLISECOND)?;
+    Ok(Some(interval).filter(|_| is_same))
+}
+
+/// What is said of the run as a whole and read again: names and texts.
+fn meta(profile: &Profile<'_>, interval: Option<f64>) -> Vec<(&'static str, String)> {
+    let told = |wanted: &str| {
+        let found = profile.told.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, text)| text.clone())
+    };
+    let number = |wanted: &str| told(wanted).filter(|text| is_number(text));
+    let title = profile.run.title.as_ref().unwrap_or(&profile.run.name);
+    let ms = |interval: f64| {
+        let as_told = number("interval").filter(|text| text.parse() == Ok(interval));
+        as_told.unwrap_or_else(|| shortest(interval))
+    };
+    let mut meta = vec![
+        ("preprocessedProfileVersion", VERSION.to_string()),
+        ("interval", interval.map_or_else(|| "1".to_owned(), ms)),
+        ("startTime", number("startTime").unwrap_or_else(|| "0".to_owned())),
+        ("product", told("product").unwrap_or_else(|| title.clone())),
+        ("importedFrom", told("importedFrom").unwrap_or_else(|| "profdb".to_owned())),
+    ];
+    for name in ["platform", "oscpu", "appBuildID"] {
+        meta.extend(told(name).map(|text| (name, text)));
+    }
+    meta
+}
+
+/// Whether a text is a number as JSON has it.
+fn is_number(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Number>(text).is_ok()
+}
+
 /// What the profile as a whole is like, up to its threads.
-fn head(profile: &Profile<'_>, modules: &Modules<'_>, out: &mut dyn Write) -> Result<(), ExportError> {
-    let product = profile.run.title.as_deref().unwrap_or(&profile.run.name);
-    write!(out, "{{\"meta\":{{\"version\":{GECKO_VERSION},\"preprocessedProfileVersion\":{VERSION}")?;
-    write!(out, ",\"interval\":1,\"startTime\":0,\"processType\":0,\"stackwalk\":1,\"debug\":false")?;
-    write!(out, ",\"product\":{},\"importedFrom\":\"profdb\"", json(product))?;
+fn head(
+    meta: &[(&'static str, String)],
+    is_timed: bool,
+    modules: &Modules<'_>,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    write!(out, "{{\"meta\":{{\"version\":{GECKO_VERSION}")?;
+    for (name, text) in meta {
+        let is_text = matches!(*name, "product" | "importedFrom" | "platform" | "oscpu" | "appBuildID");
+        write!(out, ",\"{name}\":{}", if is_text { json(text) } else { text.clone() })?;
+    }
+    if !is_timed {
+        write!(out, ",\"{UNKNOWN_INTERVAL}\":true")?;
+    }
+    write!(out, ",\"processType\":0,\"stackwalk\":1,\"debug\":false")?;
     write!(out, ",\"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}]")?;
     write!(out, ",\"markerSchema\":[],\"symbolicated\":true,\"usesOnlyOneStackType\":true")?;
     write!(out, ",\"doesNotUseFrameImplementation\":true,\"sourceCodeIsNotOnSearchfox\":true")?;
@@ -198,11 +311,7 @@ impl<'p> Threads<'p> {
 
     fn samples(&self, thread: &Thread, out: &mut dyn Write) -> Result<(), ExportError> {
         let samples = &thread.samples;
-        let (weight_type, scale) = match self.profile.metric.unit.as_str() {
-            "ns" => ("tracing-ms", 1e6),
-            "bytes" => ("bytes", 1.0),
-            _ => ("samples", 1.0),
-        };
+        let (_, weight_type, scale) = scale(&self.profile.metric);
         #[expect(clippy::cast_precision_loss, reason = "the figures were REAL before")]
         let weight = |weight: i64| shortest(weight as f64 / scale);
         write!(out, ",\"samples\":{{\"length\":{},\"weightType\":\"{weight_type}\"", samples.len())?;
@@ -246,8 +355,8 @@ impl<'p> Threads<'p> {
             file => texts.number(file).to_string(),
         });
         column(out, "fileName", file)?;
-        column(out, "lineNumber", functions.iter().map(|function| known(function.place.0)))?;
-        column(out, "columnNumber", functions.iter().map(|function| known(function.place.1)))?;
+        column(out, "lineNumber", functions.iter().map(|function| known(held_place(function).0)))?;
+        column(out, "columnNumber", functions.iter().map(|function| known(held_place(function).1)))?;
         let mut resources = Numbers::default();
         column(
             out,
@@ -300,6 +409,11 @@ fn number(at: usize) -> u32 {
 
 fn or_null(number: u32) -> String {
     if number == NONE { "null".to_owned() } else { number.to_string() }
+}
+
+/// Line and column of definition: readers take a column for nothing without a line.
+fn held_place(function: &FunctionRow) -> (i64, i64) {
+    if function.place.0 == 0 { (0, 0) } else { function.place }
 }
 
 /// A line or column; 0 is unknown.

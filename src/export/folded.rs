@@ -5,9 +5,8 @@
 //! graph programs and speedscope read it, and so does profdb.
 //!
 //! # What is written
-//! - A line for each place in the tree of calls that cost something itself, with that cost as a whole number: ns, bytes or a
-//!   count. The lines add up to the run's total, as far as nothing gets lost. Where no place costs anything, the first one is
-//!   written with a cost of 0: an empty file tells nothing.
+//! - A line for each place in the tree of calls that cost something itself or called nothing, with that cost as a whole number:
+//!   ns, bytes or a count. The lines add up to the run's total, as far as nothing gets lost.
 //! - Threads, roots and the like are frames like others. Lines of functions are none: the frame is the function.
 //! - In names, a semicolon is written `\x3b`, and so is every control character, by its two hexadecimal digits. So are a
 //!   blank at the end of a name, one in front of a number there, which readers would take for a second cost, and the `#` of a
@@ -24,13 +23,16 @@ use std::io::Write;
 
 use hashbrown::HashMap;
 
-use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
+use super::common::stacks::{CUMULATIVE, SIBLINGS, Stacks};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
-    RAW_NAMES, RECORDED, SAME_NAME, TITLE, has_place, lose_calls, lose_facts, lose_kinds, lose_metric, whole,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINES, METRIC,
+    METRICS, NAMES, NEGATIVE, PLACES, RAW_NAMES, RECORDED, SAME_NAME, TITLE, TOTALS, has_place, lose_calls, lose_facts,
+    lose_kinds, lose_metric, lose_total, whole,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
+use crate::compiled_names::readable;
 use crate::escape::Bytes;
+use crate::store::FunctionRow;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {
@@ -42,8 +44,29 @@ pub const EXPORT: Export = Export {
     options: &[],
     packing: Packing::Plain,
     losses: &[
-        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, RAW_NAMES, NAMES, SAME_NAME,
-        RECORDED, ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
+        LINES,
+        CALLS,
+        FUNCTION_CALLS,
+        METRIC,
+        METRICS,
+        TITLE,
+        FACTS,
+        LABELS,
+        BACK_EDGES,
+        KINDS,
+        PLACES,
+        RAW_NAMES,
+        NAMES,
+        SAME_NAME,
+        RECORDED,
+        FUNCTION_COSTS,
+        ABSENT,
+        TOTALS,
+        SIBLINGS,
+        CUMULATIVE,
+        FRACTIONS,
+        NEGATIVE,
+        LARGE,
     ],
     write,
 };
@@ -63,29 +86,41 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         // Functions that read alike have raw names that do not.
         let raw = function.raw_name.as_deref();
         let written = raw.filter(|_| alike[function.name.as_str()] > 1);
-        losses.add(RAW_NAMES, (raw.is_some() && written.is_none()).into());
-        losses.add(PLACES, has_place(function).into());
+        // What a compiler has mangled is made readable again.
+        let read = readable(written.unwrap_or(&function.name));
+        let (read, is_raw) = (read.as_deref(), raw.is_some() && read.is_some());
+        let is_changed = read.or(written).is_some_and(|read| read != function.name);
+        losses.add(RAW_NAMES, (raw.is_some() && !is_raw).into());
+        // Readers number those that are alike but for their raw names.
+        let is_numbered = is_raw && !is_changed && function.place.0 == 0;
+        let is_placed = has_place(&FunctionRow { place: (function.place.0, 0), ..function.clone() });
+        losses.add(PLACES, (if is_numbered { is_placed } else { has_place(function) }).into());
         let written = written.unwrap_or(&function.name);
-        let next = numbers.len();
-        let number = *numbers.entry(written).or_insert(next);
-        losses.add(SAME_NAME, (number != next).into());
         let name = frame(written);
-        losses.add(NAMES, matches!(name, Cow::Owned(_)).into());
+        losses.add(NAMES, (is_changed || matches!(name, Cow::Owned(_))).into());
+        let next = numbers.len();
+        let number = *numbers.entry(name.clone()).or_insert(next);
+        losses.add(SAME_NAME, (number != next).into());
         names.push((number, name));
     }
     let out = &mut Bytes(out);
     let mut placed = vec![false; names.len()];
     let mut stacks = Stacks::default();
+    let mut total = 0.0;
     let mut stack = String::new();
     // Where each frame of the stack ends.
     let mut ends: Vec<usize> = Vec::new();
-    let mut has_cost = false;
-    let mut first_free: Option<String> = None;
+    // The last place cost nothing, and has called nothing so far.
+    let mut is_free = false;
     profile.each_call(losses, |call, losses| {
         let (number, name) = &names[call.function];
         stacks.enter(&call, *number, losses);
         lose_calls(&call, losses);
         placed[call.function] = true;
+        total += call.exclusive;
+        if is_free && call.depth < ends.len() {
+            writeln!(out, "{stack} 0")?;
+        }
         ends.truncate(call.depth);
         stack.truncate(ends.last().copied().unwrap_or(0));
         if call.depth > 0 {
@@ -93,22 +128,15 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         }
         stack.push_str(name);
         ends.push(stack.len());
-        match whole(call.exclusive, losses) {
-            0 if call.cumulative != 0.0 => {}
-            0 if first_free.is_none() => first_free = Some(stack.clone()),
-            0 => losses.add(FREE, 1),
-            cost => {
-                has_cost = true;
-                writeln!(out, "{stack} {cost}")?;
-            }
-        }
-        Ok(())
+        let cost = whole(call.exclusive, losses);
+        is_free = cost == 0;
+        if is_free { Ok(()) } else { Ok(writeln!(out, "{stack} {cost}")?) }
     })?;
-    match first_free {
-        Some(stack) if !has_cost => writeln!(out, "{stack} 0")?,
-        first => losses.add(FREE, first.is_some().into()),
+    if is_free {
+        writeln!(out, "{stack} 0")?;
     }
     stacks.leave(0, losses);
+    lose_total(&profile.metric, total, losses);
     losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
     Ok(())
 }

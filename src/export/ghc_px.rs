@@ -27,8 +27,9 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::stacks::{CUMULATIVE, Sums};
 use super::common::{
-    ABSENT, BACK_EDGES, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME,
-    PLACES, RECORDED, TITLE, UNKNOWN, one_line, whole,
+    ABSENT, BACK_EDGES, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS,
+    NAMES, NEGATIVE, NO_NAME, PLACES, RAW_NAMES, RECORDED, TITLE, TOTALS, UNKNOWN, are_in_step, differ, lose_raw_names,
+    one_line, whole,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::cost_centres::{BUILT_IN, ROOT, number};
@@ -46,8 +47,28 @@ pub const EXPORT: Export = Export {
     options: &[],
     packing: Packing::Plain,
     losses: &[
-        LINES, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, KINDS, PLACES, NAMES, RECORDED, ABSENT, APART,
-        CUMULATIVE, UNKNOWN, FRACTIONS, NEGATIVE, LARGE,
+        LINES,
+        FUNCTION_CALLS,
+        METRIC,
+        METRICS,
+        TITLE,
+        FACTS,
+        LABELS,
+        BACK_EDGES,
+        KINDS,
+        PLACES,
+        NAMES,
+        RAW_NAMES,
+        RECORDED,
+        FUNCTION_COSTS,
+        ABSENT,
+        APART,
+        TOTALS,
+        CUMULATIVE,
+        UNKNOWN,
+        FRACTIONS,
+        NEGATIVE,
+        LARGE,
     ],
     write,
 };
@@ -60,11 +81,8 @@ const WORD: f64 = 8.0;
 /// A tick of 1 ms, in ns.
 const MILLISECOND: f64 = 1e6;
 
-/// What rounding may make of a time.
-const ROUNDING: f64 = 1e-9;
-
 fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
-    let scales = Scales::of(profile, losses);
+    let scales = Scales::of(profile, losses)?;
     let seen = Seen::of(profile, &scales, losses.export)?;
     let centres = Centres::of(profile, &seen, losses);
     lose_facts(profile, &scales, losses);
@@ -73,16 +91,30 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     centres.write(&mut Bytes(out))?;
     declare(profile, &centres, &seen, losses, out)?;
     if !seen.is_sampled {
+        scales.lose_totals([0.0; 2], losses);
         return Ok(());
     }
     let total = told(profile, "TotalTicks").and_then(|text| text.parse().ok()).unwrap_or(seen.ticks);
     write!(out, "5 {total}")?;
     let mut sums = Sums::default();
+    let mut totals = [0.0; 2];
+    // The depth from which on stacks stand apart from those of the program.
+    let mut apart: Option<usize> = None;
+    let mut is_below_root = false;
     each_stack(profile, &scales, losses, |stack, losses| {
         let costs = stack.costs.iter().map(|cost| (Some(cost.cumulative), cost.exclusive));
         sums.enter(stack.depth, costs.collect(), losses);
-        if stack.depth == 0 && centres.root == Some(stack.function) {
+        if stack.depth == 0 {
+            is_below_root = centres.root == Some(stack.function);
+        }
+        if stack.depth == 0 && is_below_root {
             return Ok(());
+        }
+        apart = apart.filter(|depth| stack.depth > *depth);
+        let is_apart = stack.depth < 2 && centres.is_built_in(&profile.functions[stack.function], is_below_root);
+        apart = apart.or(is_apart.then_some(stack.depth));
+        if apart.is_none() {
+            totals.iter_mut().zip(&stack.costs).for_each(|(total, cost)| *total += cost.exclusive);
         }
         losses.add(UNKNOWN, stack.entries.is_none().into());
         let [ticks, words] = stack.costs.map(|cost| whole(cost.exclusive, losses));
@@ -90,6 +122,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         Ok(())
     })?;
     sums.leave(0, losses);
+    scales.lose_totals(totals, losses);
     Ok(writeln!(out, " 0")?)
 }
 
@@ -107,6 +140,7 @@ fn stamp<'p>(profile: &'p Profile<'_>) -> Cow<'p, str> {
 /// Counts what the log does not hold of the run as a whole.
 fn lose_facts(profile: &Profile<'_>, scales: &Scales, losses: &mut Losses) {
     losses.add(LABELS, profile.labels);
+    lose_raw_names(profile, losses);
     losses.add(TITLE, profile.run.title.is_some().into());
     let is_held = |name: &str, text: &str| match name {
         "recorded_at" => stamp(profile) == text,
@@ -123,19 +157,28 @@ fn lose_facts(profile: &Profile<'_>, scales: &Scales, losses: &mut Losses) {
 struct Scales {
     /// Whole ms of a tick.
     interval: u64,
+    /// How many metrics the ticks are: they are times as well.
+    clocks: u64,
     /// The metrics of ticks and words, each with how much of it is one.
     metrics: [Option<(MetricInfo, f64)>; 2],
 }
 
 impl Scales {
-    fn of(profile: &Profile<'_>, losses: &mut Losses) -> Self {
+    fn of(profile: &Profile<'_>, losses: &mut Losses) -> Result<Self, ExportError> {
+        let all = profile.database.metrics(profile.run.run_id)?;
         let metrics = || std::iter::once(&profile.metric).chain(&profile.metrics);
         let named = |name: &str, unit: &str| metrics().find(|metric| metric.name == name && metric.unit == unit);
         let of = |unit: &str| metrics().find(|metric| metric.unit == unit);
-        let time = named("time", "ns");
-        let counts = || metrics().filter(|metric| metric.unit == "count" && !metric.timer_readings);
-        let known =
-            time.and_then(|time| counts().find_map(|ticks| Some((interval(profile, time, ticks)?, ticks.clone()))));
+        // The log has time and ticks, whichever of them is asked for.
+        let asked = |metric: &MetricInfo| metrics().any(|known| known.metric_id == metric.metric_id);
+        let time = all.iter().find(|metric| metric.name == "time" && metric.unit == "ns");
+        let counts = || all.iter().filter(|metric| metric.unit == "count" && !metric.timer_readings);
+        let pairs = time.into_iter().flat_map(|time| counts().map(move |ticks| (time, ticks)));
+        let mut known = None;
+        for (time, ticks) in pairs.filter(|(time, ticks)| asked(time) || asked(ticks)) {
+            let interval = if known.is_none() { interval(profile, time, ticks)? } else { None };
+            known = known.or(interval.map(|interval| (interval, ticks.clone())));
+        }
         // The metrics that readers find again.
         let (interval, ticks, mut kept) = match (known, of("ns"), of("count")) {
             (Some((interval, ticks)), ..) => (interval, Some((ticks, 1.0)), 2),
@@ -144,34 +187,48 @@ impl Scales {
             (None, None, count) => (1, count.cloned().map(|count| (count, 1.0)), 1),
         };
         let bytes = named("alloc", "bytes").or_else(|| of("bytes"));
-        let names = ["time", "ticks", "alloc"];
+        let names = [("time", "ns"), ("ticks", "count"), ("alloc", "bytes")];
         let clock = ticks.iter().map(|(metric, _)| metric);
-        let renamed = clock.chain(bytes).filter(|metric| {
-            let is_named = names.contains(&metric.name.as_str()) && (metric.name != "ticks" || kept == 2);
-            !is_named
-        });
+        let renamed =
+            clock.chain(bytes).filter(|metric| !names.contains(&(metric.name.as_str(), metric.unit.as_str())));
         losses.add(METRIC, renamed.count() as u64);
+        // Time is as many ticks.
+        let time = time.filter(|_| kept == 2).into_iter();
+        let written = ticks.iter().map(|(metric, _)| metric).chain(bytes).chain(time);
+        losses.written = Some(written.map(|metric| metric.metric_id).collect());
+        let clocks = if ticks.is_some() { kept as u64 } else { 0 };
         kept = if ticks.is_some() { kept } else { 0 } + usize::from(bytes.is_some());
-        losses.add(METRICS, profile.other_metrics + profile.metrics.len().saturating_sub(kept) as u64);
+        losses.add(METRICS, all.len().saturating_sub(kept) as u64);
         let words = bytes.map(|bytes| (bytes.clone(), WORD));
-        Self { interval, metrics: [ticks, words] }
+        Ok(Self { interval, clocks, metrics: [ticks, words] })
+    }
+}
+
+impl Scales {
+    /// Counts totals that are not those of the ticks and words that are written.
+    fn lose_totals(&self, totals: [f64; 2], losses: &mut Losses) {
+        for ((metric, total), count) in self.metrics.iter().zip(totals).zip([self.clocks, 1]) {
+            let differs = metric.as_ref().is_some_and(|(metric, unit)| differ(metric.total, total * unit));
+            losses.add(TOTALS, if differs { count } else { 0 });
+        }
     }
 }
 
 /// Whole milliseconds of a tick, if times are so many for each.
-fn interval(profile: &Profile<'_>, time: &MetricInfo, ticks: &MetricInfo) -> Option<u64> {
+fn interval(profile: &Profile<'_>, time: &MetricInfo, ticks: &MetricInfo) -> Result<Option<u64>, ExportError> {
     let said = told(profile, "TickInterval").and_then(|text| text.strip_suffix(" ms")?.parse().ok());
-    let near = |interval: f64| {
-        let expected = ticks.total * interval * MILLISECOND;
-        (expected - time.total).abs() <= ROUNDING * time.total.abs()
-    };
-    #[expect(clippy::cast_precision_loss, reason = "compared with rounding")]
-    if let Some(said) = said.filter(|said: &u64| near(*said as f64)) {
-        return Some(said);
-    }
-    let interval = (time.total / ticks.total / MILLISECOND).round();
+    let found = (time.total / ticks.total / MILLISECOND).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1, and saturating")]
-    (interval >= 1.0 && near(interval)).then_some(interval as u64)
+    let found = (found >= 1.0).then_some(found as u64);
+    // Where no time has passed, every interval will do.
+    let any = (time.total == 0.0 && ticks.total == 0.0).then_some(1);
+    for interval in [said, found, any].into_iter().flatten() {
+        #[expect(clippy::cast_precision_loss, reason = "compared with rounding")]
+        if are_in_step(profile, time, ticks, interval as f64 * MILLISECOND)? {
+            return Ok(Some(interval));
+        }
+    }
+    Ok(None)
 }
 
 /// Cost of a stack in ticks or words.
@@ -354,6 +411,13 @@ impl<'p> Centres<'p> {
         Self { numbers, declared, root }
     }
 
+    /// Whether readers know a function for one of GHC's own where it stands at or below a root; those that GHC has not
+    /// declared, by numbers above all that are declared.
+    fn is_built_in(&self, function: &FunctionRow, is_apart: bool) -> bool {
+        BUILT_IN.contains(&(function.name.as_str(), function.module.as_str()))
+            || (is_apart && !self.declared.is_empty() && undeclared(function).is_some())
+    }
+
     /// Writes the newest first, as GHC does.
     fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
         for (number, label, module) in self.declared.iter().rev() {
@@ -394,10 +458,7 @@ fn declare(
             let function = profile.function(stack.function_id)?;
             let was_apart = root.is_some() && stack.parent == root;
             let known = &profile.functions[function];
-            // Readers know GHC's own centres where they stand at or below a root; those that GHC has not declared, by numbers
-            // above all that are declared.
-            let is_known = BUILT_IN.contains(&(known.name.as_str(), known.module.as_str()))
-                || (was_apart && !centres.declared.is_empty() && undeclared(known).is_some());
+            let is_known = centres.is_built_in(known, was_apart);
             losses.add(APART, ((is_known && stack.depth < 2) != was_apart).into());
             let (number, centre) = (stack.number, centres.numbers[function]);
             match if was_apart { seen.program } else { stack.parent } {

@@ -21,8 +21,9 @@ use std::io::Write;
 use hashbrown::HashMap;
 
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
-    SAME_NAME, TITLE, UNKNOWN, lose_calls, lose_facts, lose_metric, one_line, whole,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES,
+    NEGATIVE, PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN, lose_calls, lose_facts, lose_metric,
+    lose_raw_names, lose_total, one_line, whole,
 };
 use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::escape::Bytes;
@@ -50,8 +51,11 @@ pub const EXPORT: Export = Export {
         KINDS,
         PLACES,
         NAMES,
+        RAW_NAMES,
         SAME_NAME,
         ABSENT,
+        FUNCTION_COSTS,
+        TOTALS,
         EXCLUSIVE,
         UNKNOWN,
         FRACTIONS,
@@ -85,13 +89,24 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     let blank = if title.is_empty() { "" } else { " " };
     line(out, &format!("LispWorks Profiler Tree:{blank}{title}"))?;
     let mut names = Names::new(profile, losses);
+    lose_raw_names(profile, losses);
     let mut open: Vec<Open> = Vec::new();
+    // The root that is open, and what it has called: readers take the larger one.
+    let (mut total, mut root, mut below) = (0.0, 0.0, 0.0);
     profile.each_call(losses, |call, losses| {
         close(&mut open, call.depth, losses);
         if let Some(above) = open.last_mut() {
             above.called += call.cumulative;
         }
         open.push(Open { call, called: 0.0 });
+        match call.depth {
+            0 => {
+                total += f64::max(root, below);
+                (root, below) = (call.cumulative, 0.0);
+            }
+            1 => below += call.cumulative,
+            _ => {}
+        }
         lose_calls(&call, losses);
         let name = names.place(profile, &call, losses);
         let count = held(whole(call.cumulative, losses), losses);
@@ -99,6 +114,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         line(out, &format!("{}|{count}|{calls}|{seen}|{top}|{}", call.depth, name.text))
     })?;
     close(&mut open, 0, losses);
+    lose_total(&profile.metric, total + f64::max(root, below), losses);
     losses.add(ABSENT, names.absent());
     Ok(())
 }

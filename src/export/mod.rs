@@ -190,9 +190,7 @@ impl Export {
                 packed.finish()?;
             }
         }
-        if self.losses.contains(&common::RECORDED) {
-            losses.add(common::RECORDED, profile.recorded()?);
-        }
+        profile.lose_recorded(&mut losses)?;
         Ok(losses)
     }
 
@@ -240,11 +238,13 @@ impl Export {
 pub struct Losses {
     export: &'static Export,
     counts: Vec<u64>,
+    /// The metrics that are written, where they are not all that the profile has.
+    written: Option<Vec<i64>>,
 }
 
 impl Losses {
     fn new(export: &'static Export) -> Self {
-        Self { export, counts: vec![0; export.losses.len()] }
+        Self { export, counts: vec![0; export.losses.len()], written: None }
     }
 
     /// Counts something that was lost.
@@ -297,6 +297,16 @@ struct Profile<'d> {
     nodes: u64,
 }
 
+/// What the places of a function add up to.
+#[derive(Clone)]
+struct Places {
+    /// By metric: own cost, and that with what was called, of those that are in no other one.
+    costs: Vec<(f64, f64)>,
+    calls: Option<u64>,
+    /// How many of them are open.
+    open: usize,
+}
+
 /// A place in the tree of calls, with its cost in the metric.
 #[derive(Clone, Copy, Debug)]
 struct Call {
@@ -310,23 +320,66 @@ struct Call {
 }
 
 impl<'d> Profile<'d> {
-    /// How many functions have an own cost that their places do not add up to: the file itself says so.
-    fn recorded(&self) -> Result<u64, ExportError> {
-        if self.run.fidelity != "tree" || !self.database.has_recorded(self.metric.metric_id)? {
-            return Ok(0);
+    /// Counts functions whose costs or number of calls are not what their places add up to: the file itself says so.
+    fn lose_recorded(&self, losses: &mut Losses) -> Result<(), ExportError> {
+        let of_functions = [common::RECORDED, common::FUNCTION_COSTS, common::FUNCTION_CALLS];
+        let holds = losses.export.losses.iter().any(|loss| of_functions.contains(loss));
+        let is_open = self.run.fidelity == "tree" && holds;
+        let metrics = losses.written.clone().unwrap_or_else(|| match losses.export.metrics {
+            Metrics::All => self.metric_ids(),
+            Metrics::One => vec![self.metric.metric_id],
+        });
+        let mut is_recorded = false;
+        for metric in self.database.metrics(self.run.run_id)?.iter().filter(|_| is_open) {
+            // Calls are with the default metric.
+            is_recorded |= self.database.has_recorded(metric.metric_id)?;
         }
-        let mut own = vec![0.0; self.functions.len()];
-        self.database.each_node(self.run.run_id, self.metric.metric_id, |node| {
+        if !is_recorded || metrics.is_empty() {
+            return Ok(());
+        }
+        let becomes_0 = losses.export.losses.contains(&common::UNKNOWN);
+        let none = Places { costs: vec![(0.0, 0.0); metrics.len()], calls: Some(0), open: 0 };
+        let mut places = vec![none; self.functions.len()];
+        // The functions that are open, and a line as none.
+        let mut open: Vec<Option<usize>> = Vec::new();
+        self.database.each_node_in(self.run.run_id, &metrics, |rows| {
+            let node = &rows[0];
+            for closed in open.drain(node.depth.min(open.len())..).flatten() {
+                places[closed].open -= 1;
+            }
+            let function = self.function(node.function_id)?;
+            open.push(node.line.is_none().then_some(function));
             if node.line.is_none() {
-                own[self.function(node.function_id)?] += node.exclusive;
+                let places = &mut places[function];
+                let calls = node.calls.or(becomes_0.then_some(0));
+                places.calls = places.calls.zip(calls).map(|(sum, calls)| sum.saturating_add(calls));
+                for ((own, all), row) in places.costs.iter_mut().zip(rows) {
+                    *own += row.exclusive;
+                    *all += row.cumulative.filter(|_| places.open == 0).unwrap_or(0.0);
+                }
+                places.open += 1;
             }
             Ok::<_, ExportError>(())
         })?;
-        let differs = |function: &FunctionRow, own: f64| {
-            let given = function.exclusive.unwrap_or(own);
-            common::differ(given, own)
-        };
-        Ok(self.functions.iter().zip(own).filter(|(function, own)| differs(function, *own)).count() as u64)
+        let mut places = places.into_iter();
+        self.database.each_function(self.run.run_id, &metrics, |rows: &[FunctionRow]| {
+            let Some(Places { costs, calls, .. }) = places.next() else { return Ok(()) };
+            let is_other = |given: Option<f64>, found: f64| common::differ(given.unwrap_or(found), found);
+            let mut both = rows.iter().zip(&costs);
+            let owns = both.clone().any(|(row, (own, _))| is_other(row.exclusive, *own));
+            let alls = both.any(|(row, (_, all))| is_other(row.cumulative, *all));
+            let holds = rows[0].kind.is_container();
+            for (loss, is_lost) in [
+                (common::RECORDED, owns),
+                (common::FUNCTION_COSTS, alls && !holds),
+                (common::FUNCTION_CALLS, rows[0].calls.is_some() && rows[0].calls != calls && !holds),
+            ] {
+                if is_lost && losses.export.losses.contains(&loss) {
+                    losses.add(loss, 1);
+                }
+            }
+            Ok::<_, ExportError>(())
+        })
     }
 
     fn open(export: &Export, database: &'d Database, run: &RunInfo, request: &Request) -> Result<Self, ExportError> {

@@ -23,14 +23,14 @@
 
 use std::io::Write;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::common::protobuf::{Message, varint};
-use super::common::samples::{Frames, LINE_FILES, Place, Sample, TOTALS, each_sample};
+use super::common::samples::{Frames, LINE_FILES, Place, Sample, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, LINES, METRICS, NAMES, RECORDED,
-    SAME_NAME, TITLE,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINE_ZERO,
+    LINES, METRICS, NAMES, RECORDED, SAME_NAME, TITLE, TOTALS,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::escape;
@@ -48,6 +48,7 @@ pub const EXPORT: Export = Export {
     packing: Packing::Gzip,
     losses: &[
         CALLS,
+        FUNCTION_CALLS,
         METRICS,
         TOTALS,
         TITLE,
@@ -59,6 +60,7 @@ pub const EXPORT: Export = Export {
         NAMES,
         SAME_NAME,
         RECORDED,
+        FUNCTION_COSTS,
         ABSENT,
         LINES,
         LINE_ZERO,
@@ -85,7 +87,11 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     losses.add(LABELS, profile.labels);
     let mut texts = Texts::default();
     facts(profile, &mut texts, losses, out)?;
-    let mut frames = Frames::new(profile);
+    let identity = |function: &FunctionRow| {
+        let FunctionRow { name, module, file, place: (line, _), .. } = function;
+        (name.clone(), module.clone(), file.clone(), *line)
+    };
+    let mut frames = Frames::new(profile, identity);
     let is_no_stack = |function: usize| {
         let known = &profile.functions[function];
         is_reserved(known) && known.name == NO_STACK
@@ -161,12 +167,15 @@ fn facts<'p>(
         default = &profile.metric.name;
     }
     for (name, text) in &profile.told {
-        let number = || text.parse::<i64>().ok().map(i64::cast_unsigned);
+        let number = || text.parse::<i64>().ok().filter(|number| *number != 0).map(i64::cast_unsigned);
         held += u64::from(match name.as_str() {
             // Of the first mapping.
             "command" | "build_id" => true,
             "sample_types" => *text == types.join(" "),
-            "recorded_at" => nanoseconds(text).map(|time| message.number(9, time.cast_unsigned())).is_some(),
+            "recorded_at" => nanoseconds(text)
+                .filter(|time| *time != 0)
+                .map(|time| message.number(9, time.cast_unsigned()))
+                .is_some(),
             "duration_nanos" => number().map(|number| message.number(10, number)).is_some(),
             "period" => number().map(|number| message.number(12, number)).is_some(),
             "period_type" => {
@@ -177,7 +186,8 @@ fn facts<'p>(
                 message.numbers(13, text.split('\n').map(|comment| texts.add(comment)));
                 true
             }
-            "default_sample_type" => {
+            // Readers are to find it among those that are there.
+            "default_sample_type" if profile.metrics.iter().any(|metric| metric.name == *text) => {
                 default = text;
                 true
             }
@@ -310,15 +320,19 @@ fn tables<'p>(
         }
         put(out, 4, &message)?;
     }
-    let mut known = HashSet::new();
+    frames.lose_same_names(profile, losses);
     for (at, function) in profile.functions.iter().enumerate() {
-        let FunctionRow { kind, name, module, file, place: (line, col), raw_name, .. } = function;
-        let is_held = *kind == Kind::Function || is_reserved(function) || (kind.is_container() && frames.is_around[at]);
+        let FunctionRow { kind, name, file, place: (line, col), raw_name, .. } = function;
+        let is_label = kind.is_container() && frames.is_around[at] && !frames.is_framed[at];
+        let is_held = match name.as_str() {
+            // Read as `[unknown]`, which is no code of the program.
+            "" => *kind == Kind::Pseudo,
+            _ => *kind == Kind::Function || is_reserved(function) || is_label,
+        };
         losses.add(KINDS, (frames.placed[at] && !is_held).into());
         losses.add(ABSENT, (!frames.placed[at]).into());
         losses.add(NAMES, name.is_empty().into());
         losses.add(DEFINITION_COLUMNS, (*col != 0).into());
-        losses.add(SAME_NAME, (!known.insert((name, module, file, line))).into());
         let mut message = Message::default();
         message.number(1, at as u64 + 1);
         message.number(2, texts.add(name));

@@ -22,8 +22,9 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES,
-    RECORDED, SAME_NAME, TITLE, lose_calls, lose_facts, lose_metric, one_line, whole,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINES, METRIC,
+    METRICS, NAMES, NEGATIVE, PLACES, RAW_NAMES, RECORDED, SAME_NAME, TITLE, TOTALS, has_place, lose_calls, lose_facts,
+    lose_metric, lose_raw_names, lose_total, one_line, whole,
 };
 use super::{Export, ExportError, Layout, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::escape::Bytes;
@@ -41,8 +42,31 @@ pub const EXPORT: Export = Export {
     options: &[],
     packing: Packing::Plain,
     losses: &[
-        LINES, CALLS, METRIC, METRICS, TITLE, FACTS, LABELS, BACK_EDGES, NO_THREAD, KINDS, PLACES, NAMES, SAME_NAME,
-        RECORDED, ABSENT, SIBLINGS, CUMULATIVE, FREE, FRACTIONS, NEGATIVE, LARGE,
+        LINES,
+        CALLS,
+        FUNCTION_CALLS,
+        METRIC,
+        METRICS,
+        TITLE,
+        FACTS,
+        LABELS,
+        BACK_EDGES,
+        NO_THREAD,
+        KINDS,
+        PLACES,
+        NAMES,
+        RAW_NAMES,
+        SAME_NAME,
+        RECORDED,
+        FUNCTION_COSTS,
+        ABSENT,
+        TOTALS,
+        SIBLINGS,
+        CUMULATIVE,
+        FREE,
+        FRACTIONS,
+        NEGATIVE,
+        LARGE,
     ],
     write,
 };
@@ -64,6 +88,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     refuse(profile)?;
     lose_facts(profile, losses);
     lose_metric(profile, losses);
+    lose_raw_names(profile, losses);
     losses.add(TITLE, profile.run.title.is_some().into());
     let end = if profile.layout == Some(OF_2008) { "" } else { "@end\n" };
     let symbols = Symbols::new(profile, losses);
@@ -78,6 +103,8 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         }
     }
     let mut stacks = Stacks::default();
+    let mut total = 0.0;
+    let mut free = Free::default();
     // The thread whose samples are being written, and the frames below it.
     let mut thread = None;
     let mut frames: Vec<u32> = Vec::new();
@@ -86,7 +113,8 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         let id = symbols.ids[call.function];
         let function = &profile.functions[call.function];
         let is_thread = function.kind == Kind::Thread && call.depth == 0;
-        stacks.enter(&call, id as usize, losses);
+        stacks.enter(&call, symbols.alike[call.function], losses);
+        total += call.exclusive;
         lose_calls(&call, losses);
         if !placed[call.function] {
             let is_kept = is_thread || symbols.kind(function, id) == function.kind;
@@ -108,13 +136,41 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
             frames.push(id);
         }
         let samples = whole(call.exclusive, losses);
-        losses.add(FREE, (samples == 0 && call.cumulative == 0.0 && !is_thread).into());
+        free.enter(call.depth, samples > 0 || is_thread, losses);
         if samples > 0 { write_samples(&record(&frames), samples, out) } else { Ok(()) }
     })?;
     stacks.leave(0, losses);
+    lose_total(&profile.metric, total, losses);
+    free.leave(0, losses);
     losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
     let end = if thread.is_some() { end } else { "" };
     Ok(writeln!(out, "{end}@end")?)
+}
+
+/// Places that no sample shows, nor any of what was called there.
+#[derive(Default)]
+struct Free {
+    /// Of each open place, whether something shows it.
+    open: Vec<bool>,
+}
+
+impl Free {
+    /// Opens a place with so many others above.
+    fn enter(&mut self, depth: usize, is_shown: bool, losses: &mut Losses) {
+        self.leave(depth, losses);
+        self.open.push(is_shown);
+    }
+
+    /// Closes places until so many are open.
+    fn leave(&mut self, depth: usize, losses: &mut Losses) {
+        while self.open.len() > depth {
+            let is_shown = self.open.pop().unwrap_or(true);
+            losses.add(FREE, (!is_shown).into());
+            if let Some(above) = self.open.last_mut() {
+                *above |= is_shown;
+            }
+        }
+    }
 }
 
 /// Refuses what has no samples.
@@ -169,6 +225,8 @@ struct Symbols {
     borrowed: bool,
     /// The thread of what stands in none.
     own_thread: u32,
+    /// By the place in [`Profile::functions`]: the first one that readers take for the same.
+    alike: Vec<usize>,
 }
 
 impl Symbols {
@@ -191,13 +249,15 @@ impl Symbols {
             let id = *id.get_or_insert_with(&mut fresh);
             let known = threads.insert(function.name.as_str(), id).is_some();
             losses.add(NAMES, (known || function.name.is_empty() || *one_line(&function.name) != function.name).into());
-            losses.add(PLACES, (!function.module.is_empty() || !function.file.is_empty()).into());
+            losses.add(PLACES, has_place(function).into());
         }
         let by_number: HashMap<String, u32> = threads.values().map(|id| (format!("0x{id:08X}"), *id)).collect();
         let mut unlisted = HashSet::new();
         let mut borrowed = HashSet::new();
-        let mut pairs = HashSet::new();
-        for (function, id) in functions.iter().zip(&mut ids).filter(|(function, _)| function.kind != Kind::Thread) {
+        let mut pairs = HashMap::new();
+        let mut alike: Vec<usize> = (0..functions.len()).collect();
+        let symbols = functions.iter().zip(&mut ids).enumerate();
+        for (at, (function, id)) in symbols.filter(|(_, (function, _))| function.kind != Kind::Thread) {
             if function.kind == Kind::Pseudo {
                 let name = function.name.as_str();
                 let number = by_number.get(name).filter(|_| function.file.is_empty());
@@ -215,12 +275,15 @@ impl Symbols {
             let is_read = *name == function.name && (file == function.file || function.file.is_empty());
             losses.add(NAMES, (!is_read || function.file == "NIL").into());
             losses.add(PLACES, (!function.module.is_empty() || function.place != (0, 0)).into());
-            losses.add(SAME_NAME, (!pairs.insert((name, file))).into());
+            // Unknown code with the number of a thread is no function.
+            let number = id.filter(|id| borrowed.contains(id));
+            alike[at] = *pairs.entry((name, file, number)).or_insert(at);
+            losses.add(SAME_NAME, (alike[at] != at).into());
         }
         let own_thread = fresh();
         let ids: Vec<u32> = ids.into_iter().flatten().collect();
         let threads = threads.into_values().collect();
-        Self { ids, threads, unlisted, borrowed: !borrowed.is_empty(), own_thread }
+        Self { ids, threads, unlisted, borrowed: !borrowed.is_empty(), own_thread, alike }
     }
 
     /// What a reader takes a frame for.

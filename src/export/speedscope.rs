@@ -20,13 +20,11 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use hashbrown::HashSet;
-
-use super::common::samples::{Frames, LINE_FILES, Sample, TOTALS, each_sample};
+use super::common::samples::{Frames, LINE_FILES, Sample, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, MODULES,
-    NEGATIVE, RECORDED, SAME_NAME, json,
+    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, LABELS, LARGE, LINE_ZERO,
+    METRIC, METRICS, MODULES, NEGATIVE, RAW_NAMES, RECORDED, SAME_NAME, TOTALS, json, lose_raw_names,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
 use crate::events::Kind;
@@ -43,6 +41,7 @@ pub const EXPORT: Export = Export {
     packing: Packing::Plain,
     losses: &[
         CALLS,
+        FUNCTION_CALLS,
         METRIC,
         METRICS,
         TOTALS,
@@ -51,8 +50,10 @@ pub const EXPORT: Export = Export {
         LABELS,
         MODULES,
         DEFINITIONS,
+        RAW_NAMES,
         SAME_NAME,
         RECORDED,
+        FUNCTION_COSTS,
         ABSENT,
         LINE_ZERO,
         LINE_FILES,
@@ -78,7 +79,7 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         write!(out, ",\"name\":{}", json(title))?;
     }
     write!(out, ",\"profiles\":[")?;
-    let mut frames = Frames::new(profile);
+    let mut frames = Frames::new(profile, |function| (&function.name, &function.file, function.kind));
     let mut profiles = Profiles { profile, count: 0, around: None, weights: Vec::new(), title: String::new() };
     let mut first = 0;
     for (at, metric) in profile.metrics.iter().enumerate() {
@@ -91,8 +92,13 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
             losses.add(loss, count);
         }
     }
-    // Without a stack, nothing says what was measured.
-    losses.add(METRIC, if profiles.count == 0 { profile.metrics.len() as u64 } else { 0 });
+    // Without a stack, nothing says what was measured: readers take it for samples.
+    if profiles.count == 0 {
+        let is_samples = |metric: &MetricInfo| metric.name == "samples" && metric.unit == "count";
+        losses.written = Some(vec![profile.metric.metric_id]);
+        losses.add(METRICS, profile.metrics.len().saturating_sub(1) as u64);
+        losses.add(METRIC, (!profile.metrics.iter().any(is_samples)).into());
+    }
     write!(out, "\n],\"shared\":{{\"frames\":[")?;
     write_frames(profile, &frames, losses, out)?;
     write!(out, "\n]}}")?;
@@ -226,12 +232,12 @@ fn write_frames(
         }
         write!(out, "}}")?;
     }
-    let mut known = HashSet::new();
     for (at, function) in profile.functions.iter().enumerate() {
         losses.add(ABSENT, (!frames.placed[at]).into());
         losses.add(MODULES, (!function.module.is_empty()).into());
         losses.add(DEFINITIONS, (function.place != (0, 0)).into());
-        losses.add(SAME_NAME, (!known.insert((&function.name, &function.file, function.kind))).into());
     }
+    lose_raw_names(profile, losses);
+    frames.lose_same_names(profile, losses);
     Ok(())
 }

@@ -17,7 +17,8 @@
 //! - Versions that have their tables per thread (to 55), and those that share names (from 56), sources (from 58) or all tables
 //!   (from 60) between threads: what a thread does not have itself is looked up in `shared`, wherever that stands. Newer ones
 //!   say by how much a stack's number differs from that of the stack around it, and in flags which columns hold something.
-//! - Weights by type: `samples` are the metric `samples`, and `time` is their number times the interval of the file; `tracing-ms` are
+//! - Weights by type: `samples` are the metric `samples`, and `time` is their number times the interval of the file, unless profdb
+//!   has written that there is none; `tracing-ms` are
 //!   `time`, `bytes` are `bytes`. Samples without weights count 1.
 //! - `threadCPUDelta`: processor time since the sample before, as the metric `cpu`, or `cycles` where that is its unit. The
 //!   first sample of a thread has none.
@@ -25,7 +26,7 @@
 //!   of frames become lines of the functions.
 //! - Samples without a stack count for their thread.
 //! - Categories and subcategories, as the labels `category` and `subcategory` of samples: those of the stack, else of its innermost
-//!   frame, else of the frame around it. Where no frame has one, nothing is said; the viewer shows such samples as grey. A file
+//!   frame, else of the frame around it. Where no frame has one, or there is one category only, nothing is said. A file
 //!   without a list of categories means that of the viewer; before version 12 there was none.
 //! - Product, interval, versions and system, as properties of the run.
 //!
@@ -58,13 +59,14 @@ use crate::escape;
 use crate::events::{
     FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, RunFact, Sample, Severity, Sink, Unit,
 };
+use crate::firefox_files::UNKNOWN_INTERVAL;
 use crate::input::Input;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {
     name: "firefox",
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
-    revision: 4,
+    revision: 5,
     sniff,
     options: &[],
     import,
@@ -151,8 +153,9 @@ struct Thread {
 /// What `meta` says that figures depend on.
 #[derive(Default)]
 struct Meta {
-    /// Nanoseconds between two samples.
+    /// Nanoseconds between two samples, and whether nobody knows them.
     interval: f64,
+    no_interval: bool,
     /// The metric of processor time, and the factor.
     cpu: Option<(usize, f64)>,
     /// `None` if the numbers of categories mean nothing.
@@ -263,6 +266,9 @@ impl<'f> File<'f> {
             let known = PROPERTIES.iter().find(|known| known.as_bytes() == name);
             if name == b"sampleUnits" && json.is_next(b'{')? {
                 meta.cpu = self.cpu_unit(json)?;
+            } else if name == UNKNOWN_INTERVAL.as_bytes() {
+                meta.no_interval = json.is_next(b't')?;
+                json.skip()?;
             } else if name == b"symbolicated" {
                 let at = json.place()?;
                 if json.is_next(b'f')? {
@@ -461,10 +467,12 @@ impl<'f> File<'f> {
         let above = self.tree.below(TOP, process);
         let top = self.tree.below(above, site);
         let meta = self.meta.as_ref();
-        let interval = meta.map_or(0.0, |meta| meta.interval);
+        let interval = meta.filter(|meta| !meta.no_interval).map(|meta| meta.interval);
         let cpu_unit = meta.and_then(|meta| meta.cpu);
         let (metric, factor) = unit.unwrap_or((SAMPLES, 1.0));
+        // What is one category only, is none.
         let names = meta.and_then(|meta| meta.categories.as_deref());
+        let names = names.filter(|names| names.len() > 1 || names.iter().any(|one| one.subcategories.len() > 1));
         let categories = view.categories();
         let mut own_functions = HashMap::new();
         let mut places = Places {
@@ -502,7 +510,7 @@ impl<'f> File<'f> {
             };
             let weight = weight.as_ref().and_then(|weights| weights.get(number)).copied().unwrap_or(1.0);
             add(metric, weight * factor);
-            if metric == SAMPLES {
+            if let Some(interval) = interval.filter(|_| metric == SAMPLES) {
                 add(TIME, weight * interval);
             }
             // Before the first sample, nobody knows where the processor was.
@@ -511,7 +519,7 @@ impl<'f> File<'f> {
                 add(metric, delta * factor);
             }
         }
-        let uses = [Some(metric), (metric == SAMPLES).then_some(TIME)];
+        let uses = [Some(metric), interval.filter(|_| metric == SAMPLES).map(|_| TIME)];
         let cpu = cpu_unit.filter(|_| !cpu.is_empty()).map(|(metric, _)| metric);
         for metric in uses.into_iter().chain([cpu]).flatten() {
             if let Some(used) = self.used.get_mut(metric) {

@@ -31,6 +31,7 @@ mod dyalog;
 mod export;
 mod ghc;
 mod output;
+mod round_trip;
 mod viewers;
 
 #[path = "../support"]
@@ -38,6 +39,8 @@ mod support {
     pub(crate) mod case_files;
     #[expect(dead_code, reason = "most of it is for other tests")]
     pub(crate) mod long;
+    #[expect(dead_code, reason = "most of it is for tests of the builder")]
+    pub(crate) mod streams;
     #[expect(dead_code, reason = "most of it is for tests that ask other programs")]
     pub(crate) mod tools;
 }
@@ -77,10 +80,11 @@ const OF_FILES: [(&str, Law); 5] = [
 ];
 
 /// Laws for every file that can be imported.
-const OF_PROFILES: [(&str, Law); 12] = [
+const OF_PROFILES: [(&str, Law); 13] = [
     ("broken_signature_is_nobodys", broken_signature_is_nobodys),
     ("callers_add_up", callers::callers_add_up),
     ("calls_are_balanced", calls_are_balanced),
+    ("comes_back_from_every_format", round_trip::comes_back_from_every_format),
     ("deletes_without_trace", deletes_without_trace),
     ("detected_by_its_own_format_only", detected_by_its_own_format_only),
     ("exports_hold_the_profile", export::exports_hold_the_profile),
@@ -93,10 +97,14 @@ const OF_PROFILES: [(&str, Law); 12] = [
 ];
 
 /// Laws for every sample, too (`tests/samples/`): real profiles, some of which are too large for the others.
-const OF_SAMPLES: [(&str, Law); 1] = [("callers_add_up", callers::callers_add_up)];
+const OF_SAMPLES: [(&str, Law); 2] = [
+    ("callers_add_up", callers::callers_add_up),
+    ("comes_back_from_every_format", round_trip::comes_back_from_every_format),
+];
 
 /// Laws that cost much: without `LONG_TESTS=all`, each is tried on a part of the cases (tests/support/long.rs).
-const COSTLY: [&str; 9] = [
+const COSTLY: [&str; 10] = [
+    "comes_back_from_every_format",
     "deletes_without_trace",
     "exports_hold_the_profile",
     "outputs_hold_the_same_rows",
@@ -148,6 +156,7 @@ fn main() -> ExitCode {
     trials.extend(samples());
     trials.push(Trial::test("hostile names::outputs_hold_the_same_rows", output::hostile_names));
     trials.push(Trial::test("hostile names::exports_hold_the_profile", export::hostile_names));
+    trials.push(Trial::test("random runs::comes_back_from_every_format", round_trip::random_runs));
     trials.extend(cases::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);
     // Of the four programs of tests this is the last one.
@@ -170,7 +179,9 @@ fn samples() -> Vec<Trial> {
         let Ok(format) = recognised(&bytes) else { continue };
         let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
         let sample = Sample { format, bytes };
-        trials.extend(OF_SAMPLES.iter().map(|(law, check)| {
+        let is_in_part = long::is_in_part(&name);
+        let laws = OF_SAMPLES.iter().filter(|(law, _)| is_in_part || !COSTLY.contains(law));
+        trials.extend(laws.map(|(law, check)| {
             let (check, sample) = (*check, sample.clone());
             Trial::test(format!("samples/{name}::{law}"), move || {
                 // Among the samples are reports of other programs, which only look like profiles.

@@ -11,7 +11,7 @@ use quick_xml::events::Event;
 use rusqlite::ToSql;
 use serde_json::Value as Json;
 
-use super::export::{TABLES, by_name, read};
+use super::export::{by_name, read};
 use super::{ensure, equal, rows};
 
 /// The largest whole number that costs become, as a REAL.
@@ -148,14 +148,15 @@ fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         alike("own costs", &expected, &found, 0.0)?;
         let calls = "SELECT IIF(c.name = '', '???', c.name), REPLACE(c.module, '???', ''), REPLACE(c.file, '???', ''),
                        IIF(f.name = '', '???', f.name), REPLACE(f.module, '???', ''), REPLACE(f.file, '???', ''),
-                       CASE WHEN e.caller_line > 0 THEN e.caller_line END, e.seen
+                       CASE WHEN e.caller_line > 0 THEN e.caller_line END,
+                       COALESCE(e.seen, e.cumulative)
                      FROM edges AS e
                      JOIN functions AS f ON f.function_id = e.callee_id
                      JOIN functions AS c ON c.function_id = e.caller_id
                      WHERE e.metric_id = ?1 AND e.back = 0";
         let (expected, found) = pair(calls)?;
         alike("calls", &expected, &found, 0.0)?;
-        let (expected, found) = pair(&calls.replace("e.seen", "MAX(COALESCE(e.calls, 0), 1)"))?;
+        let (expected, found) = pair(&calls.replace("COALESCE(e.seen, e.cumulative)", "MAX(COALESCE(e.calls, 0), 1)"))?;
         alike("numbers of calls", &expected, &found, 0.0)?;
         let lines = "SELECT f.name, l.file, l.line, l.exclusive
                      FROM line_info AS l JOIN functions AS f USING (function_id)
@@ -174,38 +175,6 @@ fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         &[],
     )?;
     ensure(lost.get("line_calls").copied().unwrap_or(0) == lines.len() as u64, || format!("{lost:?}"))
-}
-
-/// What was read from such a file is the same run, unless it told more: levels of recursion, fractions of a unit, mangled
-/// names, that a number or cost is unknown; or a tree, by the order of Xdebug's records, of which only what edges hold is written and compared.
-pub(super) fn callgrind_comes_back(database: &Database) -> Result<(), Failed> {
-    if database.run(None)?.is_some_and(|run| run.fidelity == "tree") {
-        return Ok(());
-    }
-    comes_back("callgrind", database, &["fractions", "raw_names", "recursion", "unknown", "unknown_calls"])
-}
-
-/// What was read from such a file is the same run, unless its values were no whole numbers of our units.
-pub(super) fn pprof_comes_back(database: &Database) -> Result<(), Failed> {
-    comes_back("pprof", database, &["fractions", "large", "lines", "totals"])
-}
-
-/// What a format has told is the same when it is written and read again; nothing is lost but facts of the run, labels, and
-/// what such files may tell and ours do not.
-fn comes_back(name: &str, database: &Database, more_than_we_write: &[&str]) -> Result<(), Failed> {
-    let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
-    let (bytes, lost) = written_all(name, database, &run)?;
-    let is_told = |name: &&&'static str| more_than_we_write.contains(*name) || ["facts", "labels"].contains(*name);
-    let more: Vec<_> = lost.keys().filter(|name| !is_told(name)).collect();
-    ensure(more.is_empty(), || format!("{more:?} of what the format can hold"))?;
-    if more_than_we_write.iter().any(|name| lost.contains_key(name)) {
-        return Ok(());
-    }
-    let again = read(importers::by_name(name).expect("a format"), &bytes)?;
-    for table in TABLES {
-        equal(table, &rows(database, table, &[])?, &rows(&again, table, &[])?)?;
-    }
-    Ok(())
 }
 
 /// Own cost of functions and lines by path, each rounded; what lines cost is not their function's. Threads and the like
@@ -294,23 +263,24 @@ fn dot(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         let word = line.split(' ').nth(1).unwrap_or_default();
         arrows += i64::from(word == "->");
         if word.starts_with("[label=") {
-            boxes.push(own_of(line).ok_or_else(|| format!("no own cost in {line}"))?.parse::<f64>()?);
+            let own = own_of(line).ok_or_else(|| format!("no own cost in {line}"))?;
+            boxes.push(if own == "unknown" { None } else { Some(own.parse::<f64>()?) });
         }
     }
     let last = "SELECT metric_id FROM metrics ORDER BY position DESC LIMIT 1";
     let own = format!(
-        "SELECT COALESCE(i.exclusive, 0.0)
+        "SELECT CASE WHEN i.metric_id IS NULL THEN 0.0 ELSE i.exclusive END
          FROM runs AS r
          JOIN function_info AS d ON d.metric_id = r.default_metric_id
          JOIN functions AS f ON f.function_id = d.function_id
          LEFT JOIN function_info AS i ON i.metric_id = ({last}) AND i.function_id = d.function_id
          WHERE f.kind IN ('function', 'pseudo') OR EXISTS
-           (SELECT 1 FROM function_info AS o WHERE o.function_id = f.function_id AND o.exclusive <> 0)
+           (SELECT 1 FROM function_info AS o WHERE o.function_id = f.function_id AND o.exclusive IS NOT 0.0)
          ORDER BY f.function_id"
     );
-    let expected: Vec<f64> = rows(database, &own, &[])?
+    let expected: Vec<Option<f64>> = rows(database, &own, &[])?
         .into_iter()
-        .map(|row| if let Some(Value::Real(cost)) = row.first() { *cost } else { 0.0 })
+        .map(|row| if let Some(Value::Real(cost)) = row.first() { Some(*cost) } else { None })
         .collect();
     equal("own costs", &expected, &boxes)?;
     let pairs = "SELECT DISTINCT e.caller_id, e.callee_id, e.back

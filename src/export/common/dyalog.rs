@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 
 use super::{
-    ABSENT, BACK_EDGES, FACTS, KINDS, LABELS, LARGE, METRIC, METRICS, NAMES, NO_NAME, PLACES, SAME_NAME, TITLE,
+    ABSENT, BACK_EDGES, FACTS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, METRIC, METRICS, NAMES, NO_NAME,
+    PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS, lose_raw_names, lose_total,
 };
 use crate::dyalog_files::{Rows, Said, Style, Timer, Times, V0_9, V1_37};
 use crate::events::Kind;
@@ -29,7 +30,7 @@ const OLD: Layout = Layout {
 const NEW: Layout = Layout { name: V1_37, about: "without ticks, times as measured" };
 
 /// What both formats lose, besides [`TITLE`] and what they differ in.
-pub(in crate::export) const LOSSES: [Loss; 15] = [
+pub(in crate::export) const LOSSES: [Loss; 19] = [
     METRIC,
     METRICS,
     TITLE,
@@ -38,12 +39,16 @@ pub(in crate::export) const LOSSES: [Loss; 15] = [
     LABELS,
     BACK_EDGES,
     CALLERS,
+    FUNCTION_CALLS,
+    FUNCTION_COSTS,
     KINDS,
     PLACES,
     LINE_PLACES,
     NAMES,
+    RAW_NAMES,
     SAME_NAME,
     ABSENT,
+    TOTALS,
     LARGE,
 ];
 
@@ -117,10 +122,13 @@ impl<'p, 'd> Table<'p, 'd> {
         };
         let is_old = style == Style::Old;
         let ticks = known.filter(|_| is_old || profile.run.bias_applied.is_some_and(|applied| applied != 0.0));
+        let all = std::iter::once(&time).chain(ticks.iter().filter(|_| is_old));
+        losses.written = Some(all.map(|metric| metric.metric_id).collect());
         losses.add(METRIC, (time.name != "time").into());
         let written = 1 + usize::from(is_old && ticks.is_some());
         losses.add(METRICS, profile.other_metrics + (profile.metrics.len() - written) as u64);
         losses.add(LABELS, profile.labels);
+        lose_raw_names(profile, losses);
         losses.add(BACK_EDGES, profile.back_edges);
         let names = names(profile, holds, losses);
         let RunInfo { tool_version, timer_bias, bias_applied, fidelity, .. } = &profile.run;
@@ -203,8 +211,18 @@ impl<'p, 'd> Table<'p, 'd> {
         let mut placed = vec![false; self.names.len()];
         let mut negative = false;
         let mut is_empty = true;
+        // What readers add up: roots, or what functions cost themselves.
+        let mut totals = [0.0; 2];
         self.figures(losses, |figures, losses| {
             is_empty = false;
+            let part = match figures.depth {
+                Some(depth) => (depth == 0).then_some(1),
+                None => figures.line.is_none().then_some(0),
+            };
+            if let Some(part) = part {
+                totals[0] += figures.time[part].unwrap_or(0.0);
+                totals[1] += figures.ticks.and_then(|ticks| ticks[part]).unwrap_or(0.0);
+            }
             placed[figures.function] = true;
             let row = self.row(&figures, losses);
             negative |= row.iter().any(|value| matches!(value, Value::Real(time) if *time < 0.0));
@@ -217,6 +235,10 @@ impl<'p, 'd> Table<'p, 'd> {
         let read = (bias, read.filter(|_| !negative || corrects));
         let Profile { run, .. } = self.profile;
         losses.add(BIAS, (read != (run.timer_bias, run.bias_applied)).into());
+        let ticks = self.ticks.iter().filter(|_| self.writes_ticks() && !is_empty);
+        for (metric, total) in std::iter::once(&self.time).chain(ticks).zip(totals) {
+            lose_total(metric, total, losses);
+        }
         losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
         Ok(())
     }

@@ -9,18 +9,24 @@ pub(super) mod stacks;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::{Call, Loss, Losses, Profile};
+use super::{Call, ExportError, Loss, Losses, Profile};
 use crate::escape::{self, Part};
 use crate::events::Kind;
 use crate::options::{OptionDef, Takes};
 pub(super) use crate::report::render::NO_NAME;
-use crate::store::FunctionRow;
+use crate::store::{FunctionRow, MetricInfo};
 
 pub(super) const LINES: Loss =
     Loss { name: "lines", what: "lines of functions; their cost is in that of the function", of: "nodes" };
 
 pub(super) const CALLS: Loss =
     Loss { name: "calls", what: "how often functions were called at each place", of: "nodes" };
+
+pub(super) const FUNCTION_CALLS: Loss = Loss {
+    name: "function_calls",
+    what: "how often the file says that functions were called, where their places do not add up to it",
+    of: "functions",
+};
 
 pub(super) const METRICS: Loss = Loss { name: "metrics", what: "metrics other than the one asked for", of: "metrics" };
 
@@ -47,6 +53,12 @@ pub(super) const SAME_NAME: Loss =
 pub(super) const RECORDED: Loss = Loss {
     name: "recorded",
     what: "own cost that the file gives for functions, where it is not that of their places",
+    of: "functions",
+};
+
+pub(super) const FUNCTION_COSTS: Loss = Loss {
+    name: "function_costs",
+    what: "cost with what was called that the file gives for functions, where it is not that of their places",
     of: "functions",
 };
 
@@ -81,6 +93,9 @@ pub(super) const DEFINITIONS: Loss =
 
 pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
 
+pub(super) const TOTALS: Loss =
+    Loss { name: "totals", what: "totals that the functions do not add up to", of: "metrics" };
+
 /// How little is not shown any more, of formats that are looked at.
 pub(super) const MIN_PCT: OptionDef = OptionDef {
     name: "min-pct",
@@ -109,9 +124,37 @@ pub(super) fn differ(one: f64, other: f64) -> bool {
     (one - other).abs() > ROUNDING * one.abs().max(other.abs())
 }
 
+/// Whether one metric is another one times a factor, at every place and in all.
+pub(super) fn are_in_step(
+    profile: &Profile<'_>,
+    one: &MetricInfo,
+    other: &MetricInfo,
+    factor: f64,
+) -> Result<bool, ExportError> {
+    let mut is_so = !differ(one.total, other.total * factor);
+    if is_so {
+        profile.database.each_node_in(profile.run.run_id, &[one.metric_id, other.metric_id], |rows| {
+            is_so &= !differ(rows[0].exclusive, rows[1].exclusive * factor);
+            Ok::<_, ExportError>(())
+        })?;
+    }
+    Ok(is_so)
+}
+
+/// Counts the total of a metric that is another one than that which readers find.
+pub(super) fn lose_total(metric: &MetricInfo, found: f64, losses: &mut Losses) {
+    losses.add(TOTALS, differ(metric.total, found).into());
+}
+
+/// Counts functions with another name before it was made readable.
+pub(super) fn lose_raw_names(profile: &Profile<'_>, losses: &mut Losses) {
+    let raw = profile.functions.iter().filter(|function| function.raw_name.is_some());
+    losses.add(RAW_NAMES, raw.count() as u64);
+}
+
 /// Whether more is known of a function than its name.
 pub(super) fn has_place(function: &FunctionRow) -> bool {
-    !function.module.is_empty() || !function.file.is_empty() || function.place.0 != 0
+    !function.module.is_empty() || !function.file.is_empty() || function.place != (0, 0)
 }
 
 /// Counts functions that are none.

@@ -1,17 +1,16 @@
 //! The tree of calls as samples: for each place that cost something itself, its stack and its cost in whole numbers.
 
-use hashbrown::HashMap;
+use std::hash::Hash;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::stacks::Stacks;
-use super::{CALLS, LINE_ZERO, Parts, signed};
+use super::{CALLS, LINE_ZERO, Parts, SAME_NAME, lose_total, signed};
 use crate::export::{ExportError, Loss, Losses, Profile};
-use crate::store::{LinePlace, MetricInfo, NodeRow};
+use crate::store::{FunctionRow, LinePlace, MetricInfo, NodeRow};
 
 pub(in crate::export) const LINE_FILES: Loss =
     Loss { name: "line_files", what: "files of lines that are not the function's", of: "nodes" };
-
-pub(in crate::export) const TOTALS: Loss =
-    Loss { name: "totals", what: "totals that the functions do not add up to", of: "metrics" };
 
 /// A frame: a function, or a line of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,13 +45,48 @@ pub(in crate::export) struct Frames {
     pub(in crate::export) placed: Vec<bool>,
     /// Which of them stand around all others wherever they are.
     pub(in crate::export) is_around: Vec<bool>,
+    /// Which of them are frames, although they stand around all others.
+    pub(in crate::export) is_framed: Vec<bool>,
+    /// By function: the first one of the same identity.
+    first: Vec<usize>,
+    /// By function: the first one that readers take for the same, as long as what holds others is no frame.
+    alike: Vec<usize>,
     numbers: HashMap<Place, usize>,
 }
 
 impl Frames {
-    pub(in crate::export) fn new(profile: &Profile<'_>) -> Self {
+    /// No frames yet. Functions of which `identity` is the same cannot be told apart by readers.
+    pub(in crate::export) fn new<'p, I: Eq + Hash>(
+        profile: &'p Profile<'_>,
+        identity: impl Fn(&'p FunctionRow) -> I,
+    ) -> Self {
         let count = profile.functions.len();
-        Self { places: Vec::new(), placed: vec![false; count], is_around: vec![true; count], numbers: HashMap::new() }
+        let (mut known, mut held) = (HashMap::new(), HashMap::new());
+        let functions = || profile.functions.iter().enumerate();
+        let first: Vec<usize> =
+            functions().map(|(at, function)| *known.entry(identity(function)).or_insert(at)).collect();
+        let holds = |function: &FunctionRow| function.kind.is_container().then_some(function.kind);
+        let alike = functions().map(|(at, function)| *held.entry((first[at], holds(function))).or_insert(at));
+        Self {
+            alike: alike.collect(),
+            first,
+            places: Vec::new(),
+            placed: vec![false; count],
+            is_around: vec![true; count],
+            is_framed: vec![false; count],
+            numbers: HashMap::new(),
+        }
+    }
+
+    /// Counts functions that readers take for another one.
+    pub(in crate::export) fn lose_same_names(&self, profile: &Profile<'_>, losses: &mut Losses) {
+        let mut known = HashSet::new();
+        let functions = profile.functions.iter().enumerate();
+        let mut is_other = |(at, function): &(usize, &FunctionRow)| {
+            let holds = function.kind.is_container() && !self.is_framed[*at];
+            !known.insert((self.first[*at], holds.then_some(function.kind)))
+        };
+        losses.add(SAME_NAME, functions.filter(|one| is_other(one)).count() as u64);
     }
 
     /// The number of a frame.
@@ -91,8 +125,7 @@ pub(in crate::export) fn each_sample(
     profile.database.each_node_in(profile.run.run_id, &ids, |rows| walk.node(rows, losses))?;
     walk.close(0, losses)?;
     for (metric, total) in metrics.iter().zip(&walk.totals) {
-        let differs = super::differ(metric.total, *total);
-        losses.add(TOTALS, differs.into());
+        lose_total(metric, *total, losses);
     }
     Ok(())
 }
@@ -100,7 +133,7 @@ pub(in crate::export) fn each_sample(
 struct Walk<'p, 'f, F> {
     profile: &'p Profile<'p>,
     frames: &'f mut Frames,
-    stacks: Stacks,
+    stacks: Stacks<Place>,
     open: Vec<Open>,
     stack: Vec<usize>,
     /// Frames that have stayed since the last sample.
@@ -137,7 +170,8 @@ impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F>
             (place.line, place.col) = (*line, *col);
         }
         let frame = self.frames.number(place);
-        self.stacks.enter_node(rows, frame, losses);
+        let alike = Place { function: self.frames.alike[function], ..place };
+        self.stacks.enter_node(rows, alike, losses);
         let holds = self.profile.functions[function].kind.is_container();
         let is_around = holds && line.is_none() && self.stack.is_empty();
         self.frames.placed[function] = true;
@@ -178,6 +212,9 @@ impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F>
             let values: Vec<i64> = self.own.drain(first..).map(|(own, mut parts)| parts.left_of(own)).collect();
             if is_leaf || values.iter().any(|value| *value != 0) {
                 let (stack, kept) = if is_around { (&[frame][..], 0) } else { (self.stack.as_slice(), self.kept) };
+                if let (true, Some(function)) = (is_around, self.around.last()) {
+                    self.frames.is_framed[*function] = true;
+                }
                 let (around, around_frames) = (&self.around, &self.around_frames);
                 (self.each)(&Sample { around, around_frames, stack, kept, values: &values }, &self.frames.places)?;
                 self.kept = if is_around { 0 } else { stack.len() };

@@ -1,5 +1,7 @@
 //! What formats lose that hold stacks with their own cost and nothing else.
 
+use std::hash::Hash;
+
 use hashbrown::HashSet;
 
 use crate::export::{Call, Loss, Losses};
@@ -47,22 +49,28 @@ impl Sums {
     }
 }
 
-/// The open nodes of a tree, to find what a reader of stacks would not find again.
-#[derive(Default)]
-pub(in crate::export) struct Stacks {
+/// The open nodes of a tree, to find what a reader of stacks would not find again. `N` is what names stand for: equal for
+/// functions that the format cannot tell apart.
+pub(in crate::export) struct Stacks<N> {
     sums: Sums,
     /// The names that each has called so far, behind those that stand at the top.
-    called: Vec<HashSet<usize>>,
+    called: Vec<HashSet<N>>,
 }
 
-impl Stacks {
-    /// Opens a call of what `name` stands for: equal for functions that the format cannot tell apart.
-    pub(in crate::export) fn enter(&mut self, call: &Call, name: usize, losses: &mut Losses) {
+impl<N> Default for Stacks<N> {
+    fn default() -> Self {
+        Self { sums: Sums::default(), called: Vec::new() }
+    }
+}
+
+impl<N: Eq + Hash> Stacks<N> {
+    /// Opens a call.
+    pub(in crate::export) fn enter(&mut self, call: &Call, name: N, losses: &mut Losses) {
         self.open(call.depth, name, vec![(Some(call.cumulative), call.exclusive)], losses);
     }
 
     /// Opens a node, or a line, of formats that hold several metrics, and lines.
-    pub(in crate::export) fn enter_node(&mut self, rows: &[NodeRow], name: usize, losses: &mut Losses) {
+    pub(in crate::export) fn enter_node(&mut self, rows: &[NodeRow], name: N, losses: &mut Losses) {
         let costs = rows.iter().map(|row| match row.line {
             None => (Some(row.cumulative.unwrap_or(row.exclusive)), row.exclusive),
             Some(_) => (None, 0.0),
@@ -70,7 +78,7 @@ impl Stacks {
         self.open(rows[0].depth, name, costs.collect(), losses);
     }
 
-    fn open(&mut self, depth: usize, name: usize, costs: Costs, losses: &mut Losses) {
+    fn open(&mut self, depth: usize, name: N, costs: Costs, losses: &mut Losses) {
         self.sums.enter(depth, costs, losses);
         self.called.resize_with(depth + 1, HashSet::new);
         let is_new = self.called.last_mut().is_none_or(|siblings| siblings.insert(name));

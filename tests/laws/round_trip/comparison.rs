@@ -1,0 +1,638 @@
+//! A run and what became of it, compared. Every difference is put down to the loss that says so; what no loss can say is a
+//! fault of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::picture::{Function, Identity, Picture};
+
+/// What rounding makes of a sum, as a part of it.
+const ROUNDING: f64 = 1e-9;
+
+/// Above, a figure may be more than a format's largest number.
+const LARGE: f64 = 9e15;
+
+/// Formats that hold one metric, under whatever name.
+const HOLD_ONE_METRIC: [&str; 4] = ["lispworks_tree", "sampler", "folded", "firefox"];
+
+/// How much a loss report says to have lost, by name.
+pub(super) type Lost = BTreeMap<&'static str, u64>;
+
+/// A run on its way through a file.
+pub(super) struct Trip<'p> {
+    pub(super) format: &'static str,
+    /// Names of all that the format may lose.
+    pub(super) losses: Vec<&'static str>,
+    pub(super) before: &'p Picture,
+    pub(super) after: Picture,
+    pub(super) lost: Lost,
+    /// The metric that was asked for.
+    pub(super) asked: Option<&'p str>,
+    /// Metrics that are the same: places before and after.
+    pub(super) metrics: Vec<(usize, usize)>,
+    /// For each function before: the one it became.
+    pub(super) became: Vec<Option<usize>>,
+    /// How much really was lost, by the name of the loss that should say so.
+    pub(super) seen: BTreeMap<&'static str, u64>,
+    /// Times have come back as they were measured.
+    pub(super) is_raw: bool,
+    /// Threads and the like of which there is one less, and which may go by another name.
+    pub(super) dropped: Vec<usize>,
+    /// Functions that are not there any more.
+    pub(super) gone: u64,
+    /// Threads and the like among them that cost nothing.
+    pub(super) left_out: u64,
+    /// What no loss can say.
+    pub(super) faults: Vec<String>,
+}
+
+pub(super) fn differ(one: f64, other: f64, by: f64) -> bool {
+    (one - other).abs() > by + ROUNDING * one.abs().max(other.abs())
+}
+
+/// What stays of a name, whatever stands for the rest: its letters and digits.
+fn letters(name: &str) -> String {
+    let mut rest = name;
+    let mut letters = String::new();
+    if ["(no name)", "[unknown]", "???"].contains(&name) {
+        return letters;
+    }
+    while let Some(character) = rest.chars().next() {
+        // A character by its number.
+        let is_number = rest.starts_with("\\x") && rest.as_bytes().iter().skip(2).take(2).all(u8::is_ascii_hexdigit);
+        rest = if is_number { rest.get(4..).unwrap_or_default() } else { &rest[character.len_utf8()..] };
+        letters.extend((!is_number && character.is_alphanumeric()).then_some(character));
+    }
+    letters
+}
+
+impl Trip<'_> {
+    pub(super) fn tells(&self, loss: &str) -> bool {
+        self.lost.contains_key(loss)
+    }
+
+    fn count(&self, loss: &str) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a tolerance")]
+        let count = self.lost.get(loss).copied().unwrap_or(0) as f64;
+        count
+    }
+
+    /// Puts a difference down to the first of these losses that the format has.
+    fn differs(&mut self, losses: &[&'static str]) {
+        let found = losses.iter().find(|loss| self.losses.contains(*loss)).or(losses.first());
+        if let Some(loss) = found {
+            *self.seen.entry(loss).or_default() += 1;
+        }
+    }
+
+    fn fault(&mut self, what: String) {
+        self.faults.push(what);
+    }
+
+    /// Compares everything that functions and metrics say.
+    pub(super) fn compare(&mut self) {
+        self.pair_metrics();
+        let time = self.metrics.iter().find(|(metric, _)| self.before.metrics[*metric].unit == "ns");
+        self.is_raw = time.is_some_and(|(before, after)| {
+            let [before, after] = [&self.before.metrics[*before], &self.after.metrics[*after]];
+            differ(before.total, after.total, 0.0)
+        });
+        self.pair_functions();
+        self.compare_totals();
+    }
+
+    /// Metrics by name and unit, then by unit; of formats that hold one metric, the one that was written comes first.
+    fn pair_metrics(&mut self) {
+        let (before, after) = (&self.before.metrics, &self.after.metrics);
+        let wanted = |at: &usize| match self.asked {
+            Some(asked) => before[*at].name == asked,
+            None => before[*at].is_default,
+        };
+        let mut left: Vec<usize> = (0..before.len()).collect();
+        left.sort_by_key(|at| !wanted(at));
+        let wanted_at = left.first().copied().unwrap_or(0);
+        let mut free: Vec<usize> = (0..after.len()).collect();
+        free.sort_by_key(|at| !after[*at].is_default);
+        // Without a place, nothing says what was measured.
+        let is_blank = self.format == "speedscope" && self.after.nodes.is_empty() && self.asked.is_some();
+        if is_blank {
+            left.truncate(1);
+        }
+        let is_same = |one: usize, other: usize| {
+            // What GHC counts are its own ticks.
+            let is_other = self.format == "ghc_px" && before[one].is_timer;
+            before[one].name == after[other].name && before[one].unit == after[other].unit && !is_other
+        };
+        // What ticks are in time, and what time is in ticks, the format says of every run.
+        let is_made = |at: usize| self.format == "ghc_px" && ["time", "ticks"].contains(&after[at].name.as_str());
+        let sum = |picture: &Picture, at: usize| picture.functions.iter().map(|f| f.walked[at][0]).sum::<f64>();
+        let is_near = |one: usize, other: usize| {
+            let is_same = || !differ(sum(self.before, one), sum(&self.after, other), 0.0);
+            match self.format {
+                "ghc_px" if after[other].name == "alloc" => self.asked.is_none() || wanted(&one),
+                // So many for each tick, as the format has it.
+                "ghc_px" if self.asked.is_some() && before[wanted_at].unit == "bytes" => false,
+                "ghc_px" => is_same() && before.iter().any(|metric| metric.name == "time" && metric.unit == "ns"),
+                _ => true,
+            }
+        };
+        let mut pairs = Vec::new();
+        let holds_one = HOLD_ONE_METRIC.contains(&self.format);
+        // The one that is certainly there, and what may stand for it.
+        let is_time = |at: &usize| before[*at].unit == "ns";
+        let chosen = match (self.format, self.asked) {
+            ("dyalog_xml" | "dyalog_csv", _) => left.iter().copied().find(is_time),
+            ("ghc_px", None) if left.first().is_some_and(|at| before[*at].unit == "bytes") => {
+                let counted = left.iter().copied().find(|at| before[*at].unit == "count");
+                left.iter().copied().find(is_time).or(counted)
+            }
+            ("ghc_px", None) | (_, Some(_)) => left.first().copied(),
+            _ => left.first().copied().filter(|_| holds_one),
+        };
+        if let Some(one) = chosen {
+            let exact = free.iter().position(|other| is_same(one, *other));
+            let unit = free.iter().position(|other| before[one].unit == after[*other].unit);
+            let first = if holds_one { Some(0) } else { exact.or(unit) };
+            if let Some(found) = first.filter(|at| *at < free.len()) {
+                pairs.push((one, free.remove(found)));
+                left.retain(|at| *at != one);
+            }
+        }
+        let steps: [&dyn Fn(usize, usize) -> bool; 3] = [
+            &|one, other| is_same(one, other) && is_near(one, other),
+            &|one, other| !holds_one && before[one].unit == after[other].unit && is_near(one, other),
+            // Without a place, nothing says what was measured.
+            &|one, other| {
+                self.before.nodes.is_empty() && self.after.nodes.is_empty() && wanted(&one) && after[other].is_default
+            },
+        ];
+        for same in steps {
+            left.retain(|one| {
+                let Some(at) = free.iter().position(|other| same(*one, *other)) else { return true };
+                pairs.push((*one, free.remove(at)));
+                false
+            });
+        }
+        let is_other = |(one, other): &&(usize, usize)| {
+            (&before[*one].name, &before[*one].unit) != (&after[*other].name, &after[*other].unit)
+        };
+        let renamed = pairs.iter().filter(is_other).count();
+        let missing = before.len() - pairs.len();
+        // Bytes are there as well, whatever was measured.
+        let is_empty = |at: usize| self.format == "ghc_px" && after[at].total == 0.0;
+        let invented = free.iter().find(|at| !is_made(**at) && !is_empty(**at)).map(|at| after[*at].name.clone());
+        (0..renamed).for_each(|_| self.differs(&["metric"]));
+        (0..missing).for_each(|_| self.differs(&["metrics"]));
+        if let Some(name) = invented {
+            self.fault(format!("metric: invented {name:?}"));
+        }
+        pairs.sort_unstable();
+        self.metrics = pairs;
+    }
+
+    /// What a function goes by, without what is said to be lost.
+    pub(super) fn key(&self, identity: &Identity) -> Identity {
+        let mut key = identity.clone();
+        if self.tells("names") {
+            for text in [&mut key.name, &mut key.module, &mut key.file] {
+                *text = letters(text);
+            }
+        }
+        if (self.tells("places") && self.format != "ghc_px") || self.tells("modules") {
+            key.module.clear();
+        }
+        if self.tells("places") && self.format != "sampler" {
+            key.file.clear();
+        }
+        if self.tells("places") || self.tells("definitions") {
+            key.place = (0, 0);
+        }
+        if self.tells("definition_columns") {
+            key.place.1 = 0;
+        }
+        if self.tells("kinds") {
+            key.kind.clear();
+        }
+        key
+    }
+
+    fn pair_functions(&mut self) {
+        self.became = vec![None; self.before.functions.len()];
+        let mut groups: BTreeMap<Identity, [Vec<usize>; 2]> = BTreeMap::new();
+        let mut raws = BTreeSet::new();
+        for (side, functions) in [&self.before.functions, &self.after.functions].into_iter().enumerate() {
+            let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
+            for function in functions {
+                *alike.entry(&function.identity.name).or_default() += 1;
+            }
+            for (at, function) in functions.iter().enumerate() {
+                let mut identity = function.identity.clone();
+                // Functions that read alike go by their raw names there.
+                if let Some(raw) = function.raw_name.as_ref().filter(|_| self.format == "folded") {
+                    if side == 0 && alike[identity.name.as_str()] > 1 {
+                        raws.insert(raw.clone());
+                    }
+                    if raws.contains(raw) {
+                        identity.name.clone_from(raw);
+                    }
+                }
+                groups.entry(self.key(&identity)).or_default()[side].push(at);
+            }
+        }
+        let (mut missing, mut new) = (Vec::new(), Vec::new());
+        for [before, after] in groups.into_values() {
+            match (before.is_empty(), after.is_empty()) {
+                (false, false) => self.group(before, after),
+                (true, _) => new.extend(after),
+                (_, true) => missing.extend(before),
+            }
+        }
+        missing.append(&mut self.dropped);
+        if self.tells("names") {
+            self.pair_renamed(&mut missing, &mut new);
+        }
+        for at in missing {
+            let function = &self.before.functions[at];
+            let is_free = function.is_free(self.metrics.iter().map(|(before, _)| *before));
+            let is_placed = function.places > 0 || !self.before.is_tree;
+            let what = format!("function: {:?} is missing", function.identity);
+            self.gone += 1;
+            // Threads and the like only hold what there is.
+            match (function.is_container(), is_placed) {
+                (true, _) if is_free || !is_placed => self.left_out += 1,
+                (_, false) => self.differs(&["absent"]),
+                (_, true) if (is_free || self.is_below_nothing(at)) && self.tells("free") => {}
+                _ => self.fault(what),
+            }
+        }
+        for at in new {
+            let function = &self.after.functions[at];
+            if !(function.is_container() && function.costs.iter().all(|[own, _]| own.is_none_or(|own| own == 0.0))) {
+                self.fault(format!("function: {:?} is new", function.identity));
+            }
+        }
+    }
+
+    /// Whether a function costs less than nothing, which becomes nothing.
+    fn is_below_nothing(&self, at: usize) -> bool {
+        let function = &self.before.functions[at];
+        self.tells("negative") && self.metrics.iter().all(|(metric, _)| function.walked[*metric][0] <= 0.0)
+    }
+
+    /// Functions that have another name are known by their figures.
+    fn pair_renamed(&mut self, missing: &mut Vec<usize>, new: &mut Vec<usize>) {
+        missing.retain(|before| {
+            let likeness = |after: &usize| {
+                let (one, other) = (&self.before.functions[*before], &self.after.functions[*after]);
+                let letters = |function: &Function| {
+                    function.identity.name.chars().filter(|letter| letter.is_alphanumeric()).collect::<BTreeSet<_>>()
+                };
+                let (one, other) = (letters(one), letters(other));
+                (one.symmetric_difference(&other).count(), *after)
+            };
+            let mut alike: Vec<usize> = new.clone();
+            alike.sort_by_key(likeness);
+            // What only holds others has no figures to be known by.
+            let is_hollow = self.before.functions[*before].is_container();
+            let holds = |after: &usize| {
+                let [one, other] = [&self.before.functions[*before], &self.after.functions[*after]];
+                letters(&other.identity.name).starts_with(&letters(&one.identity.name))
+            };
+            let is_like = |after: &usize| {
+                likeness(after).0 == 0 || (self.is_alike(*before, *after) && (!is_hollow || holds(after)))
+            };
+            let found = alike.into_iter().find(is_like);
+            let Some(found) = found else { return true };
+            new.retain(|after| *after != found);
+            self.pair(*before, found);
+            false
+        });
+    }
+
+    /// Whether one function can have become the other, by its figures.
+    fn is_alike(&self, before: usize, after: usize) -> bool {
+        let mut faults = Vec::new();
+        self.metrics.iter().for_each(|pair| self.figures(before, after, *pair, &mut faults));
+        faults.iter().all(|fault| !fault.starts_with("exclusive"))
+    }
+
+    /// Functions that go by the same key.
+    fn group(&mut self, mut before: Vec<usize>, mut after: Vec<usize>) {
+        // What only holds other functions may be gone, or new.
+        let hollow = |functions: &[Function], metrics: &mut dyn Iterator<Item = usize>, at: usize| {
+            functions[at].is_container() && functions[at].is_free(metrics)
+        };
+        let keeps = ["folded", "lispworks_tree", "ghc_px"].contains(&self.format);
+        if before.len() > after.len() && !keeps {
+            let metrics = || self.metrics.iter().map(|(metric, _)| *metric);
+            let kinds: Vec<&str> = after.iter().map(|at| self.after.functions[*at].identity.kind.as_str()).collect();
+            let kind = |at: usize| self.before.functions[at].identity.kind.as_str();
+            let mut out: Vec<usize> = before.clone();
+            out.retain(|at| hollow(&self.before.functions, &mut metrics(), *at));
+            out.sort_by_key(|at| kinds.contains(&kind(*at)));
+            out.truncate(before.len() - after.len());
+            before.retain(|at| !out.contains(at));
+            self.dropped.extend(out);
+        }
+        if after.len() > before.len() {
+            let metrics = || self.metrics.iter().map(|(_, metric)| *metric);
+            after.retain(|at| !hollow(&self.after.functions, &mut metrics(), *at));
+        }
+        let is_exact = before.len() == after.len() || !self.tells("same_name");
+        before.retain(|one| {
+            let identity = &self.before.functions[*one].identity;
+            let found = after.iter().position(|other| self.after.functions[*other].identity == *identity);
+            let Some(found) = found.filter(|_| is_exact) else { return true };
+            self.pair(*one, after.remove(found));
+            false
+        });
+        if before.len() <= 1 && after.len() <= before.len() {
+            if let (Some(one), Some(other)) = (before.first(), after.first()) {
+                self.pair(*one, *other);
+            }
+            return;
+        }
+        if before.len() == after.len() {
+            // Equal in name: those that cost the same.
+            before.retain(|one| {
+                let Some(found) = after.iter().position(|other| self.is_alike(*one, *other)) else { return true };
+                self.pair(*one, after.remove(found));
+                false
+            });
+            for (one, other) in before.into_iter().zip(after) {
+                self.pair(one, other);
+            }
+            return;
+        }
+        if after.len() > before.len() {
+            let name = after.first().map(|at| self.after.functions[*at].identity.clone());
+            self.fault(format!("function: {name:?}: {} became {}", before.len(), after.len()));
+            return;
+        }
+        self.merged(&before, &after);
+    }
+
+    /// Several functions have become fewer.
+    fn merged(&mut self, before: &[usize], after: &[usize]) {
+        let Some(first) = after.first() else { return };
+        let holds_all = !self.before.is_tree || !self.losses.contains(&"absent");
+        let placed = before.iter().filter(|at| self.before.functions[**at].places > 0 || holds_all);
+        let placed = placed.count().max(1);
+        (after.len()..placed).for_each(|_| self.differs(&["same_name"]));
+        (placed..before.len()).for_each(|_| self.differs(&["absent"]));
+        self.gone += (before.len() - placed) as u64;
+        for one in before {
+            let identity = &self.before.functions[*one].identity;
+            let of = |at: &&usize| &self.after.functions[**at].identity;
+            let same = after.iter().find(|at| of(at) == identity);
+            let named = after.iter().find(|at| of(at).name == identity.name);
+            self.identities(*one, *same.or(named).unwrap_or(first));
+        }
+        for (metric, other) in self.metrics.clone() {
+            let own = before.iter().map(|at| self.exclusive(&self.before.functions[*at], metric));
+            // What is unknown is 0.
+            let own: Option<f64> = own.map(|own| own.or(self.tells("unknown").then_some(0.0))).sum();
+            let found: Option<f64> = after.iter().map(|at| self.after.functions[*at].costs[other][0]).sum();
+            let by: f64 = before.iter().map(|at| self.tolerance(&self.before.functions[*at], metric)).sum();
+            let name = &self.after.functions[*first].identity.name;
+            if let Some(what) = self.figure(own, found, by) {
+                let what = format!("exclusive: {name:?} of {}: {what}", self.before.metrics[metric].name);
+                self.fault(what);
+            }
+        }
+    }
+
+    fn pair(&mut self, before: usize, after: usize) {
+        self.identities(before, after);
+        let mut faults = Vec::new();
+        self.metrics.iter().for_each(|pair| self.figures(before, after, *pair, &mut faults));
+        self.faults.extend(faults);
+        if self.tells("inclusive") && self.is_other_inclusive(before, after) {
+            self.differs(&["inclusive"]);
+        }
+        self.calls(before, after);
+    }
+
+    /// Puts down what functions are, besides their figures.
+    fn identities(&mut self, before: usize, after: usize) {
+        self.became[before] = Some(after);
+        let (one, other) = (&self.before.functions[before], &self.after.functions[after]);
+        let (known, found) = (one.identity.clone(), other.identity.clone());
+        // Of functions that are one now, one name is left.
+        let is_one = self.tells("same_name") && !self.losses.contains(&"raw_names");
+        let raw = one.raw_name.is_some() && one.raw_name != other.raw_name && !is_one;
+        let (module, file) = (known.module != found.module, known.file != found.file);
+        // Files are names as well, where the format has them.
+        let holds = |loss: &str| self.losses.contains(&loss);
+        let is_renamed = (file && (self.format == "sampler" || !holds("places")))
+            || (module && !holds("places") && !holds("modules"));
+        if known.name != found.name || is_renamed {
+            self.differs(&["names"]);
+        }
+        if known.kind != found.kind {
+            self.differs(&["kinds"]);
+        }
+        if raw {
+            self.differs(&["raw_names"]);
+        }
+        let file = file && self.format != "sampler";
+        let (place, line) = (known.place != found.place, known.place.0 != found.place.0);
+        if self.losses.contains(&"places") {
+            if module || file || place {
+                self.differs(&["places"]);
+            }
+            return;
+        }
+        if module && self.losses.contains(&"modules") {
+            self.differs(&["modules"]);
+        }
+        if place {
+            self.differs(if line { &["definitions"] } else { &["definitions", "definition_columns"] });
+        }
+    }
+
+    fn calls(&mut self, before: usize, after: usize) {
+        let (one, other) = (&self.before.functions[before], &self.after.functions[after]);
+        let holds = one.is_container() || other.is_container();
+        if one.calls == other.calls || (holds && !self.losses.contains(&"call_counts")) {
+            return;
+        }
+        let what = format!("calls: {:?}: {:?} became {:?}", one.identity.name, one.calls, other.calls);
+        let is_large = one.calls.is_some_and(|calls| calls > 1 << 53);
+        match (one.calls, other.calls) {
+            _ if self.losses.contains(&"function_calls") && self.is_called_elsewhere(before) => {
+                self.differs(&["function_calls"]);
+            }
+            (Some(_), None) if self.tells("calls") && !self.losses.contains(&"call_counts") => {}
+            (Some(0), None) | (None, Some(0)) if self.losses.contains(&"call_counts") => self.differs(&["call_counts"]),
+            _ if self.tells("outside_calls") => self.differs(&["outside_calls"]),
+            _ if is_large && self.tells("large") => {}
+            // What is known of some places only.
+            (None, Some(_)) if self.tells("unknown") => {}
+            // Each of them became 1.
+            (_, Some(_)) if self.tells("unknown_calls") => {}
+            _ => self.fault(what),
+        }
+    }
+
+    /// Whether the calls of a function are not those of its places.
+    fn is_called_elsewhere(&self, function: usize) -> bool {
+        let places = self.before.nodes.iter().filter(|node| node.function == function && node.line.is_none());
+        let calls: Option<i64> = places.map(|node| node.calls).sum();
+        self.before.is_tree && self.before.functions[function].calls != calls
+    }
+
+    /// How much more times come back with: for each reading of the timer, what was subtracted before and is not now.
+    fn correction(&self, metric: usize, figure: impl Fn(usize) -> Option<f64>) -> f64 {
+        let ticks = self.before.metrics.iter().position(|metric| metric.is_timer);
+        let [before, after] = [self.before.bias[1], self.after.bias[1]].map(|applied| applied.unwrap_or(0.0));
+        let is_time = self.before.metrics[metric].unit == "ns" && self.tells("bias");
+        ticks.filter(|_| is_time && self.is_raw).and_then(figure).map_or(0.0, |ticks| ticks * (before - after))
+    }
+
+    /// The own cost that is to come back.
+    fn exclusive(&self, function: &Function, metric: usize) -> Option<f64> {
+        let more = self.correction(metric, |ticks| function.costs[ticks][0]);
+        let given = function.costs[metric][0].map(|cost| cost + more);
+        let is_recorded = self.before.is_tree && self.tells("recorded");
+        if is_recorded { Some(function.walked[metric][0]) } else { given }
+    }
+
+    /// The cost with what was called that is to come back.
+    fn cumulative(&self, function: &Function, metric: usize) -> Option<f64> {
+        let more = self.correction(metric, |ticks| function.costs[ticks][1]);
+        let given = function.costs[metric][1].map(|cost| cost + more);
+        let is_walked = self.before.is_tree && self.tells("cumulative");
+        if is_walked { Some(function.walked[metric][1]) } else { given }
+    }
+
+    /// By how much an own cost may be off.
+    fn tolerance(&self, function: &Function, metric: usize) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a tolerance")]
+        let places = function.places.max(1) as f64;
+        let rounded =
+            if self.tells("fractions") { self.count("fractions").min(places) * self.scale(metric) } else { 0.0 };
+        let negative = if self.tells("negative") { self.negative(function, metric) } else { 0.0 };
+        let large = if self.tells("large") && function.costs[metric].iter().flatten().any(|cost| cost.abs() >= LARGE) {
+            f64::INFINITY
+        } else {
+            0.0
+        };
+        rounded + negative + large
+    }
+
+    /// What a function costs below 0 where it is written.
+    pub(super) fn negative(&self, function: &Function, metric: usize) -> f64 {
+        function.negative[metric] + if self.format == "speedscope" { function.exceeded[metric] } else { 0.0 }
+    }
+
+    /// By how much sums over functions may be off.
+    pub(super) fn tolerance_of_sums(&self, cost: f64, metric: usize) -> f64 {
+        let rounded = self.count("fractions") * self.scale(metric);
+        let negative = self.before.functions.iter().map(|function| self.negative(function, metric)).sum::<f64>();
+        let negative = if self.tells("negative") { negative } else { 0.0 };
+        rounded + negative + if self.tells("large") && cost.abs() >= LARGE { f64::INFINITY } else { 0.0 }
+    }
+
+    /// What a figure is rounded to, at most.
+    pub(super) fn scale(&self, metric: usize) -> f64 {
+        match (self.format, self.before.metrics[metric].unit.as_str()) {
+            ("ghc_px", "ns") => 1e6,
+            ("ghc_px", "bytes") => 8.0,
+            _ => 1.0,
+        }
+    }
+
+    /// What is wrong about a figure.
+    fn figure(&self, expected: Option<f64>, found: Option<f64>, by: f64) -> Option<String> {
+        let is_wrong = match (expected, found) {
+            (None, None) => false,
+            // It is 0, or what the lines cost.
+            (None, Some(cost)) => !(self.tells("unknown") && (cost == 0.0 || !self.before.lines.is_empty())),
+            (Some(_), None) => true,
+            (Some(one), Some(other)) => differ(one, other, by),
+        };
+        is_wrong.then(|| format!("{expected:?} became {found:?}"))
+    }
+
+    fn figures(&self, before: usize, after: usize, (metric, other): (usize, usize), faults: &mut Vec<String>) {
+        let (one, now) = (&self.before.functions[before], &self.after.functions[after]);
+        let of = format!("{:?} of {}", one.identity.name, self.before.metrics[metric].name);
+        let own = self.exclusive(one, metric);
+        if let Some(what) = self.figure(own, now.costs[other][0], self.tolerance(one, metric)) {
+            faults.push(format!("exclusive: {of}: {what}"));
+        }
+        if one.is_container() || now.is_container() {
+            return;
+        }
+        let all = self.cumulative(one, metric);
+        let found = now.costs[other][1];
+        let by = self.tolerance_of_sums(all.unwrap_or(0.0), metric);
+        match self.figure(all, found, by) {
+            // What the file gives; places say something else.
+            Some(_) if self.tells("function_costs") && self.is_given(before, metric) => {}
+            // Counted by itself.
+            Some(_) if self.tells("inclusive") => {}
+            Some(what) => faults.push(format!("cumulative: {of}: {what}")),
+            None => {}
+        }
+    }
+
+    /// Whether the cost of a function with what was called is not that of its places, which come back.
+    fn is_given(&self, function: usize, metric: usize) -> bool {
+        let all = self.before.functions[function].costs[metric][1];
+        all.is_some_and(|all| differ(all, self.before.functions[function].outermost[metric], 0.0))
+    }
+
+    /// Whether cost with what was called is another one, in any metric.
+    fn is_other_inclusive(&self, before: usize, after: usize) -> bool {
+        let (one, now) = (&self.before.functions[before], &self.after.functions[after]);
+        let differs = |(metric, other): &(usize, usize)| {
+            let all = one.costs[*metric][1];
+            let by = self.tolerance_of_sums(all.unwrap_or(0.0), *metric);
+            match (all, now.costs[*other][1]) {
+                (Some(all), Some(found)) => differ(all, found, by),
+                (all, found) => all.is_some() != found.is_some(),
+            }
+        };
+        !one.is_container() && self.metrics.iter().any(differs)
+    }
+
+    /// What roots cost, by what is said of them or by what own costs add up to.
+    fn sums(&self, metric: usize) -> [f64; 4] {
+        let roots = self.before.nodes.iter().filter(|node| node.depth == 0);
+        let all = roots.clone().map(|node| node.costs[metric].1.unwrap_or(node.costs[metric].0)).sum();
+        let is_program = |function: &str| function != "(built-in)";
+        let caller = |node: &super::picture::Node| {
+            let above = &self.before.nodes[node.parent?];
+            if above.line.is_some() { above.parent } else { node.parent }
+        };
+        let below = |at: usize| {
+            let is_callee = |node: &&super::picture::Node| node.line.is_none() && caller(node) == Some(at);
+            let callees = self.before.nodes.iter().filter(is_callee);
+            callees.map(|node| node.costs[metric].1.unwrap_or(0.0)).sum::<f64>()
+        };
+        // LispWorks' roots may not have been counted themselves.
+        let larger = self.before.nodes.iter().enumerate().filter(|(_, node)| node.depth == 0);
+        let larger = larger.map(|(at, node)| f64::max(node.costs[metric].1.unwrap_or(0.0), below(at))).sum();
+        let program = roots.filter(|node| is_program(&self.before.functions[node.function].identity.name));
+        let own: f64 = self.before.functions.iter().map(|function| function.costs[metric][0].unwrap_or(0.0)).sum();
+        let walked = self.before.functions.iter().map(|function| function.walked[metric][0]).sum();
+        if self.before.is_tree { [all, walked, larger, program.map(|node| node.sums[metric]).sum()] } else { [own; 4] }
+    }
+
+    fn compare_totals(&mut self) {
+        for (metric, other) in self.metrics.clone() {
+            let more = self.correction(metric, |ticks| Some(self.before.metrics[ticks].total));
+            let given = self.before.metrics[metric].total + more;
+            let found = self.after.metrics[other].total;
+            let by = self.tolerance_of_sums(given.abs().max(found.abs()), metric);
+            let is_sum = self.sums(metric).iter().any(|sum| !differ(sum + more, found, by));
+            if self.tells("totals") && is_sum && differ(given, found, 0.0) {
+                self.differs(&["totals"]);
+            } else if differ(given, found, by) {
+                let name = &self.before.metrics[metric].name;
+                self.fault(format!("total: {name}: {given} became {found}"));
+            }
+        }
+    }
+}
