@@ -231,8 +231,8 @@ impl<'p> Modules<'p> {
 struct Threads<'p> {
     profile: &'p Profile<'p>,
     modules: &'p Modules<'p>,
-    /// Names of the processes that there have been.
-    processes: Vec<String>,
+    /// Names of the processes that there have been, and their numbers.
+    processes: HashMap<String, usize>,
     count: usize,
     open: Option<Thread>,
 }
@@ -253,7 +253,7 @@ const NONE: u32 = u32::MAX;
 
 impl<'p> Threads<'p> {
     fn new(profile: &'p Profile<'p>, modules: &'p Modules<'p>) -> Self {
-        Self { profile, modules, processes: Vec::new(), count: 0, open: None }
+        Self { profile, modules, processes: HashMap::new(), count: 0, open: None }
     }
 
     fn sample(&mut self, sample: &Sample<'_>, places: &[Place], out: &mut dyn Write) -> Result<(), ExportError> {
@@ -290,11 +290,9 @@ impl<'p> Threads<'p> {
         let process = of_kind(Kind::Process).unwrap_or_else(|| title.clone());
         let other = thread.around.last().map(|at| functions[*at].name.clone());
         let name = of_kind(Kind::Thread).or(other).unwrap_or(title);
-        let is_known = self.processes.contains(&process);
-        if !is_known {
-            self.processes.push(process.clone());
-        }
-        let pid = self.processes.iter().position(|known| *known == process).unwrap_or(0);
+        let next = self.processes.len();
+        let pid = *self.processes.entry(process.clone()).or_insert(next);
+        let is_known = pid < next;
         let before = if self.count == 0 { "" } else { "," };
         self.count += 1;
         write!(out, "{before}\n{{\"name\":{},\"processName\":{}", json(&name), json(&process))?;

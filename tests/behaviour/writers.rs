@@ -78,6 +78,10 @@ fn threads(size: usize) -> String {
     format!(r#"{{"traceEvents":[{}]}}"#, events.join(","))
 }
 
+fn processes(size: usize) -> String {
+    threads(size).replace(r#""pid":1,"tid":"#, r#""tid":1,"pid":"#)
+}
+
 fn metrics(size: usize) -> String {
     let mut text = "# callgrind format\nevents: a b c d e f g h\n".to_owned();
     for at in 0..size {
@@ -86,12 +90,13 @@ fn metrics(size: usize) -> String {
     text
 }
 
-const SHAPES: [Shape; 6] = [
+const SHAPES: [Shape; 7] = [
     ("deep", "folded", deep),
     ("wide", "folded", wide),
     ("repeated", "folded", repeated),
     ("long", "folded", long),
     ("threads", "chrome_trace", threads),
+    ("processes", "chrome_trace", processes),
     ("metrics", "callgrind", metrics),
 ];
 
