@@ -15,7 +15,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 use crate::support::faults::{DATABASE, calls, check, csv, entries, profdb, text, with_fault};
-use crate::support::long::Form;
+use crate::support::long::{self, Form};
 use crate::support::tools;
 
 /// Users that own nothing here.
@@ -214,9 +214,9 @@ fn a_stranger_who_is_fast_gains_nothing() {
             for (number, (what, step)) in steps.into_iter().enumerate() {
                 // In the short form one thing at each call near the moments when names are made and used, and all when one goes.
                 let is_looked_at = |at: &usize| {
-                    Form::Strangers.is_asked()
-                        || called[*at].0 == "unlink"
-                        || at % steps.len() == number && (*at < first + 10 || *at + 8 > called.len())
+                    let is_near = *at < first + 10 || *at + 8 > called.len();
+                    let is_next = at % steps.len() == number && (is_near || Form::Strangers.is_asked());
+                    long::is_all() || is_next || called[*at].0 == "unlink"
                 };
                 for at in (first + 1..called.len()).filter(is_looked_at) {
                     let place = set_up();

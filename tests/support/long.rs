@@ -48,6 +48,11 @@ fn wish() -> Wish {
     }
 }
 
+/// Whether all of everything is asked for, however long it takes.
+pub(crate) fn is_all() -> bool {
+    matches!(wish(), Wish::All)
+}
+
 impl Form {
     /// Whether this test has to take its long form.
     pub(crate) fn is_asked(self) -> bool {
