@@ -15,14 +15,14 @@ use std::sync::LazyLock;
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use hashbrown::HashMap;
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::events::{
     Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact, Sample, Sink, Unit,
 };
 use profdb::importers::{self, Format, Options};
 use profdb::input::{Input, Limits};
+use profdb::profile::{Batch, Output, TreeBuilder};
 use profdb::store::Database;
-use profdb::tree::{Batch, Output, TreeBuilder};
 use profiles::{Profile, Version, dyalog, lisp};
 
 /// Rows of the generated trees.
@@ -157,8 +157,8 @@ fn import(bencher: Bencher<'_, '_>, format: &str) {
     let file = file(format);
     bencher.counter(BytesCount::new(file.bytes.len())).counter(ItemsCount::new(ROWS)).bench(|| {
         let options = Options::default();
-        let describe = |fingerprint| profdb::import::meta(file.format, &options, "bench", fingerprint);
-        profdb::import::import(input(file), file.format, &options, &Stop::default(), describe, Database::in_memory)
+        let describe = |fingerprint| profdb::pipeline::meta(file.format, &options, "bench", fingerprint);
+        profdb::pipeline::import(input(file), file.format, &options, &Stop::default(), describe, Database::in_memory)
             .expect("a sound file")
     });
 }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
+use profdb::base::error::Stop;
+use profdb::base::limits;
 use profdb::cli::{self, Failure};
-use profdb::error::Stop;
-use profdb::limits;
 
 /// How long an interrupted import may take to roll back before the program ends all the same. Nothing is lost then: the
 /// next program that opens the database rolls back what this one has left.

@@ -9,7 +9,8 @@ use std::io::Write;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use profdb::{cli, limits};
+use profdb::base::limits;
+use profdb::cli;
 
 /// What is kept back: enough for what lies between two looks at whether to stop. It is address space; nobody writes to it.
 const RESERVE: Layout = Layout::new::<[u8; 2 << 20]>();

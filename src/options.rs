@@ -20,7 +20,7 @@ pub enum Takes {
     Nothing,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// [`Separators`](crate::separators::Separators), as text.
+    /// [`Separators`](crate::text::separators::Separators), as text.
     Separators,
     /// A share of the whole in percent, as text.
     Percentage,

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::source::opened_to_read;
 use super::{DatabaseArgs, Failure, complain, database, line};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::store::{CHECKS, Finding};
 
 /// Checks that are no statements: of the file, of foreign keys, of views and of texts.

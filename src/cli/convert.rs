@@ -8,7 +8,7 @@ use super::Failure;
 use super::export::{WrittenArgs, export_format};
 use super::options::FormatOptions;
 use super::source::{find_run, in_memory, input_format};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::export::Export;
 use crate::importers::Format;
 

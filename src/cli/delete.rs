@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::source::find_run;
 use super::{DatabaseArgs, Failure, WaitArgs, complain, database, line};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::store::{Database, StoreError};
 
 #[derive(Debug, Args)]

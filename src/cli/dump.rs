@@ -9,9 +9,9 @@ use super::options::FormatOptions;
 use super::screen::screen;
 use super::source::{failed, format, input_format, open};
 use super::{Failure, output};
-use crate::error::{ImportError, Stop};
+use crate::base::error::{ImportError, Stop};
+use crate::events::recorder::Recorder;
 use crate::importers::Format;
-use crate::recorder::Recorder;
 use crate::report::render::plain;
 
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use super::options::ExportOptions;
 use super::output::{Target, Unwritten};
 use super::source::{find_run, open_to_read};
 use super::{DatabaseArgs, Failure, asked, complain, say};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::export::{self, EXPORTS, ExportError, Loss, Request, dot};
 use crate::options::Options;
 use crate::report::render::Unit;

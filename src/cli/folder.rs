@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{Failure, complain, unread};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::source::{Folder, LARGEST_SOURCE};
 
 /// Files that the folder may have.

@@ -14,10 +14,11 @@ use super::folder::Sources;
 use super::options::FormatOptions;
 use super::source::{STDIN, failed, format, input_format, open, warn};
 use super::{DatabaseArgs, Failure, WaitArgs, complain, line, say, unread};
-use crate::error::{ImportError, Stop};
-use crate::import::{self, Imported};
+use crate::base::error::{ImportError, Stop};
 use crate::importers::Format;
 use crate::input::Fingerprint;
+use crate::pipeline;
+use crate::pipeline::Imported;
 use crate::source::Folder;
 use crate::store::{Database, Outcome, Patience, RunMeta, remove_abandoned};
 
@@ -123,7 +124,7 @@ fn folder(import: &Import, folder: &Path, source: &Source, stop: &Stop) -> Resul
                     told => told?,
                 }
             }
-            Err(import::Failure::Input(error @ ImportError::NotRecognised { .. })) => {
+            Err(pipeline::Failure::Input(error @ ImportError::NotRecognised { .. })) => {
                 say(format!("{shown}: passed over: {error}"));
             }
             Err(error) => {
@@ -166,7 +167,7 @@ struct Known {
 }
 
 impl Known {
-    fn new(database: &Database, run: i64, unused: &Source) -> Result<Self, import::Failure> {
+    fn new(database: &Database, run: i64, unused: &Source) -> Result<Self, pipeline::Failure> {
         let (title, tags) = database.title_and_tags(run)?;
         Ok(Self { run, title, tags, unused: unused.clone() })
     }
@@ -188,7 +189,7 @@ impl fmt::Display for Known {
     }
 }
 
-fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<Told, import::Failure> {
+fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<Told, pipeline::Failure> {
     // Each file has a flag of its own, so that one that fails does not stop the others.
     let stop = &stop.child();
     let input = open(file, stop)?;
@@ -199,7 +200,7 @@ fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Re
         tags: import.tags.clone(),
         again: import.again,
         source: source.clone(),
-        ..import::meta(format, &import.options.0, &name, fingerprint)
+        ..pipeline::meta(format, &import.options.0, &name, fingerprint)
     };
     let path = import.database.path();
     let patience = import.wait.patience(stop);
@@ -209,7 +210,7 @@ fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Re
         return Ok(Told::Known(known));
     }
     let open = || Database::open_patiently(&path, patience);
-    let imported = import::import(input, format, &import.options.0, stop, describe, open)?;
+    let imported = pipeline::import(input, format, &import.options.0, stop, describe, open)?;
     Ok(match imported.outcome {
         Outcome::AlreadyThere(run) => Told::Known(Known::new(&imported.database, run, source)?),
         Outcome::Stored(_) => Told::New(Box::new(imported)),
@@ -228,14 +229,14 @@ fn known(
     file: &Path,
     source: &Source,
     describe: impl Fn(Fingerprint) -> RunMeta,
-) -> Result<Option<Known>, import::Failure> {
+) -> Result<Option<Known>, pipeline::Failure> {
     let regular = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
     let (Some(about), true) = (regular.filter(|_| file != Path::new(STDIN)), database.exists()) else {
         return Ok(None);
     };
     let opened = Database::open_read_only_patiently(database, patience);
     let database = opened.map_err(|error| match error {
-        _ if patience.stop.is_set() => import::Failure::Interrupted,
+        _ if patience.stop.is_set() => pipeline::Failure::Interrupted,
         error => error.into(),
     })?;
     if !database.has_source_of_size(about.len())? {

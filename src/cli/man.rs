@@ -6,7 +6,7 @@ use clap::{Args, Command};
 
 use super::output::write_file;
 use super::{Failure, program};
-use crate::error::Stop;
+use crate::base::error::Stop;
 
 /// Says when the program was released.
 const CHANGES: &str = include_str!("../../CHANGELOG.md");

@@ -7,8 +7,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Failure, WaitArgs, complain, database, line, patience, say};
-use crate::error::Stop;
-use crate::limits;
+use crate::base::error::Stop;
+use crate::base::limits;
 use crate::store::{Database, Merged, Outcome, remove_abandoned};
 
 /// Work that is shorter than this shows no progress.

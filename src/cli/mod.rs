@@ -34,8 +34,8 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, value_parser};
 
 use self::screen::screen;
-use crate::error::Stop;
-use crate::limits;
+use crate::base::error::Stop;
+use crate::base::limits;
 use crate::report::ReportError;
 use crate::report::render::{is_unsafe, plain};
 use crate::store::{Patience, StoreError, versions};

@@ -7,7 +7,7 @@ use super::sentence;
 use crate::export::EXPORTS;
 use crate::importers::FORMATS;
 use crate::options::{OptionDef, Options, Takes};
-use crate::separators::Separators;
+use crate::text::separators::Separators;
 
 /// Whatever the user says about a file.
 #[derive(Clone, Debug, Default)]

@@ -11,10 +11,10 @@ use console::Term;
 use super::draft::{self, Draft, folder};
 use super::screen::{Screen, screen};
 use super::{Failure, complain, database, output, unwritten};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::report::Answer;
 use crate::report::render::{Format, Layout, RenderError, Unit, plain, render};
-use crate::separators::Separators;
+use crate::text::separators::Separators;
 
 /// More decimals than a number has digits.
 const MOST_DECIMALS: u8 = 20;

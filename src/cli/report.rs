@@ -11,7 +11,7 @@ use super::folder::Sources;
 use super::output::{OutputArgs, print};
 use super::source::{SourceArgs, warn_some};
 use super::{Failure, asked, complain, database, say, sentence};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::report::header::{Header, Parameter, ParameterDef, TAG_KEY};
 use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
 

@@ -5,7 +5,7 @@ use clap::Args;
 use super::output::{Target, output_format, print, screen_width};
 use super::source::open_to_read;
 use super::{DatabaseArgs, Failure, asked, complain};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::report::list;
 use crate::report::render::{Format, Layout};
 

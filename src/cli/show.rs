@@ -7,7 +7,7 @@ use clap::Args;
 use super::screen::screen;
 use super::source::{find_run, open_to_read};
 use super::{DatabaseArgs, Failure, database, output};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::report::render;
 use crate::store::{Database, RunInfo, RunState};
 

@@ -11,14 +11,15 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::FormatOptions;
 use super::{DatabaseArgs, Failure, complain, database, patience, say, store, unread};
-use crate::error::{ImportError, Stop};
-use crate::import::{self, Imported};
+use crate::base::error::{ImportError, Stop};
+use crate::base::limits::is_memory_out;
 use crate::importers::{self, Format, Options};
 use crate::input::{Input, Limits};
-use crate::limits::is_memory_out;
+use crate::pipeline;
+use crate::pipeline::Imported;
 use crate::report::render::Format as OutputFormat;
-use crate::separators::Separators;
 use crate::store::{Database, Outcome, RunInfo, StoreError};
+use crate::text::separators::Separators;
 
 /// Work that is shorter than this shows no progress bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -121,8 +122,8 @@ pub(super) fn in_memory(
     let name = file.display().to_string();
     let opened = open(file, stop).and_then(|input| {
         let format = format(&input, from)?;
-        let describe = |fingerprint| import::meta(format, options, &name, fingerprint);
-        import::import(input, format, options, stop, describe, Database::in_memory)
+        let describe = |fingerprint| pipeline::meta(format, options, &name, fingerprint);
+        pipeline::import(input, format, options, stop, describe, Database::in_memory)
     });
     let Imported { outcome, database, .. } = opened.map_err(|error| failed(&name, error))?;
     let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
@@ -148,7 +149,7 @@ pub(super) fn warn_some(name: &str, warnings: &[impl Display]) {
 }
 
 /// The format that was named, else the one that recognises the first bytes.
-pub(super) fn format(input: &Input<'_>, named: Option<&'static Format>) -> Result<&'static Format, import::Failure> {
+pub(super) fn format(input: &Input<'_>, named: Option<&'static Format>) -> Result<&'static Format, pipeline::Failure> {
     match named {
         Some(format) => Ok(format),
         None => Ok(importers::detect(input.head())?),
@@ -156,7 +157,7 @@ pub(super) fn format(input: &Input<'_>, named: Option<&'static Format>) -> Resul
 }
 
 /// Opens a file, or standard input, with a progress bar if there is somebody to see it.
-pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, import::Failure> {
+pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, pipeline::Failure> {
     let pipe = |reader| Input::new(Box::new(reader), Limits::default(), stop.clone());
     if file == Path::new(STDIN) {
         return Ok(pipe(Watched::new(Box::new(io::stdin().lock()) as Box<dyn Read>, None))?);
@@ -173,25 +174,25 @@ pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, import::F
 }
 
 /// A file that cannot even be opened.
-fn unreadable(source: io::Error) -> import::Failure {
-    import::Failure::Input(ImportError::Unreadable(source))
+fn unreadable(source: io::Error) -> pipeline::Failure {
+    pipeline::Failure::Input(ImportError::Unreadable(source))
 }
 
 /// Reports why a file was not imported.
-pub(super) fn failed(name: &str, error: import::Failure) -> Failure {
+pub(super) fn failed(name: &str, error: pipeline::Failure) -> Failure {
     match error {
-        import::Failure::Input(error) => {
+        pipeline::Failure::Input(error) => {
             let failure = match &error {
                 ImportError::Unreadable(cause) | ImportError::Read { source: cause, .. } => unread(cause),
                 _ => Failure::Input,
             };
             complain(format!("{name}: {error}"), failure)
         }
-        import::Failure::Store(error) => store(&error),
-        error @ import::Failure::Thread(_) => complain(error, Failure::Limit),
+        pipeline::Failure::Store(error) => store(&error),
+        error @ pipeline::Failure::Thread(_) => complain(error, Failure::Limit),
         // What is to be said of memory is said at the end.
-        import::Failure::Interrupted if is_memory_out() => Failure::Interrupted,
-        import::Failure::Interrupted => {
+        pipeline::Failure::Interrupted if is_memory_out() => Failure::Interrupted,
+        pipeline::Failure::Interrupted => {
             complain(format!("{name}: interrupted, nothing imported"), Failure::Interrupted)
         }
     }

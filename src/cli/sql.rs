@@ -5,7 +5,7 @@ use clap::Args;
 use super::output::{Target, output_format, print, screen_width};
 use super::source::SourceArgs;
 use super::{Failure, asked, complain};
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::report::query;
 use crate::report::render::{Format, Layout};
 

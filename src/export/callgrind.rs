@@ -28,10 +28,10 @@ use super::common::{
     Parts, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN, differ, one_line, signed,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
-use crate::components::components;
-use crate::escape::Bytes;
+use crate::base::scc::components;
 use crate::events::Kind;
 use crate::store::{EdgeRow, FunctionRow, LineRow, MetricInfo};
+use crate::text::escape::Bytes;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {

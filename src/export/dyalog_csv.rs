@@ -29,7 +29,7 @@ use crate::options::{OptionDef, Takes};
 use crate::report::ReportError;
 use crate::report::render::csv::{self, Dialect};
 use crate::report::render::number::Scale;
-use crate::separators::Separators;
+use crate::text::separators::Separators;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {

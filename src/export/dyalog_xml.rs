@@ -27,10 +27,10 @@ use std::io::Write;
 use super::common::dyalog::{Holds, LAYOUTS, LOSSES, Table};
 use super::common::{FACTS, TITLE};
 use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
-use crate::dyalog_files::Said;
 use crate::report::ReportError;
 use crate::report::render::number::Scale;
 use crate::report::render::xml::{self, begin, end, escaped, is_held, milliseconds_of_apl as time};
+use crate::text::dyalog_files::Said;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {

@@ -30,9 +30,9 @@ use super::common::{
     lose_kinds, lose_metric, lose_total, whole,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
-use crate::compiled_names::readable;
-use crate::escape::Bytes;
 use crate::store::FunctionRow;
+use crate::text::compiled_names::readable;
+use crate::text::escape::Bytes;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {

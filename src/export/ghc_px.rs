@@ -33,9 +33,9 @@ use super::common::{
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::cost_centres::{BUILT_IN, ROOT, number};
-use crate::escape::Bytes;
 use crate::events::Kind;
 use crate::store::{FunctionRow, MetricInfo};
+use crate::text::escape::Bytes;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {

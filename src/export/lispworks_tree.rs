@@ -26,8 +26,8 @@ use super::common::{
     lose_raw_names, lose_total, one_line, whole,
 };
 use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
-use crate::escape::Bytes;
 use crate::events::Kind;
+use crate::text::escape::Bytes;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {

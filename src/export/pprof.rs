@@ -33,9 +33,9 @@ use super::common::{
     LINES, METRICS, NAMES, RECORDED, SAME_NAME, TITLE, TOTALS,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
-use crate::escape;
 use crate::events::Kind;
 use crate::store::FunctionRow;
+use crate::text::escape;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {

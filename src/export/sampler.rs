@@ -27,10 +27,10 @@ use super::common::{
     lose_metric, lose_raw_names, lose_total, one_line, whole,
 };
 use super::{Export, ExportError, Layout, Loss, Losses, Metrics, Needs, Packing, Profile};
-use crate::escape::Bytes;
 use crate::events::Kind;
 use crate::report::ReportError;
 use crate::store::FunctionRow;
+use crate::text::escape::Bytes;
 
 /// See the module's page.
 pub const EXPORT: Export = Export {

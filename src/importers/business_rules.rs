@@ -50,7 +50,7 @@ use super::common::counted::{Counted, many};
 use super::common::held::Held;
 use super::common::names::{Name, Names, decode};
 use super::{Confidence, Format, OptionDef, Options, Takes};
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 use crate::events::{
     self, Fidelity, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity, Sink, Unit,
 };

@@ -69,10 +69,10 @@ use super::common::exit_order::{Accuracy, Call, ExitOrder};
 use super::common::exit_tree::ExitTree;
 use super::common::names::Name;
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Fidelity, FunctionDef, Kind, MetricId, Note, RunFact, Severity, Sink};
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

@@ -45,10 +45,10 @@ use super::common::call_tree::{CallTree, NodeId, Site, TOP};
 use super::common::counted::{Counted, many};
 use super::common::json::{Ends, Outline, Reader, Within};
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{FunctionDef, FunctionId, Kind, Note, Severity, Sink, Unit};
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

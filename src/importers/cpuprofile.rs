@@ -36,10 +36,10 @@ use super::common::counted::{Counted, many};
 use super::common::json::{Outline, Reader, Within, column};
 use super::common::v8::{CallFrames, Tree};
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position};
-use crate::escape;
+use crate::base::error::{ImportError, Position};
 use crate::events::{MetricId, Note, RunFact, Severity, Sink, Unit};
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

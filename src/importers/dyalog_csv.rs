@@ -39,10 +39,10 @@ use super::common::apl_numbers::{count, known, line_number, nanoseconds};
 use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, refuse_report};
 use super::common::long_lines::available;
 use super::{Confidence, Format, OptionDef, Options, Takes};
-use crate::error::{ImportError, Position, quote};
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Note, Severity, Sink};
 use crate::input::Input;
-use crate::separators::Separators;
+use crate::text::separators::Separators;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

@@ -39,10 +39,10 @@ use super::common::dyalog_elements::{ROOT, Tag, Xml};
 use super::common::dyalog_entry::PlainEntries;
 use super::common::dyalog_rows::{Bias, Layout, Pair, Row, Rows, refuse_report};
 use super::{Confidence, Format, Options};
-use crate::dyalog_files::corrects_trees;
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 use crate::events::{RunFact, Sink};
 use crate::input::Input;
+use crate::text::dyalog_files::corrects_trees;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

@@ -54,13 +54,13 @@ use super::common::firefox_tables::{NONE, Tables, View, columns, none_of, number
 use super::common::json::{Ends, Outline, Reader, Within, column};
 use super::common::repeated::Repeated;
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
     FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, RunFact, Sample, Severity, Sink, Unit,
 };
 use crate::firefox_files::UNKNOWN_INTERVAL;
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

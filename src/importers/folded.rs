@@ -45,10 +45,10 @@ use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
 use super::common::stack_lines::{Figures, Name, Stacks, split_last, whole_lines};
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, RunFact, Severity, Sink, Unit};
 use crate::input::{HEAD, Input};
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

@@ -39,11 +39,11 @@ use super::common::counted::Counted;
 use super::common::ghc::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS};
 use super::common::json::{Ends, Reader};
 use super::{Confidence, Format, Options};
+use crate::base::error::{ImportError, Position, quote};
 use crate::cost_centres::made_up;
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
 use crate::events::{RunFact, Severity, Sink};
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

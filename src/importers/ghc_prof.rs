@@ -35,10 +35,10 @@
 
 use super::common::ghc::{Centres, Costs, Stacks, Totals, WITH_BUILTINS};
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Note, RunFact, Severity, Sink};
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

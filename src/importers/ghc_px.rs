@@ -53,10 +53,10 @@ use super::common::ghc::WITH_BUILTINS;
 use super::common::ghc_log::{Apart, Back, Centre, Log, NONE, Stack};
 use super::common::long_lines::{Token, available, number, peek, take, token};
 use super::{Confidence, Format, OptionDef, Options, Takes};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::Sink;
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

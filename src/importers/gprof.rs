@@ -37,13 +37,13 @@ use hashbrown::HashMap;
 use super::common::counted::many;
 use super::common::demangle::Demangler;
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
     Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink,
     Unit,
 };
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

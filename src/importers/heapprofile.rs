@@ -29,7 +29,7 @@ use super::common::counted::{Counted, many};
 use super::common::json::{Outline, Reader, Within};
 use super::common::v8::{CallFrames, Tree};
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 use crate::events::{FunctionId, RunFact, Severity, Sink, Unit};
 use crate::input::Input;
 

@@ -46,12 +46,12 @@ use prefetch_index::prefetch_index;
 use super::common::counted::{Counted, many};
 use super::common::dictionary::Dictionary;
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, RunFact, Severity, Sink, Unit,
 };
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

@@ -81,7 +81,7 @@ pub mod speedscope;
 
 use common::foreign;
 
-use crate::error::{ImportError, quote};
+use crate::base::error::{ImportError, quote};
 use crate::events::Sink;
 use crate::input::Input;
 pub use crate::options::{OptionDef, Options, Takes};

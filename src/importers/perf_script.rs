@@ -48,10 +48,10 @@ use super::common::perf_lines::{
 };
 use super::common::stack_lines::{MOST_FRAMES, too_many_frames};
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, FunctionId, Kind, Line, MetricId, RunFact, Sample, Severity, Sink, Unit};
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

@@ -52,7 +52,7 @@ use super::common::demangle::Demangler;
 use super::common::pprof_tables::{COMMENTS, Function, Location, Mapping, Reference, Tables, ValueType, reference};
 use super::common::protobuf::{Bytes, Field, Value, next_field};
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
     Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, Line, MetricId, Note, RunFact, Sample, Severity,
     Sink, Unit,

@@ -33,7 +33,7 @@ use super::common::counted::{Counted, many};
 use super::common::marshal::{Object, Reader};
 use super::common::repeated::Repeated;
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 use crate::events::{
     Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, RunFact, Severity, Sink, Unit,
 };

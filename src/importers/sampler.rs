@@ -44,10 +44,10 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::counted::{Counted, many};
 use super::{Confidence, Format, Options};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample, Severity, Sink, Unit};
 use crate::input::Input;
+use crate::text::escape;
 
 /// See the module's page.
 pub const FORMAT: Format = Format {

@@ -15,7 +15,7 @@ use super::{Database, Patience, StoreError, VERSION, bring_up_to_date, is_not_wr
 use crate::events::MetricId;
 use crate::source::Stopped;
 
-/// Rows between two looks at [`crate::error::Stop`], and two reports of progress.
+/// Rows between two looks at [`crate::base::error::Stop`], and two reports of progress.
 const ROWS_BETWEEN_LOOKS: u64 = 10_000;
 
 /// Refers to something whose number in this database is another.

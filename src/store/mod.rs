@@ -1,25 +1,14 @@
 //! The database file: opening, schema, writing a run, reading what is known of runs. The only code besides
 //! [`crate::report`] that says rusqlite.
 
-mod bulk;
 mod check;
-mod claim;
-mod connection;
 mod error;
-mod graft;
-mod growing;
+mod file;
 mod identity;
-mod location;
 mod merge;
-mod pages;
-mod patience;
-mod places;
 mod read;
-mod record;
 mod restate;
-mod room;
 mod schema;
-mod segment;
 mod sources;
 mod texts;
 mod walk;
@@ -35,20 +24,20 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use check::Finding;
 pub use error::StoreError;
+pub(crate) use file::location::is_trusted;
+pub use file::lock_wait::Patience;
 pub use identity::RunMeta;
-pub(crate) use location::is_trusted;
 pub use merge::Merged;
-pub use patience::Patience;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, NodeRow, StackRow};
 pub use write::{Outcome, RunWriter};
 
-use crate::error::Stop;
+use crate::base::error::Stop;
 use crate::source::Stopped;
-use claim::Claim;
 use error::{Cause, failed};
-use location::{Identity, Stamp, Way, log_beside, may_become_database};
-use patience::unless_locked;
+use file::location::{Identity, Stamp, Way, log_beside, may_become_database};
+use file::lock_wait::unless_locked;
+use file::new_file::Claim;
 
 /// Marks a file as ours (`PRAGMA application_id`): `PrDB`.
 pub const APPLICATION_ID: i32 = 0x5072_4442;
@@ -159,7 +148,7 @@ pub struct Database {
 pub fn remove_abandoned(path: &Path) {
     let Ok(way) = Way::of(path) else { return };
     if let Some(place) = way.free.or_else(|| fs::canonicalize(path).ok()) {
-        growing::remove_abandoned(&place);
+        file::growing::remove_abandoned(&place);
     }
 }
 
@@ -259,7 +248,7 @@ impl Database {
     /// When there is no memory for it.
     pub fn in_memory() -> Result<Self, StoreError> {
         let path = Path::new(MEMORY);
-        let connection = connection::open_in_memory().map_err(|source| failed(path, source))?;
+        let connection = file::connection::open_in_memory().map_err(|source| failed(path, source))?;
         let mut database = Self::identified(connection, path, None, false, Patience::default())?;
         database.change(migrate)?;
         Ok(database)
@@ -280,7 +269,7 @@ impl Database {
         }
         for _ in 0..ATTEMPTS {
             let before = Identity::at(path).map_err(file)?;
-            let opened = connection::open(path, flags);
+            let opened = file::connection::open(path, flags);
             let identity = Identity::at(path).map_err(file)?;
             let connection = match opened {
                 Err(_) if before.is_some() && identity.is_none() => break,
@@ -461,7 +450,7 @@ fn is_not_writable(error: &rusqlite::Error) -> bool {
 
 /// Brings the tables and views of a file that may be large to what this program wants.
 fn bring_up_to_date(transaction: &Connection) -> Result<(), Cause> {
-    room::check(transaction)?;
+    file::disk_space::check(transaction)?;
     migrate(transaction)
 }
 

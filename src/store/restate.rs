@@ -45,8 +45,9 @@ fn raise_cookie(transaction: &Connection) -> rusqlite::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{MIGRATIONS, MigrationKind, apply, connection};
     use super::*;
+    use crate::store::file::connection;
+    use crate::store::{MIGRATIONS, MigrationKind, apply};
 
     fn restating() -> usize {
         MIGRATIONS.iter().position(|step| step.kind == MigrationKind::Restates).expect("there is one")

@@ -7,10 +7,10 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{Options, by_name};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::source::Folder;
 use profdb::store::{Database, RunMeta};
 use rusqlite::Connection;

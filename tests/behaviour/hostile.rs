@@ -14,9 +14,9 @@ use crate::support::allocation;
 use crate::support::built::built;
 use crate::support::case_files::{entries, files};
 use crate::support::protobuf::{field, varint};
-use profdb::error::ImportError;
+use profdb::base::error::ImportError;
 use profdb::importers::{FORMATS, by_name};
-use profdb::tree::Totals;
+use profdb::profile::Totals;
 
 /// What an import may take, however small the input is.
 const MEMORY: usize = 64 << 20;

@@ -17,11 +17,11 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::random::Random;
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::export::{self, EXPORTS, ExportError};
-use profdb::import::{import, meta};
 use profdb::importers::{Options, by_name};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::report::{self, Argument, REPORTS, header};
 use profdb::store::{APPLICATION_ID, Database, RunMeta, StoreError};
 use rusqlite::Connection;

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::report::render::{self, Format, Layout, render};
 use profdb::report::{self, Argument, Request};
 use profdb::store::Database;

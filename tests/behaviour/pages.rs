@@ -8,14 +8,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, RunFact, Sink, Unit};
-use profdb::import::{self, Failure, Imported, import, meta};
 use profdb::importers::{Options, by_name};
 use profdb::input::{Fingerprint, Input, Limits};
+use profdb::pipeline::{Failure, Imported, import, meta};
+use profdb::profile::{Batch, Output, TreeBuilder};
 use profdb::source::Folder;
 use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError, remove_abandoned};
-use profdb::tree::{Batch, Output, TreeBuilder};
 use rusqlite::types::Value;
 
 use crate::support::faults::growing;
@@ -356,12 +356,12 @@ fn long_csv(rows: usize) -> Vec<u8> {
 }
 
 /// Imports one row; `meanwhile` happens when all rows have been read, and the file is not in its place yet.
-fn import_one(path: &Path, title: &str, meanwhile: impl FnOnce()) -> Result<Imported, import::Failure> {
+fn import_one(path: &Path, title: &str, meanwhile: impl FnOnce()) -> Result<Imported, Failure> {
     import_rows(path, CSV, title, meanwhile)
 }
 
 /// The same with other rows.
-fn import_rows(path: &Path, csv: &[u8], title: &str, meanwhile: impl FnOnce()) -> Result<Imported, import::Failure> {
+fn import_rows(path: &Path, csv: &[u8], title: &str, meanwhile: impl FnOnce()) -> Result<Imported, Failure> {
     let stop = Stop::default();
     let input = Input::new(Box::new(csv), Limits::default(), stop.clone()).expect("the text is readable");
     let format = by_name("dyalog_csv").expect("the format is there");

@@ -11,10 +11,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::case_files::{entries, files};
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{FORMATS, Format, Options, detect};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::report::{self, Argument, Base, NameSyntax, REPORTS, Report, ReportError, Request, Value};
 use profdb::store::{Database, RunInfo, RunMeta, StoreError};
 use serde_json::{Map, Value as Json};

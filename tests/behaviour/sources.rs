@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use profdb::error::Stop;
-use profdb::import::{Failure, Imported, import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{Options, by_name};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{Failure, Imported, import, meta};
 use profdb::source::Folder;
 use profdb::store::{APPLICATION_ID, CHECKS, Database, RunMeta};
 

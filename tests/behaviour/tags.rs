@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::events::{
     Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, MetricId, RunFact, Sample, Sink as _, Unit,
 };
 use profdb::input::Fingerprint;
+use profdb::profile::{Batch, Output, TreeBuilder};
 use profdb::report::{self, Argument, ReportError, Request, Value};
 use profdb::store::{CHECKS, Database, RunMeta};
-use profdb::tree::{Batch, Output, TreeBuilder};
 use proptest::collection::{btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::export::{EXPORTS, Export, ExportError, LARGE_OUTPUT, Request};
-use profdb::import::{import, meta};
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::report::render::{Format, Layout, render};
 use profdb::report::{self, ReportError};
 use profdb::store::{Database, RunInfo};

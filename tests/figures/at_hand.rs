@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use crate::support::mutate::mutate;
 use crate::support::random::Random;
-use profdb::error::{Position, Stop};
+use profdb::base::error::{Position, Stop};
+use profdb::events::recorder::Recorder;
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
-use profdb::recorder::Recorder;
 
 /// Formats that take records from the buffer.
 const FORMATS: [&str; 3] = ["dyalog_csv", "dyalog_xml", "lispworks_tree"];

@@ -8,11 +8,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::export::{self, Request};
-use profdb::import::{import, meta};
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::store::{Database, RunInfo};
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::Event;

@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::events::{
     Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Line, MetricId, RunFact, Sink, Unit,
 };
-use profdb::tree::{Batch, EdgeRow, InfoFigures, Output, Place, Rows, Totals, TreeBuilder};
+use profdb::profile::{Batch, EdgeRow, InfoFigures, Output, Place, Rows, Totals, TreeBuilder};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

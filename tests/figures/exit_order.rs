@@ -11,10 +11,10 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::report::{self, Argument, ReportError, Request};
 use profdb::store::{Database, StoreError};
 use proptest::collection::vec;

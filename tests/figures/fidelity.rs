@@ -1,14 +1,14 @@
 //! What is asked of runs that know no paths: what totals and edges can tell is told, everything else is refused with what
 //! can be had instead.
 
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::events::{
     Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, RunFact, Sink, Unit,
 };
 use profdb::input::Fingerprint;
+use profdb::profile::{Batch, Output, TreeBuilder};
 use profdb::report::{self, Argument, REPORTS, ReportError, Request, Value};
 use profdb::store::{Database, Outcome, RunMeta, StoreError};
-use profdb::tree::{Batch, Output, TreeBuilder};
 
 /// Name, module and own cost.
 const FUNCTIONS: [(&str, &str, f64); 4] = [("a", "m", 1.0), ("b", "m", 2.0), ("c", "n", 5.0), ("d", "n", 0.5)];

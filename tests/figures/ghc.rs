@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::store::Database;
 
 const EXACT: [&str; 5] =

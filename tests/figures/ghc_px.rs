@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use profdb::error::Stop;
+use profdb::base::error::Stop;
+use profdb::events::recorder::Recorder;
 use profdb::importers::{self, Confidence, Options};
 use profdb::input::{Input, Limits};
-use profdb::recorder::Recorder;
 
 /// Nanoseconds per tick of both samples.
 const TICK: f64 = 20e6;

@@ -10,11 +10,11 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
+use profdb::events::recorder::Recorder;
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
-use profdb::recorder::Recorder;
+use profdb::pipeline::{import, meta};
 use profdb::store::Database;
 use rusqlite::Row;
 

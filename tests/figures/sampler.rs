@@ -8,10 +8,10 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{self, Options};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::store::Database;
 use rusqlite::Row;
 use serde_json::Value;

@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use profdb::error::{ImportError, Stop};
+use profdb::base::error::{ImportError, Stop};
 use profdb::events::{
     Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, Note, RunFact, Sample,
     Severity, Sink, Unit,
 };
-use profdb::tree::{Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, Place, Totals, TreeBuilder};
+use profdb::profile::{Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, Place, Totals, TreeBuilder};
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 

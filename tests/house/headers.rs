@@ -1,9 +1,9 @@
 //! Headers of reports say what their statements take and give.
 
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{Options, by_name};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::report::header::{self, Parameter};
 use profdb::report::{self, Argument, REPORTS, Report, Request};
 use profdb::store::Database;

@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{Options, by_name};
 use profdb::input::{Input, Limits};
+use profdb::pipeline::{import, meta};
 use profdb::report::{self, Argument, NameSyntax, REPORTS, Request};
 use profdb::store::Database;
 

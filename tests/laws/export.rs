@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use libtest_mimic::Failed;
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::export::{self, Export, Request};
-use profdb::import::{import, meta};
 use profdb::importers::{self, Format, Options};
+use profdb::pipeline::{import, meta};
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
 

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use profdb::error::{ImportError, Stop};
-use profdb::import::{Imported, import, meta};
+use profdb::base::error::{ImportError, Stop};
+use profdb::events::recorder::Recorder;
 use profdb::importers::{self, Confidence, FORMATS, Format, Options};
 use profdb::input::{Input, Limits};
-use profdb::recorder::Recorder;
+use profdb::pipeline::{Imported, import, meta};
 use profdb::report::{self, Argument, Request, Value};
 use profdb::source::Folder;
 use profdb::store::{CHECKS, Database, Outcome, RunMeta, StoreError};

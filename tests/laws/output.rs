@@ -2,10 +2,10 @@
 //! found.
 
 use libtest_mimic::Failed;
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, RunFact, Sink, Unit};
-use profdb::import::{import, meta};
 use profdb::importers::{Confidence, Format, Options};
+use profdb::pipeline::{import, meta};
 use profdb::report::header::{Column, Kind, Needs, Parameter};
 use profdb::report::render::{self, Layout, plain, render};
 use profdb::report::{self, Answer, Argument, REPORTS, Report, Request, Value};

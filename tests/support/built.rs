@@ -1,9 +1,9 @@
 //! What an importer makes of bytes, as far as the builder takes it.
 
-use profdb::error::{ImportError, Stop};
+use profdb::base::error::{ImportError, Stop};
 use profdb::importers::{Format, Options};
 use profdb::input::{Fingerprint, Input, Limits};
-use profdb::tree::{Batch, Output, Totals, TreeBuilder};
+use profdb::profile::{Batch, Output, Totals, TreeBuilder};
 
 /// Takes rows and forgets them.
 struct Nowhere;

@@ -12,16 +12,16 @@ use std::fs;
 use std::io::{self, BufRead, Write};
 use std::time::{Duration, Instant};
 
-use profdb::error::{ImportError, Stop};
+use profdb::base::error::{ImportError, Stop};
 use profdb::export::{self, EXPORTS, ExportError};
-use profdb::import::meta;
 use profdb::importers::{self, FORMATS, Format, Options};
 use profdb::input::{Fingerprint, Input, Limits};
+use profdb::pipeline::meta;
+use profdb::profile::{Batch, Output, Totals};
 use profdb::report::path::{self, Name, Operator};
 use profdb::report::{self, Argument, Base, NameSyntax, REPORTS, ReportError, header};
-use profdb::separators::Separators;
 use profdb::store::{Database, RunMeta, StoreError};
-use profdb::tree::{Batch, Output, Totals};
+use profdb::text::separators::Separators;
 
 use super::allocation;
 use super::built::{built, built_into};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter::successors;
 
 use profdb::events::{Cost, EdgeKind, FunctionId, MetricId};
-use profdb::tree::{CostRow, EdgeRow, Figures, InfoFigures, InfoRow, NodeRow, Place as RowPlace};
+use profdb::profile::{CostRow, EdgeRow, Figures, InfoFigures, InfoRow, NodeRow, Place as RowPlace};
 
 use crate::support::streams::{Node, Place, Spot, Stack, Stream};
 

@@ -3,11 +3,11 @@
 use std::fmt::{self, Debug, Formatter};
 use std::iter::successors;
 
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, RunFact, Sink, Unit};
 use profdb::input::Fingerprint;
+use profdb::profile::{Batch, Output, TreeBuilder};
 use profdb::store::{Database, Outcome, RunMeta};
-use profdb::tree::{Batch, Output, TreeBuilder};
 use proptest::array::uniform3;
 use proptest::collection::vec;
 use proptest::option;

@@ -11,13 +11,13 @@ use super::{
     ABSENT, BACK_EDGES, FACTS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, METRIC, METRICS, NAMES, NO_NAME,
     PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS, lose_raw_names, lose_total,
 };
-use crate::dyalog_files::{Rows, Said, Style, Timer, Times, V0_9, V1_37};
 use crate::events::Kind;
 use crate::export::{ExportError, Layout, Loss, Losses, Profile};
 use crate::report::header::Kind as CellKind;
 use crate::report::render::Shown;
 use crate::report::{ReportError, Value};
 use crate::store::{LineRow, MetricInfo, RunInfo};
+use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times, V0_9, V1_37};
 
 /// The layouts of the two versions whose files are known.
 pub(in crate::export) const LAYOUTS: &[Layout] = &[OLD, NEW];

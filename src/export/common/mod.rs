@@ -10,11 +10,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{Call, ExportError, Loss, Losses, Profile};
-use crate::escape::{self, Part};
 use crate::events::Kind;
 use crate::options::{OptionDef, Takes};
 pub(super) use crate::report::render::NO_NAME;
 use crate::store::{FunctionRow, MetricInfo};
+use crate::text::escape;
+use crate::text::escape::Part;
 
 pub(super) const LINES: Loss =
     Loss { name: "lines", what: "lines of functions; their cost is in that of the function", of: "nodes" };

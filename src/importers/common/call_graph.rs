@@ -7,8 +7,8 @@ use hashbrown::{HashMap, HashSet};
 
 use super::counted::many;
 use super::names::{Name, Names};
-use crate::components::components;
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
+use crate::base::scc::components;
 use crate::events::{
     Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Note, Severity, Sink,
 };

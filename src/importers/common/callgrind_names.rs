@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::callgrind_words::number;
 use super::names::{Name, Names};
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 
 /// What the numbers of names are counted by.
 #[derive(Clone, Copy)]

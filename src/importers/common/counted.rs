@@ -1,6 +1,6 @@
 //! What may happen often, and gets one note.
 
-use crate::error::Position;
+use crate::base::error::Position;
 use crate::events::{Note, Severity, Sink};
 
 /// How often something happened, and where and what it was first in the file, in whatever order it is added.

@@ -5,10 +5,10 @@ use std::fmt;
 
 use hashbrown::HashMap;
 
-use crate::compiled_names::readable;
 use crate::events::{
     Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact, Sample, Sink, Unit,
 };
+use crate::text::compiled_names::readable;
 
 /// Passes everything on, functions by their readable names. Several raw names may read alike (instances of a generic
 /// function): they stay several functions, told apart by their numbers.
@@ -91,7 +91,7 @@ impl Sink for Demangler<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::Recorder;
+    use crate::events::recorder::Recorder;
 
     #[test]
     fn instances_of_a_function_stay_apart() {

@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 use hashbrown::DefaultHashBuilder;
 use prefetch_index::prefetch_index;
 
-use crate::hash_index::HashIndex;
+use crate::base::hash_index::HashIndex;
 
 /// Names, numbered in the order in which they come.
 #[derive(Default)]

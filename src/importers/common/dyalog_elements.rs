@@ -7,7 +7,7 @@ use quick_xml::errors::{IllFormedError, SyntaxError};
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use crate::error::{ImportError, Position, quote};
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Note, Severity, Sink};
 use crate::input::Input;
 

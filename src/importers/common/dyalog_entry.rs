@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::apl_numbers::{count, depth, known, line_number, nanoseconds};
 use super::dyalog_rows::{Layout, Pair, Row, Rows};
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 use crate::input::Input;
 
 /// What an entry says, and where in the bytes it stands.

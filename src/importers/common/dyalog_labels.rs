@@ -8,9 +8,9 @@
 
 use super::counted::{Counted, many};
 use super::dyalog_rows::{Known, Layout, Pair, as_cost, note};
-use crate::dyalog_files::{V1_37, corrects_trees};
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 use crate::events::{Severity, Sink};
+use crate::text::dyalog_files::{V1_37, corrects_trees};
 
 /// Times are printed to 0.001 ms at the coarsest, so a pair that differs by more than twice that differs. In ns.
 const NOISE: f64 = 2000.0;

@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use super::counted::{Counted, many};
 use super::dictionary::Dictionary;
 use super::dyalog_labels::{Labels, Verdict, tolerance};
-use crate::error::{ImportError, Position, quote};
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink, Unit,
 };

@@ -7,7 +7,7 @@
 use super::call_graph::Figure;
 use super::counted::many;
 use super::exit_tree::ExitTree;
-use crate::error::Position;
+use crate::base::error::Position;
 use crate::events::Unit;
 
 /// How figures of a metric may differ from what they are made of.

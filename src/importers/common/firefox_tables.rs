@@ -2,8 +2,8 @@
 
 use super::counted::many;
 use super::json::{Ends, Reader, Within, column};
-use crate::error::{ImportError, Position};
-use crate::escape;
+use crate::base::error::{ImportError, Position};
+use crate::text::escape;
 
 /// Stands for `null` and -1 in columns.
 pub(in crate::importers) const NONE: u32 = u32::MAX;

@@ -11,11 +11,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::counted::Counted;
+use crate::base::error::{ImportError, Position, quote};
 use crate::cost_centres::ROOT;
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
 use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit};
 use crate::importers::{OptionDef, Options, Takes};
+use crate::text::escape;
 
 /// The option that counts the built-in centres.
 pub(in crate::importers) const WITH_BUILTINS: OptionDef = OptionDef {

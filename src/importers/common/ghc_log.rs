@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::counted::Counted;
 use super::ghc::real;
+use crate::base::error::Position;
 use crate::cost_centres::{BUILT_IN, ROOT, made_up};
-use crate::error::Position;
 use crate::events::{
     Cost, Edge, EdgeKind, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
 };

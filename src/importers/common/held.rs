@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use hashbrown::HashMap;
 
-use crate::error::Position;
+use crate::base::error::Position;
 
 /// Merged stacks of frames `F`, each with a value `V`, in the order in which they first came. Takes room for every
 /// distinct end of a stack once: deep stacks share what they have in common on the outside.

@@ -8,7 +8,7 @@ use std::io::Read;
 
 use super::counted::Counted;
 use super::utf16::{half, utf16};
-use crate::error::{ImportError, Position, quote};
+use crate::base::error::{ImportError, Position, quote};
 use crate::input::Input;
 
 /// Bytes read at a time.
@@ -601,7 +601,7 @@ pub(in crate::importers) fn column<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Stop;
+    use crate::base::error::Stop;
     use crate::input::Limits;
 
     #[test]
@@ -628,7 +628,7 @@ mod tests {
         let mut input = Input::new(Box::new(json.as_bytes()), Limits::default(), Stop::default())?;
         let mut text = Vec::new();
         Reader::new(&mut input).text(Ends::Quote, &mut text)?;
-        Ok(crate::escape::owned(text))
+        Ok(crate::text::escape::owned(text))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use crate::error::{ImportError, Position, quote};
+use crate::base::error::{ImportError, Position, quote};
 use crate::input::Input;
 
 /// A whole number without sign that fits.

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use byteorder::{ByteOrder, LE};
 
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::input::Input;
+use crate::text::escape;
 
 /// Objects within each other; profiles have 4.
 const DEEPEST: u32 = 16;

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::escape;
+use crate::text::escape;
 
 /// The number of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

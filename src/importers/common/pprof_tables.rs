@@ -7,9 +7,9 @@ use hashbrown::HashMap;
 
 use super::counted::{Counted, many};
 use super::protobuf::{Bytes, Field};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::Sink;
+use crate::text::escape;
 
 /// Sample types of one file: the memory for open nodes is a multiple of it. The metrics of any other format fit.
 const SAMPLE_TYPES: usize = 128;

@@ -1,6 +1,6 @@
 //! The wire format of Protocol Buffers: tagged fields, without a schema. Every position is that of the byte in the input.
 
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 use crate::input::Input;
 
 /// Bytes of the longest number.

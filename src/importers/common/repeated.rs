@@ -1,6 +1,6 @@
 //! Names that a file holds once and uses often.
 
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 
 /// Bytes of names that a byte of the file may stand for: a few bytes can refer to a text of any length. Profiles stay
 /// below 10.

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::counted::{Counted, many};
-use crate::error::{Position, quote};
+use crate::base::error::{Position, quote};
 use crate::events::{Severity, Sink};
 
 /// What profiles are called that Austin's converter makes, one for each metric of each thread, and the metric.

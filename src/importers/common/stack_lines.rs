@@ -11,7 +11,7 @@ use prefetch_index::prefetch_index;
 use smallvec::SmallVec;
 
 use super::dictionary::Dictionary;
-use crate::error::{ImportError, Position};
+use crate::base::error::{ImportError, Position};
 use crate::events::{Frame, MetricId, Sample, Sink};
 use crate::input::{HEAD, Input};
 
@@ -204,10 +204,10 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
-    use crate::error::Stop;
+    use crate::base::error::Stop;
     use crate::events::FunctionDef;
+    use crate::events::recorder::Recorder;
     use crate::input::Limits;
-    use crate::recorder::Recorder;
 
     /// The frames that were asked for, and the lines that asked.
     #[derive(Default)]

@@ -4,9 +4,9 @@ use hashbrown::HashMap;
 
 use super::counted::{Counted, many};
 use super::json::{Ends, Reader, Within};
-use crate::error::{ImportError, Position, quote};
-use crate::escape;
+use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Severity, Sink};
+use crate::text::escape;
 
 /// Reads functions, and counts members of objects that nobody knows.
 #[derive(Default)]

@@ -13,11 +13,11 @@ use csv_core::{QuoteStyle, WriterBuilder};
 use super::number::{Scale, fixed, shortest, significant};
 use super::xml::apl;
 use super::{Layout, NO_NAME, RenderError, Shown, shown};
-use crate::dyalog_files::{Rows, Style};
 use crate::report::header::Kind;
 use crate::report::{Answer, Value};
-use crate::separators::Separators;
 use crate::store::MetricInfo;
+use crate::text::dyalog_files::{Rows, Style};
+use crate::text::separators::Separators;
 
 pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
     let scale = layout.scale(answer.subject.as_ref())?;

@@ -15,8 +15,8 @@ pub use number::Unit;
 
 use super::header::{Column, Kind};
 use super::{Answer, Subject};
-use crate::separators::Separators;
 use crate::store::{MetricInfo, StoreError};
+use crate::text::separators::Separators;
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,9 +15,9 @@ use std::io::{self, Write};
 
 use super::number::{Scale, milliseconds, shortest, significant};
 use super::{Layout, NO_NAME, RenderError, Shown, shown};
-use crate::dyalog_files::{Rows, Said, Style, Timer, Times};
 use crate::report::header::Kind;
 use crate::report::{Answer, Subject, Value};
+use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times};
 
 pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
     let exclusive = layout.flags.iter().any(|flag| flag == "exclusive");

@@ -11,13 +11,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use profdb::base::error::Stop;
 use profdb::cli;
-use profdb::error::Stop;
 use profdb::export::EXPORTS;
-use profdb::import::{import, meta};
 use profdb::importers::{self, FORMATS};
 use profdb::input::{HEAD, Input, Limits};
 use profdb::options::Takes;
+use profdb::pipeline::{import, meta};
 use profdb::report::header::{Column, Kind, Needs, Parameter, ParameterDef};
 use profdb::report::{REPORTS, Report};
 use profdb::store::Database;

@@ -68,7 +68,14 @@ const KEYWORDS: &str = "
 #[test]
 fn importers_know_input_and_sink_only() {
     let mut forbidden = vec!["rusqlite", "std::fs", "std::net", "std::process", "std::thread"];
-    forbidden.extend(["crate::cli", "crate::import", "crate::report", "crate::store", "crate::tree"]);
+    forbidden.extend([
+        "crate::cli",
+        "crate::pipeline",
+        "crate::profile",
+        "crate::report",
+        "crate::sqlite",
+        "crate::store",
+    ]);
     forbidden.extend(PRINTING);
     wall(
         "An importer knows Input and Sink and nothing else: no SQL, no files, no screen, no threads.",
@@ -77,9 +84,29 @@ fn importers_know_input_and_sink_only() {
     );
 }
 
+/// Who stands below everything sees nothing of it.
+#[test]
+fn base_and_file_format_know_nothing_of_profiles() {
+    let above = [
+        "crate::cli",
+        "crate::events",
+        "crate::export",
+        "crate::importers",
+        "crate::input",
+        "crate::pipeline",
+        "crate::profile",
+        "crate::report",
+        "crate::source",
+        "crate::store",
+        "crate::text",
+    ];
+    wall("src/base is below everything.", |path| path.starts_with("src/base/"), &above);
+    wall("src/sqlite is SQLite's file format, and nothing of profdb.", |path| path.starts_with("src/sqlite/"), &above);
+}
+
 #[test]
 fn sqlite_is_opened_in_one_place() {
-    let place = "src/store/connection.rs";
+    let place = "src/store/file/connection.rs";
     let mut opened = Vec::new();
     for (path, text) in sources().filter(|(path, _)| path.starts_with("src/") && is_a(path, "rs")) {
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -92,13 +119,13 @@ fn sqlite_is_opened_in_one_place() {
     }
     assert!(opened.iter().any(|at| at.starts_with(place)), "{place} opens nothing");
     opened.retain(|at| !at.starts_with(place));
-    nothing("Only store/connection.rs opens SQLite, so that no connection is without its guards.", &opened);
+    nothing("Only src/store/file/connection.rs opens SQLite, so that no connection is without its guards.", &opened);
 }
 
 #[test]
 fn writers_know_profile_and_output_only() {
     let mut forbidden = vec!["std::fs", "std::net", "std::process", "std::thread"];
-    forbidden.extend(["crate::cli", "crate::import", "crate::importers", "crate::tree"]);
+    forbidden.extend(["crate::cli", "crate::importers", "crate::pipeline", "crate::profile", "crate::sqlite"]);
     forbidden.extend(PRINTING);
     wall(
         "A writer sees a profile and somewhere to write to: no files, no screen, no importers.",
@@ -152,9 +179,9 @@ fn no_name_of_a_metric_decides() {
 }
 
 #[test]
-fn events_and_tree_know_neither_io_nor_sql() {
+fn events_and_profile_know_neither_io_nor_sql() {
     const RULE: &str = "The words of importers and the builder are pure: no I/O, no SQL.";
-    let pure = |path: &str| path == "src/events.rs" || path.starts_with("src/tree/");
+    let pure = |path: &str| path.starts_with("src/events/") || path.starts_with("src/profile/");
     wall(RULE, pure, &["std::fs", "std::io", "std::net", "rusqlite", "crate::input", "crate::store"]);
     let statements = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "FROM", "WHERE", "JOIN", "PRAGMA"];
     let mut found = Vec::new();
@@ -190,8 +217,8 @@ fn only_main_exits() {
 #[test]
 fn only_store_and_report_speak_to_sqlite() {
     wall(
-        "Only src/store and src/report say rusqlite: add a method there.",
-        |path| !path.starts_with("src/store/") && !path.starts_with("src/report/"),
+        "Only src/sqlite, src/store and src/report say rusqlite: add a method there.",
+        |path| !["src/sqlite/", "src/store/", "src/report/"].iter().any(|known| path.starts_with(known)),
         &["rusqlite", "libsqlite3_sys"],
     );
 }

@@ -10,10 +10,10 @@ mod random_runs;
 use std::collections::BTreeMap;
 
 use libtest_mimic::Failed;
-use profdb::error::Stop;
+use profdb::base::error::Stop;
 use profdb::export::{EXPORTS, Export, ExportError, Request};
-use profdb::import::{import, meta};
 use profdb::importers::{self, Options};
+use profdb::pipeline::{import, meta};
 use profdb::report::ReportError;
 use profdb::store::{Database, RunInfo};
 

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use libtest_mimic::Failed;
-use profdb::error::Stop;
-use profdb::import::{import, meta};
+use profdb::base::error::Stop;
 use profdb::importers::{Confidence, Format, Options};
+use profdb::pipeline::{import, meta};
 use profdb::store::Database;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;

@@ -1,0 +1,7 @@
+//! What everything else may use: errors, threads, limits of the system, and data structures without a subject.
+
+pub mod error;
+pub(crate) mod hash_index;
+pub mod limits;
+pub(crate) mod scc;
+pub(crate) mod threads;

@@ -1,0 +1,693 @@
+//! Bytes from anywhere, with their position: decompression, limits and the wish to stop. Knows no format.
+//!
+//! ```text
+//! file | Pipe (keeps) -> Passed (counts, hashes) -> as it is                      -> Input (position, limits, stop)
+//!                                                -> gzip | zstd, Bounded (ratio) ->
+//! ```
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, BufRead, Read, Seek};
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::base::error::{ImportError, Position, Stop};
+use rewind::{Pipe, Source};
+use sha256::Hasher;
+use shared_buffer::Buffer;
+
+/// How much of the beginning formats may look at to recognise a file, in bytes.
+pub const HEAD: usize = 16 * 1024;
+
+/// Bytes read at a time: large enough that a read costs nothing against parsing, small enough to stay in the cache.
+const BUFFER: usize = 256 * 1024;
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+
+/// What an input may ask of us. Each limit is named in the message that reports it.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of one record (a line, a tag with its attributes, a text): the memory that one of them may take.
+    pub record: u64,
+    /// Decompressed bytes per compressed byte, looked at above [`Limits::ratio_floor`]. Deflate cannot do more than
+    /// 1,032; profiles seldom pass 60.
+    pub ratio: u64,
+    /// Decompressed bytes below which the ratio does not matter.
+    pub ratio_floor: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { record: 16 << 20, ratio: 500, ratio_floor: 64 << 20 }
+    }
+}
+
+/// What is known of the bytes that have passed: their number and their SHA-256.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// Bytes as they are stored, before decompression.
+    pub bytes: u64,
+    /// SHA-256 of the same bytes.
+    pub sha256: [u8; 32],
+}
+
+/// Counts and hashes what a source delivers.
+struct Tap<'a> {
+    source: Rc<RefCell<dyn Source + 'a>>,
+    passed: Rc<Passed>,
+}
+
+struct Passed {
+    bytes: Cell<u64>,
+    hasher: Hasher,
+}
+
+impl Passed {
+    fn start() -> Rc<Self> {
+        Rc::new(Self { bytes: Cell::new(0), hasher: Hasher::default() })
+    }
+
+    /// Counts and hashes bytes that nobody changes any more.
+    fn share(&self, buffer: Arc<[u8]>, new: Range<usize>) {
+        self.bytes.set(self.bytes.get() + new.len() as u64);
+        self.hasher.update_shared(buffer, new);
+    }
+
+    /// What has passed. Nobody else may be left who reads.
+    fn fingerprint(passed: Rc<Self>) -> Fingerprint {
+        let passed = Rc::into_inner(passed).expect("nobody else is left who reads");
+        Fingerprint { bytes: passed.bytes.get(), sha256: passed.hasher.finish() }
+    }
+}
+
+impl Read for Tap<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.borrow_mut().read(buffer)?;
+        self.passed.bytes.set(self.passed.bytes.get() + read as u64);
+        self.passed.hasher.update(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
+}
+
+/// Refuses to decompress what grows beyond reason.
+struct Bounded<'a> {
+    reader: Box<dyn Read + 'a>,
+    compression: &'static str,
+    passed: Rc<Passed>,
+    delivered: u64,
+    limits: Limits,
+}
+
+impl<'a> Bounded<'a> {
+    /// Decompresses what the magic number in front says, if it says so.
+    fn new(magic: &[u8], tap: Tap<'a>, limits: Limits) -> io::Result<Option<Self>> {
+        let passed = Rc::clone(&tap.passed);
+        let whole = io::Cursor::new(magic.to_vec()).chain(tap);
+        let (compression, reader): (_, Box<dyn Read + 'a>) = if magic.starts_with(GZIP) {
+            ("gzip", Box::new(flate2::read::MultiGzDecoder::new(whole)))
+        } else if magic == ZSTD {
+            ("zstd", Box::new(zstd::stream::read::Decoder::new(whole)?))
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Self { reader, compression, passed, delivered: 0, limits }))
+    }
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer).map_err(|error| {
+            io::Error::new(error.kind(), format!("the {} data are damaged or cut ({error})", self.compression))
+        })?;
+        self.delivered += read as u64;
+        let compressed = self.passed.bytes.get();
+        if self.delivered > self.limits.ratio_floor && self.delivered / compressed.max(1) > self.limits.ratio {
+            return Err(io::Error::other(format!(
+                "the data decompress to more than {} times their size (limit: decompression ratio); what a tool of its \
+                 own has decompressed is read without it",
+                self.limits.ratio
+            )));
+        }
+        Ok(read)
+    }
+}
+
+/// A source of bytes that knows where it stands.
+///
+/// It is a [`BufRead`], so that the `quick-xml` and `csv` readers can sit on top of it. Whoever reads through such a
+/// library calls [`Input::begin_record`] between records and turns the library's errors into ours with
+/// [`Input::failure`].
+pub struct Input<'a> {
+    source: Rc<RefCell<dyn Source + 'a>>,
+    /// `None` if the source's bytes are those wanted.
+    decoder: Option<Bounded<'a>>,
+    passed: Rc<Passed>,
+    /// What had passed before a restart, if that was all.
+    before: Option<Fingerprint>,
+    buffer: Buffer,
+    start: usize,
+    end: usize,
+    ended: bool,
+    /// The [position](Input::position), in words of their own: what has been written in two pieces is slow to read as one,
+    /// and every record wants to know it.
+    byte: u64,
+    line: u64,
+    has_lines: bool,
+    record: u64,
+    place: Rc<Cell<Position>>,
+    limits: Limits,
+    stop: Stop,
+    failure: Option<ImportError>,
+    hides: bool,
+}
+
+impl<'a> Input<'a> {
+    /// Starts to read what cannot be read twice, such as a pipe: peels gzip or zstd (by their magic numbers, whatever the
+    /// name of the file) and a UTF-8 byte order mark, and makes the [`head`](Self::head) available.
+    ///
+    /// # Errors
+    /// When the first bytes cannot be read.
+    pub fn new(reader: Box<dyn Read + 'a>, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
+        Self::of(Rc::new(RefCell::new(Pipe::new(reader))), limits, stop)
+    }
+
+    /// The same for what can go back to its first byte, such as a file.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn seekable(reader: impl Read + Seek + 'a, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
+        Self::of(Rc::new(RefCell::new(reader)), limits, stop)
+    }
+
+    fn of(source: Rc<RefCell<dyn Source + 'a>>, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
+        let start = Position { byte: 0, line: Some(1) };
+        let mut input = Self {
+            source,
+            decoder: None,
+            passed: Passed::start(),
+            before: None,
+            buffer: Buffer::new(BUFFER),
+            start: 0,
+            end: 0,
+            ended: false,
+            byte: 0,
+            line: 1,
+            has_lines: true,
+            record: 0,
+            place: Rc::new(Cell::new(start)),
+            limits,
+            stop,
+            failure: None,
+            hides: false,
+        };
+        input.begin()?;
+        Ok(input)
+    }
+
+    /// Stands in front of the first byte of a source that does so, too.
+    fn begin(&mut self) -> Result<(), ImportError> {
+        (self.start, self.end, self.ended) = (0, 0, false);
+        (self.byte, self.line, self.record) = (0, 1, 0);
+        let position = self.position();
+        self.place.set(position);
+        let mut tap = Tap { source: Rc::clone(&self.source), passed: Rc::clone(&self.passed) };
+        let peeled = magic(&mut tap).and_then(|magic| Ok((Bounded::new(&magic, tap, self.limits)?, magic)));
+        let (decoder, magic) = peeled.map_err(|source| ImportError::Read { position, source })?;
+        self.decoder = decoder;
+        if self.decoder.is_none() {
+            // They have passed.
+            let front = self.buffer.turn(0..0).get_mut(..magic.len());
+            front.unwrap_or_default().copy_from_slice(&magic);
+            self.end = magic.len();
+        }
+        self.fill(HEAD)?;
+        if self.available().starts_with(BYTE_ORDER_MARK) {
+            self.consume(BYTE_ORDER_MARK.len());
+        }
+        Ok(())
+    }
+
+    /// Says that there may be a [`restart`](Self::restart): to be called before anything is read. What cannot go back by
+    /// itself is kept from here on, in memory while it is small, then in a temporary file.
+    pub fn keep(&mut self) {
+        self.source.borrow_mut().keep();
+    }
+
+    /// Goes back to the first byte, as if nothing had been read. Only after [`keep`](Self::keep).
+    ///
+    /// # Errors
+    /// When the first bytes cannot be read once more.
+    pub fn restart(&mut self) -> Result<(), ImportError> {
+        let position = self.position();
+        let restarted = self.source.borrow_mut().restart();
+        restarted.map_err(|source| ImportError::Read { position, source })?;
+        // With the decoder goes the last one that counts.
+        self.decoder = None;
+        let passed = std::mem::replace(&mut self.passed, Passed::start());
+        self.before = self.ended.then(|| Passed::fingerprint(passed));
+        self.begin()
+    }
+
+    /// The first bytes that have not been consumed: [`HEAD`] of them if the input is that long.
+    #[must_use]
+    pub fn head(&self) -> &[u8] {
+        let rest = self.available();
+        rest.get(..HEAD).unwrap_or(rest)
+    }
+
+    /// Where the next byte comes from.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position { byte: self.byte, line: self.has_lines.then_some(self.line) }
+    }
+
+    /// Says that a record starts here, for [`Limits::record`] and [`Input::place`].
+    pub fn begin_record(&mut self) {
+        self.begin_record_at(self.position());
+    }
+
+    /// The same for a library that has read ahead: the record started at another place.
+    pub fn begin_record_at(&mut self, position: Position) {
+        self.record = self.byte;
+        self.place.set(position);
+    }
+
+    /// Where the current record started, for whoever listens to what the importer says about it.
+    #[must_use]
+    pub fn place(&self) -> Rc<Cell<Position>> {
+        Rc::clone(&self.place)
+    }
+
+    /// Says that the input has no lines: positions are bytes only.
+    pub fn has_no_lines(&mut self) {
+        self.has_lines = false;
+        self.place.set(self.position());
+    }
+
+    /// Reads a line without its end (LF or CRLF) as the next record. Says where it started, `None` at the end of the
+    /// input.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or the line is longer than a record may be.
+    pub fn read_line(&mut self, line: &mut Vec<u8>) -> Result<Option<Position>, ImportError> {
+        line.clear();
+        self.begin_record();
+        let start = self.position();
+        if self.read_until(b'\n', line).is_err() {
+            return Err(self.failure.take().unwrap_or(ImportError::Stopped));
+        }
+        if line.is_empty() {
+            return Ok(None);
+        }
+        if line.ends_with(b"\n") {
+            line.pop();
+            if line.ends_with(b"\r") {
+                line.pop();
+            }
+        }
+        Ok(Some(start))
+    }
+
+    /// The same without a copy, where all of the line is in the buffer; else the line is in `line`. The CR of a CRLF is left
+    /// out also where the input was cut between the two.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn next_line<'l>(&'l mut self, line: &'l mut Vec<u8>) -> Result<Option<(Position, &'l [u8])>, ImportError> {
+        let Some(length) = memchr::memchr(b'\n', self.at_hand()) else {
+            let Some(start) = self.read_line(line)? else {
+                return Ok(None);
+            };
+            if self.byte - start.byte == line.len() as u64 && line.ends_with(b"\r") {
+                line.pop();
+            }
+            return Ok(Some((start, line)));
+        };
+        self.begin_record();
+        let (start, first) = (self.position(), self.start);
+        self.consume_counted(length + 1, 1);
+        let line = self.buffer.get(first..first + length).unwrap_or_default();
+        Ok(Some((start, line.strip_suffix(b"\r").unwrap_or(line))))
+    }
+
+    /// Bytes that can be had without reading, perhaps none: for a reader that takes whole records from here, and another
+    /// way where there is none.
+    #[must_use]
+    pub fn at_hand(&self) -> &[u8] {
+        if self.hides { &[] } else { self.available() }
+    }
+
+    /// Leaves nothing [at hand](Self::at_hand) from now on, so that every record takes the other way: for tests that
+    /// compare the two.
+    pub fn hide_what_is_at_hand(&mut self) {
+        self.hides = true;
+    }
+
+    /// Consumes bytes of which the caller knows how many line ends they hold.
+    pub fn consume_counted(&mut self, count: usize, lines: u64) {
+        let count = count.min(self.end - self.start);
+        self.byte += count as u64;
+        self.line += lines;
+        self.start += count;
+    }
+
+    /// Reads the next `count` bytes into `bytes`, fewer at the end of the input. Memory grows with what is there, not with
+    /// what is asked for.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or the record grows longer than it may be.
+    pub fn read_bytes(&mut self, count: u64, bytes: &mut Vec<u8>) -> Result<(), ImportError> {
+        bytes.clear();
+        if self.by_ref().take(count).read_to_end(bytes).is_err() {
+            return Err(self.failure.take().unwrap_or(ImportError::Stopped));
+        }
+        Ok(())
+    }
+
+    /// The same without a copy, where all of them are in the buffer; else they are in `bytes`.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn next_bytes<'b>(&'b mut self, count: u64, bytes: &'b mut Vec<u8>) -> Result<&'b [u8], ImportError> {
+        let first = self.start;
+        match usize::try_from(count) {
+            Ok(count) if count <= self.at_hand().len() => {
+                self.consume(count);
+                Ok(self.buffer.get(first..first + count).unwrap_or_default())
+            }
+            _ => {
+                self.read_bytes(count, bytes)?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// The failure of this input, if it is what a library on top of it has just reported.
+    pub fn failure(&mut self) -> Option<ImportError> {
+        self.failure.take()
+    }
+
+    /// Reads what is left and tells what has passed in all, since the last restart.
+    ///
+    /// # Errors
+    /// When the rest cannot be read, or is not what it was before the restart.
+    pub fn finish(mut self) -> Result<Fingerprint, ImportError> {
+        loop {
+            self.consume(self.available().len());
+            self.begin_record();
+            if self.fill(1)? == 0 {
+                break;
+            }
+        }
+        self.decoder = None;
+        let position = self.position();
+        let fingerprint = Passed::fingerprint(self.passed);
+        if self.before.is_some_and(|before| before != fingerprint) {
+            let source = io::Error::other("the file changed while it was read");
+            return Err(ImportError::Read { position, source });
+        }
+        Ok(fingerprint)
+    }
+
+    fn available(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Makes at least `wanted` bytes available (not more than the buffer holds), fewer at the end; says how many there
+    /// are.
+    fn fill(&mut self, wanted: usize) -> Result<usize, ImportError> {
+        while self.end - self.start < wanted && !self.ended {
+            if self.stop.is_set() {
+                return Err(ImportError::Stopped);
+            }
+            if self.byte.saturating_sub(self.record) > self.limits.record {
+                let limit = format!("{} bytes in one record (limit: record size)", self.limits.record);
+                return Err(ImportError::Limit { position: self.position(), limit });
+            }
+            let room = self.buffer.turn(self.start..self.end);
+            (self.start, self.end) = (0, self.end - self.start);
+            let room = room.get_mut(self.end..).unwrap_or_default();
+            let read = match &mut self.decoder {
+                Some(decoder) => decoder.read(room),
+                None => self.source.borrow_mut().read(room).inspect(|read| {
+                    self.passed.share(self.buffer.share(), self.end..self.end + read);
+                }),
+            };
+            match read {
+                Ok(0) => self.ended = true,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(ImportError::Read { position: self.position(), source }),
+            }
+        }
+        Ok(self.end - self.start)
+    }
+}
+
+impl Read for Input<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let count = available.len().min(out.len());
+        if let (Some(to), Some(from)) = (out.get_mut(..count), available.get(..count)) {
+            to.copy_from_slice(from);
+        }
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for Input<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if let Err(error) = self.fill(1) {
+            let text = error.to_string();
+            self.failure = Some(error);
+            return Err(io::Error::other(text));
+        }
+        Ok(self.available())
+    }
+
+    fn consume(&mut self, count: usize) {
+        let gone = self.available().get(..count).unwrap_or_default();
+        let lines = if self.has_lines { memchr::memchr_iter(b'\n', gone).count() } else { 0 };
+        self.consume_counted(count, lines as u64);
+    }
+}
+
+/// The first bytes: as many as say how the others are compressed.
+fn magic(tap: &mut Tap<'_>) -> io::Result<Vec<u8>> {
+    let mut magic = Vec::with_capacity(ZSTD.len());
+    tap.take(ZSTD.len() as u64).read_to_end(&mut magic)?;
+    Ok(magic)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    /// More bytes than a pipe keeps unasked.
+    const LARGE: usize = (1 << 20) + 300_000;
+
+    fn open(bytes: &[u8]) -> Input<'_> {
+        Input::new(Box::new(bytes), Limits::default(), Stop::default()).expect("the head is readable")
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(bytes).expect("a vector takes everything");
+        encoder.finish().expect("a vector takes everything")
+    }
+
+    #[test]
+    fn compressed_input_reads_like_plain_input() {
+        let plain = b"one\ntwo\n".as_slice();
+        let zstd = zstd::encode_all(plain, 1).expect("a vector takes everything");
+        for stored in [plain.to_vec(), gzip(plain), zstd] {
+            let mut input = open(&stored);
+            let mut text = String::new();
+            input.read_to_string(&mut text).expect("readable");
+            assert_eq!(text.as_bytes(), plain);
+            assert_eq!(input.position(), Position { byte: 8, line: Some(3) });
+            let fingerprint = input.finish().expect("nothing is left");
+            assert_eq!(fingerprint.bytes, stored.len() as u64);
+            assert_eq!(fingerprint.sha256, <[u8; 32]>::from(Sha256::digest(&stored)));
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_part_of_the_head() {
+        let mut input = open(b"\xef\xbb\xbfx");
+        assert_eq!(input.head(), b"x");
+        assert_eq!(input.position().byte, 3);
+        assert_eq!(input.fill_buf().expect("readable"), b"x");
+    }
+
+    #[test]
+    fn a_bomb_is_refused_by_name() {
+        let bomb = gzip(&vec![0; 80 << 20]);
+        let mut input = open(&bomb);
+        let failure = loop {
+            input.begin_record();
+            match input.fill_buf() {
+                Ok(bytes) => {
+                    let count = bytes.len();
+                    input.consume(count);
+                }
+                Err(_) => break input.failure().expect("the input keeps its failure"),
+            }
+        };
+        assert!(failure.to_string().contains("limit: decompression ratio"), "{failure}");
+    }
+
+    #[test]
+    fn an_endless_record_is_refused_by_name() {
+        let long = vec![b'x'; 17 << 20];
+        let mut input = open(&long);
+        let mut record = Vec::new();
+        input.read_until(b'\n', &mut record).expect_err("longer than a record may be");
+        let failure = input.failure().expect("the input keeps its failure");
+        assert!(failure.to_string().contains("16777216 bytes in one record"), "{failure}");
+    }
+
+    #[test]
+    fn damaged_compression_is_an_error_with_a_place() {
+        let mut stored = gzip(b"some text that is long enough to be cut");
+        stored.truncate(20);
+        let result = Input::new(Box::new(stored.as_slice()), Limits::default(), Stop::default());
+        assert!(matches!(result, Err(ImportError::Read { .. })));
+    }
+
+    #[test]
+    fn lines_and_bytes_are_read_with_their_place() {
+        let mut input = open(b"one\r\n\ntwo");
+        let mut line = Vec::new();
+        let mut seen = Vec::new();
+        while let Some(position) = input.read_line(&mut line).expect("readable") {
+            seen.push((position.line, position.byte, line.clone()));
+        }
+        assert_eq!(seen, [(Some(1), 0, b"one".to_vec()), (Some(2), 5, Vec::new()), (Some(3), 6, b"two".to_vec())]);
+        let mut input = open(b"abc");
+        input.has_no_lines();
+        input.read_bytes(2, &mut line).expect("readable");
+        assert_eq!((line.as_slice(), input.position()), (b"ab".as_slice(), Position { byte: 2, line: None }));
+        input.read_bytes(u64::MAX, &mut line).expect("readable");
+        assert_eq!(line, b"c");
+    }
+
+    #[test]
+    fn a_stop_is_seen_by_the_next_read() {
+        let long = vec![b'x'; 2 << 20];
+        let stop = Stop::default();
+        let mut input = Input::new(Box::new(long.as_slice()), Limits::default(), stop.clone()).expect("readable");
+        stop.set();
+        let mut sink = Vec::new();
+        input.read_to_end(&mut sink).expect_err("stopped");
+        assert!(matches!(input.failure(), Some(ImportError::Stopped)));
+    }
+
+    /// Reads a number of bytes, or all that are left.
+    fn read(input: &mut Input<'_>, count: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while (bytes.len() as u64) < count {
+            input.begin_record();
+            let mut some = Vec::new();
+            input.read_bytes((count - bytes.len() as u64).min(1 << 20), &mut some).expect("readable");
+            if some.is_empty() {
+                break;
+            }
+            bytes.append(&mut some);
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_restarted_input_reads_like_a_new_one() {
+        // One that a pipe keeps in memory, and one that is too large for that.
+        for length in [100, LARGE] {
+            let plain: Vec<u8> = (0_u32..).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).take(length).collect();
+            let marked = [BYTE_ORDER_MARK, &plain].concat();
+            let zstd = zstd::encode_all(marked.as_slice(), 1).expect("a vector takes everything");
+            for stored in [marked.clone(), gzip(&marked), zstd] {
+                let bytes = stored.as_slice();
+                let expected = open(bytes).finish().expect("readable");
+                // Before the end, at the end, at once.
+                for first in [length as u64 / 2, u64::MAX, 0] {
+                    let file = Input::seekable(io::Cursor::new(bytes), Limits::default(), Stop::default());
+                    for mut input in [open(bytes), file.expect("the head is readable")] {
+                        input.keep();
+                        read(&mut input, first);
+                        input.restart().expect("it was kept");
+                        assert_eq!((input.position().byte, input.position().line), (3, Some(1)));
+                        assert_eq!(input.place().get().byte, 0);
+                        assert!(plain.starts_with(input.head()));
+                        assert!(read(&mut input, u64::MAX) == plain, "{length} bytes, {first} of them twice");
+                        assert_eq!(input.position().byte, marked.len() as u64);
+                        assert_eq!(input.finish().expect("nothing is left"), expected);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_restarted_input_of_records_has_no_lines_either() {
+        let mut input = open(b"\n\nx");
+        input.has_no_lines();
+        input.keep();
+        read(&mut input, 3);
+        input.restart().expect("it was kept");
+        assert_eq!(input.position(), Position { byte: 0, line: None });
+    }
+
+    #[test]
+    fn what_nobody_wanted_cannot_be_had_again() {
+        let long = vec![b'x'; LARGE];
+        let mut input = open(&long);
+        read(&mut input, u64::MAX);
+        let error = input.restart().expect_err("it was not kept");
+        assert!(error.to_string().contains("nobody said"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_changes_between_two_readings_is_refused() {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(b"before").expect("it can be written");
+        file.rewind().expect("it can be read");
+        let mut same = file.try_clone().expect("a second handle");
+        let mut input = Input::seekable(file, Limits::default(), Stop::default()).expect("readable");
+        input.keep();
+        read(&mut input, u64::MAX);
+        same.rewind().expect("it can be written");
+        same.write_all(b"behind").expect("it can be written");
+        input.restart().expect("the file is there");
+        let error = input.finish().expect_err("other bytes");
+        assert!(error.to_string().contains("changed"), "{error}");
+    }
+
+    #[test]
+    fn bytes_are_had_without_a_copy_where_they_are_at_hand() {
+        let long: Vec<u8> = (0_u32..).flat_map(u32::to_le_bytes).take(BUFFER + 100).collect();
+        let mut copy = Vec::new();
+        for hidden in [false, true] {
+            let mut input = open(&long);
+            if hidden {
+                input.hide_what_is_at_hand();
+            }
+            let mut found = Vec::new();
+            for count in [0, 1, BUFFER as u64 - 2, 50, 1000] {
+                found.extend_from_slice(input.next_bytes(count, &mut copy).expect("readable"));
+            }
+            assert!(found == long, "{} bytes", found.len());
+            assert_eq!(input.position().byte, long.len() as u64);
+        }
+    }
+}
+
+mod rewind;
+mod sha256;
+mod shared_buffer;

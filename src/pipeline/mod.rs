@@ -1,0 +1,231 @@
+//! One import from end to end: the importer works in the calling thread, the builder in a second one, the database in a
+//! third; a short queue of batches lies between each two.
+//!
+//! Whoever fails first stops the others: builder and database set the [`Stop`] that the next read of the input sees, and
+//! an importer that gives up closes the queues without a last message, upon which the writer rolls back.
+
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::base::error::{ImportError, Stop};
+use crate::base::threads::joined;
+use crate::importers::{Format, Options};
+use crate::input::{Fingerprint, Input};
+use crate::profile::{Batch, Output, Totals, TreeBuilder};
+use crate::store::{Database, Outcome, RunMeta, StoreError};
+use event_queue::{Relay, Said};
+
+/// Batches that may lie between importer and builder, and between builder and writer.
+const QUEUE: usize = 4;
+
+/// How long the writer waits for a batch before it looks whether anybody wants the run any more: an importer may be waiting
+/// for input that never comes.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Why an import came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The file.
+    #[error(transparent)]
+    Input(ImportError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system gives no thread.
+    #[error("the system gives no thread to import in: {0}")]
+    Thread(io::Error),
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Stopped => Self::Interrupted,
+            error => Self::Input(error),
+        }
+    }
+}
+
+/// What has been imported.
+#[derive(Debug)]
+pub struct Imported {
+    /// Whether the run is new.
+    pub outcome: Outcome,
+    /// The database that it is in.
+    pub database: Database,
+    /// Nodes in the file.
+    pub nodes: u64,
+}
+
+enum Message {
+    Batch(Batch),
+    Finish(Box<(Totals, RunMeta)>),
+}
+
+/// The builder's end of the queue, and the way back for batches that have been written.
+struct Queue {
+    full: SyncSender<Message>,
+    empty: Receiver<Batch>,
+}
+
+impl Output for Queue {
+    fn batch(&mut self, batch: &mut Batch) {
+        let full = std::mem::replace(batch, self.empty.try_recv().unwrap_or_default());
+        // A writer that is gone has set the stop flag, which the next read of the input sees.
+        let _ = self.full.send(Message::Batch(full));
+    }
+}
+
+/// The writer's end.
+struct Source {
+    full: Receiver<Message>,
+    empty: Sender<Batch>,
+}
+
+impl Source {
+    /// What comes next; `None` when nothing does, or nobody wants it.
+    fn next(&self, stop: &Stop) -> Option<Message> {
+        loop {
+            match self.full.recv_timeout(LOOK) {
+                Ok(message) => return Some(message),
+                Err(RecvTimeoutError::Timeout) if !stop.is_set() => {}
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+/// What is known of a run that nobody has said anything about.
+#[must_use]
+pub fn meta(format: &Format, options: &Options, name: &str, fingerprint: Fingerprint) -> RunMeta {
+    RunMeta {
+        format: format.name,
+        revision: format.revision,
+        options: options.describe(),
+        source_name: name.to_owned(),
+        fingerprint,
+        title: None,
+        tags: Vec::new(),
+        again: false,
+        source: None,
+    }
+}
+
+/// Imports one input. `open` is called when there is something to write; `describe` when the content is known.
+///
+/// # Errors
+/// When the file cannot be understood or the database not be written: then the database is as it was before.
+pub fn import(
+    mut input: Input<'_>,
+    format: &Format,
+    options: &Options,
+    stop: &Stop,
+    describe: impl FnOnce(Fingerprint) -> RunMeta,
+    open: impl FnOnce() -> Result<Database, StoreError> + Send,
+) -> Result<Imported, Failure> {
+    thread::scope(|scope| {
+        let (sender, full) = sync_channel(QUEUE);
+        let (empty, returned) = channel();
+        let spawn = thread::Builder::new;
+        let source = Source { full, empty };
+        let writer = spawn().spawn_scoped(scope, move || write(&source, open, stop)).map_err(Failure::Thread)?;
+        let queue = Queue { full: sender.clone(), empty: returned };
+        let (relay, said) = sync_channel(QUEUE);
+        let (used, unused) = channel();
+        let builder = spawn().spawn_scoped(scope, move || build(&said, &used, queue, stop)).map_err(Failure::Thread)?;
+        let read = format.read(&mut input, options, &mut Relay::new(relay, unused));
+        let builder = joined(builder);
+        // What the builder had to refuse is the cause of the stop that the importer has seen.
+        let read = if builder.has_refused() { Ok(()) } else { read };
+        let read = read.and_then(|()| builder.finish()).and_then(|(totals, _queue)| {
+            let fingerprint = input.finish()?;
+            let nodes = totals.nodes;
+            // A writer that is gone has its own error to report.
+            let _ = sender.send(Message::Finish(Box::new((totals, describe(fingerprint)))));
+            Ok(nodes)
+        });
+        drop(sender);
+        match (read, joined(writer)) {
+            (Err(error), Ok(_) | Err(Failure::Interrupted)) if !matches!(error, ImportError::Stopped) => {
+                Err(error.into())
+            }
+            (_, Err(failure)) => Err(failure),
+            (Ok(nodes), Ok(Some((outcome, database)))) => Ok(Imported { outcome, database, nodes }),
+            (Err(_) | Ok(_), Ok(_)) => Err(Failure::Interrupted),
+        }
+    })
+}
+
+/// Builds what the importer says, until it has nothing more to say.
+fn build(said: &Receiver<Said>, used: &Sender<Said>, queue: Queue, stop: &Stop) -> TreeBuilder<Queue> {
+    let mut builder = TreeBuilder::new(queue, stop.clone());
+    for mut said in said {
+        said.say(&mut builder);
+        said.clear();
+        // An importer that is done needs no room.
+        let _ = used.send(said);
+    }
+    builder
+}
+
+/// Writes what comes out of the queue. `None` if the importer gave up.
+fn write(
+    source: &Source,
+    open: impl FnOnce() -> Result<Database, StoreError>,
+    stop: &Stop,
+) -> Result<Option<(Outcome, Database)>, Failure> {
+    let Ok(first) = source.full.recv() else {
+        return Ok(None);
+    };
+    let opened = open().map_err(|error| if stop.is_set() { Failure::Interrupted } else { error.into() });
+    let written = opened.and_then(|database| write_run(first, source, database, stop));
+    if written.is_err() {
+        stop.set();
+        // Lets the importer finish what it is about to send.
+        source.full.iter().for_each(drop);
+    }
+    written
+}
+
+fn write_run(
+    first: Message,
+    source: &Source,
+    mut database: Database,
+    stop: &Stop,
+) -> Result<Option<(Outcome, Database)>, Failure> {
+    database.heed(stop.clone())?;
+    let finished = (|| {
+        let mut writer = database.begin_run()?;
+        let mut message = Some(first);
+        while let Some(now) = message {
+            match now {
+                Message::Batch(mut batch) => {
+                    writer.batch(&mut batch)?;
+                    batch.clear();
+                    // A builder that is gone needs no room.
+                    let _ = source.empty.send(batch);
+                }
+                Message::Finish(end) => return writer.finish(&end.0, &end.1).map(Some),
+            }
+            message = source.next(stop);
+        }
+        Ok(None)
+    })();
+    match finished {
+        Ok(Some(outcome)) => Ok(Some((outcome, database))),
+        Ok(None) => {
+            database.discard_if_new();
+            Ok(None)
+        }
+        Err(error) => {
+            database.discard_if_new();
+            Err(if stop.is_set() { Failure::Interrupted } else { error.into() })
+        }
+    }
+}
+
+mod event_queue;

@@ -1,0 +1,386 @@
+//! What the builder makes: rows for the database, and what is known when the last node is closed.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use super::totals::{Ledger, product};
+use crate::base::error::Position;
+use crate::events::{EdgeKind, Fidelity, FunctionId, Kind, LabelsId, MetricId, Severity, Unit};
+
+/// A function of the run, with text of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// What sort of thing it is.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Box<str>,
+    /// Its name before it was made readable, if that is another one.
+    pub raw_name: Option<Box<str>>,
+    /// Module, package, program or library; empty if unknown.
+    pub module: Box<str>,
+    /// Source file; empty if unknown.
+    pub file: Box<str>,
+    /// First line of the definition; 0 if unknown.
+    pub first_line: u32,
+    /// First column of the definition; 0 if unknown.
+    pub first_col: u32,
+}
+
+/// A place in the source of a function: the file only where it is not the function's own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The file, if it is not the function's own.
+    pub file: Option<Arc<str>>,
+    /// The line.
+    pub line: u32,
+    /// Column or clause; 0 if unknown.
+    pub col: u32,
+}
+
+/// A figure pair of a node: its own cost, and the cost with everything called (`None` if nobody knows).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Cost of the node itself.
+    pub exclusive: f64,
+    /// Cost with everything called.
+    pub cumulative: Option<f64>,
+}
+
+/// One node, numbered from 1 within the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRow {
+    /// Number in pre-order.
+    pub node: u64,
+    /// Distance to the parent; `None` at a root.
+    pub up: Option<u64>,
+    /// How many nodes are below this one.
+    pub size: u64,
+    /// Distance to the nearest enclosing node of the same function (or the same line of it); `None` if outermost.
+    pub outer_up: Option<u64>,
+    /// Nodes above this one.
+    pub depth: u32,
+    /// The function.
+    pub function: FunctionId,
+    /// The line, for line nodes.
+    pub place: Option<Place>,
+    /// Calls; `None` if unknown.
+    pub calls: Option<u64>,
+    /// Figures in the default metric.
+    pub figures: Figures,
+}
+
+/// Figures of one node in a metric other than the default one; never both 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostRow {
+    /// The metric.
+    pub metric: MetricId,
+    /// The node.
+    pub node: u64,
+    /// Its figures.
+    pub figures: Figures,
+}
+
+/// Rows that can be written: functions before the nodes that name them.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Functions that are mentioned for the first time.
+    pub functions: Vec<(FunctionId, Arc<Function>)>,
+    /// Nodes, ascending; a node that was open when its neighbours left comes later than they.
+    pub nodes: Vec<NodeRow>,
+    /// Costs in the other metrics, by metric and node.
+    pub costs: Vec<CostRow>,
+}
+
+impl Batch {
+    /// Drops the rows and keeps the room.
+    pub fn clear(&mut self) {
+        self.functions.clear();
+        self.nodes.clear();
+        self.costs.clear();
+    }
+}
+
+/// Takes batches. Cannot fail towards the builder: see [`crate::events::Sink`].
+pub trait Output {
+    /// Takes the rows of the next batch, and leaves an empty batch: best one that has been written, for its room.
+    fn batch(&mut self, batch: &mut Batch);
+}
+
+/// What is known of the run as a whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// How much the file knows.
+    pub fidelity: Fidelity,
+    /// What the file calls itself.
+    pub title: Option<String>,
+    /// The command that made the file, or the program that was profiled.
+    pub command: Option<String>,
+    /// Version of the profiler.
+    pub tool_version: Option<String>,
+    /// When it was recorded, as the file says it.
+    pub recorded_at: Option<String>,
+    /// Cost of one reading of the timer, in nanoseconds.
+    pub timer_bias: Option<f64>,
+    /// Nanoseconds per tick already subtracted from the times.
+    pub bias_applied: Option<f64>,
+    /// The metric that counts readings of the timer.
+    pub timer_readings: Option<MetricId>,
+    /// The metric of the node rows.
+    pub default_metric: Option<MetricId>,
+    /// Everything else that the file says, in its order.
+    pub properties: Vec<(String, String)>,
+}
+
+/// A metric with its total.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricRow {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// The denominator of percentages.
+    pub total: f64,
+    /// Who gave it.
+    pub total_source: TotalSource,
+}
+
+/// Who gave the total of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TotalSource {
+    /// Nobody: it is the sum of the roots or, without nodes, of what the functions cost themselves.
+    Counted,
+    /// The file.
+    Stated,
+}
+
+impl TotalSource {
+    /// Its name in the database.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Counted => "counted",
+            Self::Stated => "stated",
+        }
+    }
+}
+
+/// What a run says of one function or one of its lines in one metric. `None` is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InfoFigures {
+    /// Calls.
+    pub calls: Option<u64>,
+    /// Calls that were not made from within a call of the same function.
+    pub primitive: Option<u64>,
+    /// Cost of the thing itself.
+    pub exclusive: Option<f64>,
+    /// Cost with what it called, recursion counted once.
+    pub cumulative: Option<f64>,
+    /// Cost with what it called, every level of recursion counted.
+    pub seen: Option<f64>,
+    /// Whether the file itself gave any of these figures.
+    pub recorded: bool,
+}
+
+/// [`InfoFigures`] of a function, or of the line at a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InfoRow {
+    /// The metric.
+    pub metric: MetricId,
+    /// The function.
+    pub function: FunctionId,
+    /// The line; `None` for the function as a whole.
+    pub place: Option<Place>,
+    /// The figures.
+    pub figures: InfoFigures,
+}
+
+/// Cost and calls between a caller and a callee in one metric. `None` is unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeRow {
+    /// The metric.
+    pub metric: MetricId,
+    /// Who is called.
+    pub callee: FunctionId,
+    /// Who calls; `None` at the root.
+    pub caller: Option<FunctionId>,
+    /// From which line; `None` if unknown.
+    pub caller_line: Option<u32>,
+    /// From which column; 0 if unknown.
+    pub caller_col: u32,
+    /// How.
+    pub kind: EdgeKind,
+    /// Calls.
+    pub calls: Option<u64>,
+    /// The callee's own cost.
+    pub exclusive: Option<f64>,
+    /// The callee's cumulative cost, the pair of functions counted once per path, credited to the outer line.
+    pub cumulative: Option<f64>,
+    /// The callee's cumulative cost where the callee is outermost.
+    pub outermost: Option<f64>,
+    /// The callee's cumulative cost, every level counted.
+    pub seen: Option<f64>,
+}
+
+/// One label of a set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelRow {
+    /// The set.
+    pub labels: LabelsId,
+    /// What is said.
+    pub key: Arc<str>,
+    /// What is said of it.
+    pub value: LabelText,
+    /// What a number is counted in; empty for text, and if unknown.
+    pub unit: Arc<str>,
+}
+
+/// [`crate::events::LabelValue`] with text of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LabelText {
+    /// A whole number.
+    Number(i64),
+    /// Text.
+    Text(Arc<str>),
+}
+
+/// What a node cost itself in samples with the same labels; never 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LabelCostRow {
+    /// The metric.
+    pub metric: MetricId,
+    /// The node.
+    pub node: u64,
+    /// The labels.
+    pub labels: LabelsId,
+    /// The part of the node's own cost.
+    pub exclusive: f64,
+}
+
+/// A remark, with text of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoteRow {
+    /// How much it matters.
+    pub severity: Severity,
+    /// Where in the file.
+    pub position: Option<Position>,
+    /// What is said.
+    pub message: String,
+}
+
+/// What is known when the last node is closed.
+#[derive(Debug)]
+pub struct Totals {
+    /// The run as a whole.
+    pub facts: Facts,
+    /// The metrics in the order of the file.
+    pub metrics: Vec<MetricRow>,
+    /// Number of nodes.
+    pub nodes: u64,
+    /// One row per metric and function.
+    pub functions: Rows<InfoRow>,
+    /// One row per metric and line.
+    pub lines: Rows<InfoRow>,
+    /// One row per metric and edge, at the same place in each metric.
+    pub edges: Rows<EdgeRow>,
+    /// The labels of each set.
+    pub labels: Vec<LabelRow>,
+    /// What samples with labels cost, by metric, node and set.
+    pub label_costs: Vec<LabelCostRow>,
+    /// What there is to remark.
+    pub notes: Vec<NoteRow>,
+}
+
+/// How many rows ahead memory is asked for what they are made from.
+const AHEAD: usize = 16;
+
+/// Rows that are made when they are asked for. What they are made from is small; all of them at once would take more
+/// memory than the rest of an import.
+pub struct Rows<T> {
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) metrics: usize,
+    /// How many there are at most in one metric.
+    pub(super) each: usize,
+    /// The row of a metric at a place, if there is one.
+    pub(super) row: fn(&Ledger, usize, usize) -> Option<T>,
+    /// Asks memory for what it is made from.
+    pub(super) prefetch: fn(&Ledger, usize, usize),
+}
+
+impl<T> Rows<T> {
+    /// All rows, metric by metric.
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        product(self.metrics, self.each).filter_map(|(metric, at)| self.get(metric, at))
+    }
+
+    /// How many rows there are at most in one metric.
+    pub(crate) fn each(&self) -> usize {
+        self.each
+    }
+
+    /// Says that a row will be asked for soon.
+    pub(crate) fn prefetch(&self, metric: usize, at: usize) {
+        (self.prefetch)(&self.ledger, metric, at);
+    }
+
+    /// One row, if there is one.
+    pub fn get(&self, metric: usize, at: usize) -> Option<T> {
+        (self.row)(&self.ledger, metric, at)
+    }
+
+    /// The rows of one metric with their places.
+    pub fn of_metric(&self, metric: usize) -> impl Iterator<Item = (usize, T)> {
+        (0..self.each).filter_map(move |at| Some((at, self.get(metric, at)?)))
+    }
+
+    /// The same in the order of their keys, which start with the metric and which no two of them share.
+    pub fn sorted_by_key<K: Ord>(&self, key: impl Fn(&T) -> K) -> impl Iterator<Item = (K, T)> {
+        (0..self.metrics).flat_map(move |metric| {
+            let mut sorted: Vec<(K, usize)> = self.of_metric(metric).map(|(at, row)| (key(&row), at)).collect();
+            sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+            let mut soon: VecDeque<usize> = sorted.iter().skip(AHEAD).map(|(_, at)| *at).collect();
+            sorted.into_iter().filter_map(move |(key, at)| {
+                soon.pop_front().into_iter().for_each(|soon| self.prefetch(metric, soon));
+                Some((key, self.get(metric, at)?))
+            })
+        })
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Rows<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl Figures {
+    /// Costs of 0 in other metrics have no row.
+    pub(super) fn is_worth_a_row(self) -> bool {
+        self.exclusive != 0.0 || self.cumulative != Some(0.0)
+    }
+}
+
+impl InfoFigures {
+    /// Whether there is a cost, or one that may be there: half of what could be known.
+    pub(super) fn has_cost(&self) -> bool {
+        let Self { exclusive, cumulative, seen, .. } = *self;
+        let costs = [exclusive, cumulative, seen].into_iter().flatten().any(|figure| figure != 0.0);
+        costs || (exclusive.is_some() && cumulative.is_none())
+    }
+}
+
+impl Totals {
+    /// Which of the metrics' totals hold: what the file states, else what the roots add up to, else (without nodes) what
+    /// the functions cost themselves.
+    pub(super) fn with_stated(mut self, stated: &[Option<f64>]) -> Self {
+        for (at, metric) in self.metrics.iter_mut().enumerate() {
+            if let Some(&Some(stated)) = stated.get(at) {
+                (metric.total, metric.total_source) = (stated, TotalSource::Stated);
+            } else if self.nodes == 0 {
+                let own = self.functions.iter().filter(|row| row.metric.0 as usize == at);
+                metric.total = own.filter_map(|row| row.figures.exclusive).fold(0.0, |sum, cost| sum + cost);
+            }
+        }
+        self
+    }
+}

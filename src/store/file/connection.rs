@@ -1,0 +1,48 @@
+//! How SQLite is opened: the same way for every file and for memory. tests/house/tidy/mod.rs sees to it that there is no
+//! other.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::store::Cause;
+
+/// What a statement may ask of SQLite, its schema included: more than anything of ours needs, and less than it would take
+/// to be a burden.
+const LIMITS: [(Limit, i32); 4] = [
+    (Limit::SQLITE_LIMIT_LENGTH, 256 << 20),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+    // VACUUM needs one.
+    (Limit::SQLITE_LIMIT_ATTACHED, 1),
+];
+
+/// Opens a file by its path. Nothing is read from it yet. It comes from a stranger, as far as we know: no code in its
+/// schema is trusted, and the writer vouches for the references itself. Nothing waits for a lock.
+pub(in crate::store) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Cause> {
+    // To SQLite, as it is compiled here, a name that begins with `file:` is a URI, and `:memory:` no file; a path that
+    // begins at the root is a path.
+    let path = std::path::absolute(path)?;
+    Ok(guarded(Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?)?)
+}
+
+/// Opens a database that no file holds.
+pub(in crate::store) fn open_in_memory() -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    guarded(Connection::open_in_memory_with_flags(flags)?)
+}
+
+fn guarded(connection: Connection) -> rusqlite::Result<Connection> {
+    connection.busy_timeout(Duration::ZERO)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    for (limit, most) in LIMITS {
+        connection.set_limit(limit, most)?;
+    }
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "foreign_keys", false)?;
+    Ok(connection)
+}

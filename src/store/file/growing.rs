@@ -1,0 +1,341 @@
+//! A file that only this program uses, beside a database: a name that nobody can guess, made anew, never a file that is
+//! there, locked before others can see it. A program that dies leaves it; the next one that imports there removes it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::connection;
+use super::location::Identity;
+use crate::store::{APPLICATION_ID, Cause};
+
+/// What such a name ends in; it begins with a full stop and the name of the database.
+const SUFFIX: &str = ".importing";
+
+/// Letters and digits by chance before that.
+const RANDOM: usize = 12;
+
+/// Bytes of the database's name that go into it: systems allow 255 in all.
+#[cfg(unix)]
+const MOST_OF_NAME: usize = 200;
+
+/// Where a database has its `application_id`.
+const APPLICATION: usize = 68;
+
+/// See the module's page. Dropped, it loses its name.
+#[derive(Debug)]
+pub(in crate::store) struct Growing {
+    folder: File,
+    path: PathBuf,
+    file: File,
+}
+
+impl Growing {
+    /// Makes a file beside `place`, whose folder no link leads to. It never has its name without the content.
+    pub(in crate::store) fn beside(place: &Path, content: &[u8]) -> io::Result<Self> {
+        let (Some(folder_path), Some(name)) = (place.parent(), place.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let folder = File::open(folder_path)?;
+        let prefix = prefix(name);
+        let mut names = tempfile::Builder::new();
+        names.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM);
+        if let Some(file) = system::unnamed(&folder)? {
+            fill(&file, content)?;
+            match names.make_in(folder_path, |path| system::name(&file, &folder, last(path))) {
+                Ok(named) => {
+                    let ((), path) = named.keep().map_err(|error| error.error)?;
+                    return Ok(Self { folder, path, file });
+                }
+                Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(error),
+                // Without /proc, a file without a name gets none.
+                Err(_) => {}
+            }
+        }
+        let named = names.make_in(folder_path, |path| {
+            let file = system::create(&folder, last(path))?;
+            fill(&file, content)?;
+            // Whoever has found it without a lock may have removed it.
+            let is_there = system::is_at(&file, &folder, last(path));
+            if is_there { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+        })?;
+        let (file, path) = named.keep().map_err(|error| error.error)?;
+        Ok(Self { folder, path, file })
+    }
+
+    /// Has SQLite open it, which knows files by their paths. Nothing has been read then.
+    ///
+    /// # Errors
+    /// When SQLite has got another file, which somebody has put there who may change the folder.
+    pub(in crate::store) fn open(&self) -> Result<Connection, Cause> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = connection::open(&self.path, flags)?;
+        // Once here, once there.
+        let is_open_twice = self.identity()?.times_open().is_none_or(|times| times > 1);
+        if is_open_twice && self.is_at(last(&self.path)) { Ok(connection) } else { Err(Cause::Replaced) }
+    }
+
+    /// Which file it is.
+    pub(in crate::store) fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity::of(&self.file.metadata()?))
+    }
+
+    /// The file; the lock stays here.
+    pub(in crate::store) fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Gives it a name besides, safe from a loss of power, and then takes its own away. Whatever has the name stays.
+    pub(in crate::store) fn name(&self, name: &OsStr) -> io::Result<()> {
+        self.file.sync_all()?;
+        system::publish(&self.file, &self.folder, last(&self.path), name)
+    }
+
+    /// Whether a name in the folder leads to it, and to nothing that somebody has put there.
+    pub(in crate::store) fn is_at(&self, name: &OsStr) -> bool {
+        system::is_at(&self.file, &self.folder, name)
+    }
+
+    /// Takes a name away from it.
+    pub(in crate::store) fn remove(&self, name: &OsStr) {
+        if self.is_at(name) {
+            let _ = system::remove(&self.folder, name);
+        }
+    }
+
+    /// Takes its own name away.
+    pub(in crate::store) fn remove_own(&self) {
+        self.remove(last(&self.path));
+    }
+
+    /// Makes safe which names there are.
+    pub(in crate::store) fn sync_folder(&self) -> io::Result<()> {
+        self.folder.sync_all()
+    }
+}
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        self.remove_own();
+    }
+}
+
+fn fill(mut file: &File, content: &[u8]) -> io::Result<()> {
+    // Where files know no locks, nobody removes it either.
+    let _ = file.try_lock();
+    if content.is_empty() {
+        return Ok(());
+    }
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+fn last(path: &Path) -> &OsStr {
+    path.file_name().unwrap_or_default()
+}
+
+#[cfg(unix)]
+fn prefix(name: &OsStr) -> OsString {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let name = name.as_bytes();
+    OsString::from_vec([b".", &name[..name.len().min(MOST_OF_NAME)], b"."].concat())
+}
+
+#[cfg(not(unix))]
+fn prefix(name: &OsStr) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(".");
+    prefix
+}
+
+/// Removes what programs have left that died while they made `place` or imported into it: files of this user, of such a name,
+/// that nobody has locked and that are databases of ours or empty. Of others, nothing is opened.
+pub(in crate::store) fn remove_abandoned(place: &Path) {
+    let (Some(folder_path), Some(name)) = (place.parent(), place.file_name()) else { return };
+    let (Ok(folder), Ok(entries)) = (File::open(folder_path), fs::read_dir(folder_path)) else { return };
+    let prefix = prefix(name);
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if is_of_ours(&name, &prefix) && system::is_abandoned(&folder, &name, last(place), is_database_or_empty) {
+            let _ = system::remove(&folder, &name);
+        }
+    }
+}
+
+fn is_of_ours(name: &OsStr, prefix: &OsStr) -> bool {
+    let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+    let random = rest.and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));
+    random.is_some_and(|random| random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric))
+}
+
+fn is_database_or_empty(file: &File) -> io::Result<bool> {
+    let mut head = Vec::new();
+    file.take(APPLICATION as u64 + 4).read_to_end(&mut head)?;
+    Ok(head.is_empty() || head.get(APPLICATION..) == Some(&APPLICATION_ID.to_be_bytes()))
+}
+
+/// What the system does for names and files.
+#[cfg(unix)]
+mod system {
+    use std::ffi::OsStr;
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+
+    use rustix::fs::{
+        AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, fstat, linkat, openat, renameat, renameat_with, statat,
+        unlinkat,
+    };
+    use rustix::io::{Errno, retry_on_intr};
+
+    /// What the user's mask leaves of this.
+    const MODE: Mode = Mode::from_raw_mode(0o666);
+
+    /// A file that has no name yet; `None` where there are no such files.
+    #[cfg(target_os = "linux")]
+    pub(super) fn unnamed(folder: &File) -> io::Result<Option<File>> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        match retry_on_intr(|| openat(folder, c".", flags, MODE)) {
+            Ok(file) => Ok(Some(file.into())),
+            Err(Errno::NOTSUP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn unnamed(_: &File) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
+    /// Gives the file a name, which must be free.
+    pub(super) fn name(file: &File, folder: &File, name: &OsStr) -> io::Result<()> {
+        // The number leads to the file itself, whatever its names lead to meanwhile.
+        let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+        Ok(linkat(rustix::fs::CWD, own, folder, name, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    /// Makes a file, whose name must be free.
+    pub(super) fn create(folder: &File, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
+        Ok(retry_on_intr(|| openat(folder, name, flags, MODE))?.into())
+    }
+
+    /// Gives a file the name that it is to have, which must be free, and takes away the one that it has.
+    pub(super) fn publish(file: &File, folder: &File, own: &OsStr, place: &OsStr) -> io::Result<()> {
+        let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+        let linked = name(file, folder, place).or_else(|error| {
+            if is_taken(&error) {
+                return Err(error);
+            }
+            // Without /proc.
+            Ok(linkat(folder, own, folder, place, AtFlags::empty())?)
+        });
+        match linked {
+            Ok(()) => {
+                if !is_at(file, folder, own) {
+                    return Ok(());
+                }
+                match remove(folder, own) {
+                    // Somebody who may change the folder was faster.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                    removed => removed,
+                }
+            }
+            Err(error) if is_taken(&error) => Err(error),
+            // Some file systems know no links.
+            Err(_) => match renameat_with(folder, own, folder, place, RenameFlags::NOREPLACE) {
+                // Some do not know this either: the name is taken first, and then what has taken it is replaced.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                    let taken = create(folder, place)?;
+                    if !is_at(&taken, folder, place) {
+                        return Err(io::ErrorKind::AlreadyExists.into());
+                    }
+                    Ok(renameat(folder, own, folder, place)?)
+                }
+                renamed => Ok(renamed?),
+            },
+        }
+    }
+
+    pub(super) fn remove(folder: &File, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(folder, name, AtFlags::empty())?)
+    }
+
+    /// Whether a name leads to a file, without following a link.
+    pub(super) fn is_at(file: &File, folder: &File, name: &OsStr) -> bool {
+        let (Ok(own), Ok(found)) = (fstat(file), statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) else { return false };
+        is_same(&own, &found)
+    }
+
+    fn is_same(one: &Stat, other: &Stat) -> bool {
+        (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+    }
+
+    /// Whether a name leads to a file of this user's that nobody has locked and that `is_known` by its content, or to the
+    /// file of another name.
+    pub(super) fn is_abandoned(
+        folder: &File,
+        name: &OsStr,
+        place: &OsStr,
+        is_known: impl FnOnce(&File) -> io::Result<bool>,
+    ) -> bool {
+        let looked = || -> io::Result<bool> {
+            let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let is_file = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
+            if !is_file || about.st_uid != rustix::process::geteuid().as_raw() {
+                return Ok(false);
+            }
+            // A second name of the database: whoever opens and closes its file takes the locks from all that have it open here.
+            if statat(folder, place, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|database| is_same(&database, &about)) {
+                return Ok(true);
+            }
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+            let file = File::from(retry_on_intr(|| openat(folder, name, flags, Mode::empty()))?);
+            if !is_same(&fstat(&file)?, &about) || file.try_lock().is_err() {
+                return Ok(false);
+            }
+            Ok(is_known(&file)? && is_at(&file, folder, name))
+        };
+        looked().unwrap_or(false)
+    }
+}
+
+/// Elsewhere, SQLite makes its files itself.
+#[cfg(not(unix))]
+mod system {
+    use std::ffi::OsStr;
+    use std::fs::File;
+    use std::io;
+
+    pub(super) fn unnamed(_: &File) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
+    pub(super) fn name(_: &File, _: &File, _: &OsStr) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn create(_: &File, _: &OsStr) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn publish(_: &File, _: &File, _: &OsStr, _: &OsStr) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn remove(_: &File, _: &OsStr) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn is_at(_: &File, _: &File, _: &OsStr) -> bool {
+        false
+    }
+
+    pub(super) fn is_abandoned(_: &File, _: &OsStr, _: &OsStr, _: impl FnOnce(&File) -> io::Result<bool>) -> bool {
+        false
+    }
+}

@@ -1,0 +1,66 @@
+//! A database that nobody has made yet: it grows beside its place, under a name that nobody can guess, and is put there when
+//! it is whole.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+
+use super::growing::Growing;
+use super::location::{Identity, log_beside, log_of_nothing};
+use crate::store::Cause;
+use crate::store::write::segment::empty_database;
+
+/// A file that is to become a database. Dropped, it is gone.
+#[derive(Debug)]
+pub(in crate::store) struct Claim {
+    growing: Growing,
+    place: PathBuf,
+}
+
+impl Claim {
+    /// Makes a file with empty tables for a place where there is none, in a folder that no link leads to.
+    pub(in crate::store) fn new(place: PathBuf) -> Result<Self, Cause> {
+        let growing = Growing::beside(&place, &empty_database()?)?;
+        Ok(Self { growing, place })
+    }
+
+    /// Opens it for SQL. Until it is in its place, its loss is nobody's.
+    pub(in crate::store) fn open(&self) -> Result<Connection, Cause> {
+        let connection = self.growing.open()?;
+        connection.pragma_update(None, "journal_mode", "MEMORY")?;
+        Ok(connection)
+    }
+
+    /// Which file it is.
+    pub(in crate::store) fn identity(&self) -> io::Result<Identity> {
+        self.growing.identity()
+    }
+
+    /// The file that grows; the lock stays with the claim.
+    pub(in crate::store) fn file(&self) -> io::Result<File> {
+        self.growing.file()
+    }
+
+    /// Puts the database in its place, safe from a loss of power. Nobody else may write to it meanwhile.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] when somebody else has put a file there meanwhile, which stays as it is; when there is
+    /// what SQLite would take for its log.
+    pub(in crate::store) fn publish(&self) -> Result<(), Cause> {
+        let refuse = |found: Option<PathBuf>| found.map_or(Ok(()), |log| Err(Cause::Leftover(log)));
+        let name = self.place.file_name().unwrap_or_default();
+        refuse(log_of_nothing(&self.place)?)?;
+        self.growing.name(name)?;
+        // Once more, now that nothing is made in between that is not the database's own.
+        if let Err(cause) = log_beside(&self.place).map_err(Cause::from).and_then(refuse) {
+            self.growing.remove(name);
+            return Err(cause);
+        }
+        if !self.growing.is_at(name) {
+            return Err(Cause::Replaced);
+        }
+        Ok(self.growing.sync_folder()?)
+    }
+}

@@ -1,0 +1,114 @@
+//! Where the function nodes of each function are: what `function_nodes` holds is kept until the end, because its key starts
+//! with the function. One byte or two per node, where asking SQLite for them later would sort them all.
+
+use prefetch_index::prefetch_index;
+use smallvec::SmallVec;
+
+use super::Ids;
+use super::pages::AHEAD;
+use crate::events::FunctionId;
+use crate::profile::NodeRow;
+
+/// See the module's page.
+#[derive(Default)]
+pub(in crate::store) struct Places {
+    /// By number in the run.
+    functions: Vec<Ascending>,
+    last: u64,
+    /// Nodes that were open when later ones came: few, unless the tree is deep.
+    late: Vec<(FunctionId, u64)>,
+}
+
+/// Ascending numbers, all but the first as distances of seven bits a byte: many functions have one node, and most have few.
+#[derive(Default)]
+struct Ascending {
+    /// 0 if there are none.
+    first: u64,
+    last: u64,
+    bytes: SmallVec<[u8; 16]>,
+}
+
+impl Places {
+    /// Takes the nodes of the next batch.
+    pub(in crate::store) fn learn(&mut self, nodes: &[NodeRow]) {
+        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.place.is_none()) {
+            if let Some(soon) = nodes.get(at + AHEAD) {
+                prefetch_index(&self.functions, soon.function.0 as usize);
+            }
+            let at = node.function.0 as usize;
+            if self.functions.len() <= at {
+                self.functions.resize_with(at + 1, Ascending::default);
+            }
+            if node.node < self.last {
+                self.late.push((node.function, node.node));
+            } else {
+                self.functions[at].push(node.node);
+                self.last = node.node;
+            }
+        }
+    }
+
+    /// Gives the functions by their numbers in the database, each with its nodes by theirs, to `take`.
+    pub(in crate::store) fn by_function<E>(
+        &self,
+        ids: &Ids,
+        mut take: impl FnMut(i64, &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut late = self.late.clone();
+        late.sort_unstable();
+        let mut nodes = Vec::new();
+        for (id, function) in ids.mentioned() {
+            nodes.clear();
+            if let Some(places) = self.functions.get(function.0 as usize) {
+                places.append_to(&mut nodes);
+            }
+            let start = late.partition_point(|(other, _)| *other < function);
+            let late = late[start..].iter().take_while(|(other, _)| *other == function).map(|(_, node)| *node);
+            let early = nodes.len();
+            nodes.extend(late);
+            if nodes.len() > early {
+                nodes.sort_unstable();
+            }
+            take(id, &nodes)?;
+        }
+        Ok(())
+    }
+}
+
+impl Ascending {
+    fn push(&mut self, number: u64) {
+        let mut distance = number - self.last;
+        self.last = number;
+        if self.first == 0 {
+            self.first = number;
+            return;
+        }
+        loop {
+            let [.., low] = distance.to_be_bytes();
+            distance >>= 7;
+            if distance == 0 {
+                self.bytes.push(low);
+                return;
+            }
+            self.bytes.push(low | 0x80);
+        }
+    }
+
+    fn append_to(&self, numbers: &mut Vec<u64>) {
+        if self.first == 0 {
+            return;
+        }
+        let mut number = self.first;
+        numbers.push(number);
+        let (mut distance, mut bits) = (0, 0);
+        for byte in &self.bytes {
+            distance |= u64::from(byte & 0x7f) << bits;
+            bits += 7;
+            if byte & 0x80 == 0 {
+                number += distance;
+                numbers.push(number);
+                (distance, bits) = (0, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Names as compilers give them to linkers, made readable: when they are read, and, to know what they will be read as, when they
+//! are written.
+
+use std::fmt::{self, Write};
+
+use cpp_demangle::{DemangleOptions, Symbol};
+
+use super::escape;
+
+/// Bytes that a readable name may have: a few bytes can stand for any number of them.
+const LONGEST: usize = 16 * 1024;
+
+/// What parts of a name beyond ASCII are told apart by, while it is read.
+const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Different parts of a name beyond ASCII: half of the letters.
+const MOST_PARTS: usize = LETTERS.len() / 2;
+
+/// The readable form of a name that a linker knows; `None` for other names.
+pub(crate) fn readable(name: &str) -> Option<String> {
+    let start = name.trim_start_matches('_');
+    let underscores = name.len() - start.len();
+    // One underscore, or two where the system puts one in front of every name.
+    if !(1..=2).contains(&underscores) || !start.starts_with(['Z', 'R']) {
+        return None;
+    }
+    let bytes = escape::bytes(name);
+    if !bytes.is_ascii() {
+        // An accident would be another one with other letters.
+        let (one, other) = (beyond_ascii(&bytes, 0)?, beyond_ascii(&bytes, MOST_PARTS)?);
+        return (one == other).then_some(one);
+    }
+    let mut text = Bounded(String::new());
+    if let Ok(symbol) = rustc_demangle::try_demangle(name) {
+        // Without the hash: the raw name has it.
+        return write!(text, "{symbol:#}").is_ok().then_some(text.0);
+    }
+    of_cpp(&name[underscores - 1..])
+}
+
+fn of_cpp(name: &str) -> Option<String> {
+    let mut text = Bounded(String::new());
+    let symbol = Symbol::new(name).ok()?;
+    symbol.structured_demangle(&mut text, &DemangleOptions::new()).is_ok().then_some(text.0)
+}
+
+/// The readable form of a name of C++ with letters beyond ASCII, which the library does not take. Their bytes count in the
+/// lengths of a mangled name, so that ASCII of the same length takes their place while it is read: a dollar sign, which the
+/// name does not have, and a letter that says which part it was.
+fn beyond_ascii(name: &[u8], first: usize) -> Option<String> {
+    const DOLLAR: u8 = b'$';
+    const FILLER: u8 = b'x';
+    if name.contains(&DOLLAR) {
+        return None;
+    }
+    let mut parts: Vec<&[u8]> = Vec::new();
+    let mut plain = String::with_capacity(name.len());
+    for part in name.chunk_by(|a, b| a.is_ascii() == b.is_ascii()) {
+        if part.is_ascii() {
+            plain.push_str(std::str::from_utf8(part).ok()?);
+            continue;
+        }
+        let at = parts.iter().position(|known| *known == part).unwrap_or(parts.len());
+        if at == parts.len() {
+            parts.push(part);
+        }
+        let letter = LETTERS.get(first + at).filter(|_| at < MOST_PARTS)?;
+        plain.extend([char::from(DOLLAR), char::from(*letter)]);
+        // One byte alone leaves no room.
+        plain.extend(std::iter::repeat_n(char::from(FILLER), part.len().checked_sub(2)?));
+    }
+    let underscores = plain.len() - plain.trim_start_matches('_').len();
+    let text = of_cpp(plain.get(underscores - 1..)?)?;
+    let mut pieces = text.as_bytes().split(|byte| *byte == DOLLAR);
+    let mut bytes = pieces.next()?.to_vec();
+    for piece in pieces {
+        let (letter, rest) = piece.split_first()?;
+        let at = LETTERS.iter().position(|known| known == letter)?.checked_sub(first)?;
+        let part = *parts.get(at)?;
+        let (filler, rest) = rest.split_at_checked(part.len() - 2)?;
+        if filler.iter().any(|byte| *byte != FILLER) {
+            return None;
+        }
+        bytes.extend_from_slice(part);
+        bytes.extend_from_slice(rest);
+    }
+    Some(escape::owned(bytes))
+}
+
+/// Text up to a length.
+struct Bounded(String);
+
+impl Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len() + text.len() > LONGEST {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_compiler_has_mangled_is_made_readable() {
+        let table = [
+            ("_ZN4core3fmt5write17h0123456789abcdefE", Some("core::fmt::write")),
+            ("__ZN4core3fmt5write17h0123456789abcdefE", Some("core::fmt::write")),
+            ("_ZN4core3fmt5write17h0123456789abcdefE.llvm.1234", Some("core::fmt::write")),
+            ("_RNvC6_123foo3bar", Some("123foo::bar")),
+            ("_RNvNtC7mycrate3foo3bar", Some("mycrate::foo::bar")),
+            ("_Z3addii", Some("add(int, int)")),
+            ("__Z3addii", Some("add(int, int)")),
+            (
+                "_ZNSt6vectorIiSaIiEE9push_backERKi",
+                Some("std::vector<int, std::allocator<int> >::push_back(int const&)"),
+            ),
+            ("_ZN3fooC1Ev", Some("foo::foo()")),
+            ("_Z3addii.constprop.0", Some("add(int, int) [clone .constprop.0]")),
+            ("main", None),
+            ("", None),
+            ("_", None),
+            ("__libc_start_main", None),
+            ("_Run", None),
+            ("_Zebra", None),
+            ("___Z3addii", None),
+            ("Z3addii", None),
+            ("_ZN4core3fmt", None),
+            ("_Z3add∆", None),
+            ("_ZNK7größe6Matrix6längeEv", Some("größe::Matrix::länge() const")),
+            ("__ZNK7größe6Matrix6längeEv", Some("größe::Matrix::länge() const")),
+            ("_ZN7größe6MatrixC1Ed", Some("größe::Matrix::Matrix(double)")),
+            ("_ZN7größe12_GLOBAL__N_16Ünter2éEi", Some("größe::(anonymous namespace)::Ünter::é(int)")),
+            ("_Z10äöü_ß9N7größe6MatrixERS0_3計", Some("äöü_ß9(größe::Matrix, größe::Matrix&, 計)")),
+            ("_ZN3計4𝛼EiPS_", Some("計::𝛼(int, 計*)")),
+            ("_ZNK7größe6Matrix6какIiEET_S2_", Some("int größe::Matrix::как<int>(int) const")),
+            ("_Z10äöü_ß9i.constprop.0", Some("äöü_ß9(int) [clone .constprop.0]")),
+            // The lengths are not those of the bytes.
+            ("_ZNK5größe6Matrix5längeEv", None),
+            // A dollar sign of its own, and one byte of Latin-1.
+            ("_Z4ö$$i", None),
+            (r"_Z2f\x{f6}i", None),
+            (r"_Z2\x{f6}\x{df}i", Some(r"\x{f6}\x{df}(int)")),
+            // Rust has ways of its own to write such names.
+            ("_ZN1r13gr$uf6$$udf$e9L$ue4$nge12_$ufc$berall17ha9df10146cd3537bE", Some("r::größe::Länge::überall")),
+            ("_RNvMNtCs6GmmlP4bgsG_1ru9gre_6ka8iNtB2_u8Lnge_loau10berall_2ya", Some("<r::größe::Länge>::überall")),
+            ("Rain", None),
+        ];
+        for (name, expected) in table {
+            assert_eq!(readable(name).as_deref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_explode_stay_as_they_are() {
+        // Each parameter repeats all before it twice.
+        let mut name = "_Z1fI".to_owned();
+        name.push_str(&"St4pairIS_S_E".repeat(1000));
+        name.push_str("EvT_");
+        assert!(readable(&name).is_none_or(|text| text.len() <= LONGEST));
+    }
+}

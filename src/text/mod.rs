@@ -1,0 +1,6 @@
+//! How numbers, names and tables look in text: what importers, writers and reports have in common.
+
+pub(crate) mod compiled_names;
+pub(crate) mod dyalog_files;
+pub(crate) mod escape;
+pub mod separators;
