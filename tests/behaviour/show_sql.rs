@@ -7,7 +7,7 @@ use crate::support::{long, tools};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::case_files::{entries, files};
@@ -90,8 +90,14 @@ fn fill(path: &Path, format: &'static Format) {
     let mut database = Database::open(path).expect("a new file");
     let name = |case: &Path| format!("{}/{}", format.name, case.file_name().unwrap_or_default().to_string_lossy());
     let is_asked = |case: &Path| case.ends_with("minimal") || long::is_in_part(&name(case));
-    let asked = entries(&root).into_iter().filter(|case| is_asked(case));
-    for file in asked.flat_map(|case| files(&case.join("case.in"))) {
+    let (asked, others): (Vec<_>, Vec<_>) = entries(&root).into_iter().partition(|case| is_asked(case));
+    let files = |cases: Vec<PathBuf>| cases.into_iter().flat_map(|case| files(&case.join("case.in")));
+    // Of the others, the first that has a run, where none of the part has one.
+    let asked = files(asked).map(|file| (file, true)).chain(files(others).map(|file| (file, false)));
+    for (file, is_in_part) in asked {
+        if !is_in_part && path.exists() {
+            break;
+        }
         let bytes = fs::read(&file).expect("a file of a case is readable");
         let stop = Stop::default();
         let Ok(input) = Input::new(Box::new(bytes.as_slice()), Limits::default(), stop.clone()) else { continue };

@@ -24,7 +24,7 @@ const FORMS: [Form; 7] =
     [Form::Kills, Form::Interrupts, Form::Losses, Form::Faults, Form::Corruptions, Form::Replacements, Form::Strangers];
 
 /// Parts of the cases, each of which is enough for a run.
-const PARTS: u64 = 6;
+const PARTS: u64 = 12;
 
 /// What the switch says.
 #[derive(Clone, Copy)]
