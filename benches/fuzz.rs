@@ -1,5 +1,5 @@
-//! Reads mutated inputs, blind to coverage, so that a stable toolchain is enough. The targets and what must hold are those of
-//! tests/support/fuzzing.rs.
+//! Reads mutated inputs, blind to coverage, so that a stable toolchain is enough. The targets and
+//! what must hold are those of tests/support/fuzzing.rs.
 //!
 //! ```text
 //! cargo bench --bench fuzz -- [TARGET [COUNT [SEED]]]
@@ -7,13 +7,20 @@
 //! cargo bench --bench fuzz -- keep FOLDER
 //! ```
 //!
-//! It starts from the inputs of all cases. What breaks a rule is written to a file `fuzz-TARGET-SEED-NUMBER.bin`, and the
-//! program ends with 1. Equal arguments read equal inputs. With `seeds`, the inputs to start from and those that are kept
-//! are written to a folder per target, for the fuzzer in fuzz/. With `keep`, what such folders have becomes what is kept, but
+//! It starts from the inputs of all cases. What breaks a rule is written to a file
+//! `fuzz-TARGET-SEED-NUMBER.bin`, and the program ends with 1. Equal arguments read equal inputs.
+//! With `seeds`, the inputs to start from and those that are kept are written to a folder per
+//! target, for the fuzzer in fuzz/. With `keep`, what such folders have becomes what is kept, but
 //! for long inputs.
 
-#![expect(unsafe_code, reason = "an allocator that counts can be written in no other way")]
-#![expect(clippy::disallowed_methods, reason = "it reads small files of our own, and measures time")]
+#![expect(
+    unsafe_code,
+    reason = "an allocator that counts can be written in no other way"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it reads small files of our own, and measures time"
+)]
 #![expect(clippy::print_stderr, reason = "a program that reports on itself")]
 
 #[path = "../tests/support/allocation.rs"]
@@ -61,8 +68,11 @@ fn seeds(target: &Target) -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for &format in FORMATS {
         for case in entries(&cases.join(format.name)) {
-            let read = files(&case.join("case.in")).into_iter().filter_map(|path| fs::read(path).ok());
-            // Small inputs are read a hundred times while a large one is read once, and find as much.
+            let read = files(&case.join("case.in"))
+                .into_iter()
+                .filter_map(|path| fs::read(path).ok());
+            // Small inputs are read a hundred times while a large one is read once, and find as
+            // much.
             let small = read.filter(|bytes| bytes.len() <= 4096);
             seeds.extend(small.filter_map(|bytes| (target.seed)(format, &bytes)));
         }
@@ -83,12 +93,18 @@ fn write_seeds(folder: &Path) -> io::Result<()> {
 
 fn keep(folder: &Path) -> io::Result<()> {
     for target in TARGETS {
-        let read: io::Result<Vec<Vec<u8>>> = files(&folder.join(target.name)).into_iter().map(fs::read).collect();
+        let read: io::Result<Vec<Vec<u8>>> = files(&folder.join(target.name))
+            .into_iter()
+            .map(fs::read)
+            .collect();
         let mut inputs = read?;
         inputs.retain(|input| input.len() <= LONGEST_KEPT);
         inputs.sort_unstable();
         inputs.dedup();
-        let mut lines: Vec<String> = inputs.iter().filter_map(|input| target.line(input)).collect();
+        let mut lines: Vec<String> = inputs
+            .iter()
+            .filter_map(|input| target.line(input))
+            .collect();
         lines.sort_unstable();
         // Without a time, equal inputs make an equal file.
         let file = File::create(kept::place(target))?;
@@ -112,8 +128,10 @@ fn fuzz(target: &Target, wanted: u64, seed: u64) -> bool {
             let (seeds, done, broken) = (&seeds, &done, &broken);
             scope.spawn(move || {
                 for number in (worker as u64..wanted).step_by(workers) {
-                    let mut random =
-                        Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ number.wrapping_mul(0x0010_0000_01b3));
+                    let mut random = Random(
+                        seed.wrapping_mul(0x5851_f42d_4c95_7f2d)
+                            ^ number.wrapping_mul(0x0010_0000_01b3),
+                    );
                     let start = random.below(seeds.len());
                     let bytes = mutate(seeds, &seeds[start], &mut random);
                     let read = catch_unwind(AssertUnwindSafe(|| target.check_in_time(&bytes)));
@@ -129,17 +147,33 @@ fn fuzz(target: &Target, wanted: u64, seed: u64) -> bool {
         }
     });
     let (name, done) = (target.name, done.load(Ordering::Relaxed));
-    eprintln!("{name}: {done} inputs from {} seeds in {:.0?}", seeds.len(), started.elapsed());
+    eprintln!(
+        "{name}: {done} inputs from {} seeds in {:.0?}",
+        seeds.len(),
+        started.elapsed()
+    );
     !broken.load(Ordering::Relaxed)
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |at: usize, usual: u64| arguments.get(at).and_then(|number| number.parse().ok()).unwrap_or(usual);
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    let number = |at: usize, usual: u64| {
+        arguments
+            .get(at)
+            .and_then(|number| number.parse().ok())
+            .unwrap_or(usual)
+    };
     if let [command, folder] = arguments.as_slice()
         && ["seeds", "keep"].contains(&command.as_str())
     {
-        let done = if command == "keep" { keep(Path::new(folder)) } else { write_seeds(Path::new(folder)) };
+        let done = if command == "keep" {
+            keep(Path::new(folder))
+        } else {
+            write_seeds(Path::new(folder))
+        };
         return done.map_or_else(
             |error| {
                 eprintln!("{folder}: {error}");
@@ -151,9 +185,17 @@ fn main() -> ExitCode {
     let named = |target: &&Target| arguments.first().is_none_or(|name| name == target.name);
     let sound = TARGETS.iter().filter(named).map(|target| {
         // They are slower by a factor of ten.
-        let few = if ["questions", "exports"].contains(&target.name) { FEW / 20 } else { FEW };
+        let few = if ["questions", "exports"].contains(&target.name) {
+            FEW / 20
+        } else {
+            FEW
+        };
         fuzz(target, number(1, few), number(2, 1))
     });
     // All of them, also behind one that failed.
-    if sound.fold(true, |all, one| all & one) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if sound.fold(true, |all, one| all & one) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

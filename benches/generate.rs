@@ -1,9 +1,10 @@
 //! Writes profiles of any size that keep the profiler's own rules.
 //!
-//! Large real files are not to be had, and a file whose figures do not add up would measure an importer on input
-//! that it never meets. The trees that this program writes obey every rule of Dyalog's `]PROFILE`: rows in
-//! pre-order, inclusive = exclusive + callees for time and ticks, the tick rule, one set of rows for each level of
-//! a recursion. The figures that a report must show for a file come from the same walk (`expected`).
+//! Large real files are not to be had, and a file whose figures do not add up would measure an
+//! importer on input that it never meets. The trees that this program writes obey every rule of
+//! Dyalog's `]PROFILE`: rows in pre-order, inclusive = exclusive + callees for time and ticks, the
+//! tick rule, one set of rows for each level of a recursion. The figures that a report must show
+//! for a file come from the same walk (`expected`).
 //!
 //! ```text
 //! cargo bench --bench generate -- KIND ROWS [--functions N] [--seed N] [--version 0.9.0|1.37] [-o FILE]
@@ -18,11 +19,18 @@
 //! check     asserts the rules and prints the shape of the tree
 //! ```
 //!
-//! Equal arguments give equal bytes, on every machine. Without KIND it checks some small trees, so that a plain
-//! `cargo bench` ends well. Exit codes: 0 done (also when the reader closed the pipe), 1 failed, 2 usage.
+//! Equal arguments give equal bytes, on every machine. Without KIND it checks some small trees, so
+//! that a plain `cargo bench` ends well. Exit codes: 0 done (also when the reader closed the pipe),
+//! 1 failed, 2 usage.
 
-#![expect(clippy::cast_precision_loss, reason = "the profiler computes in binary floating point too")]
-#![expect(clippy::print_stderr, reason = "a program of its own, which has a screen")]
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "the profiler computes in binary floating point too"
+)]
+#![expect(
+    clippy::print_stderr,
+    reason = "a program of its own, which has a screen"
+)]
 
 mod profiles;
 
@@ -83,7 +91,11 @@ impl Request {
         let mut words = Vec::new();
         let (mut functions, mut seed, mut version, mut output) = (None, 1, Version::V0_9_0, None);
         while let Some(argument) = arguments.next() {
-            let mut value = || arguments.next().ok_or(format!("{argument}: expected a value"));
+            let mut value = || {
+                arguments
+                    .next()
+                    .ok_or(format!("{argument}: expected a value"))
+            };
             match argument.as_str() {
                 // Cargo adds this one to whatever the user says.
                 "--bench" => {}
@@ -103,7 +115,11 @@ impl Request {
             _ => return Err("expected KIND and ROWS".into()),
         };
         let functions = functions.unwrap_or((rows / 100).clamp(MIN_FUNCTIONS, 50_000));
-        Profile::new(rows, functions, seed, version).map(|profile| Self { kind, profile, output })
+        Profile::new(rows, functions, seed, version).map(|profile| Self {
+            kind,
+            profile,
+            output,
+        })
     }
 
     fn run(&self) -> io::Result<()> {
@@ -111,7 +127,9 @@ impl Request {
             return self.write(io::stdout().lock());
         };
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
-        File::create(path).and_then(|file| self.write(file)).map_err(named)
+        File::create(path)
+            .and_then(|file| self.write(file))
+            .map_err(named)
     }
 
     fn write(&self, out: impl Write) -> io::Result<()> {
@@ -148,7 +166,8 @@ impl Kind {
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("expected a number, found `{text}`"))
+    text.parse()
+        .map_err(|_| format!("expected a number, found `{text}`"))
 }
 
 // The outputs
@@ -158,16 +177,21 @@ struct Field(Option<usize>);
 
 impl fmt::Display for Field {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |number| fmt::Display::fmt(&number, out))
+        self.0
+            .map_or(Ok(()), |number| fmt::Display::fmt(&number, out))
     }
 }
 
-/// The nodes as profdb stores them, times in nanoseconds; functions are numbered from 1 as they appear.
+/// The nodes as profdb stores them, times in nanoseconds; functions are numbered from 1 as they
+/// appear.
 fn write_nodes(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     let mut path = Path::default();
     let mut ids = vec![0; profile.functions];
     let mut functions = 0;
-    writeln!(out, "node_id,up,size,outer_up,depth,function_id,file,line,col,calls,exclusive,cumulative")?;
+    writeln!(
+        out,
+        "node_id,up,size,outer_up,depth,function_id,file,line,col,calls,exclusive,cumulative"
+    )?;
     profile.each_row(|row| {
         path.enter(row);
         let id = &mut ids[row.function];
@@ -191,8 +215,8 @@ fn write_nodes(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     })
 }
 
-/// What a report shows for one function. Cumulative adds only rows that no row of the same function encloses, seen
-/// adds all.
+/// What a report shows for one function. Cumulative adds only rows that no row of the same function
+/// encloses, seen adds all.
 #[derive(Clone, Copy, Default)]
 struct Totals {
     calls: u64,
@@ -210,7 +234,8 @@ impl Totals {
     }
 }
 
-/// The totals of all functions by corrected cumulative time, and those of the run under the name `(total)`.
+/// The totals of all functions by corrected cumulative time, and those of the run under the name
+/// `(total)`.
 fn write_expected(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     let mut path = Path::default();
     let mut functions = vec![Totals::default(); profile.functions];
@@ -219,15 +244,22 @@ fn write_expected(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
         path.enter(row);
         if row.line.is_none() {
             let count_if = |condition| {
-                if condition { row.inclusive } else { Cost::default() }
+                if condition {
+                    row.inclusive
+                } else {
+                    Cost::default()
+                }
             };
             functions[row.function].add(row, count_if(path.outer_up().is_none()));
             run.add(row, count_if(row.depth == 0));
         }
         Ok(())
     })?;
-    let mut table: Vec<(String, Totals)> =
-        names(profile.functions).into_iter().zip(functions).filter(|(_, totals)| totals.calls > 0).collect();
+    let mut table: Vec<(String, Totals)> = names(profile.functions)
+        .into_iter()
+        .zip(functions)
+        .filter(|(_, totals)| totals.calls > 0)
+        .collect();
     let key = |totals: &Totals| profile.corrected(totals.cumulative);
     table.sort_by(|(a, x), (b, y)| key(y).total_cmp(&key(x)).then_with(|| a.cmp(b)));
     table.push(("(total)".into(), run));
@@ -252,10 +284,18 @@ fn write_expected(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
 
 /// Checks trees of several sizes, shapes and versions.
 fn self_check(out: &mut impl Write) -> io::Result<()> {
-    for (rows, functions) in [(1, 32), (2, 32), (63, 32), (64, 32), (5_000, 32), (50_000, 500)] {
+    for (rows, functions) in [
+        (1, 32),
+        (2, 32),
+        (63, 32),
+        (64, 32),
+        (5_000, 32),
+        (50_000, 500),
+    ] {
         for seed in 0..4 {
             for version in [Version::V0_9_0, Version::V1_37] {
-                let profile = Profile::new(rows, functions, seed, version).map_err(io::Error::other)?;
+                let profile =
+                    Profile::new(rows, functions, seed, version).map_err(io::Error::other)?;
                 check(&profile)?;
             }
         }
@@ -267,17 +307,43 @@ fn self_check(out: &mut impl Write) -> io::Result<()> {
 fn write_shape(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     let shape = check(profile)?;
     let percent = |part: usize, of: usize| 100.0 * part as f64 / of.max(1) as f64;
-    let Shape { rows, functions, .. } = shape;
+    let Shape {
+        rows, functions, ..
+    } = shape;
     writeln!(out, "rows               {rows}, the rules hold")?;
     writeln!(out, "function rows      {:.1} %", percent(functions, rows))?;
-    writeln!(out, "  recursive        {:.1} %", percent(shape.recursive, functions))?;
-    writeln!(out, "  without lines    {:.1} %", percent(shape.lineless, functions))?;
+    writeln!(
+        out,
+        "  recursive        {:.1} %",
+        percent(shape.recursive, functions)
+    )?;
+    writeln!(
+        out,
+        "  without lines    {:.1} %",
+        percent(shape.lineless, functions)
+    )?;
     writeln!(out, "roots              {}", shape.roots)?;
-    writeln!(out, "functions used     {}", shape.used.iter().filter(|used| **used).count())?;
-    writeln!(out, "mean depth         {:.1}", shape.depths as f64 / rows.max(1) as f64)?;
+    writeln!(
+        out,
+        "functions used     {}",
+        shape.used.iter().filter(|used| **used).count()
+    )?;
+    writeln!(
+        out,
+        "mean depth         {:.1}",
+        shape.depths as f64 / rows.max(1) as f64
+    )?;
     writeln!(out, "greatest depth     {}", shape.deepest)?;
-    writeln!(out, "negative lines     {:.1} %", percent(shape.negative, rows - functions))?;
-    writeln!(out, "printed scaled     {:.1} %", percent(shape.scaled, rows))
+    writeln!(
+        out,
+        "negative lines     {:.1} %",
+        percent(shape.negative, rows - functions)
+    )?;
+    writeln!(
+        out,
+        "printed scaled     {:.1} %",
+        percent(shape.scaled, rows)
+    )
 }
 
 /// What a tree looks like.
@@ -301,7 +367,10 @@ struct Shape {
 fn check(profile: &Profile) -> io::Result<Shape> {
     let mut path = Path::default();
     let mut open: Vec<Below> = Vec::new();
-    let mut shape = Shape { used: vec![false; profile.functions], ..Shape::default() };
+    let mut shape = Shape {
+        used: vec![false; profile.functions],
+        ..Shape::default()
+    };
     profile.each_row(|row| {
         ensure(row.depth <= open.len(), row, "one level deeper at most")?;
         while open.len() > row.depth {
@@ -359,14 +428,26 @@ struct Below {
 /// Opens a row: checks its place below the row above.
 fn enter(open: &mut Vec<Below>, row: &Row) -> io::Result<()> {
     let function_row = row.depth.is_multiple_of(2);
-    ensure(row.line.is_none() == function_row, row, "even depth = function row")?;
+    ensure(
+        row.line.is_none() == function_row,
+        row,
+        "even depth = function row",
+    )?;
     ensure(row.calls > 0, row, "at least one call")?;
     if let Some(above) = open.last_mut() {
         let child = row.line.unwrap_or(row.function);
         if function_row {
-            ensure(!above.children.contains(&child), row, "one row for each function called from a line")?;
+            ensure(
+                !above.children.contains(&child),
+                row,
+                "one row for each function called from a line",
+            )?;
         } else {
-            ensure(row.function == above.row.function, row, "lines of the function above")?;
+            ensure(
+                row.function == above.row.function,
+                row,
+                "lines of the function above",
+            )?;
             ensure(above.children.last() < Some(&child), row, "lines ascend")?;
         }
         above.children.push(child);
@@ -397,7 +478,11 @@ fn close(open: &mut Vec<Below>, shape: &mut Shape) -> io::Result<()> {
     } else {
         shape.lineless += usize::from(below.children.is_empty());
         let lines = below.lines_exclusive.picoseconds;
-        ensure(row.exclusive.picoseconds >= lines, row, "exclusive >= that of the lines")?;
+        ensure(
+            row.exclusive.picoseconds >= lines,
+            row,
+            "exclusive >= that of the lines",
+        )?;
         below.lines_exclusive.ticks + below.lines_calls + row.calls
     };
     ensure(row.exclusive.ticks == ticks, row, "the tick rule")?;
@@ -419,7 +504,14 @@ fn ensure(holds: bool, row: &Row, rule: &str) -> io::Result<()> {
     if holds {
         return Ok(());
     }
-    let Row { depth, function, line, exclusive, inclusive, .. } = row;
+    let Row {
+        depth,
+        function,
+        line,
+        exclusive,
+        inclusive,
+        ..
+    } = row;
     Err(io::Error::other(format!(
         "broken rule: {rule} (depth {depth}, function {function}, line {line:?}, {exclusive:?}, {inclusive:?})"
     )))

@@ -1,7 +1,7 @@
 //! The cost centres that GHC has of its own, as its logs are read and written.
 
-/// What the RTS itself costs, by label and module. `MAIN` and `SUBSUMED` are not among these: what a program does outside of
-/// all other centres is its own cost.
+/// What the RTS itself costs, by label and module. `MAIN` and `SUBSUMED` are not among these: what
+/// a program does outside of all other centres is its own cost.
 pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("SYSTEM", "MAIN"),
     ("SYSTEM", "SYSTEM"),
@@ -22,5 +22,8 @@ pub(crate) fn made_up(number: u64) -> String {
 /// The number in such a name.
 pub(crate) fn number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix("<cc ")?.strip_suffix('>')?;
-    digits.parse().ok().filter(|number| made_up(*number) == name)
+    digits
+        .parse()
+        .ok()
+        .filter(|number| made_up(*number) == name)
 }

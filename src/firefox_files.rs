@@ -1,4 +1,5 @@
 //! What profdb itself says in files of the Firefox Profiler, read and written.
 
-/// A member of `meta`: nobody knows the interval, and the one that is there is for viewers, which want one.
+/// A member of `meta`: nobody knows the interval, and the one that is there is for viewers, which
+/// want one.
 pub(crate) const UNKNOWN_INTERVAL: &str = "unknownInterval";

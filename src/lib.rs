@@ -1,11 +1,12 @@
-//! profdb imports the files that profilers write into one SQLite database, and answers with SQL views and reports.
+//! profdb imports the files that profilers write into one SQLite database, and answers with SQL
+//! views and reports.
 //!
 //! ```text
 //! bytes -> input -> importers -> events::Sink -> profile -> store -> views -> report -> cli
 //! ```
 //!
-//! [`pipeline::import`] ties the left half together, [`report`] is the right half, [`cli`] is the program around both.
-//! ARCHITECTURE.md tells where everything is and what holds.
+//! [`pipeline::import`] ties the left half together, [`report`] is the right half, [`cli`] is the
+//! program around both. ARCHITECTURE.md tells where everything is and what holds.
 
 pub mod base;
 pub mod cli;

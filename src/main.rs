@@ -10,8 +10,9 @@ use profdb::base::error::Stop;
 use profdb::base::limits;
 use profdb::cli::{self, Failure};
 
-/// How long an interrupted import may take to roll back before the program ends all the same. Nothing is lost then: the
-/// next program that opens the database rolls back what this one has left.
+/// How long an interrupted import may take to roll back before the program ends all the same.
+/// Nothing is lost then: the next program that opens the database rolls back what this one has
+/// left.
 const GRACE: Duration = Duration::from_secs(3);
 
 const INTERRUPTED: u8 = 130;
@@ -24,9 +25,14 @@ const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
     memory::keep_some();
-    let begun = thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(run);
+    let begun = thread::Builder::new()
+        .name("main".to_owned())
+        .stack_size(STACK)
+        .spawn(run);
     match begun {
-        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Ok(thread) => thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
         // What the system gives has to do.
         Err(_) => run(),
     }
@@ -59,15 +65,18 @@ fn run() -> ExitCode {
     })
 }
 
-#[expect(clippy::exit, reason = "the main thread waits for something that may never come")]
+#[expect(
+    clippy::exit,
+    reason = "the main thread waits for something that may never come"
+)]
 fn give_up() -> ! {
     cli::leave_nothing();
     cli::say_interrupted();
     std::process::exit(i32::from(INTERRUPTED))
 }
 
-/// Has a function called, in a thread of its own, for Ctrl-C and when the system asks the program to end. A lost terminal
-/// is not among them: `nohup` decides what that means.
+/// Has a function called, in a thread of its own, for Ctrl-C and when the system asks the program
+/// to end. A lost terminal is not among them: `nohup` decides what that means.
 #[cfg(unix)]
 fn on_interrupt(mut act: impl FnMut() + Send + 'static) -> std::io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};

@@ -1,8 +1,9 @@
-//! The allocator: the system's, with some memory kept back. When the system gives no more, the program gets that and is asked
-//! to stop, so that it ends in order, with a message and an exit code. When that is used up, too, it ends at once.
+//! The allocator: the system's, with some memory kept back. When the system gives no more, the
+//! program gets that and is asked to stop, so that it ends in order, with a message and an exit
+//! code. When that is used up, too, it ends at once.
 //!
-//! Rust offers no other way: without memory it aborts (134 in a shell), and what is called then cannot be changed in stable
-//! Rust. tests/limits.rs tries programs with little memory.
+//! Rust offers no other way: without memory it aborts (134 in a shell), and what is called then
+//! cannot be changed in stable Rust. tests/limits.rs tries programs with little memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
@@ -12,7 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use profdb::base::limits;
 use profdb::cli;
 
-/// What is kept back: enough for what lies between two looks at whether to stop. It is address space; nobody writes to it.
+/// What is kept back: enough for what lies between two looks at whether to stop. It is address
+/// space; nobody writes to it.
 const RESERVE: Layout = Layout::new::<[u8; 2 << 20]>();
 
 static KEPT: AtomicPtr<u8> = AtomicPtr::new(null_mut());
@@ -22,8 +24,12 @@ struct Reserved;
 #[global_allocator]
 static ALLOCATOR: Reserved = Reserved;
 
-// SAFETY: every block comes from the system's allocator, unchanged, and goes back to it with the layout it was asked for.
-#[expect(unsafe_code, reason = "stable Rust knows no other way to end in order without memory")]
+// SAFETY: every block comes from the system's allocator, unchanged, and goes back to it with the
+// layout it was asked for.
+#[expect(
+    unsafe_code,
+    reason = "stable Rust knows no other way to end in order without memory"
+)]
 unsafe impl GlobalAlloc for Reserved {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise is passed on.
@@ -41,7 +47,8 @@ unsafe impl GlobalAlloc for Reserved {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's promise is passed on; a block that could not be moved is where it was.
+        // SAFETY: the caller's promise is passed on; a block that could not be moved is where it
+        // was.
         or_reserve(|| unsafe { System.realloc(pointer, layout, size) })
     }
 }
@@ -64,7 +71,8 @@ fn or_reserve(ask: impl Fn() -> *mut u8) -> *mut u8 {
 fn without(ask: impl Fn() -> *mut u8) -> *mut u8 {
     let kept = KEPT.swap(null_mut(), Ordering::Relaxed);
     if !kept.is_null() {
-        // SAFETY: it was given for this layout, and whoever swaps it out is the only one who has it.
+        // SAFETY: it was given for this layout, and whoever swaps it out is the only one who has
+        // it.
         unsafe { System.dealloc(kept, RESERVE) };
         limits::memory_runs_out();
         let given = ask();
@@ -76,15 +84,19 @@ fn without(ask: impl Fn() -> *mut u8) -> *mut u8 {
 }
 
 /// Ends the program. Nothing here may ask for memory.
-#[expect(clippy::exit, reason = "whoever asked for memory cannot go on without it")]
+#[expect(
+    clippy::exit,
+    reason = "whoever asked for memory cannot go on without it"
+)]
 fn end() -> ! {
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, Ordering::Relaxed) {
         std::process::abort();
     }
     let mut out = std::io::stderr();
-    let said =
-        [b"profdb: ".as_slice(), limits::NO_MEMORY.as_bytes(), b"\n"].iter().try_for_each(|part| out.write_all(part));
+    let said = [b"profdb: ".as_slice(), limits::NO_MEMORY.as_bytes(), b"\n"]
+        .iter()
+        .try_for_each(|part| out.write_all(part));
     cli::leave_nothing();
     // If nobody can hear it there is nobody to complain to.
     drop(said);

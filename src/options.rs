@@ -58,13 +58,20 @@ impl Options {
     /// The name of one that is not among these.
     #[must_use]
     pub fn foreign(&self, known: &[OptionDef]) -> Option<&'static str> {
-        self.0.keys().copied().find(|name| !known.iter().any(|option| option.name == *name))
+        self.0
+            .keys()
+            .copied()
+            .find(|name| !known.iter().any(|option| option.name == *name))
     }
 
     /// All of them as text, always in the same order: part of what makes a run the same run.
     #[must_use]
     pub fn describe(&self) -> String {
-        let parts: Vec<_> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let parts: Vec<_> = self
+            .0
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         parts.join("\n")
     }
 }

@@ -16,8 +16,9 @@ enum Digits {
     Ten,
 }
 
-/// Displays a number as APL does: high minus, no trailing zeros, no leading zeros but one, and scaled form for what
-/// would need more than five zeros after the decimal point or more digits than there may be.
+/// Displays a number as APL does: high minus, no trailing zeros, no leading zeros but one, and
+/// scaled form for what would need more than five zeros after the decimal point or more digits than
+/// there may be.
 struct Apl(f64, Digits);
 
 impl fmt::Display for Apl {
@@ -50,7 +51,8 @@ impl fmt::Display for Apl {
     }
 }
 
-/// The significant digits of a number that is not negative, without trailing zeros, and the exponent of the first.
+/// The significant digits of a number that is not negative, without trailing zeros, and the
+/// exponent of the first.
 fn decimal(number: f64, digits: Digits, buffer: &mut [u8; 32]) -> (&str, i32) {
     let capacity = buffer.len();
     let mut rest = &mut buffer[..];
@@ -61,7 +63,10 @@ fn decimal(number: f64, digits: Digits, buffer: &mut [u8; 32]) -> (&str, i32) {
     .expect("24 bytes hold any f64");
     let length = capacity - rest.len();
     let text = &mut buffer[..length];
-    let split = text.iter().position(|&byte| byte == b'e').expect("`e` format");
+    let split = text
+        .iter()
+        .position(|&byte| byte == b'e')
+        .expect("`e` format");
     let exponent = str::from_utf8(&text[split + 1..])
         .ok()
         .and_then(|exponent| exponent.parse().ok())
@@ -73,7 +78,14 @@ fn decimal(number: f64, digits: Digits, buffer: &mut [u8; 32]) -> (&str, i32) {
     }
     let digits = str::from_utf8(&text[start..split]).expect("digits are ASCII");
     let trimmed = digits.trim_end_matches('0');
-    (if trimmed.is_empty() { &digits[..1] } else { trimmed }, exponent)
+    (
+        if trimmed.is_empty() {
+            &digits[..1]
+        } else {
+            trimmed
+        },
+        exponent,
+    )
 }
 
 /// The sum of inclusive over all function rows, which is what tree files call `TotalTime`.

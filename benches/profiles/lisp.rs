@@ -1,5 +1,5 @@
-//! The same trees as sampling profilers save them: each row is a function of its own, those of lines are called as
-//! LispWorks calls local functions.
+//! The same trees as sampling profilers save them: each row is a function of its own, those of
+//! lines are called as LispWorks calls local functions.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,8 @@ struct Sums {
     top: u64,
 }
 
-/// Numbers for the functions: one for each function and each of its lines, in the order in which they come.
+/// Numbers for the functions: one for each function and each of its lines, in the order in which
+/// they come.
 #[derive(Default)]
 struct Numbers(Vec<Vec<Option<usize>>>, usize);
 
@@ -45,11 +46,14 @@ impl Numbers {
 
 fn name(names: &[String], row: &Row) -> String {
     let name = &names[row.function];
-    row.line.map_or_else(|| name.clone(), |line| format!("(SUBFUNCTION {line} {name})"))
+    row.line.map_or_else(
+        || name.clone(),
+        |line| format!("(SUBFUNCTION {line} {name})"),
+    )
 }
 
-/// The tree as LispWorks saves it, below a root and a thread of its own. Two passes: each line holds the sums of its
-/// function.
+/// The tree as LispWorks saves it, below a root and a thread of its own. Two passes: each line
+/// holds the sums of its function.
 pub(crate) fn write_lispworks(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     let names = names(profile.functions);
     let mut numbers = Numbers::default();
@@ -86,7 +90,13 @@ pub(crate) fn write_lispworks(profile: &Profile, out: &mut impl Write) -> io::Re
     writeln!(out, "1|{total}|0|{total}|0|\"main\"")?;
     profile.each_row(|row| {
         let Sums { calls, seen, top } = sums[numbers.of(row).0];
-        writeln!(out, "{}|{}|{calls}|{seen}|{top}|{}", row.depth + 2, samples(row.inclusive), name(&names, row))
+        writeln!(
+            out,
+            "{}|{}|{calls}|{seen}|{top}|{}",
+            row.depth + 2,
+            samples(row.inclusive),
+            name(&names, row)
+        )
     })
 }
 
@@ -130,7 +140,12 @@ pub(crate) fn write_folded(profile: &Profile, out: &mut impl Write) -> io::Resul
     profile.each_row(|row| {
         path.enter(row);
         for (depth, (_, row)) in path.open.iter().enumerate() {
-            write!(out, "{}{}", if depth == 0 { "" } else { ";" }, name(&names, row))?;
+            write!(
+                out,
+                "{}{}",
+                if depth == 0 { "" } else { ";" },
+                name(&names, row)
+            )?;
         }
         writeln!(out, " {}", samples(row.exclusive))
     })

@@ -1,9 +1,13 @@
-//! Profiles of programs that never ran: trees of any size that keep the profilers' own rules, and their files.
+//! Profiles of programs that never ran: trees of any size that keep the profilers' own rules, and
+//! their files.
 //!
 //! Equal arguments give equal bytes, on every machine. Each program here uses a part of it.
 
 #![allow(dead_code, reason = "each program uses a part")]
-#![expect(clippy::cast_precision_loss, reason = "the profiler computes in binary floating point too")]
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "the profiler computes in binary floating point too"
+)]
 
 pub(crate) mod dyalog;
 pub(crate) mod lisp;
@@ -48,7 +52,9 @@ impl Version {
     }
 
     fn bias_milliseconds(self) -> f64 {
-        self.bias_text().parse().expect("the text above is a number")
+        self.bias_text()
+            .parse()
+            .expect("the text above is a number")
     }
 
     /// The same cost in whole picoseconds: what the walk puts on top of the net times.
@@ -68,27 +74,41 @@ pub(crate) struct Profile {
     pub(crate) version: Version,
 }
 
-/// One line may call `MAX_CALLEES` functions, all different and none of them opaque: there must be enough of these.
+/// One line may call `MAX_CALLEES` functions, all different and none of them opaque: there must be
+/// enough of these.
 pub(crate) const MIN_FUNCTIONS: usize = 32;
 
 /// A bound that keeps every sum of picoseconds, also over all levels of the tree, inside 64 bits.
 const MAX_ROWS: usize = 1_000_000_000;
 
 impl Profile {
-    pub(crate) fn new(rows: usize, functions: usize, seed: u64, version: Version) -> Result<Self, String> {
+    pub(crate) fn new(
+        rows: usize,
+        functions: usize,
+        seed: u64,
+        version: Version,
+    ) -> Result<Self, String> {
         if functions < MIN_FUNCTIONS {
             return Err(format!("expected at least {MIN_FUNCTIONS} functions"));
         }
         if rows > MAX_ROWS {
             return Err(format!("expected at most {MAX_ROWS} rows"));
         }
-        Ok(Self { rows, functions, seed, version })
+        Ok(Self {
+            rows,
+            functions,
+            seed,
+            version,
+        })
     }
 
     /// Hands every row of the tree to `emit`, in pre-order; stops at the first error.
     pub(crate) fn each_row(&self, emit: impl FnMut(&Row) -> io::Result<()>) -> io::Result<()> {
         let mut walk = Walk {
-            graph: Graph { functions: self.functions, seed: self.seed },
+            graph: Graph {
+                functions: self.functions,
+                seed: self.seed,
+            },
             bias: self.version.bias_picoseconds(),
             random: Random(self.seed),
             open: vec![0; self.functions],
@@ -100,7 +120,8 @@ impl Profile {
         Ok(())
     }
 
-    /// The milliseconds that the tool makes of a raw cost: what its tree files hold, but for the digits printed.
+    /// The milliseconds that the tool makes of a raw cost: what its tree files hold, but for the
+    /// digits printed.
     pub(crate) fn milliseconds(&self, cost: Cost) -> f64 {
         match self.version {
             Version::V0_9_0 => self.corrected(cost),
@@ -129,7 +150,10 @@ impl Add for Cost {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { picoseconds: self.picoseconds + other.picoseconds, ticks: self.ticks + other.ticks }
+        Self {
+            picoseconds: self.picoseconds + other.picoseconds,
+            ticks: self.ticks + other.ticks,
+        }
     }
 }
 
@@ -145,7 +169,8 @@ impl Sum for Cost {
     }
 }
 
-/// One row of the tree. At even depth a function row, at odd depth a line row of the function row above.
+/// One row of the tree. At even depth a function row, at odd depth a line row of the function row
+/// above.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) depth: usize,
@@ -179,7 +204,8 @@ impl Path {
         Some(self.nodes - self.open[above].0)
     }
 
-    /// How many nodes back the nearest row of the same function and line is that encloses the current one.
+    /// How many nodes back the nearest row of the same function and line is that encloses the
+    /// current one.
     pub(crate) fn outer_up(&self) -> Option<usize> {
         let ((node, row), above) = self.open.split_last()?;
         above
@@ -211,19 +237,23 @@ pub(crate) fn names(functions: usize) -> Vec<String> {
         "⎕SE.SALTUtils",
     ];
     const VERBS: [&str; 16] = [
-        "get", "Set", "fmt∆", "Parse", "calc", "Load", "∆check", "Sort", "find", "Merge", "join_", "Walk", "is",
-        "Render", "⍙call", "on",
+        "get", "Set", "fmt∆", "Parse", "calc", "Load", "∆check", "Sort", "find", "Merge", "join_",
+        "Walk", "is", "Render", "⍙call", "on",
     ];
     const NOUNS: [&str; 16] = [
-        "Row", "Num", "Price", "Order", "Line", "Node", "Text", "Key", "Table", "Date", "Item", "∆Total", "Buffer",
-        "Rate", "Tax", "Client",
+        "Row", "Num", "Price", "Order", "Line", "Node", "Text", "Key", "Table", "Date", "Item",
+        "∆Total", "Buffer", "Rate", "Tax", "Client",
     ];
     (0..functions)
         .map(|function| {
             // Neighbours share a namespace.
             let space = SPACES[pick(mix(function as u64 / 8), 16)];
             let hash = mix(function as u64);
-            let verb = if Graph::is_opaque(function) { "⍙native" } else { VERBS[pick(hash, 16)] };
+            let verb = if Graph::is_opaque(function) {
+                "⍙native"
+            } else {
+                VERBS[pick(hash, 16)]
+            };
             format!("{space}.{verb}{}{function}", NOUNS[pick(mix(hash), 16)])
         })
         .collect()
@@ -265,7 +295,10 @@ fn mix(word: u64) -> u64 {
 }
 
 /// A number from 0 to `bound` - 1, from the upper bits of a hash.
-#[expect(clippy::cast_possible_truncation, reason = "the result is less than `bound`")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the result is less than `bound`"
+)]
 fn pick(hash: u64, bound: usize) -> usize {
     ((u128::from(hash) * bound as u128) >> 64) as usize
 }

@@ -1,9 +1,10 @@
 //! The walk: from shares to rows.
 //!
-//! A row states the totals of a subtree that has not been laid out yet. So the walk goes top-down: each call gets a
-//! fixed number of rows, of calls and of time for its whole subtree, keeps a part and hands the rest to its callees.
-//! Ticks follow from the calls: by the tick rule every row below a function row adds twice its calls, and the
-//! function row itself adds its calls once. Memory is O(depth + functions).
+//! A row states the totals of a subtree that has not been laid out yet. So the walk goes top-down:
+//! each call gets a fixed number of rows, of calls and of time for its whole subtree, keeps a part
+//! and hands the rest to its callees. Ticks follow from the calls: by the tick rule every row below
+//! a function row adds twice its calls, and the function row itself adds its calls once. Memory is
+//! O(depth + functions).
 
 use std::io;
 
@@ -24,12 +25,21 @@ pub(super) struct Call {
 impl Call {
     /// A call that has got its rows, but neither calls nor time yet.
     fn unshared(function: usize, rows: usize) -> Self {
-        Self { function, rows, calls: 0, all_calls: 0, net: 0 }
+        Self {
+            function,
+            rows,
+            calls: 0,
+            all_calls: 0,
+            net: 0,
+        }
     }
 
     fn inclusive(&self, bias: u64) -> Cost {
         let ticks = 2 * self.all_calls - self.calls;
-        Cost { picoseconds: self.net + ticks * bias, ticks }
+        Cost {
+            picoseconds: self.net + ticks * bias,
+            ticks,
+        }
     }
 }
 
@@ -42,17 +52,24 @@ struct Line {
 }
 
 impl Line {
-    /// The tick rule for lines: the timer is read once for each call of the line and once for each call from it.
+    /// The tick rule for lines: the timer is read once for each call of the line and once for each
+    /// call from it.
     fn ticks(&self) -> u64 {
         self.calls + self.callees.iter().map(|callee| callee.calls).sum::<u64>()
     }
 
     fn exclusive(&self) -> Cost {
-        Cost { picoseconds: self.picoseconds, ticks: self.ticks() }
+        Cost {
+            picoseconds: self.picoseconds,
+            ticks: self.ticks(),
+        }
     }
 
     fn callees_inclusive(&self, bias: u64) -> Cost {
-        self.callees.iter().map(|callee| callee.inclusive(bias)).sum()
+        self.callees
+            .iter()
+            .map(|callee| callee.inclusive(bias))
+            .sum()
     }
 }
 
@@ -60,7 +77,8 @@ impl Line {
 const CALLS_PER_ROW: u64 = 24;
 const NET_PER_ROW: u64 = 2_000_000;
 
-/// From this depth on subtrees are divided evenly, which brings even the largest to an end before depth 200.
+/// From this depth on subtrees are divided evenly, which brings even the largest to an end before
+/// depth 200.
 const EVEN_DEPTH: usize = 136;
 
 /// The most functions that a call calls; all of them may end up on one line.
@@ -97,16 +115,21 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
                     rows,
                     calls,
                     all_calls: calls + CALLS_PER_ROW * (rows as u64 - 1),
-                    net: rows as u64 * (NET_PER_ROW / 2 + self.random.below(index(NET_PER_ROW)) as u64),
+                    net: rows as u64
+                        * (NET_PER_ROW / 2 + self.random.below(index(NET_PER_ROW)) as u64),
                 }
             })
             .collect()
     }
 
-    /// Emits the rows of a call. Recursion ends: each level uses up two rows and `EVEN_DEPTH` bounds the levels.
+    /// Emits the rows of a call. Recursion ends: each level uses up two rows and `EVEN_DEPTH`
+    /// bounds the levels.
     pub(super) fn subtree(&mut self, call: &Call, depth: usize) -> io::Result<()> {
         let lines = self.lines(call, depth);
-        let callees: Cost = lines.iter().map(|line| line.callees_inclusive(self.bias)).sum();
+        let callees: Cost = lines
+            .iter()
+            .map(|line| line.callees_inclusive(self.bias))
+            .sum();
         let inclusive = call.inclusive(self.bias);
         let row = Row {
             depth,
@@ -147,7 +170,12 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
         let mut lines: Vec<Line> = self
             .line_numbers(call.function, below)
             .into_iter()
-            .map(|number| Line { number, calls: 0, picoseconds: 0, callees: Vec::new() })
+            .map(|number| Line {
+                number,
+                calls: 0,
+                picoseconds: 0,
+                callees: Vec::new(),
+            })
             .collect();
         for rows in self.callee_rows(below - lines.len(), depth) {
             let position = self.random.below(lines.len());
@@ -164,7 +192,8 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
     fn line_numbers(&mut self, function: usize, room: usize) -> Vec<usize> {
         let known = self.graph.lines(function);
         let wanted = 1 + self.random.below(known).min(self.random.below(known));
-        // A remainder too small for a function with lines becomes lines, as far as the function has them.
+        // A remainder too small for a function with lines becomes lines, as far as the function has
+        // them.
         let wanted = if room < wanted + 3 { room } else { wanted };
         let mut missing = wanted.min(known).min(room);
         let mut numbers = Vec::with_capacity(missing);
@@ -177,7 +206,8 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
         numbers
     }
 
-    /// Divides `rows` among so many callees: often one, often one that is much larger than the others.
+    /// Divides `rows` among so many callees: often one, often one that is much larger than the
+    /// others.
     fn callee_rows(&mut self, rows: usize, depth: usize) -> Vec<usize> {
         if rows == 0 {
             return Vec::new();
@@ -196,17 +226,33 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
             weights
         };
         // Two rows are the least for a function with a line; some get only one and become opaque.
-        let least = if rows >= 2 * weights.len() && !self.random.one_in(6) { 2 } else { 1 };
-        split((rows - least * weights.len()) as u64, &weights).map(|share| least + index(share)).collect()
+        let least = if rows >= 2 * weights.len() && !self.random.one_in(6) {
+            2
+        } else {
+            1
+        };
+        split((rows - least * weights.len()) as u64, &weights)
+            .map(|share| least + index(share))
+            .collect()
     }
 
     /// A callee of `rows` rows for the next free place of a line.
     fn callee(&mut self, caller: usize, line: &Line, rows: usize) -> Call {
         let place = line.callees.len();
-        let listed = |function| line.callees.iter().any(|callee| callee.function == function);
+        let listed = |function| {
+            line.callees
+                .iter()
+                .any(|callee| callee.function == function)
+        };
         for attempt in 0..ATTEMPTS {
-            let function = self.graph.callee(caller, line.number, place + attempt * MAX_CALLEES);
-            let function = if rows == 1 { self.graph.opaque_near(function) } else { Graph::transparent_near(function) };
+            let function = self
+                .graph
+                .callee(caller, line.number, place + attempt * MAX_CALLEES);
+            let function = if rows == 1 {
+                self.graph.opaque_near(function)
+            } else {
+                Graph::transparent_near(function)
+            };
             if !listed(function) && self.may_open(caller, function) {
                 return Call::unshared(function, rows);
             }
@@ -221,7 +267,10 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
 
     /// Recursion is where the graph plans it, and by chance in some long cycles.
     fn may_open(&mut self, caller: usize, function: usize) -> bool {
-        self.open[function] == 0 || function == caller || function == Graph::partner(caller) || self.random.one_in(32)
+        self.open[function] == 0
+            || function == caller
+            || function == Graph::partner(caller)
+            || self.random.one_in(32)
     }
 
     /// Shares the calls of the subtree: each row has one, the rest is spread by size and chance.
@@ -301,11 +350,12 @@ fn split(total: u64, weights: &[u64]) -> impl Iterator<Item = u64> {
 /// How many places of a line are tried before any function will do.
 const ATTEMPTS: usize = 12;
 
-/// One function in so many is opaque: it has no line rows (native code, locked functions, other threads).
+/// One function in so many is opaque: it has no line rows (native code, locked functions, other
+/// threads).
 const OPAQUE: usize = 16;
 
-/// A call graph that is computed, not stored: equal questions get equal answers, so a function called from a line
-/// in one place of the tree is called from it in others too.
+/// A call graph that is computed, not stored: equal questions get equal answers, so a function
+/// called from a line in one place of the tree is called from it in others too.
 pub(super) struct Graph {
     pub(super) functions: usize,
     pub(super) seed: u64,
@@ -322,14 +372,16 @@ impl Graph {
         3 + pick(hash, 7) + if hash.is_multiple_of(4) { 8 } else { 0 }
     }
 
-    /// The number of the nth line. Dfns count from 0, traditional functions from 1; comments leave gaps.
+    /// The number of the nth line. Dfns count from 0, traditional functions from 1; comments leave
+    /// gaps.
     fn line_number(&self, function: usize, position: usize) -> usize {
         let hash = self.hash([function, 2, 0]);
         let first = usize::from(!hash.is_multiple_of(3));
         first + position + position * pick(hash, 3) / 2
     }
 
-    /// The function at the nth place of a line: the caller itself, its partner, a neighbour or any function.
+    /// The function at the nth place of a line: the caller itself, its partner, a neighbour or any
+    /// function.
     fn callee(&self, caller: usize, line: usize, place: usize) -> usize {
         let hash = self.hash([caller, 3 + line, place]);
         let chance = pick(hash, 100);
@@ -347,8 +399,8 @@ impl Graph {
         function ^ 1
     }
 
-    /// A function by Zipf's law with exponent 1: each power of two of ranks is equally likely. Only integers, as
-    /// `pow` may differ from machine to machine.
+    /// A function by Zipf's law with exponent 1: each power of two of ranks is equally likely. Only
+    /// integers, as `pow` may differ from machine to machine.
     fn popular(&self, hash: u64) -> usize {
         let octave = pick(hash, self.functions.ilog2() as usize + 1);
         let first = 1 << octave;
@@ -369,6 +421,8 @@ impl Graph {
     }
 
     fn hash(&self, words: [usize; 3]) -> u64 {
-        words.iter().fold(mix(self.seed), |hash, &word| mix(hash ^ word as u64))
+        words
+            .iter()
+            .fold(mix(self.seed), |hash, &word| mix(hash ^ word as u64))
     }
 }

@@ -25,7 +25,8 @@ impl fmt::Display for Position {
     }
 }
 
-/// Why a file was not imported. The message is a lower-case fragment; the caller adds program and file.
+/// Why a file was not imported. The message is a lower-case fragment; the caller adds program and
+/// file.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The input breaks the format's rules.
@@ -38,7 +39,8 @@ pub enum ImportError {
         /// What stands there, quoted where it is text of the file.
         found: String,
     },
-    /// The input is well formed, and importing it would be wrong: the reason, and what to do instead.
+    /// The input is well formed, and importing it would be wrong: the reason, and what to do
+    /// instead.
     #[error("{0}")]
     Refused(String),
     /// No format recognises the first bytes.
@@ -71,15 +73,24 @@ pub enum ImportError {
         /// The cause.
         source: io::Error,
     },
-    /// Somebody behind the sink asked to stop (interrupt, a failing database); the cause is known there.
+    /// Somebody behind the sink asked to stop (interrupt, a failing database); the cause is known
+    /// there.
     #[error("stopped")]
     Stopped,
 }
 
 impl ImportError {
     /// The input breaks the format's rules at this place.
-    pub fn malformed(position: Position, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self::Malformed { position, expected: expected.into(), found: found.into() }
+    pub fn malformed(
+        position: Position,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Self::Malformed {
+            position,
+            expected: expected.into(),
+            found: found.into(),
+        }
     }
 }
 
@@ -88,15 +99,19 @@ impl ImportError {
 pub fn quote(text: &[u8]) -> String {
     const SHOWN: usize = 60;
     let text = String::from_utf8_lossy(text);
-    let mut shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    let mut shown: String = text
+        .chars()
+        .take(SHOWN)
+        .flat_map(char::escape_debug)
+        .collect();
     if text.chars().count() > SHOWN {
         shown.push('…');
     }
     format!("\"{shown}\"")
 }
 
-/// A flag that asks everybody who works on an import to stop: set by an interrupt or by a failing writer, seen by the
-/// next read of [`crate::input::Input`].
+/// A flag that asks everybody who works on an import to stop: set by an interrupt or by a failing
+/// writer, seen by the next read of [`crate::input::Input`].
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     own: Arc<AtomicBool>,
@@ -107,7 +122,10 @@ impl Stop {
     /// A flag of its own that is also set when this one is: one import among several.
     #[must_use]
     pub fn child(&self) -> Self {
-        Self { own: Arc::default(), parent: Some(Arc::clone(&self.own)) }
+        Self {
+            own: Arc::default(),
+            parent: Some(Arc::clone(&self.own)),
+        }
     }
 
     /// Asks to stop. Never undone.
@@ -120,6 +138,9 @@ impl Stop {
     pub fn is_set(&self) -> bool {
         is_memory_out()
             || self.own.load(Ordering::Relaxed)
-            || self.parent.as_ref().is_some_and(|parent| parent.load(Ordering::Relaxed))
+            || self
+                .parent
+                .as_ref()
+                .is_some_and(|parent| parent.load(Ordering::Relaxed))
     }
 }

@@ -1,14 +1,17 @@
 //! A hash table of numbers of things that are kept elsewhere.
 //!
-//! Large profiles ask for things all over memory. So the table is one list, in which whoever looks for several things can
-//! have memory [begin to deliver](HashIndex::prefetch) all of them; general tables keep two, and hide where they look.
+//! Large profiles ask for things all over memory. So the table is one list, in which whoever looks
+//! for several things can have memory [begin to deliver](HashIndex::prefetch) all of them; general
+//! tables keep two, and hide where they look.
 
 use prefetch_index::prefetch_index;
 
-/// See the module's page. It keeps half of each hash, so that it grows without a look at the things.
+/// See the module's page. It keeps half of each hash, so that it grows without a look at the
+/// things.
 #[derive(Default)]
 pub(crate) struct HashIndex {
-    /// As many as a power of two, or none. A thing is in the first free slot from that of its hash on.
+    /// As many as a power of two, or none. A thing is in the first free slot from that of its hash
+    /// on.
     slots: Vec<Slot>,
     used: usize,
 }
@@ -33,8 +36,13 @@ impl HashIndex {
     pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let half = half(hash);
         let (before, behind) = self.slots.split_at(self.first(half));
-        let run = behind.iter().chain(before).take_while(|slot| slot.at != FREE);
-        run.filter(|slot| slot.half == half).map(|slot| slot.at).find(|at| is_it(*at))
+        let run = behind
+            .iter()
+            .chain(before)
+            .take_while(|slot| slot.at != FREE);
+        run.filter(|slot| slot.half == half)
+            .map(|slot| slot.at)
+            .find(|at| is_it(*at))
     }
 
     /// The number of a thing that is probably the right one, without a look at it.
@@ -48,14 +56,20 @@ impl HashIndex {
         if self.used >= self.slots.len() / 4 * 3 {
             self.grow();
         }
-        self.put(Slot { half: half(hash), at });
+        self.put(Slot {
+            half: half(hash),
+            at,
+        });
         self.used += 1;
     }
 
     fn grow(&mut self) {
         let room = (2 * self.slots.len()).max(64);
         let slots = std::mem::replace(&mut self.slots, vec![Slot { half: 0, at: FREE }; room]);
-        slots.into_iter().filter(|slot| slot.at != FREE).for_each(|slot| self.put(slot));
+        slots
+            .into_iter()
+            .filter(|slot| slot.at != FREE)
+            .for_each(|slot| self.put(slot));
     }
 
     fn put(&mut self, slot: Slot) {

@@ -1,5 +1,5 @@
-//! Limits that the system sets a program: memory, open files, sizes of files, threads. Whoever meets one ends with a
-//! message, and with the exit code that ARCHITECTURE.md has for it.
+//! Limits that the system sets a program: memory, open files, sizes of files, threads. Whoever
+//! meets one ends with a message, and with the exit code that ARCHITECTURE.md has for it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,8 @@ pub const NO_MEMORY: &str = "the system gives no more memory";
 
 static MEMORY: AtomicBool = AtomicBool::new(false);
 
-/// Says that there is hardly any memory left. Everybody who works on something stops where an interrupt would stop him.
+/// Says that there is hardly any memory left. Everybody who works on something stops where an
+/// interrupt would stop him.
 pub fn memory_runs_out() {
     MEMORY.store(true, Ordering::Relaxed);
 }
@@ -24,14 +25,20 @@ pub fn is_memory_out() -> bool {
 /// Whether an error is a limit of this program rather than a fault of the file.
 #[must_use]
 pub fn is_limit(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::FileTooLarge | io::ErrorKind::OutOfMemory) || is_files(error)
+    matches!(
+        error.kind(),
+        io::ErrorKind::FileTooLarge | io::ErrorKind::OutOfMemory
+    ) || is_files(error)
 }
 
 /// Whether too many files are open.
 #[cfg(unix)]
 fn is_files(error: &io::Error) -> bool {
     use rustix::io::Errno;
-    [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).map(Some).contains(&error.raw_os_error())
+    [Errno::MFILE, Errno::NFILE]
+        .map(Errno::raw_os_error)
+        .map(Some)
+        .contains(&error.raw_os_error())
 }
 
 #[cfg(not(unix))]
@@ -42,7 +49,8 @@ fn is_files(_: &io::Error) -> bool {
 /// Whether a write has failed at the largest size of a file.
 static FILE_SIZE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Lets a write beyond the largest size of a file (`ulimit -f`) fail, as other limits do: the system would end the program.
+/// Lets a write beyond the largest size of a file (`ulimit -f`) fail, as other limits do: the
+/// system would end the program.
 pub fn heed_file_size() {
     // Without it, the program ends as the system has it.
     #[cfg(unix)]

@@ -1,4 +1,5 @@
-//! What everything else may use: errors, threads, limits of the system, and data structures without a subject.
+//! What everything else may use: errors, threads, limits of the system, and data structures without
+//! a subject.
 
 pub mod error;
 pub(crate) mod hash_index;

@@ -1,15 +1,15 @@
-//! Strongly connected components of a call graph: functions that call each other, directly or through others, belong
-//! together. Between two components there is no recursion.
+//! Strongly connected components of a call graph: functions that call each other, directly or
+//! through others, belong together. Between two components there is no recursion.
 
 /// The index of nothing.
 const NONE: u32 = u32::MAX;
 
-/// The component of each function; equal numbers belong together. Takes time and room in proportion to functions and
-/// calls, and no stack of its own, however long a chain of calls is.
+/// The component of each function; equal numbers belong together. Takes time and room in proportion
+/// to functions and calls, and no stack of its own, however long a chain of calls is.
 pub(crate) fn components(functions: usize, calls: &[(u32, u32)]) -> Vec<u32> {
     let (starts, callees) = by_caller(functions, calls);
-    // After Tarjan: `met` counts functions in the order in which a walk meets them, and `lowest` is the first one met
-    // that can be reached from a function and has no component yet.
+    // After Tarjan: `met` counts functions in the order in which a walk meets them, and `lowest` is
+    // the first one met that can be reached from a function and has no component yet.
     let mut met = vec![NONE; functions];
     let mut lowest = vec![NONE; functions];
     let mut component = vec![NONE; functions];
@@ -77,8 +77,8 @@ fn by_caller(functions: usize, calls: &[(u32, u32)]) -> (Vec<usize>, Vec<u32>) {
 mod tests {
     use super::*;
 
-    /// A million functions that call each other in a row, and the last one calls the first: one component. Without that
-    /// call each is its own.
+    /// A million functions that call each other in a row, and the last one calls the first: one
+    /// component. Without that call each is its own.
     #[test]
     fn long_chains_need_no_stack() {
         let functions = 1_000_000;
@@ -86,6 +86,10 @@ mod tests {
         let apart = components(functions as usize, &calls);
         assert!(apart.iter().rev().copied().eq(0..functions));
         calls.push((functions - 1, 0));
-        assert!(components(functions as usize, &calls).iter().all(|component| *component == 0));
+        assert!(
+            components(functions as usize, &calls)
+                .iter()
+                .all(|component| *component == 0)
+        );
     }
 }

@@ -33,7 +33,8 @@ pub(crate) fn aside<'s, 'e, T: Send + 's, F: FnOnce() -> T + Send + 's>(
     let work = Arc::new(Mutex::new(Some(work)));
     let taken = |work: &Mutex<Option<F>>| work.lock().ok().and_then(|mut work| work.take());
     let of_thread = Arc::clone(&work);
-    let begun = Builder::new().spawn_scoped(scope, move || taken(&of_thread).expect("it is done once")());
+    let begun =
+        Builder::new().spawn_scoped(scope, move || taken(&of_thread).expect("it is done once")());
     match begun {
         Ok(thread) => Work::Thread(thread),
         Err(_) => Work::Done(taken(&work).expect("no thread has begun it")()),

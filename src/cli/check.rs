@@ -19,11 +19,23 @@ pub(super) struct Check {
 pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
     let checked = opened_to_read(&check.database, stop).map_err(|error| {
         // That is an answer, too.
-        if error.is_damage() && !stop.is_set() { complain(error, Failure::CheckFailed) } else { database(error, stop) }
+        if error.is_damage() && !stop.is_set() {
+            complain(error, Failure::CheckFailed)
+        } else {
+            database(error, stop)
+        }
     })?;
     let findings = checked.check().map_err(|error| database(error, stop))?;
-    for Finding { check, count, examples } in &findings {
-        let about = CHECKS.iter().find(|(name, _)| name == check).map_or_else(String::new, |(_, sql)| about(sql));
+    for Finding {
+        check,
+        count,
+        examples,
+    } in &findings
+    {
+        let about = CHECKS
+            .iter()
+            .find(|(name, _)| name == check)
+            .map_or_else(String::new, |(_, sql)| about(sql));
         line(format!("{check}: {count} found{about}"))?;
         for example in examples {
             line(format!("  {example}"))?;
@@ -34,10 +46,17 @@ pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
     }
     let path = checked.path().display();
     if findings.is_empty() {
-        return line(format!("{path}: the file is sound, and {} checks of its tables find nothing", CHECKS.len()));
+        return line(format!(
+            "{path}: the file is sound, and {} checks of its tables find nothing",
+            CHECKS.len()
+        ));
     }
     Err(complain(
-        format!("{path}: {} of {} checks failed", findings.len(), CHECKS.len() + OTHER_CHECKS),
+        format!(
+            "{path}: {} of {} checks failed",
+            findings.len(),
+            CHECKS.len() + OTHER_CHECKS
+        ),
         Failure::CheckFailed,
     ))
 }

@@ -19,7 +19,12 @@ pub(super) struct Completions {
 
 pub(super) fn run(completions: &Completions) -> Result<(), Failure> {
     let mut script = Vec::new();
-    generate(completions.shell, &mut with_words(program()), "profdb", &mut script);
+    generate(
+        completions.shell,
+        &mut with_words(program()),
+        "profdb",
+        &mut script,
+    );
     io::stdout().lock().write_all(&script).map_err(output)
 }
 

@@ -29,7 +29,10 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
     let run = find_run(&target, Some(&delete.run.to_string()), stop)?;
     if run.run_id != delete.run {
         // A title that looks like a number is no reason to delete another run.
-        return Err(complain(format!("there is no run {}: see profdb runs", delete.run), Failure::NothingSelected));
+        return Err(complain(
+            format!("there is no run {}: see profdb runs", delete.run),
+            Failure::NothingSelected,
+        ));
     }
     target.delete_run(run.run_id).map_err(failed)?;
     line(format!("deleted run {}: {}", run.run_id, run.name))

@@ -1,9 +1,10 @@
 //! Files that are written completely or not at all.
 //!
-//! What is written has no name until it is whole (`O_TMPFILE`), so that a program that is ended leaves nothing. A file that
-//! is replaced hands down its mode, its owner and its extended attributes, and a symbolic link to it stays one. Where a new
-//! file cannot take its place (other names lead to it, it belongs to somebody else, its folder cannot be written), the
-//! finished bytes are copied into it; docs/reliability.md says what that means.
+//! What is written has no name until it is whole (`O_TMPFILE`), so that a program that is ended
+//! leaves nothing. A file that is replaced hands down its mode, its owner and its extended
+//! attributes, and a symbolic link to it stays one. Where a new file cannot take its place (other
+//! names lead to it, it belongs to somebody else, its folder cannot be written), the finished bytes
+//! are copied into it; docs/reliability.md says what that means.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -21,20 +22,24 @@ const MOST_LINKS: usize = 40;
 /// Bytes that are copied at once.
 const PIECE: usize = 256 * 1024;
 
-/// Names of drafts, where the system knows no files without one: they have to be removed when the program is ended.
+/// Names of drafts, where the system knows no files without one: they have to be removed when the
+/// program is ended.
 static NAMED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Removes what would be left if the program ended now.
 pub(super) fn remove_all() {
     if let Ok(mut named) = NAMED.try_lock() {
-        named.drain(..).for_each(|draft| drop(fs::remove_file(draft)));
+        named
+            .drain(..)
+            .for_each(|draft| drop(fs::remove_file(draft)));
     }
 }
 
 /// What becomes the content of a file.
 pub(super) struct Draft {
     file: File,
-    /// Where it goes; `None` for what is no regular file, a pipe for instance, which is written straight.
+    /// Where it goes; `None` for what is no regular file, a pipe for instance, which is written
+    /// straight.
     place: Option<Place>,
 }
 
@@ -63,11 +68,22 @@ impl Draft {
     /// When the file can neither be made nor replaced nor written to.
     pub(super) fn of(file: &Path) -> io::Result<Self> {
         if fs::metadata(file).is_ok_and(|found| !found.is_file()) {
-            return Ok(Self { file: OpenOptions::new().write(true).open(file)?, place: None });
+            return Ok(Self {
+                file: OpenOptions::new().write(true).open(file)?,
+                place: None,
+            });
         }
         let (path, strangers_link) = match destination(file)? {
-            Destination::Open(number) => return Ok(Self { file: open_already(file, &number)?, place: None }),
-            Destination::Named { path, strangers_link } => (path, strangers_link),
+            Destination::Open(number) => {
+                return Ok(Self {
+                    file: open_already(file, &number)?,
+                    place: None,
+                });
+            }
+            Destination::Named {
+                path,
+                strangers_link,
+            } => (path, strangers_link),
         };
         let old = match fs::symlink_metadata(&path) {
             Ok(found) => Some(found),
@@ -77,7 +93,8 @@ impl Draft {
         // Who has made it says where a file would be made with our rights.
         if let (None, Some(link)) = (&old, strangers_link) {
             let link = link.display();
-            let message = format!("{link} is a symbolic link of another user to where there is no file");
+            let message =
+                format!("{link} is a symbolic link of another user to where there is no file");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         let (file, draft) = match (begin(&path, old.is_some()), &old) {
@@ -92,7 +109,10 @@ impl Draft {
         if let (Name::Random(name), Ok(mut named)) = (&draft, NAMED.lock()) {
             named.push(name.to_path_buf());
         }
-        Ok(Self { file, place: Some(Place { path, old, draft }) })
+        Ok(Self {
+            file,
+            place: Some(Place { path, old, draft }),
+        })
     }
 
     /// Whether somebody looks at it as it is written.
@@ -106,8 +126,12 @@ impl Draft {
     /// When it cannot be put there. Then what was there is there, unless it is being copied into.
     pub(super) fn finish(self) -> io::Result<()> {
         let Self { file, place } = self;
-        let Some(Place { path, old, draft }) = place else { return Ok(()) };
-        let Some(old) = old else { return put(&file, draft, &path) };
+        let Some(Place { path, old, draft }) = place else {
+            return Ok(());
+        };
+        let Some(old) = old else {
+            return put(&file, draft, &path);
+        };
         let is_alone = !matches!(draft, Name::Elsewhere) && takes_after(&file, &path, &old);
         if !is_alone {
             return copy(file, &path, &old);
@@ -129,11 +153,14 @@ impl Write for Draft {
     }
 }
 
-/// Whether a new file cannot come to a place that can perhaps be written to: a rule of its folder, or a file system of its
-/// own, as containers have them.
+/// Whether a new file cannot come to a place that can perhaps be written to: a rule of its folder,
+/// or a file system of its own, as containers have them.
 fn is_refused(error: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, PermissionDenied, ReadOnlyFilesystem, ResourceBusy};
-    matches!(error.kind(), PermissionDenied | ResourceBusy | CrossesDevices | ReadOnlyFilesystem)
+    matches!(
+        error.kind(),
+        PermissionDenied | ResourceBusy | CrossesDevices | ReadOnlyFilesystem
+    )
 }
 
 /// What a name leads to.
@@ -156,30 +183,41 @@ pub(super) fn place(file: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Follows symbolic links, also one that leads to nothing yet. The last part of what is found is no link.
+/// Follows symbolic links, also one that leads to nothing yet. The last part of what is found is no
+/// link.
 fn destination(file: &Path) -> io::Result<Destination> {
     let mut path = file.to_owned();
     let mut strangers_link = None;
     for _ in 0..MOST_LINKS {
         let folder = fs::canonicalize(folder(&path))?;
         let Some(name) = path.file_name() else {
-            return Ok(Destination::Named { path: fs::canonicalize(path)?, strangers_link });
+            return Ok(Destination::Named {
+                path: fs::canonicalize(path)?,
+                strangers_link,
+            });
         };
         if folder.starts_with("/proc") && folder.ends_with("fd") {
             return Ok(Destination::Open(name.to_owned()));
         }
         path = folder.join(name);
-        let Ok(next) = fs::read_link(&path) else { return Ok(Destination::Named { path, strangers_link }) };
+        let Ok(next) = fs::read_link(&path) else {
+            return Ok(Destination::Named {
+                path,
+                strangers_link,
+            });
+        };
         if fs::symlink_metadata(&path).is_ok_and(|link| !is_trusted(&link)) {
             strangers_link.get_or_insert(path);
         }
         path = folder.join(next);
     }
-    Err(io::Error::other("expected a file, found symbolic links that lead in a circle"))
+    Err(io::Error::other(
+        "expected a file, found symbolic links that lead in a circle",
+    ))
 }
 
-/// A file that is open already. Where it is one of ours, what others write to it comes after what we write; to all others
-/// we add.
+/// A file that is open already. Where it is one of ours, what others write to it comes after what
+/// we write; to all others we add.
 fn open_already(file: &Path, number: &OsStr) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -196,7 +234,9 @@ fn open_already(file: &Path, number: &OsStr) -> io::Result<File> {
 
 /// The folder of a file.
 pub(super) fn folder(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    file.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// A name that nobody can guess: the keys are the system's.
@@ -218,7 +258,10 @@ fn begin(path: &Path, replaces: bool) -> io::Result<(File, Name)> {
         builder.permissions(fs::Permissions::from_mode(NEW));
     }
     // The name in the message would be one that nobody knows.
-    let named = builder.prefix(&prefix).tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))?;
+    let named = builder
+        .prefix(&prefix)
+        .tempfile_in(folder)
+        .map_err(|error| io::Error::from(error.kind()))?;
     let (file, name) = named.into_parts();
     Ok((file, Name::Random(name)))
 }
@@ -264,7 +307,13 @@ fn handle(file: &File) -> PathBuf {
 #[cfg(target_os = "linux")]
 fn link(file: &File, path: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD};
-    Ok(rustix::fs::linkat(CWD, handle(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    Ok(rustix::fs::linkat(
+        CWD,
+        handle(file),
+        CWD,
+        path,
+        AtFlags::SYMLINK_FOLLOW,
+    )?)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -281,8 +330,9 @@ fn put(file: &File, draft: Name, path: &Path) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let prefix = random();
                 let mut builder = tempfile::Builder::new();
-                let named: NamedTempFile<()> =
-                    builder.prefix(&prefix).make_in(folder(path), |name| link(file, name))?;
+                let named: NamedTempFile<()> = builder
+                    .prefix(&prefix)
+                    .make_in(folder(path), |name| link(file, name))?;
                 named.into_temp_path()
             }
             linked => return linked,
@@ -305,7 +355,9 @@ fn opened(path: &Path, old: &Metadata) -> io::Result<File> {
     if is_same(&file.metadata()?, old) {
         return Ok(file);
     }
-    Err(io::Error::other("another program has replaced it meanwhile"))
+    Err(io::Error::other(
+        "another program has replaced it meanwhile",
+    ))
 }
 
 /// Copies a draft into the file that is there. Room for it is asked for first.
@@ -360,8 +412,8 @@ pub(super) fn are_one(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Gives a draft mode, owner and extended attributes of the file that it replaces. `false` if it cannot have them, or if
-/// other names would go on leading to the old file.
+/// Gives a draft mode, owner and extended attributes of the file that it replaces. `false` if it
+/// cannot have them, or if other names would go on leading to the old file.
 #[cfg(unix)]
 fn takes_after(draft: &File, path: &Path, old: &Metadata) -> bool {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -401,7 +453,10 @@ fn attributes(draft: &File, path: &Path) -> io::Result<()> {
         length => length?,
     };
     let mut value = vec![0; 65_536];
-    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+    for name in names[..length]
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
+    {
         if OF_PLACE.iter().any(|of_place| name.starts_with(of_place)) {
             continue;
         }

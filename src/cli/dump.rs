@@ -26,7 +26,8 @@ pub(super) struct Dump {
     options: FormatOptions,
 }
 
-/// Shows one line per event, with the place where the record starts that it comes from, up to the error if there is one.
+/// Shows one line per event, with the place where the record starts that it comes from, up to the
+/// error if there is one.
 pub(super) fn run(dump: &Dump, stop: &Stop) -> Result<(), Failure> {
     let name = dump.file.display().to_string();
     // Whoever closes the pipe stops the import; the program itself goes on to say so.

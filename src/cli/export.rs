@@ -41,7 +41,8 @@ pub(super) struct WrittenArgs {
     /// Write to a file instead of the screen, completely or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What was measured: time, ticks, samples, alloc [default: what the run's reports show; in formats that hold several: all]
+    /// What was measured: time, ticks, samples, alloc [default: what the run's reports show; in
+    /// formats that hold several: all]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     /// Layout of the output, for formats that have several; docs/export.md explains them
@@ -59,11 +60,24 @@ pub(super) struct WrittenArgs {
 
 /// Reads a number of bytes: digits, and a unit of memory.
 fn size(text: &str) -> Result<u64, String> {
-    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
-    let factor = if unit.is_empty() { Some(1) } else { Unit::by_name(unit).and_then(Unit::bytes) };
-    let size = number.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
-    size.ok_or_else(|| "expected a number of bytes with B, kB, KiB, MB, MiB, GB, GiB or nothing behind it".to_owned())
+    let factor = if unit.is_empty() {
+        Some(1)
+    } else {
+        Unit::by_name(unit).and_then(Unit::bytes)
+    };
+    let size = number
+        .parse::<u64>()
+        .ok()
+        .zip(factor)
+        .and_then(|(number, factor)| number.checked_mul(factor));
+    size.ok_or_else(|| {
+        "expected a number of bytes with B, kB, KiB, MB, MiB, GB, GiB or nothing behind it"
+            .to_owned()
+    })
 }
 
 /// Says how large an output will be.
@@ -73,7 +87,9 @@ fn tell_size(bytes: u64) {
 
 /// Reads the name of a format.
 pub(super) fn export_format() -> impl TypedValueParser<Value = &'static export::Export> {
-    let values = EXPORTS.iter().map(|export| PossibleValue::new(export.name).help(export.summary));
+    let values = EXPORTS
+        .iter()
+        .map(|export| PossibleValue::new(export.name).help(export.summary));
     PossibleValuesParser::new(values)
         .map(|name| export::by_name(&name).expect("clap takes the names of the formats only"))
 }
@@ -85,7 +101,9 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
     }
     let source = open_to_read(&export.database, stop)?;
     let run = find_run(&source, export.run.as_deref(), stop)?;
-    export.written.write(export.format, &source, &run, &targets, stop)
+    export
+        .written
+        .write(export.format, &source, &run, &targets, stop)
 }
 
 impl WrittenArgs {
@@ -102,7 +120,8 @@ impl WrittenArgs {
         Ok([output, report])
     }
 
-    /// Leaves an option that files to read and files to write may have to one of them: to the output, if its format has it.
+    /// Leaves an option that files to read and files to write may have to one of them: to the
+    /// output, if its format has it.
     pub(super) fn divide(&mut self, format: &export::Export, of_input: &mut Options) {
         for option in EXPORTS.iter().flat_map(|export| export.options) {
             if format.options.contains(option) {
@@ -141,26 +160,38 @@ impl WrittenArgs {
         };
         if request.options.flag(dot::SVG) {
             let mut graph = Vec::new();
-            target.write(stop, |out| written(&mut graph).and_then(|()| Ok(out.write_all(&drawn(&graph)?)?)))?;
+            target.write(stop, |out| {
+                written(&mut graph).and_then(|()| Ok(out.write_all(&drawn(&graph)?)?))
+            })?;
         } else {
             target.write(stop, written)?;
         }
         let Some(losses) = losses else { return Ok(()) };
         for (Loss { what, of, .. }, count) in losses.each() {
-            say(format!("{} cannot hold {what} ({of}: {count})", format.name));
+            say(format!(
+                "{} cannot hold {what} ({of}: {count})",
+                format.name
+            ));
         }
         match report {
             Target::Screen => Ok(()),
-            Target::File(_) => report.write(stop, |out| Ok(out.write_all(losses.to_json().as_bytes())?)),
+            Target::File(_) => {
+                report.write(stop, |out| Ok(out.write_all(losses.to_json().as_bytes())?))
+            }
         }
     }
 }
 
 /// What Graphviz draws of a graph, as SVG.
 fn drawn(graph: &[u8]) -> Result<Vec<u8>, Unwritten> {
-    let failed = |fault: String| Unwritten::Failed(complain(format!("--svg: {fault}"), Failure::Output));
+    let failed =
+        |fault: String| Unwritten::Failed(complain(format!("--svg: {fault}"), Failure::Output));
     let mut dot = Command::new("dot");
-    let dot = dot.arg("-Tsvg").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let dot = dot
+        .arg("-Tsvg")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut dot = dot.spawn().map_err(|error| {
         failed(format!(
             "cannot run the program dot: {error}; install Graphviz, or leave --svg out and draw the file elsewhere"
@@ -168,9 +199,14 @@ fn drawn(graph: &[u8]) -> Result<Vec<u8>, Unwritten> {
     })?;
     // It reads everything before it writes anything. If it does not, it says why.
     let _ = dot.stdin.take().map(|mut input| input.write_all(graph));
-    let answer = dot.wait_with_output().map_err(|error| failed(format!("the program dot: {error}")))?;
+    let answer = dot
+        .wait_with_output()
+        .map_err(|error| failed(format!("the program dot: {error}")))?;
     if !answer.status.success() {
-        return Err(failed(format!("the program dot: {}", String::from_utf8_lossy(&answer.stderr).trim())));
+        return Err(failed(format!(
+            "the program dot: {}",
+            String::from_utf8_lossy(&answer.stderr).trim()
+        )));
     }
     Ok(answer.stdout)
 }

@@ -14,7 +14,8 @@ const MOST_FILES: usize = 200_000;
 /// Folders that may lie within each other.
 const DEEPEST: usize = 64;
 
-/// A folder and the files below it. Links are not followed: what is outside the folder stays outside.
+/// A folder and the files below it. Links are not followed: what is outside the folder stays
+/// outside.
 #[derive(Debug)]
 pub(super) struct Sources {
     names: Vec<String>,
@@ -25,9 +26,10 @@ pub(super) struct Sources {
 impl Sources {
     /// Lists a folder.
     pub(super) fn open(root: &Path, stop: &Stop) -> Result<Self, Failure> {
-        let complain = |error: String, failure| complain(format!("{}: {error}", root.display()), failure);
-        let listed =
-            fs::read_dir(root).map_err(|error| complain(format!("cannot list it: {error}"), unread(&error)))?;
+        let complain =
+            |error: String, failure| complain(format!("{}: {error}", root.display()), failure);
+        let listed = fs::read_dir(root)
+            .map_err(|error| complain(format!("cannot list it: {error}"), unread(&error)))?;
         let mut found = Vec::new();
         let mut folders = Vec::new();
         let mut open = Some((String::new(), 1, listed));
@@ -35,7 +37,9 @@ impl Sources {
             // What cannot be listed further down has no source for anybody.
             for entry in listed.flatten() {
                 let name = format!("{above}{}", entry.file_name().to_string_lossy());
-                let Ok(kind) = entry.file_type() else { continue };
+                let Ok(kind) = entry.file_type() else {
+                    continue;
+                };
                 if kind.is_file() {
                     found.push((name, entry.path()));
                 } else if kind.is_dir() && depth < DEEPEST {
@@ -56,7 +60,11 @@ impl Sources {
         }
         found.sort();
         let (names, paths) = found.into_iter().unzip();
-        Ok(Self { names, paths, stop: stop.clone() })
+        Ok(Self {
+            names,
+            paths,
+            stop: stop.clone(),
+        })
     }
 }
 
@@ -70,9 +78,12 @@ impl Folder for Sources {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let mut bytes = Vec::new();
-        let read = File::open(&self.paths[file])?.take(LARGEST_SOURCE + 1).read_to_end(&mut bytes)?;
+        let read = File::open(&self.paths[file])?
+            .take(LARGEST_SOURCE + 1)
+            .read_to_end(&mut bytes)?;
         if read as u64 > LARGEST_SOURCE {
-            let limit = format!("expected at most {LARGEST_SOURCE} bytes (LARGEST_SOURCE), found more");
+            let limit =
+                format!("expected at most {LARGEST_SOURCE} bytes (LARGEST_SOURCE), found more");
             return Err(io::Error::other(limit));
         }
         Ok(bytes)
@@ -93,7 +104,9 @@ mod tests {
     }
 
     fn names(root: &Path) -> Vec<String> {
-        Sources::open(root, &Stop::default()).expect("a folder").names
+        Sources::open(root, &Stop::default())
+            .expect("a folder")
+            .names
     }
 
     #[test]
@@ -101,7 +114,16 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         assert_eq!(names(root.path()), [""; 0]);
         let deep = format!("{}x.c", "d/".repeat(DEEPEST - 1));
-        write(root.path(), &[("b.c", ""), ("a/z.c", ""), ("a.c", ""), (&deep, ""), (&format!("d/{deep}"), "")]);
+        write(
+            root.path(),
+            &[
+                ("b.c", ""),
+                ("a/z.c", ""),
+                ("a.c", ""),
+                (&deep, ""),
+                (&format!("d/{deep}"), ""),
+            ],
+        );
         assert_eq!(names(root.path()), ["a.c", "a/z.c", "b.c", &deep]);
     }
 
@@ -111,15 +133,36 @@ mod tests {
     fn nothing_outside_the_folder_is_read() {
         let above = tempfile::tempdir().expect("a folder");
         let root = above.path().join("src");
-        write(above.path(), &[("secret.c", "secret"), ("src/own.c", "own"), ("other/Go.aplf", "secret")]);
-        let link = |to: &str, name: &str| std::os::unix::fs::symlink(above.path().join(to), root.join(name));
-        for (to, name) in [("secret.c", "link.c"), ("other", "folder"), ("src", "loop"), ("missing", "missing.c")] {
+        write(
+            above.path(),
+            &[
+                ("secret.c", "secret"),
+                ("src/own.c", "own"),
+                ("other/Go.aplf", "secret"),
+            ],
+        );
+        let link = |to: &str, name: &str| {
+            std::os::unix::fs::symlink(above.path().join(to), root.join(name))
+        };
+        for (to, name) in [
+            ("secret.c", "link.c"),
+            ("other", "folder"),
+            ("src", "loop"),
+            ("missing", "missing.c"),
+        ] {
             link(to, name).expect("a link");
         }
         assert_eq!(names(&root), ["own.c"]);
         let secret = above.path().join("secret.c").display().to_string();
-        let files =
-            ["../secret.c", "./../secret.c", "a/../../secret.c", "..\\secret.c", &secret, "link.c", "loop/own.c"];
+        let files = [
+            "../secret.c",
+            "./../secret.c",
+            "a/../../secret.c",
+            "..\\secret.c",
+            &secret,
+            "link.c",
+            "loop/own.c",
+        ];
         let place = |name: &str, file: &str| Place {
             function_id: 1,
             name: name.to_owned(),
@@ -128,26 +171,44 @@ mod tests {
         };
         let mut places: Vec<Place> = files.iter().map(|file| place("f", file)).collect();
         places.extend(["#.../other/Go", "#.folder.Go", "#.other.Go"].map(|name| place(name, "")));
-        let found = find(&Sources::open(&root, &Stop::default()).expect("a folder"), &places).expect("nobody stops it");
+        let found = find(
+            &Sources::open(&root, &Stop::default()).expect("a folder"),
+            &places,
+        )
+        .expect("nobody stops it");
         let with_text: Vec<&str> = places
             .iter()
             .zip(&found.places)
             .filter(|(_, text)| text.is_some())
             .map(|(place, _)| &*place.file)
             .collect();
-        assert_eq!((with_text, found.remarks.as_slice()), (vec!["loop/own.c"], [].as_slice()));
+        assert_eq!(
+            (with_text, found.remarks.as_slice()),
+            (vec!["loop/own.c"], [].as_slice())
+        );
     }
 
     #[test]
     fn large_files_are_not_read() {
         let root = tempfile::tempdir().expect("a folder");
-        for (name, length) in [("large.c", LARGEST_SOURCE), ("larger.c", LARGEST_SOURCE + 1)] {
-            File::create(root.path().join(name)).and_then(|file| file.set_len(length)).expect("a file");
+        for (name, length) in [
+            ("large.c", LARGEST_SOURCE),
+            ("larger.c", LARGEST_SOURCE + 1),
+        ] {
+            File::create(root.path().join(name))
+                .and_then(|file| file.set_len(length))
+                .expect("a file");
         }
         let sources = Sources::open(root.path(), &Stop::default()).expect("a folder");
-        assert_eq!(sources.read(0).expect("as large as allowed").len() as u64, LARGEST_SOURCE);
+        assert_eq!(
+            sources.read(0).expect("as large as allowed").len() as u64,
+            LARGEST_SOURCE
+        );
         let error = sources.read(1).expect_err("too large").to_string();
-        assert_eq!(error, "expected at most 16777216 bytes (LARGEST_SOURCE), found more");
+        assert_eq!(
+            error,
+            "expected at most 16777216 bytes (LARGEST_SOURCE), found more"
+        );
     }
 
     #[test]
@@ -157,7 +218,13 @@ mod tests {
         let stop = Stop::default();
         let sources = Sources::open(root.path(), &stop).expect("a folder");
         stop.set();
-        assert_eq!(sources.read(0).expect_err("stopped").kind(), io::ErrorKind::Interrupted);
-        assert_eq!(Sources::open(root.path(), &stop).expect_err("stopped"), Failure::Interrupted);
+        assert_eq!(
+            sources.read(0).expect_err("stopped").kind(),
+            io::ErrorKind::Interrupted
+        );
+        assert_eq!(
+            Sources::open(root.path(), &stop).expect_err("stopped"),
+            Failure::Interrupted
+        );
     }
 }

@@ -21,7 +21,9 @@ pub(super) struct Formats {
 pub(super) fn run(formats: &Formats) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let written = match formats.name {
-        None => FORMATS.iter().try_for_each(|format| writeln!(out, "{:<16} {}", format.name, format.summary)),
+        None => FORMATS
+            .iter()
+            .try_for_each(|format| writeln!(out, "{:<16} {}", format.name, format.summary)),
         Some(format) => out.write_all(page(format.name).as_bytes()),
     };
     written.map_err(output)
@@ -32,6 +34,8 @@ fn page(name: &str) -> &'static str {
     let heading = format!("## {name}\n");
     let start = PAGES.find(&heading).unwrap_or(PAGES.len());
     let rest = &PAGES[start..];
-    let end = rest[heading.len().min(rest.len())..].find("\n## ").map_or(rest.len(), |end| end + heading.len() + 1);
+    let end = rest[heading.len().min(rest.len())..]
+        .find("\n## ")
+        .map_or(rest.len(), |end| end + heading.len() + 1);
     &rest[..end]
 }

@@ -45,7 +45,8 @@ pub(super) struct Import {
     /// Store the run also if the same content, with the same title and tags, is there already
     #[arg(long)]
     again: bool,
-    /// Folder with the source of what was profiled: the lines of the run are stored for `report --code`
+    /// Folder with the source of what was profiled: the lines of the run are stored for `report
+    /// --code`
     #[arg(long, value_name = "DIR")]
     source: Option<PathBuf>,
 }
@@ -63,17 +64,21 @@ fn tag(text: &str) -> Result<(String, String), String> {
 /// A run has one value for each key: of two, one would be lost.
 fn check_tags(tags: &[(String, String)]) -> Result<(), Failure> {
     for (at, (key, value)) in tags.iter().enumerate() {
-        if let Some((_, other)) = tags[..at].iter().find(|(known, other)| known == key && other != value) {
-            let message =
-                format!("--tag {key}={other} --tag {key}={value}: expected one value for each key, found two");
+        if let Some((_, other)) = tags[..at]
+            .iter()
+            .find(|(known, other)| known == key && other != value)
+        {
+            let message = format!(
+                "--tag {key}={other} --tag {key}={value}: expected one value for each key, found two"
+            );
             return Err(complain(message, Failure::Usage));
         }
     }
     Ok(())
 }
 
-/// Imports one file after the other. A file that fails leaves the others imported; the first failure decides how the
-/// program ends. A database that fails ends it at once.
+/// Imports one file after the other. A file that fails leaves the others imported; the first
+/// failure decides how the program ends. A database that fails ends it at once.
 pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
     check_tags(&import.tags)?;
@@ -90,7 +95,9 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
         };
         match imported {
             Ok(()) => {}
-            Err(failure @ (Failure::Input | Failure::Output)) => outcome = outcome.and(Err(failure)),
+            Err(failure @ (Failure::Input | Failure::Output)) => {
+                outcome = outcome.and(Err(failure));
+            }
             Err(failure) => return Err(failure),
         }
     }
@@ -111,7 +118,8 @@ fn folder(import: &Import, folder: &Path, source: &Source, stop: &Stop) -> Resul
         files.sort();
         Ok(files)
     };
-    let files = listed().map_err(|error| complain(format!("{name}: cannot list it: {error}"), unread(&error)))?;
+    let files = listed()
+        .map_err(|error| complain(format!("{name}: cannot list it: {error}"), unread(&error)))?;
     let mut profiles = 0;
     let mut outcome = Ok(());
     for file in &files {
@@ -137,7 +145,10 @@ fn folder(import: &Import, folder: &Path, source: &Source, stop: &Stop) -> Resul
         }
     }
     if profiles == 0 {
-        return Err(complain(format!("{name}: expected profiles in the folder, found none"), Failure::Input));
+        return Err(complain(
+            format!("{name}: expected profiles in the folder, found none"),
+            Failure::Input,
+        ));
     }
     outcome
 }
@@ -169,13 +180,23 @@ struct Known {
 impl Known {
     fn new(database: &Database, run: i64, unused: &Source) -> Result<Self, pipeline::Failure> {
         let (title, tags) = database.title_and_tags(run)?;
-        Ok(Self { run, title, tags, unused: unused.clone() })
+        Ok(Self {
+            run,
+            title,
+            tags,
+            unused: unused.clone(),
+        })
     }
 }
 
 impl fmt::Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { run, title, tags, unused } = self;
+        let Self {
+            run,
+            title,
+            tags,
+            unused,
+        } = self;
         write!(f, "already imported as run {run}")?;
         let title = title.iter().map(|title| format!("title {title}"));
         let said: Vec<String> = title.chain(tags.iter().cloned()).collect();
@@ -189,12 +210,21 @@ impl fmt::Display for Known {
     }
 }
 
-fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<Told, pipeline::Failure> {
+fn import_file(
+    import: &Import,
+    file: &Path,
+    source: &Source,
+    stop: &Stop,
+) -> Result<Told, pipeline::Failure> {
     // Each file has a flag of its own, so that one that fails does not stop the others.
     let stop = &stop.child();
     let input = open(file, stop)?;
     let format = format(&input, import.from)?;
-    let name = if file == Path::new(STDIN) { STDIN.to_owned() } else { file_name(file) };
+    let name = if file == Path::new(STDIN) {
+        STDIN.to_owned()
+    } else {
+        file_name(file)
+    };
     let describe = |fingerprint| RunMeta {
         title: import.title.clone(),
         tags: import.tags.clone(),
@@ -218,11 +248,15 @@ fn import_file(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Re
 }
 
 fn file_name(file: &Path) -> String {
-    file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
+    file.file_name().map_or_else(
+        || file.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
-/// Whether the file's content is in the database already, as a run with this title and these tags. Reading a file twice is worth it only where a file of the same
-/// size is there; otherwise the content is compared when it has been read.
+/// Whether the file's content is in the database already, as a run with this title and these tags.
+/// Reading a file twice is worth it only where a file of the same size is there; otherwise the
+/// content is compared when it has been read.
 fn known(
     database: &Path,
     patience: &Patience,
@@ -230,8 +264,13 @@ fn known(
     source: &Source,
     describe: impl Fn(Fingerprint) -> RunMeta,
 ) -> Result<Option<Known>, pipeline::Failure> {
-    let regular = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file);
-    let (Some(about), true) = (regular.filter(|_| file != Path::new(STDIN)), database.exists()) else {
+    let regular = std::fs::metadata(file)
+        .ok()
+        .filter(std::fs::Metadata::is_file);
+    let (Some(about), true) = (
+        regular.filter(|_| file != Path::new(STDIN)),
+        database.exists(),
+    ) else {
         return Ok(None);
     };
     let opened = Database::open_read_only_patiently(database, patience);
@@ -245,7 +284,9 @@ fn known(
     match fingerprint(file) {
         Ok(fingerprint) => {
             let found = database.find_run(&describe(fingerprint))?;
-            let known = found.map(|run| Known::new(&database, run, source)).transpose()?;
+            let known = found
+                .map(|run| Known::new(&database, run, source))
+                .transpose()?;
             database.is_in_place()?;
             Ok(known)
         }
@@ -262,16 +303,24 @@ fn fingerprint(file: &Path) -> io::Result<Fingerprint> {
     loop {
         let read = file.read(&mut buffer)?;
         if read == 0 {
-            return Ok(Fingerprint { bytes, sha256: hash.finalize().into() });
+            return Ok(Fingerprint {
+                bytes,
+                sha256: hash.finalize().into(),
+            });
         }
         hash.update(&buffer[..read]);
         bytes += read as u64;
     }
 }
 
-/// Says what became of a file. That nobody listens any more does not keep the next file from being imported.
+/// Says what became of a file. That nobody listens any more does not keep the next file from being
+/// imported.
 fn tell(name: &str, told: Told) -> Result<(), Failure> {
-    let Imported { outcome, database, nodes } = match told {
+    let Imported {
+        outcome,
+        database,
+        nodes,
+    } = match told {
         Told::New(imported) => *imported,
         Told::Known(known) => {
             say(format!("{name}: {known}"));

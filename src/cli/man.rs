@@ -29,7 +29,9 @@ fn pages(command: Command, folder: &Path, stop: &Stop) -> Result<(), Failure> {
     for below in command.get_subcommands() {
         pages(below.clone(), folder, stop)?;
     }
-    let page = clap_mangen::Man::new(command).date(released()).source(concat!("profdb ", env!("CARGO_PKG_VERSION")));
+    let page = clap_mangen::Man::new(command)
+        .date(released())
+        .source(concat!("profdb ", env!("CARGO_PKG_VERSION")));
     write_file(&folder.join(page.get_filename()), stop, |out| {
         let mut text = Vec::new();
         page.render(&mut text)?;
@@ -40,13 +42,21 @@ fn pages(command: Command, folder: &Path, stop: &Stop) -> Result<(), Failure> {
 /// The date of the latest release: `## 0.1.0 - 2026-11-21`.
 fn released() -> &'static str {
     let mut headings = CHANGES.lines().filter_map(|line| line.strip_prefix("## "));
-    headings.find_map(|heading| Some(heading.split_once(" - ")?.1)).unwrap_or_default()
+    headings
+        .find_map(|heading| Some(heading.split_once(" - ")?.1))
+        .unwrap_or_default()
 }
 
-/// Without what readers of manual pages complain about: ends of lines beside vertical space, blanks at ends of lines.
+/// Without what readers of manual pages complain about: ends of lines beside vertical space, blanks
+/// at ends of lines.
 fn tidied(page: &str) -> String {
     let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
-    let is_space = |at: usize| lines.get(at).is_some_and(|line| line.is_empty() || *line == ".sp");
-    let kept = (0..lines.len()).filter(|&at| lines[at] != ".br" || !is_space(at + 1) && !is_space(at.wrapping_sub(1)));
+    let is_space = |at: usize| {
+        lines
+            .get(at)
+            .is_some_and(|line| line.is_empty() || *line == ".sp")
+    };
+    let kept = (0..lines.len())
+        .filter(|&at| lines[at] != ".br" || !is_space(at + 1) && !is_space(at.wrapping_sub(1)));
     kept.flat_map(|at| [lines[at], "\n"]).collect()
 }

@@ -26,8 +26,8 @@ pub(super) struct Merge {
     wait: WaitArgs,
 }
 
-/// Merges all runs of all databases, or none. A run that is there already, by content and by the title and tags that it was
-/// imported with, is not stored again, but gets the tags that it lacks.
+/// Merges all runs of all databases, or none. A run that is there already, by content and by the
+/// title and tags that it was imported with, is not stored again, but gets the tags that it lacks.
 pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
     let failed = |error| match database(error, stop) {
         Failure::Interrupted if !limits::is_memory_out() => {
@@ -42,7 +42,8 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
         sources.push(source);
     }
     remove_abandoned(&merge.into);
-    let mut target = Database::open_patiently(&merge.into, merge.wait.patience(stop)).map_err(failed)?;
+    let mut target =
+        Database::open_patiently(&merge.into, merge.wait.patience(stop)).map_err(failed)?;
     target.heed(stop.clone()).map_err(failed)?;
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} rows {per_sec}") {
@@ -55,14 +56,26 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
         }
     });
     bar.finish_and_clear();
-    for Merged { source, run, outcome, nodes, added, refused } in merged.map_err(failed)? {
+    for Merged {
+        source,
+        run,
+        outcome,
+        nodes,
+        added,
+        refused,
+    } in merged.map_err(failed)?
+    {
         let name = merge.from[source].display();
         match outcome {
-            Outcome::Stored(new) => line(format!("{name}: run {run} is now run {new}, {nodes} nodes"))?,
+            Outcome::Stored(new) => {
+                line(format!("{name}: run {run} is now run {new}, {nodes} nodes"))?;
+            }
             Outcome::AlreadyThere(there) => {
                 let added = list("; added to it: ", &added);
                 let refused = list("; not taken, as it has another: ", &refused);
-                say(format!("{name}: run {run} is already there as run {there}{added}{refused}"));
+                say(format!(
+                    "{name}: run {run} is already there as run {there}{added}{refused}"
+                ));
             }
         }
     }
@@ -71,5 +84,9 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
 
 /// What is said of a run, after what introduces it; empty if nothing is.
 fn list(introduction: &str, said: &[String]) -> String {
-    if said.is_empty() { String::new() } else { format!("{introduction}{}", said.join(", ")) }
+    if said.is_empty() {
+        String::new()
+    } else {
+        format!("{introduction}{}", said.join(", "))
+    }
 }

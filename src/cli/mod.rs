@@ -1,7 +1,8 @@
-//! The command line: the only code that prints, reads the environment and opens the files of the user.
+//! The command line: the only code that prints, reads the environment and opens the files of the
+//! user.
 //!
-//! Data go to standard output, everything else to standard error. Every function here reports what went wrong itself and
-//! hands up only which [`Failure`] it was.
+//! Data go to standard output, everything else to standard error. Every function here reports what
+//! went wrong itself and hands up only which [`Failure`] it was.
 
 mod check;
 mod completions;
@@ -71,7 +72,12 @@ pub enum Failure {
 
 /// Imports what profilers write into one SQLite database, and answers with SQL views and reports.
 #[derive(Debug, Parser)]
-#[command(name = "profdb", infer_long_args = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(
+    name = "profdb",
+    infer_long_args = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -118,11 +124,20 @@ struct DatabaseArgs {
 }
 
 impl DatabaseArgs {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that reads the environment"
+    )]
     fn path(&self) -> PathBuf {
-        let from_environment =
-            || std::env::var_os(DATABASE_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-        self.path.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT_DATABASE.into())
+        let from_environment = || {
+            std::env::var_os(DATABASE_VARIABLE)
+                .filter(|path| !path.is_empty())
+                .map(PathBuf::from)
+        };
+        self.path
+            .clone()
+            .or_else(from_environment)
+            .unwrap_or_else(|| DEFAULT_DATABASE.into())
     }
 }
 
@@ -136,7 +151,10 @@ struct WaitArgs {
 
 impl WaitArgs {
     fn patience(&self, stop: &Stop) -> Patience {
-        Patience { limit: Duration::from_secs(self.seconds.into()), ..patience(stop) }
+        Patience {
+            limit: Duration::from_secs(self.seconds.into()),
+            ..patience(stop)
+        }
     }
 }
 
@@ -144,9 +162,16 @@ impl WaitArgs {
 fn patience(stop: &Stop) -> Patience {
     let tell = |path: &Path, limit: Duration| {
         let seconds = limit.as_secs();
-        say(format!("{}: another program uses the database, waiting for up to {seconds} seconds", path.display()));
+        say(format!(
+            "{}: another program uses the database, waiting for up to {seconds} seconds",
+            path.display()
+        ));
     };
-    Patience { stop: stop.clone(), tell, ..Patience::default() }
+    Patience {
+        stop: stop.clone(),
+        tell,
+        ..Patience::default()
+    }
 }
 
 /// Runs the program with the arguments it was started with, until it is done or `stop` is set.
@@ -156,10 +181,14 @@ fn patience(stop: &Stop) -> Patience {
 pub fn run(stop: &Stop) -> Result<(), Failure> {
     let outcome = dispatch(std::env::args_os().collect(), stop);
     // Only now is it sure that the output has arrived.
-    outcome.and_then(|()| io::stdout().flush().map_err(output)).map_err(|failure| match failure {
-        Failure::Interrupted if limits::is_memory_out() => complain(limits::NO_MEMORY, Failure::Limit),
-        failure => failure,
-    })
+    outcome
+        .and_then(|()| io::stdout().flush().map_err(output))
+        .map_err(|failure| match failure {
+            Failure::Interrupted if limits::is_memory_out() => {
+                complain(limits::NO_MEMORY, Failure::Limit)
+            }
+            failure => failure,
+        })
 }
 
 fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
@@ -170,10 +199,15 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     if let Some(unknown) = report::unknown(&arguments) {
         return Err(complain(unknown, Failure::Usage));
     }
-    let matches = program().try_get_matches_from(&arguments).map_err(|error| {
-        let sentence = report::explain(&arguments, &error);
-        sentence.map_or_else(|| explain(&error), |sentence| complain(sentence, Failure::Usage))
-    })?;
+    let matches = program()
+        .try_get_matches_from(&arguments)
+        .map_err(|error| {
+            let sentence = report::explain(&arguments, &error);
+            sentence.map_or_else(
+                || explain(&error),
+                |sentence| complain(sentence, Failure::Usage),
+            )
+        })?;
     if let Some(("report", matches)) = matches.subcommand() {
         return report::run(matches, stop);
     }
@@ -200,14 +234,21 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
 #[must_use]
 pub fn program() -> clap::Command {
     let (schema, sqlite) = versions();
-    let version = format!("{} (schema version {schema}, SQLite {sqlite})", env!("CARGO_PKG_VERSION"));
-    Cli::command().version(version).subcommand(report::command())
+    let version = format!(
+        "{} (schema version {schema}, SQLite {sqlite})",
+        env!("CARGO_PKG_VERSION")
+    );
+    Cli::command()
+        .version(version)
+        .subcommand(report::command())
 }
 
 /// Starts with a capital, as the help of the other flags does.
 fn sentence(text: &str) -> String {
     let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+    characters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
 }
 
 /// Lets clap say what it has to say: help on standard output, complaints on standard error.
@@ -246,7 +287,9 @@ fn line(text: impl Display) -> Result<(), Failure> {
 /// Writes text that ends its own lines to standard output.
 fn write(text: &str) -> Result<(), Failure> {
     let mut out = screen();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(output)
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(output)
 }
 
 /// Says that the program gives up waiting for an input, which an interrupt has asked for.
@@ -275,18 +318,29 @@ fn unwritten(what: &str, error: io::Error) -> Failure {
 
 /// What it means that an input cannot be had: a fault of the input, or a limit of the system.
 fn unread(error: &io::Error) -> Failure {
-    if limits::is_limit(error) { Failure::Limit } else { Failure::Input }
+    if limits::is_limit(error) {
+        Failure::Limit
+    } else {
+        Failure::Input
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err has")]
 fn database(error: StoreError, stop: &Stop) -> Failure {
-    if stop.is_set() { Failure::Interrupted } else { store(&error) }
+    if stop.is_set() {
+        Failure::Interrupted
+    } else {
+        store(&error)
+    }
 }
 
 /// Reports a failure of the database.
 fn store(error: &StoreError) -> Failure {
     if limits::is_file_too_large() {
-        return complain(format!("{error}: a file would become larger than the system lets it"), Failure::Limit);
+        return complain(
+            format!("{error}: a file would become larger than the system lets it"),
+            Failure::Limit,
+        );
     }
     complain(error, Failure::Database)
 }

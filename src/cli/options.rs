@@ -48,10 +48,14 @@ fn share(text: &str) -> Result<String, String> {
     percentage(text).map(|_| text.to_owned())
 }
 
-/// Adds a flag for each option. Files that are read and files that are written may have the same one.
+/// Adds a flag for each option. Files that are read and files that are written may have the same
+/// one.
 fn augment(command: Command, options: &[&'static OptionDef], heading: &'static str) -> Command {
     let flag = |option: &&'static OptionDef| {
-        let flag = Arg::new(option.name).long(option.name).help(sentence(option.meaning)).help_heading(heading);
+        let flag = Arg::new(option.name)
+            .long(option.name)
+            .help(sentence(option.meaning))
+            .help_heading(heading);
         match option.takes {
             Takes::Nothing => flag.action(ArgAction::SetTrue),
             Takes::Word(words) => flag.value_name("VALUE").value_parser(words.to_vec()),
@@ -60,13 +64,15 @@ fn augment(command: Command, options: &[&'static OptionDef], heading: &'static s
             Takes::Text => flag.value_name("NAME"),
         }
     };
-    let is_known = |command: &Command, name| command.get_arguments().any(|flag| flag.get_id() == name);
-    options.iter().fold(
-        command,
-        |command, option| {
-            if is_known(&command, option.name) { command } else { command.arg(flag(option)) }
-        },
-    )
+    let is_known =
+        |command: &Command, name| command.get_arguments().any(|flag| flag.get_id() == name);
+    options.iter().fold(command, |command, option| {
+        if is_known(&command, option.name) {
+            command
+        } else {
+            command.arg(flag(option))
+        }
+    })
 }
 
 /// The options that are given.
@@ -109,7 +115,11 @@ impl FromArgMatches for FormatOptions {
 
 impl Args for ExportOptions {
     fn augment_args(command: Command) -> Command {
-        augment(command, &of_exports(), "Options of formats that are written")
+        augment(
+            command,
+            &of_exports(),
+            "Options of formats that are written",
+        )
     }
 
     fn augment_args_for_update(command: Command) -> Command {

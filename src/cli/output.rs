@@ -31,10 +31,12 @@ pub(super) struct OutputArgs {
     /// Title of the output [default: that of the run, in xml and json]
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Decimals of the columns of costs and percentages in text, csv and markdown [default: 1; in csv as many as there are, up to 10 digits]
+    /// Decimals of the columns of costs and percentages in text, csv and markdown [default: 1; in
+    /// csv as many as there are, up to 10 digits]
     #[arg(long, value_name = "N", value_parser = decimals, allow_negative_numbers = true)]
     decimal: Option<u8>,
-    /// Unit of costs in text, csv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k, M [default: ms, B, 1]
+    /// Unit of costs in text, csv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k,
+    /// M [default: ms, B, 1]
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
 }
@@ -42,7 +44,11 @@ pub(super) struct OutputArgs {
 impl OutputArgs {
     /// The format of the answer.
     pub(super) fn format(&self) -> Format {
-        let usual = if self.outfile.is_some() { Format::Xml } else { Format::Text };
+        let usual = if self.outfile.is_some() {
+            Format::Xml
+        } else {
+            Format::Text
+        };
         self.format.unwrap_or(usual)
     }
 
@@ -54,7 +60,11 @@ impl OutputArgs {
             unit: self.unit,
             separators: separators.unwrap_or_default(),
             title: self.title.clone(),
-            width: if self.outfile.is_some() { None } else { screen_width() },
+            width: if self.outfile.is_some() {
+                None
+            } else {
+                screen_width()
+            },
             flags,
         }
     }
@@ -70,7 +80,10 @@ impl OutputArgs {
 
 /// Where a file is or will be, whatever way leads there.
 fn place(file: &Path) -> PathBuf {
-    fs::canonicalize(file).ok().or_else(|| draft::place(file)).unwrap_or_else(|| file.to_owned())
+    fs::canonicalize(file)
+        .ok()
+        .or_else(|| draft::place(file))
+        .unwrap_or_else(|| file.to_owned())
 }
 
 /// Where an answer goes.
@@ -86,14 +99,21 @@ impl Target {
     /// # Errors
     /// When there can be no such file; before anything is done.
     pub(super) fn named(flag: &str, file: Option<&Path>) -> Result<Self, Failure> {
-        let Some(file) = file else { return Ok(Self::Screen) };
+        let Some(file) = file else {
+            return Ok(Self::Screen);
+        };
         let name = file.display();
         let fault = if file == Path::new("-") || file.as_os_str().is_empty() {
-            Some(format!("expected the name of a file: without {flag} the output goes to the screen"))
+            Some(format!(
+                "expected the name of a file: without {flag} the output goes to the screen"
+            ))
         } else if file.is_dir() {
             Some(format!("{name} is a folder: expected the name of a file"))
         } else if !folder(file).is_dir() {
-            Some(format!("{name}: there is no folder {}", folder(file).display()))
+            Some(format!(
+                "{name}: there is no folder {}",
+                folder(file).display()
+            ))
         } else {
             None
         };
@@ -111,7 +131,10 @@ impl Target {
         match self {
             Self::File(own) if place(own) == place(file) || draft::are_one(own, file) => {
                 let name = own.display();
-                Err(complain(format!("{flag}: {name} is {what}: expected another file"), Failure::Usage))
+                Err(complain(
+                    format!("{flag}: {name} is {what}: expected another file"),
+                    Failure::Usage,
+                ))
             }
             _ => Ok(()),
         }
@@ -125,27 +148,38 @@ impl Target {
         self.is_not(flag, database, "the database")?;
         // SQLite names them after the file that a link leads to.
         let names = [database.to_owned(), place(database)];
-        names.iter().flat_map(|name| BESIDE.map(|suffix| (name, suffix))).try_for_each(|(database, suffix)| {
-            let mut name = database.as_os_str().to_owned();
-            name.push(suffix);
-            self.is_not(flag, Path::new(&name), "a file of the database")
-        })
+        names
+            .iter()
+            .flat_map(|name| BESIDE.map(|suffix| (name, suffix)))
+            .try_for_each(|(database, suffix)| {
+                let mut name = database.as_os_str().to_owned();
+                name.push(suffix);
+                self.is_not(flag, Path::new(&name), "a file of the database")
+            })
     }
 
-    /// Writes there what a function writes: to the screen as it comes, to a file completely or not at all.
+    /// Writes there what a function writes: to the screen as it comes, to a file completely or not
+    /// at all.
     pub(super) fn write(
         &self,
         stop: &Stop,
         content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
     ) -> Result<(), Failure> {
         let Self::File(file) = self else {
-            let mut out = Heedful { out: screen(), stop };
+            let mut out = Heedful {
+                out: screen(),
+                stop,
+            };
             let written = content(&mut out).and_then(|()| Ok(out.flush()?));
             return written.map_err(|error| error.failure(stop, output));
         };
         let name = file.display();
         write_file(file, stop, content)?;
-        let _ = writeln!(io::stderr(), "Data written to: {}", plain(&name.to_string()));
+        let _ = writeln!(
+            io::stderr(),
+            "Data written to: {}",
+            plain(&name.to_string())
+        );
         Ok(())
     }
 }
@@ -162,8 +196,13 @@ pub(super) fn write_file(
     let failed = |error| unwritten(&format!("{}: cannot write it", file.display()), error);
     let draft = Draft::of(file).map_err(failed)?;
     let is_terminal = draft.is_terminal();
-    let mut out = Heedful { out: Screen::new(io::BufWriter::new(draft), is_terminal), stop };
-    content(&mut out).and_then(|()| Ok(out.flush()?)).map_err(|error| error.failure(stop, failed))?;
+    let mut out = Heedful {
+        out: Screen::new(io::BufWriter::new(draft), is_terminal),
+        stop,
+    };
+    content(&mut out)
+        .and_then(|()| Ok(out.flush()?))
+        .map_err(|error| error.failure(stop, failed))?;
     out.out.into_inner().into_parts().0.finish().map_err(failed)
 }
 
@@ -215,7 +254,12 @@ impl Unwritten {
 }
 
 /// Writes an answer where it shall go.
-pub(super) fn print(answer: &mut Answer<'_>, layout: &Layout, target: &Target, stop: &Stop) -> Result<(), Failure> {
+pub(super) fn print(
+    answer: &mut Answer<'_>,
+    layout: &Layout,
+    target: &Target,
+    stop: &Stop,
+) -> Result<(), Failure> {
     let unwritten = |error| match error {
         RenderError::Usage(message) => Unwritten::Failed(complain(message, Failure::Usage)),
         RenderError::Output(error) => Unwritten::Output(error),
@@ -230,17 +274,25 @@ pub(super) fn screen_width() -> Option<usize> {
     if !screen.is_term() {
         return None;
     }
-    screen.size_checked().map(|(_, columns)| usize::from(columns))
+    screen
+        .size_checked()
+        .map(|(_, columns)| usize::from(columns))
 }
 
 /// Reads the name of an output format.
 pub(super) fn output_format(name: &str) -> Result<Format, String> {
-    let found = Format::ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
+    let found = Format::ALL
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, format)| *format);
     found.ok_or_else(|| format!("expected {}", Format::ALL.map(|(name, _)| name).join(", ")))
 }
 
 fn decimals(text: &str) -> Result<u8, String> {
-    let decimals = text.parse().ok().filter(|decimals| *decimals <= MOST_DECIMALS);
+    let decimals = text
+        .parse()
+        .ok()
+        .filter(|decimals| *decimals <= MOST_DECIMALS);
     decimals.ok_or_else(|| format!("expected a number of decimals from 0 to {MOST_DECIMALS}"))
 }
 

@@ -28,7 +28,9 @@ const SHORTER: &str = "Flags may be cut short as long as they are clear, and may
 pub(super) fn command() -> Command {
     Command::new("report")
         .about("Answers a question about a run, or straight about a file")
-        .after_help(format!("Without a name, the report is summary: `profdb report run.xml`.\n{SHORTER}"))
+        .after_help(format!(
+            "Without a name, the report is summary: `profdb report run.xml`.\n{SHORTER}"
+        ))
         .subcommand_required(true)
         .infer_long_args(true)
         .subcommands(REPORTS.iter().map(subcommand))
@@ -53,8 +55,15 @@ pub(super) fn elsewhere(arguments: &[OsString]) -> Option<&'static str> {
     if arguments.get(1).is_none_or(|command| command != "report") {
         return None;
     }
-    let is_expression = |argument: &OsString| argument == "--expr" || argument.to_string_lossy().starts_with("--expr=");
-    if arguments.iter().skip(2).take_while(|argument| *argument != "--").any(is_expression) {
+    let is_expression = |argument: &OsString| {
+        argument == "--expr" || argument.to_string_lossy().starts_with("--expr=")
+    };
+    if arguments
+        .iter()
+        .skip(2)
+        .take_while(|argument| *argument != "--")
+        .any(is_expression)
+    {
         return Some(
             "-expr runs APL, which only APL can: there, `]PROFILE tree -expr=\"...\" -outfile=run.xml`; here, \
              `profdb report run.xml`",
@@ -68,7 +77,8 @@ pub(super) fn elsewhere(arguments: &[OsString]) -> Option<&'static str> {
 
 const DASHBOARD: &str = "dashboard";
 
-/// `-fn=X` as `--fn=X`: Dyalog writes its switches with one dash. What has one letter or starts with none stays.
+/// `-fn=X` as `--fn=X`: Dyalog writes its switches with one dash. What has one letter or starts
+/// with none stays.
 pub(super) fn two_dashes(arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_none_or(|command| command != "report") {
         return arguments;
@@ -76,7 +86,10 @@ pub(super) fn two_dashes(arguments: Vec<OsString>) -> Vec<OsString> {
     let mut switches = true;
     let doubled = |argument: OsString| {
         switches &= argument != "--";
-        let letters = argument.as_encoded_bytes().strip_prefix(b"-").unwrap_or_default();
+        let letters = argument
+            .as_encoded_bytes()
+            .strip_prefix(b"-")
+            .unwrap_or_default();
         let is_switch = letters.len() > 1 && letters.iter().take(2).all(u8::is_ascii_lowercase);
         if !(switches && is_switch) {
             return argument;
@@ -125,9 +138,13 @@ fn subcommand(report: &'static Report) -> Command {
                 .help("Shows the statements that give the answer, for the sqlite3 shell, instead of the answer"),
         );
     // The arguments bring a text of their own, which is not what the report is about.
-    let command = OutputArgs::augment_args(command).about(about.join("\n")).after_help(SHORTER);
-    let rival =
-        header.parameters.iter().find(|parameter| parameter.kind == Parameter::Percentage && parameter.name == "pct");
+    let command = OutputArgs::augment_args(command)
+        .about(about.join("\n"))
+        .after_help(SHORTER);
+    let rival = header
+        .parameters
+        .iter()
+        .find(|parameter| parameter.kind == Parameter::Percentage && parameter.name == "pct");
     let rival = rival.map(|parameter| parameter.name);
     let flags = header.parameters.iter().map(|parameter| {
         let flag = flag(parameter, rival);
@@ -137,15 +154,33 @@ fn subcommand(report: &'static Report) -> Command {
         }
     });
     let command = flags.fold(command, Command::arg);
-    if header.parameters.iter().any(|parameter| parameter.name == CODE) { command.arg(source_flag()) } else { command }
+    if header
+        .parameters
+        .iter()
+        .any(|parameter| parameter.name == CODE)
+    {
+        command.arg(source_flag())
+    } else {
+        command
+    }
 }
 
 /// Parameters that the report which a flag leads to does not have.
 fn lost(header: &Header<'static>, other: &str) -> Vec<&'static str> {
     let other = report::by_name(other).map(Report::header);
-    let kept = |name: &str| other.iter().flat_map(|other| &other.parameters).any(|parameter| parameter.name == name);
-    let own = header.parameters.iter().filter(|parameter| !matches!(parameter.kind, Parameter::Variant(_)));
-    own.map(|parameter| parameter.name).filter(|name| !kept(name)).collect()
+    let kept = |name: &str| {
+        other
+            .iter()
+            .flat_map(|other| &other.parameters)
+            .any(|parameter| parameter.name == name)
+    };
+    let own = header
+        .parameters
+        .iter()
+        .filter(|parameter| !matches!(parameter.kind, Parameter::Variant(_)));
+    own.map(|parameter| parameter.name)
+        .filter(|name| !kept(name))
+        .collect()
 }
 
 /// Goes with [`CODE`]: it says where the source is, which is no parameter of a SELECT.
@@ -155,7 +190,9 @@ fn source_flag() -> Arg {
         .value_name("DIR")
         .value_parser(clap::value_parser!(PathBuf))
         .requires(CODE)
-        .help("Folder with the source that --code shows [default: what `import --source` has stored]")
+        .help(
+            "Folder with the source that --code shows [default: what `import --source` has stored]",
+        )
 }
 
 /// `bottom-up` for `bottom_up`.
@@ -165,7 +202,9 @@ fn dashed(name: &str) -> Option<String> {
 
 /// The flag for a parameter; `rival` is one that cannot stand beside `first`.
 fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
-    let flag = Arg::new(parameter.name).long(parameter.name.replace('_', "-")).help(sentence(parameter.meaning));
+    let flag = Arg::new(parameter.name)
+        .long(parameter.name.replace('_', "-"))
+        .help(sentence(parameter.meaning));
     let flag = match parameter.default {
         Some(default) => flag.default_value(default),
         None => flag,
@@ -173,9 +212,10 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
     match &parameter.kind {
         Parameter::Flag | Parameter::Variant(_) => flag.action(ArgAction::SetTrue),
         // Dyalog's rule: the first rows, or those that make up so much.
-        Parameter::Count if parameter.name == "first" => {
-            flag.value_name("N").value_parser(count).conflicts_with_all(rival)
-        }
+        Parameter::Count if parameter.name == "first" => flag
+            .value_name("N")
+            .value_parser(count)
+            .conflicts_with_all(rival),
         Parameter::Count => flag.value_name("N").value_parser(count),
         Parameter::Percentage => flag.value_name("N").value_parser(percentage),
         Parameter::Choice(words) => flag.value_name("WORD").value_parser(words.clone()),
@@ -187,7 +227,8 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
     }
 }
 
-/// Reads a group: one of these words, or `tag:` with the key of a label where `tag:KEY` is among them.
+/// Reads a group: one of these words, or `tag:` with the key of a label where `tag:KEY` is among
+/// them.
 #[derive(Clone)]
 struct Groups(Vec<&'static str>);
 
@@ -200,10 +241,19 @@ impl Groups {
 impl TypedValueParser for Groups {
     type Value = String;
 
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
-        let key = value.to_str().and_then(|text| text.strip_prefix(TAG_KEY.trim_end_matches("KEY")));
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let key = value
+            .to_str()
+            .and_then(|text| text.strip_prefix(TAG_KEY.trim_end_matches("KEY")));
         match key {
-            Some(key) if !key.is_empty() && self.0.contains(&TAG_KEY) => Ok(value.to_string_lossy().into_owned()),
+            Some(key) if !key.is_empty() && self.0.contains(&TAG_KEY) => {
+                Ok(value.to_string_lossy().into_owned())
+            }
             _ => self.words().parse_ref(command, arg, value),
         }
     }
@@ -214,12 +264,17 @@ impl TypedValueParser for Groups {
 }
 
 fn milliseconds(text: &str) -> Result<f64, String> {
-    let number = text.replace('¯', "-").parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = text
+        .replace('¯', "-")
+        .parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite());
     number.ok_or_else(|| "expected milliseconds, such as 0.0002 or 0".to_owned())
 }
 
 fn count(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "expected a whole number, such as 10".to_owned())
+    text.parse()
+        .map_err(|_| "expected a whole number, such as 10".to_owned())
 }
 
 pub(super) fn percentage(text: &str) -> Result<f64, String> {
@@ -227,23 +282,29 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a percentage, such as 65 or 0.5".to_owned())
 }
 
-/// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`. A word that is neither a file nor looks
-/// like one is left to be a report, so that a mistyped name is answered with the names that there are.
+/// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`. A word that is
+/// neither a file nor looks like one is left to be a report, so that a mistyped name is answered
+/// with the names that there are.
 pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_none_or(|command| command != "report") {
         return arguments;
     }
-    // `profdb report --db x.db calls`, `profdb report run.xml calls`: the name may come behind flags or the file.
+    // `profdb report --db x.db calls`, `profdb report run.xml calls`: the name may come behind
+    // flags or the file.
     let is_report = |argument: &OsString| is_name(&argument.to_string_lossy());
-    if arguments.get(2).is_some_and(|first| !is_report(first) && !is_word(first))
-        && let Some(at) = (3..arguments.len()).find(|&at| is_report(&arguments[at]) && !takes_value(&arguments[at - 1]))
+    if arguments
+        .get(2)
+        .is_some_and(|first| !is_report(first) && !is_word(first))
+        && let Some(at) = (3..arguments.len())
+            .find(|&at| is_report(&arguments[at]) && !takes_value(&arguments[at - 1]))
     {
         let name = arguments.remove(at);
         arguments.insert(2, name);
         return arguments;
     }
-    let named =
-        arguments.get(2).is_some_and(|name| is_report(name) || is_word(name) || name == "--help" || name == "-h");
+    let named = arguments
+        .get(2)
+        .is_some_and(|name| is_report(name) || is_word(name) || name == "--help" || name == "-h");
     if !named {
         arguments.insert(2, REPORTS[0].name.into());
     }
@@ -259,10 +320,19 @@ fn is_word(argument: &OsString) -> bool {
 /// What to say to a report that there is not.
 pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
     let name = arguments.get(2).filter(|_| arguments[1] == "report")?;
-    let names: Vec<&str> = REPORTS.iter().map(|report| report.name).chain([STATE]).collect();
+    let names: Vec<&str> = REPORTS
+        .iter()
+        .map(|report| report.name)
+        .chain([STATE])
+        .collect();
     let text = name.to_string_lossy();
     let is_known = is_name(&text) || text == "help" || !is_word(name);
-    (!is_known).then(|| format!("there is no report and no file {text}; the reports are {}", names.join(", ")))
+    (!is_known).then(|| {
+        format!(
+            "there is no report and no file {text}; the reports are {}",
+            names.join(", ")
+        )
+    })
 }
 
 /// One sentence for what clap would say of the flags of reports in general.
@@ -275,19 +345,33 @@ pub(super) fn explain(arguments: &[OsString], error: &clap::Error) -> Option<Str
     match (error.kind(), error.get(ContextKind::InvalidArg)?) {
         (ErrorKind::UnknownArgument, ContextValue::String(flag)) => {
             let start = flag.strip_prefix("--")?;
-            let own: Vec<String> = report.map(|report| flags_from(report, start)).unwrap_or_default();
+            let own: Vec<String> = report
+                .map(|report| flags_from(report, start))
+                .unwrap_or_default();
             if own.len() > 1 {
                 return Some(format!("{flag} may be {}", own.join(" or ")));
             }
-            let others = REPORTS.iter().filter(|report| !flags_from(report, start).is_empty());
+            let others = REPORTS
+                .iter()
+                .filter(|report| !flags_from(report, start).is_empty());
             let others: Vec<&str> = others.map(|report| report.name).collect();
-            (!others.is_empty()).then(|| format!("report {name} has no {flag}, which is for {}", others.join(", ")))
+            (!others.is_empty()).then(|| {
+                format!(
+                    "report {name} has no {flag}, which is for {}",
+                    others.join(", ")
+                )
+            })
         }
         (ErrorKind::MissingRequiredArgument, ContextValue::Strings(missing)) => {
             let header = report?.header();
-            let path = header.parameters.iter().find(|known| known.kind == Parameter::Path && !known.optional)?;
+            let path = header
+                .parameters
+                .iter()
+                .find(|known| known.kind == Parameter::Path && !known.optional)?;
             let flag = format!("--{} <PATH>", path.name);
-            missing.contains(&flag).then(|| format!("report {name} needs {flag}: {}", path.meaning))
+            missing
+                .contains(&flag)
+                .then(|| format!("report {name} needs {flag}: {}", path.meaning))
         }
         _ => None,
     }
@@ -296,23 +380,34 @@ pub(super) fn explain(arguments: &[OsString], error: &clap::Error) -> Option<Str
 /// Flags of a report that begin so, those of its own and those of every report.
 fn flags_from(report: &'static Report, start: &str) -> Vec<String> {
     let command = subcommand(report);
-    let flags = command.get_arguments().filter_map(Arg::get_long).filter(|flag| flag.starts_with(start));
+    let flags = command
+        .get_arguments()
+        .filter_map(Arg::get_long)
+        .filter(|flag| flag.starts_with(start));
     flags.map(|flag| format!("--{flag}")).collect()
 }
 
 /// Whether a report can be asked for by this name.
 fn is_name(text: &str) -> bool {
-    REPORTS.iter().any(|report| report.name == text.replace('-', "_")) || [STATE, SHOW, DASHBOARD].contains(&text)
+    REPORTS
+        .iter()
+        .any(|report| report.name == text.replace('-', "_"))
+        || [STATE, SHOW, DASHBOARD].contains(&text)
 }
 
-/// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that does not stand alone.
+/// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that does
+/// not stand alone.
 fn takes_value(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
-    let Some(name) = text.strip_prefix("--").filter(|name| !name.contains('=')) else { return false };
+    let Some(name) = text.strip_prefix("--").filter(|name| !name.contains('=')) else {
+        return false;
+    };
     let reports = command();
     let arguments = || reports.get_subcommands().flat_map(Command::get_arguments);
     let found = arguments().find(|known| known.get_long() == Some(name));
-    let found = found.or_else(|| arguments().find(|known| known.get_long().is_some_and(|long| long.starts_with(name))));
+    let found = found.or_else(|| {
+        arguments().find(|known| known.get_long().is_some_and(|long| long.starts_with(name)))
+    });
     found.is_none_or(|known| known.get_action().takes_values())
 }
 
@@ -320,7 +415,8 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Failure::Usage);
     };
-    let mut source = SourceArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
+    let mut source =
+        SourceArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
     let Some(report) = report::by_name(name) else {
         let database = source.open(stop)?;
         let run = source.find_run(&database, stop)?;
@@ -330,29 +426,43 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let output = OutputArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
     let wants_code = request.arguments.iter().any(|(name, _)| name == CODE);
     if wants_code && matches.contains_id("outfile") {
-        return Err(complain("--code is for the screen: leave out --outfile, or --code", Failure::Usage));
+        return Err(complain(
+            "--code is for the screen: leave out --outfile, or --code",
+            Failure::Usage,
+        ));
     }
     let target = output.target()?;
     target.is_no_database("--outfile", &source.database.path())?;
     let layout = output.layout(source.take_separators(output.format())?, flags(&request));
-    layout.check(true).map_err(|wrong| complain(wrong, Failure::Usage))?;
+    layout
+        .check(true)
+        .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let asked_of = source.open(stop)?;
     let run = source.find_run(&asked_of, stop)?;
     let folder = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten();
     if let Some(folder) = folder {
         let sources = Sources::open(folder, stop)?;
-        let remarks = asked_of.show_source(run.run_id, &sources).map_err(|error| database(error, stop))?;
+        let remarks = asked_of
+            .show_source(run.run_id, &sources)
+            .map_err(|error| database(error, stop))?;
         warn_some(&folder.display().to_string(), &remarks);
     }
-    let mut answer = report::ask(&asked_of, report, &run, &request).map_err(|error| asked(error, stop))?;
+    let mut answer =
+        report::ask(&asked_of, report, &run, &request).map_err(|error| asked(error, stop))?;
     answer.remarks.iter().for_each(say);
     if matches.get_flag("show_sql") {
         return super::write(&answer.script);
     }
     if wants_code {
-        let (missing, lines) = answer.lines_without_code().map_err(|error| database(error, stop))?;
+        let (missing, lines) = answer
+            .lines_without_code()
+            .map_err(|error| database(error, stop))?;
         if missing > 0 {
-            let hint = if folder.is_none() { ": --source DIR says where it is" } else { "" };
+            let hint = if folder.is_none() {
+                ": --source DIR says where it is"
+            } else {
+                ""
+            };
             say(format!("no source for {missing} of {lines} lines{hint}"));
         }
     }
@@ -361,7 +471,10 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
 
 /// Names of the flags that are set.
 fn flags(request: &Request) -> Vec<String> {
-    let set = request.arguments.iter().filter(|(_, value)| *value == Argument::Flag);
+    let set = request
+        .arguments
+        .iter()
+        .filter(|(_, value)| *value == Argument::Flag);
     set.map(|(name, _)| name.clone()).collect()
 }
 
@@ -369,25 +482,53 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
     let argument = |parameter: &ParameterDef<'static>| -> Vec<(String, Argument)> {
         let name = parameter.name;
         let value = match &parameter.kind {
-            Parameter::Flag | Parameter::Variant(_) => matches.get_flag(name).then_some(Argument::Flag),
+            Parameter::Flag | Parameter::Variant(_) => {
+                matches.get_flag(name).then_some(Argument::Flag)
+            }
             Parameter::Tag => {
                 let given = matches.get_many::<String>(name).into_iter().flatten();
-                return given.map(|text| (name.to_owned(), Argument::Text(text.clone()))).collect();
+                return given
+                    .map(|text| (name.to_owned(), Argument::Text(text.clone())))
+                    .collect();
             }
-            Parameter::Count => matches.get_one::<u64>(name).map(|count| Argument::Count(*count)),
-            Parameter::Percentage => matches.get_one::<f64>(name).map(|number| Argument::Number(*number)),
-            Parameter::Path | Parameter::Thread | Parameter::Choice(_) | Parameter::Groups(_) | Parameter::Filter => {
-                matches.get_one::<String>(name).map(|text| Argument::Text(text.clone()))
-            }
+            Parameter::Count => matches
+                .get_one::<u64>(name)
+                .map(|count| Argument::Count(*count)),
+            Parameter::Percentage => matches
+                .get_one::<f64>(name)
+                .map(|number| Argument::Number(*number)),
+            Parameter::Path
+            | Parameter::Thread
+            | Parameter::Choice(_)
+            | Parameter::Groups(_)
+            | Parameter::Filter => matches
+                .get_one::<String>(name)
+                .map(|text| Argument::Text(text.clone())),
         };
-        value.into_iter().map(|value| (name.to_owned(), value)).collect()
+        value
+            .into_iter()
+            .map(|value| (name.to_owned(), value))
+            .collect()
     };
     let words = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     Request {
         metric: matches.get_one::<String>("metric").cloned(),
         bias: matches.get_one::<f64>("bias").copied(),
-        base: if words("percent_of") == Some("selection") { Base::Selection } else { Base::Total },
-        names: if matches.get_flag("regex") { NameSyntax::Regex } else { NameSyntax::Glob },
-        arguments: report.header().parameters.iter().flat_map(argument).collect(),
+        base: if words("percent_of") == Some("selection") {
+            Base::Selection
+        } else {
+            Base::Total
+        },
+        names: if matches.get_flag("regex") {
+            NameSyntax::Regex
+        } else {
+            NameSyntax::Glob
+        },
+        arguments: report
+            .header()
+            .parameters
+            .iter()
+            .flat_map(argument)
+            .collect(),
     }
 }

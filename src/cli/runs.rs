@@ -19,8 +19,14 @@ pub(super) struct Runs {
 }
 
 pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
-    let layout = Layout { format: runs.format, width: screen_width(), ..Layout::default() };
-    layout.check(false).map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let layout = Layout {
+        format: runs.format,
+        width: screen_width(),
+        ..Layout::default()
+    };
+    layout
+        .check(false)
+        .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = open_to_read(&runs.database, stop)?;
     let sql = include_str!("../../queries/lists/runs.sql");
     let mut answer = list(&database, sql).map_err(|error| asked(error, stop))?;

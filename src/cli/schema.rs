@@ -8,5 +8,8 @@ use super::{Failure, output};
 const SCHEMA: &str = include_str!("../../docs/schema.md");
 
 pub(super) fn run() -> Result<(), Failure> {
-    io::stdout().lock().write_all(SCHEMA.as_bytes()).map_err(output)
+    io::stdout()
+        .lock()
+        .write_all(SCHEMA.as_bytes())
+        .map_err(output)
 }

@@ -1,5 +1,6 @@
-//! What goes to a terminal: names come from strangers, and what would move the cursor, set the title of the window or turn
-//! the order of letters is shown, not done. Into files and pipes everything goes as it is.
+//! What goes to a terminal: names come from strangers, and what would move the cursor, set the
+//! title of the window or turn the order of letters is shown, not done. Into files and pipes
+//! everything goes as it is.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -23,7 +24,11 @@ pub(super) fn screen() -> Screen<io::BufWriter<io::StdoutLock<'static>>> {
 
 impl<W: Write> Screen<W> {
     pub(super) fn new(out: W, is_terminal: bool) -> Self {
-        if is_terminal { Self::Terminal(out, Vec::new()) } else { Self::Plain(out) }
+        if is_terminal {
+            Self::Terminal(out, Vec::new())
+        } else {
+            Self::Plain(out)
+        }
     }
 
     pub(super) fn into_inner(self) -> W {
@@ -113,15 +118,27 @@ mod tests {
     fn nothing_of_a_name_reaches_a_terminal() {
         let table: [(&[&[u8]], &str); 7] = [
             (&[b"plain\n\ttext\n"], "plain\n\ttext\n"),
-            (&[b"\x1b]0;title\x07 \x1b[2J\r\x08\x7f"], "\\u{1b}]0;title\\u{7} \\u{1b}[2J\\r\\u{8}\\u{7f}"),
-            (&["\u{9b}2J \u{202e} \u{200b} \u{feff}".as_bytes()], "\\u{9b}2J \\u{202e} \\u{200b} \\u{feff}"),
-            (&["\u{2206}".as_bytes(), b"\xe2\x88", b"\x86"], "\u{2206}\u{2206}"),
+            (
+                &[b"\x1b]0;title\x07 \x1b[2J\r\x08\x7f"],
+                "\\u{1b}]0;title\\u{7} \\u{1b}[2J\\r\\u{8}\\u{7f}",
+            ),
+            (
+                &["\u{9b}2J \u{202e} \u{200b} \u{feff}".as_bytes()],
+                "\\u{9b}2J \\u{202e} \\u{200b} \\u{feff}",
+            ),
+            (
+                &["\u{2206}".as_bytes(), b"\xe2\x88", b"\x86"],
+                "\u{2206}\u{2206}",
+            ),
             (&[b"\xc2", b"\x9b2J"], "\\u{9b}2J"),
             (&[b"\xff\x9b\xe2\x88x"], "\\xff\\x9b\\xe2\\x88x"),
             (&[b"a\xe2\x88"], "a\\xe2\\x88"),
         ];
         for (parts, expected) in table {
-            assert_eq!(String::from_utf8(written(parts, true)).expect("text"), expected);
+            assert_eq!(
+                String::from_utf8(written(parts, true)).expect("text"),
+                expected
+            );
             assert_eq!(written(parts, false), parts.concat());
         }
     }

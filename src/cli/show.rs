@@ -28,9 +28,13 @@ pub(super) fn run(show: &Show, stop: &Stop) -> Result<(), Failure> {
 
 /// Writes all that is known of a run.
 pub(super) fn tell(source: &Database, run: &RunInfo, stop: &Stop) -> Result<(), Failure> {
-    let state = source.state(run.run_id).map_err(|error| database(error, stop))?;
+    let state = source
+        .state(run.run_id)
+        .map_err(|error| database(error, stop))?;
     let mut out = screen();
-    write(&state, &mut out).and_then(|()| out.flush()).map_err(output)
+    write(&state, &mut out)
+        .and_then(|()| out.flush())
+        .map_err(output)
 }
 
 fn write(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
@@ -40,15 +44,30 @@ fn write(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     for metric in &state.metrics {
-        writeln!(out, "metric {}: total {}", render::plain(&metric.name), render::total(metric))?;
+        writeln!(
+            out,
+            "metric {}: total {}",
+            render::plain(&metric.name),
+            render::total(metric)
+        )?;
     }
     for (kind, pairs) in [("tag", &state.tags), ("property", &state.properties)] {
         for (key, value) in pairs {
-            writeln!(out, "{kind} {}: {}", render::plain(key), render::plain(value))?;
+            writeln!(
+                out,
+                "{kind} {}: {}",
+                render::plain(key),
+                render::plain(value)
+            )?;
         }
     }
     for note in &state.notes {
-        writeln!(out, "{}: {}", note.severity, render::plain(&note.to_string()))?;
+        writeln!(
+            out,
+            "{}: {}",
+            note.severity,
+            render::plain(&note.to_string())
+        )?;
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Where questions go: to the database, or straight to a file, which is imported into memory for the purpose.
+//! Where questions go: to the database, or straight to a file, which is imported into memory for
+//! the purpose.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -68,9 +69,12 @@ impl SourceArgs {
         self.file.as_deref().or(self.infile.as_deref())
     }
 
-    /// The separators of the output. What `--separators` says is about the output if that is CSV, else about the file
-    /// that is read.
-    pub(super) fn take_separators(&mut self, format: OutputFormat) -> Result<Option<Separators>, Failure> {
+    /// The separators of the output. What `--separators` says is about the output if that is CSV,
+    /// else about the file that is read.
+    pub(super) fn take_separators(
+        &mut self,
+        format: OutputFormat,
+    ) -> Result<Option<Separators>, Failure> {
         let options = &mut self.options.0;
         if format == OutputFormat::Csv {
             return Ok(options.take(SEPARATORS).and_then(|text| text.parse().ok()));
@@ -94,20 +98,33 @@ pub(super) fn open_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Data
 }
 
 /// The same for who says himself what is wrong.
-pub(super) fn opened_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Database, StoreError> {
+pub(super) fn opened_to_read(
+    arguments: &DatabaseArgs,
+    stop: &Stop,
+) -> Result<Database, StoreError> {
     let mut source = Database::open_read_only_patiently(&arguments.path(), &patience(stop))?;
     source.heed(stop.clone())?;
     if let Some(found) = source.migrated_from() {
-        say(format!("{}: brought up to date from schema version {found}", source.path().display()));
+        say(format!(
+            "{}: brought up to date from schema version {found}",
+            source.path().display()
+        ));
     }
     Ok(source)
 }
 
 /// Finds a run by number, title or tag; the latest if no name is given.
-pub(super) fn find_run(source: &Database, name: Option<&str>, stop: &Stop) -> Result<RunInfo, Failure> {
+pub(super) fn find_run(
+    source: &Database,
+    name: Option<&str>,
+    stop: &Stop,
+) -> Result<RunInfo, Failure> {
     let found = source.run(name).map_err(|error| database(error, stop))?;
     found.ok_or_else(|| match name {
-        Some(name) => complain(format!("there is no run {name}: see profdb runs"), Failure::NothingSelected),
+        Some(name) => complain(
+            format!("there is no run {name}: see profdb runs"),
+            Failure::NothingSelected,
+        ),
         None => complain("the database has no runs", Failure::NothingSelected),
     })
 }
@@ -125,7 +142,9 @@ pub(super) fn in_memory(
         let describe = |fingerprint| pipeline::meta(format, options, &name, fingerprint);
         pipeline::import(input, format, options, stop, describe, Database::in_memory)
     });
-    let Imported { outcome, database, .. } = opened.map_err(|error| failed(&name, error))?;
+    let Imported {
+        outcome, database, ..
+    } = opened.map_err(|error| failed(&name, error))?;
     let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
     warn(&name, &database, run).map_err(|error| super::database(error, stop))?;
     Ok(database)
@@ -136,7 +155,10 @@ pub(super) fn warn(name: &str, source: &Database, run: i64) -> Result<(), StoreE
     let warnings = source.warnings(run)?;
     warn_some(name, &warnings);
     if warnings.len() > SHOWN_WARNINGS {
-        say(format!("{name}: {} more warnings, in table notes", warnings.len() - SHOWN_WARNINGS));
+        say(format!(
+            "{name}: {} more warnings, in table notes",
+            warnings.len() - SHOWN_WARNINGS
+        ));
     }
     Ok(())
 }
@@ -149,7 +171,10 @@ pub(super) fn warn_some(name: &str, warnings: &[impl Display]) {
 }
 
 /// The format that was named, else the one that recognises the first bytes.
-pub(super) fn format(input: &Input<'_>, named: Option<&'static Format>) -> Result<&'static Format, pipeline::Failure> {
+pub(super) fn format(
+    input: &Input<'_>,
+    named: Option<&'static Format>,
+) -> Result<&'static Format, pipeline::Failure> {
     match named {
         Some(format) => Ok(format),
         None => Ok(importers::detect(input.head())?),
@@ -160,7 +185,10 @@ pub(super) fn format(input: &Input<'_>, named: Option<&'static Format>) -> Resul
 pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, pipeline::Failure> {
     let pipe = |reader| Input::new(Box::new(reader), Limits::default(), stop.clone());
     if file == Path::new(STDIN) {
-        return Ok(pipe(Watched::new(Box::new(io::stdin().lock()) as Box<dyn Read>, None))?);
+        return Ok(pipe(Watched::new(
+            Box::new(io::stdin().lock()) as Box<dyn Read>,
+            None,
+        ))?);
     }
     let opened = File::open(file).map_err(unreadable)?;
     let about = opened.metadata().map_err(unreadable)?;
@@ -170,7 +198,11 @@ pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, pipeline:
     if !about.is_file() {
         return Ok(pipe(Watched::new(Box::new(opened), None))?);
     }
-    Ok(Input::seekable(Watched::new(opened, Some(about.len())), Limits::default(), stop.clone())?)
+    Ok(Input::seekable(
+        Watched::new(opened, Some(about.len())),
+        Limits::default(),
+        stop.clone(),
+    )?)
 }
 
 /// A file that cannot even be opened.
@@ -183,7 +215,9 @@ pub(super) fn failed(name: &str, error: pipeline::Failure) -> Failure {
     match error {
         pipeline::Failure::Input(error) => {
             let failure = match &error {
-                ImportError::Unreadable(cause) | ImportError::Read { source: cause, .. } => unread(cause),
+                ImportError::Unreadable(cause) | ImportError::Read { source: cause, .. } => {
+                    unread(cause)
+                }
                 _ => Failure::Input,
             };
             complain(format!("{name}: {error}"), failure)
@@ -192,15 +226,22 @@ pub(super) fn failed(name: &str, error: pipeline::Failure) -> Failure {
         error @ pipeline::Failure::Thread(_) => complain(error, Failure::Limit),
         // What is to be said of memory is said at the end.
         pipeline::Failure::Interrupted if is_memory_out() => Failure::Interrupted,
-        pipeline::Failure::Interrupted => {
-            complain(format!("{name}: interrupted, nothing imported"), Failure::Interrupted)
-        }
+        pipeline::Failure::Interrupted => complain(
+            format!("{name}: interrupted, nothing imported"),
+            Failure::Interrupted,
+        ),
     }
 }
 
 /// Reads the name of an input format.
 pub(super) fn input_format(name: &str) -> Result<&'static Format, String> {
-    let names = || importers::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let names = || {
+        importers::FORMATS
+            .iter()
+            .map(|format| format.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     importers::by_name(name).ok_or_else(|| format!("expected {}", names()))
 }
 
@@ -214,7 +255,9 @@ struct Watched<R> {
 impl<R> Watched<R> {
     fn new(reader: R, length: Option<u64>) -> Self {
         let bar = match length {
-            Some(length) => ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden()),
+            Some(length) => {
+                ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden())
+            }
             None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
         };
         let template = match length {
@@ -226,7 +269,11 @@ impl<R> Watched<R> {
         }
         #[expect(clippy::disallowed_methods, reason = "a progress bar is about time")]
         let started = Instant::now();
-        Self { reader, bar, started }
+        Self {
+            reader,
+            bar,
+            started,
+        }
     }
 }
 

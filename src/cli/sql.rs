@@ -24,8 +24,15 @@ pub(super) struct Sql {
 pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
     let mut source = sql.source.clone();
     let separators = source.take_separators(sql.format)?.unwrap_or_default();
-    let layout = Layout { format: sql.format, width: screen_width(), separators, ..Layout::default() };
-    layout.check(false).map_err(|wrong| complain(wrong, Failure::Usage))?;
+    let layout = Layout {
+        format: sql.format,
+        width: screen_width(),
+        separators,
+        ..Layout::default()
+    };
+    layout
+        .check(false)
+        .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = source.open(stop)?;
     let mut answer = query(&database, &sql.sql).map_err(|error| asked(error, stop))?;
     print(&mut answer, &layout, &Target::Screen, stop)

@@ -1,13 +1,15 @@
 //! The words in which an importer says what a file holds. No I/O, no SQL.
 //!
-//! An importer calls a [`Sink`]; the [`crate::profile::TreeBuilder`] is the sink that numbers nodes and adds up totals, the
-//! [`crate::events::recorder::Recorder`] one that tells everything in words. The calls of a tree format nest:
+//! An importer calls a [`Sink`]; the [`crate::profile::TreeBuilder`] is the sink that numbers nodes
+//! and adds up totals, the [`crate::events::recorder::Recorder`] one that tells everything in
+//! words. The calls of a tree format nest:
 //!
 //! ```text
 //! record* run* metric+ ( function* enter cost* ( enter ... leave )* leave )* info* edge* note*
 //! ```
 //!
-//! Records, notes, run facts, functions and labels may come at any time, metrics also between samples.
+//! Records, notes, run facts, functions and labels may come at any time, metrics also between
+//! samples.
 
 use std::fmt;
 
@@ -25,7 +27,8 @@ pub struct FunctionId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LabelsId(pub u32);
 
-/// Something that a profiler knows of a sample besides its stack: the request, the worker, the size of an object.
+/// Something that a profiler knows of a sample besides its stack: the request, the worker, the size
+/// of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label<'a> {
     /// What is said; may come more than once in a set.
@@ -84,7 +87,8 @@ pub enum Kind {
     /// A function, method, cost centre.
     #[default]
     Function,
-    /// Not code of the program (garbage collector, idle, unknown frames), but it has cost and callers of its own.
+    /// Not code of the program (garbage collector, idle, unknown frames), but it has cost and
+    /// callers of its own.
     Pseudo,
     /// A named root of the tree.
     Root,
@@ -98,7 +102,14 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Function, Self::Pseudo, Self::Root, Self::Process, Self::Thread, Self::Part];
+    pub const ALL: [Self; 6] = [
+        Self::Function,
+        Self::Pseudo,
+        Self::Root,
+        Self::Process,
+        Self::Thread,
+        Self::Part,
+    ];
 
     /// Finds a kind by the name that the database uses.
     #[must_use]
@@ -119,8 +130,8 @@ impl Kind {
         }
     }
 
-    /// Whether nodes of this kind only hold others: they are not listed among functions, and whoever looks for a caller
-    /// passes through them.
+    /// Whether nodes of this kind only hold others: they are not listed among functions, and
+    /// whoever looks for a caller passes through them.
     #[must_use]
     pub fn is_container(self) -> bool {
         matches!(self, Self::Root | Self::Process | Self::Thread | Self::Part)
@@ -151,10 +162,12 @@ impl Fidelity {
     }
 }
 
-/// One fact about the run as a whole, with text of some sort. A later fact of the same kind replaces the earlier one.
+/// One fact about the run as a whole, with text of some sort. A later fact of the same kind
+/// replaces the earlier one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact<T> {
-    /// How much the file knows; [`Fidelity::Tree`] if never said. [`Fidelity::Edges`] is said before the first edge.
+    /// How much the file knows; [`Fidelity::Tree`] if never said. [`Fidelity::Edges`] is said
+    /// before the first edge.
     Fidelity(Fidelity),
     /// What the file calls itself.
     Title(T),
@@ -166,16 +179,18 @@ pub enum Fact<T> {
     RecordedAt(T),
     /// Cost of reading the profiler's timer once, in nanoseconds.
     TimerBias(f64),
-    /// Nanoseconds per tick that have been subtracted from the times given to the sink: 0 for raw times. Never said
-    /// where it is unknown.
+    /// Nanoseconds per tick that have been subtracted from the times given to the sink: 0 for raw
+    /// times. Never said where it is unknown.
     BiasApplied(f64),
-    /// The metric that counts how often the profiler's timer was read: its figures are the ticks of [`Fact::TimerBias`] and
-    /// [`Fact::BiasApplied`]. Never said of samples that a timer has triggered.
+    /// The metric that counts how often the profiler's timer was read: its figures are the ticks of
+    /// [`Fact::TimerBias`] and [`Fact::BiasApplied`]. Never said of samples that a timer has
+    /// triggered.
     TimerReadings(MetricId),
-    /// The metric that reports show when none is asked for; the first one if never said. As late as [`Sink::metric`].
+    /// The metric that reports show when none is asked for; the first one if never said. As late as
+    /// [`Sink::metric`].
     DefaultMetric(MetricId),
-    /// What the file states as the run's total of a metric that has been announced, or what is left of all roots where the
-    /// profiler counts some of them apart.
+    /// What the file states as the run's total of a metric that has been announced, or what is left
+    /// of all roots where the profiler counts some of them apart.
     Total(MetricId, f64),
     /// Anything else the file says of the run: a name and its text.
     Other(T, T),
@@ -210,8 +225,8 @@ pub struct FunctionDef<'a> {
     pub kind: Kind,
     /// Its name as reports show it.
     pub name: &'a str,
-    /// Its name before it was made readable, if that is another one; else empty. Tells no two functions apart: of several
-    /// that are equal in all else, the first one's is kept.
+    /// Its name before it was made readable, if that is another one; else empty. Tells no two
+    /// functions apart: of several that are equal in all else, the first one's is kept.
     pub raw_name: &'a str,
     /// Module, package, program or library.
     pub module: &'a str,
@@ -219,8 +234,8 @@ pub struct FunctionDef<'a> {
     pub file: &'a str,
     /// First line of its definition.
     pub first_line: u32,
-    /// First column of its definition. Where not even the line is known: the number that tells it from functions that
-    /// equal it in all else, 0 for the first of them.
+    /// First column of its definition. Where not even the line is known: the number that tells it
+    /// from functions that equal it in all else, 0 for the first of them.
     pub first_col: u32,
 }
 
@@ -228,7 +243,10 @@ impl<'a> FunctionDef<'a> {
     /// A function of which only the name is known.
     #[must_use]
     pub fn named(name: &'a str) -> Self {
-        Self { name, ..Self::default() }
+        Self {
+            name,
+            ..Self::default()
+        }
     }
 }
 
@@ -256,13 +274,23 @@ impl Frame<'static> {
     /// The function as a whole.
     #[must_use]
     pub fn function(function: FunctionId) -> Self {
-        Self { function, line: None }
+        Self {
+            function,
+            line: None,
+        }
     }
 
     /// One line of the function, in the function's own file.
     #[must_use]
     pub fn line(function: FunctionId, line: u32) -> Self {
-        Self { function, line: Some(Line { file: "", line, col: 0 }) }
+        Self {
+            function,
+            line: Some(Line {
+                file: "",
+                line,
+                col: 0,
+            }),
+        }
     }
 }
 
@@ -289,8 +317,8 @@ pub enum Cost {
 pub struct Sample<'a> {
     /// Frames, outermost first, at least one. `F[line]` stands for the function and its line.
     pub stack: &'a [Frame<'a>],
-    /// So many of them, at least, are the first ones of the sample before: an importer that knows it spares others to
-    /// compare them. 0 where nothing is known.
+    /// So many of them, at least, are the first ones of the sample before: an importer that knows
+    /// it spares others to compare them. 0 where nothing is known.
     pub shared: usize,
     /// Calls of the innermost function; `None` where a profiler does not count them.
     pub calls: Option<u64>,
@@ -305,7 +333,8 @@ pub struct Sample<'a> {
 pub enum EdgeKind {
     /// An ordinary call.
     Call,
-    /// A call that the profiler folded into a node further up: known to exist, without cost of its own.
+    /// A call that the profiler folded into a node further up: known to exist, without cost of its
+    /// own.
     Back,
 }
 
@@ -350,7 +379,8 @@ pub struct EdgeCost {
     pub seen: Option<f64>,
 }
 
-/// Figures that the file itself gives for a function or a line. `Some` replaces what the nodes add up to.
+/// Figures that the file itself gives for a function or a line. `Some` replaces what the nodes add
+/// up to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Info<'a> {
     /// The function, or one line of it.
@@ -402,28 +432,30 @@ pub struct Note<'a> {
 
 /// Takes what an importer has understood.
 ///
-/// No method fails: a sink that can go no further keeps its first error and sets the [`crate::base::error::Stop`] that the
-/// next read of the input sees.
+/// No method fails: a sink that can go no further keeps its first error and sets the
+/// [`crate::base::error::Stop`] that the next read of the input sees.
 pub trait Sink {
     /// States a fact about the run.
     fn run(&mut self, fact: RunFact<'_>);
 
-    /// Announces a metric. Only before the first [`enter`](Self::enter), [`edge`](Self::edge) or [`info`](Self::info); between
-    /// samples at any time, for formats that name their events as they come. The order is that of the file.
+    /// Announces a metric. Only before the first [`enter`](Self::enter), [`edge`](Self::edge) or
+    /// [`info`](Self::info); between samples at any time, for formats that name their events as
+    /// they come. The order is that of the file.
     fn metric(&mut self, name: &str, unit: Unit) -> MetricId;
 
-    /// Names a function. Equal definitions get equal ids. A function that no other call mentions leaves no trace.
+    /// Names a function. Equal definitions get equal ids. A function that no other call mentions
+    /// leaves no trace.
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId;
 
     /// Names a set of labels. Equal sets get equal ids, in whatever order their labels come.
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId;
 
-    /// Opens a node below the innermost open one. Siblings are never merged. A line node may only be opened directly
-    /// below a node of its function.
+    /// Opens a node below the innermost open one. Siblings are never merged. A line node may only
+    /// be opened directly below a node of its function.
     fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>);
 
-    /// States the cost of the innermost open node; at most once per metric and node. A metric of which nothing is said
-    /// costs the node itself 0.
+    /// States the cost of the innermost open node; at most once per metric and node. A metric of
+    /// which nothing is said costs the node itself 0.
     fn cost(&mut self, metric: MetricId, cost: Cost);
 
     /// Closes the innermost open node.
@@ -435,11 +467,13 @@ pub trait Sink {
     /// Adds a pair of caller and callee.
     fn edge(&mut self, edge: Edge<'_>);
 
-    /// Gives the file's own figures for a function or line; replaces what was given before for the same frame and metric.
+    /// Gives the file's own figures for a function or line; replaces what was given before for the
+    /// same frame and metric.
     fn info(&mut self, info: Info<'_>);
 
-    /// Says what a record of the file holds, for whoever listens: no row comes of it. For formats whose last record decides
-    /// what the first one means, so that figures come at the end, added up.
+    /// Says what a record of the file holds, for whoever listens: no row comes of it. For formats
+    /// whose last record decides what the first one means, so that figures come at the end, added
+    /// up.
     fn record(&mut self, what: fmt::Arguments<'_>);
 
     /// Remarks something.

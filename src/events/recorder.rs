@@ -1,15 +1,16 @@
-//! What an importer says, in words: for people who want to see what was understood of a file, and for tests.
+//! What an importer says, in words: for people who want to see what was understood of a file, and
+//! for tests.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
 use crate::events::{
-    Cost, Edge, EdgeCost, Frame, FunctionDef, FunctionId, Info, Kind, Label, LabelValue, LabelsId, Line, MetricId,
-    Note, RunFact, Sample, Sink, Unit,
+    Cost, Edge, EdgeCost, Frame, FunctionDef, FunctionId, Info, Kind, Label, LabelValue, LabelsId,
+    Line, MetricId, Note, RunFact, Sample, Sink, Unit,
 };
 
-/// A sink that tells every call as one line of text, and a function when it is first named. Ids are handed out as by any
-/// other sink; nothing is checked.
+/// A sink that tells every call as one line of text, and a function when it is first named. Ids are
+/// handed out as by any other sink; nothing is checked.
 #[derive(Debug)]
 pub struct Recorder<T> {
     tell: T,
@@ -45,23 +46,44 @@ impl<T: FnMut(String)> Recorder<T> {
     }
 
     fn frame(&self, frame: &Frame<'_>) -> String {
-        let name = self.functions.get(frame.function.0 as usize).map_or("?", String::as_str);
+        let name = self
+            .functions
+            .get(frame.function.0 as usize)
+            .map_or("?", String::as_str);
         match frame.line {
             None => name.to_owned(),
-            Some(Line { file: "", line, col: 0 }) => format!("{name}[{line}]"),
-            Some(Line { file: "", line, col }) => format!("{name}[{line}:{col}]"),
+            Some(Line {
+                file: "",
+                line,
+                col: 0,
+            }) => format!("{name}[{line}]"),
+            Some(Line {
+                file: "",
+                line,
+                col,
+            }) => format!("{name}[{line}:{col}]"),
             Some(Line { file, line, col }) => format!("{name}[{file}:{line}:{col}]"),
         }
     }
 
     fn metric_name(&self, metric: MetricId) -> &str {
-        self.metrics.get(metric.0 as usize).map_or("?", String::as_str)
+        self.metrics
+            .get(metric.0 as usize)
+            .map_or("?", String::as_str)
     }
 }
 
 /// The name, and whatever else tells the function from others.
 fn describe(def: &FunctionDef<'_>) -> String {
-    let FunctionDef { kind, name, raw_name: _, module, file, first_line, first_col } = *def;
+    let FunctionDef {
+        kind,
+        name,
+        raw_name: _,
+        module,
+        file,
+        first_line,
+        first_col,
+    } = *def;
     let mut text = name.to_owned();
     if kind != Kind::Function {
         let _ = write!(text, " ({})", kind.name());
@@ -81,12 +103,17 @@ fn describe(def: &FunctionDef<'_>) -> String {
 }
 
 fn calls(calls: Option<u64>) -> String {
-    calls.map_or_else(|| "calls unknown".to_owned(), |calls| format!("calls {calls}"))
+    calls.map_or_else(
+        || "calls unknown".to_owned(),
+        |calls| format!("calls {calls}"),
+    )
 }
 
 /// The figures that are known, each behind its name.
 fn figures(figures: &[(&str, Option<f64>)]) -> String {
-    let known = figures.iter().filter_map(|(name, figure)| Some(format!(" {name} {}", (*figure)?)));
+    let known = figures
+        .iter()
+        .filter_map(|(name, figure)| Some(format!(" {name} {}", (*figure)?)));
     known.collect()
 }
 
@@ -100,8 +127,12 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
             RunFact::RecordedAt(text) => format!("recorded at {text}"),
             RunFact::TimerBias(bias) => format!("timer bias {bias} ns"),
             RunFact::BiasApplied(bias) => format!("bias applied {bias} ns"),
-            RunFact::TimerReadings(metric) => format!("timer readings {}", self.metric_name(metric)),
-            RunFact::DefaultMetric(metric) => format!("default metric {}", self.metric_name(metric)),
+            RunFact::TimerReadings(metric) => {
+                format!("timer readings {}", self.metric_name(metric))
+            }
+            RunFact::DefaultMetric(metric) => {
+                format!("default metric {}", self.metric_name(metric))
+            }
             RunFact::Total(metric, total) => format!("total {} {total}", self.metric_name(metric)),
             RunFact::Other(key, value) => format!("property {key} {value}"),
         };
@@ -160,7 +191,10 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
         let text = match cost {
             Cost::Exclusive(exclusive) => format!("exclusive {exclusive}"),
             Cost::Cumulative(cumulative) => format!("cumulative {cumulative}"),
-            Cost::Both { exclusive, cumulative } => format!("exclusive {exclusive} cumulative {cumulative}"),
+            Cost::Both {
+                exclusive,
+                cumulative,
+            } => format!("exclusive {exclusive} cumulative {cumulative}"),
             Cost::ExclusiveOnly(exclusive) => format!("exclusive {exclusive} cumulative unknown"),
         };
         self.say(format!("cost {} {text}", self.metric_name(metric)));
@@ -173,32 +207,73 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
 
     fn sample(&mut self, sample: Sample<'_>) {
         let stack: Vec<String> = sample.stack.iter().map(|frame| self.frame(frame)).collect();
-        let values = sample.values.iter().map(|(metric, value)| format!(" {} {value}", self.metric_name(*metric)));
+        let values = sample
+            .values
+            .iter()
+            .map(|(metric, value)| format!(" {} {value}", self.metric_name(*metric)));
         let values: String = values.collect();
-        let labels = sample.labels.and_then(|labels| self.labels.get(labels.0 as usize));
+        let labels = sample
+            .labels
+            .and_then(|labels| self.labels.get(labels.0 as usize));
         let labels = labels.map_or_else(String::new, |labels| format!(" labels {labels}"));
-        self.say(format!("sample {} {}{values}{labels}", stack.join(" > "), calls(sample.calls)));
+        self.say(format!(
+            "sample {} {}{values}{labels}",
+            stack.join(" > "),
+            calls(sample.calls)
+        ));
     }
 
     fn edge(&mut self, edge: Edge<'_>) {
         let callee = self.frame(&Frame::function(edge.callee));
-        let caller = edge.caller.map_or_else(|| "(root)".to_owned(), |frame| self.frame(&frame));
+        let caller = edge
+            .caller
+            .map_or_else(|| "(root)".to_owned(), |frame| self.frame(&frame));
         let costs = edge.costs.iter().map(|cost| {
-            let EdgeCost { metric, exclusive, cumulative, outermost, seen } = *cost;
-            let known =
-                [("exclusive", exclusive), ("cumulative", cumulative), ("outermost", outermost), ("seen", seen)];
+            let EdgeCost {
+                metric,
+                exclusive,
+                cumulative,
+                outermost,
+                seen,
+            } = *cost;
+            let known = [
+                ("exclusive", exclusive),
+                ("cumulative", cumulative),
+                ("outermost", outermost),
+                ("seen", seen),
+            ];
             format!(" {}{}", self.metric_name(metric), figures(&known))
         });
         let costs: String = costs.collect();
-        self.say(format!("edge {caller} -> {callee} {} {}{costs}", edge.kind.name(), calls(edge.calls)));
+        self.say(format!(
+            "edge {caller} -> {callee} {} {}{costs}",
+            edge.kind.name(),
+            calls(edge.calls)
+        ));
     }
 
     fn info(&mut self, info: Info<'_>) {
-        let Info { frame, metric, calls: count, primitive, exclusive, cumulative, seen } = info;
-        let primitive = primitive.map_or_else(String::new, |primitive| format!(" primitive {primitive}"));
-        let known = figures(&[("exclusive", exclusive), ("cumulative", cumulative), ("seen", seen)]);
+        let Info {
+            frame,
+            metric,
+            calls: count,
+            primitive,
+            exclusive,
+            cumulative,
+            seen,
+        } = info;
+        let primitive =
+            primitive.map_or_else(String::new, |primitive| format!(" primitive {primitive}"));
+        let known = figures(&[
+            ("exclusive", exclusive),
+            ("cumulative", cumulative),
+            ("seen", seen),
+        ]);
         let (name, metric) = (self.frame(&frame), self.metric_name(metric));
-        self.say(format!("info {name} {metric} {}{primitive}{known}", calls(count)));
+        self.say(format!(
+            "info {name} {metric} {}{primitive}{known}",
+            calls(count)
+        ));
     }
 
     fn record(&mut self, what: fmt::Arguments<'_>) {
@@ -206,7 +281,11 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
     }
 
     fn note(&mut self, note: Note<'_>) {
-        let Note { severity, position, message } = note;
+        let Note {
+            severity,
+            position,
+            message,
+        } = note;
         let place = position.map_or_else(String::new, |position| format!(" {position}:"));
         self.say(format!("note {}{place} {message}", severity.name()));
     }

@@ -24,8 +24,9 @@ use std::io::Write;
 use hashbrown::{HashMap, HashSet};
 
 use super::common::{
-    BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, NAMES, PATHS,
-    Parts, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN, differ, one_line, signed,
+    BACK_EDGES, COLUMNS, DEFINITIONS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, LINE_ZERO, METRIC,
+    METRICS, NAMES, PATHS, Parts, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN, differ, one_line,
+    signed,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::base::scc::components;
@@ -72,17 +73,35 @@ pub const EXPORT: Export = Export {
     write,
 };
 
-const METRIC_ORDER: Loss = Loss { name: "metric_order", what: "the order of the metrics", of: "runs" };
+const METRIC_ORDER: Loss = Loss {
+    name: "metric_order",
+    what: "the order of the metrics",
+    of: "runs",
+};
 
-const LINE_CALLS: Loss = Loss { name: "line_calls", what: "how often lines were executed", of: "lines" };
+const LINE_CALLS: Loss = Loss {
+    name: "line_calls",
+    what: "how often lines were executed",
+    of: "lines",
+};
 
-const OUTSIDE_CALLS: Loss =
-    Loss { name: "outside_calls", what: "how often functions were called, but not by whom", of: "functions" };
+const OUTSIDE_CALLS: Loss = Loss {
+    name: "outside_calls",
+    what: "how often functions were called, but not by whom",
+    of: "functions",
+};
 
-const UNKNOWN_CALLS: Loss =
-    Loss { name: "unknown_calls", what: "calls of an unknown number, or 0 of them, which become 1", of: "edges" };
+const UNKNOWN_CALLS: Loss = Loss {
+    name: "unknown_calls",
+    what: "calls of an unknown number, or 0 of them, which become 1",
+    of: "edges",
+};
 
-const CALLER_COSTS: Loss = Loss { name: "caller_costs", what: "own cost of functions by who called them", of: "edges" };
+const CALLER_COSTS: Loss = Loss {
+    name: "caller_costs",
+    what: "own cost of functions by who called them",
+    of: "edges",
+};
 
 const RECURSION: Loss = Loss {
     name: "recursion",
@@ -125,7 +144,11 @@ const UNITS: [&str; 22] = [
 /// What stands for an unknown file or object.
 const UNKNOWN_NAME: &str = "???";
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     let out = &mut Bytes(out);
     losses.add(PATHS, profile.nodes);
     losses.add(METRICS, profile.other_metrics);
@@ -142,15 +165,27 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     writer.calls(losses, out)?;
     writer.lose_sums(losses)?;
     // Readers take a summary of zeros for none.
-    let is_none = writer.metrics.iter().all(|at| profile.metrics[*at].total.round() == 0.0);
+    let is_none = writer
+        .metrics
+        .iter()
+        .all(|at| profile.metrics[*at].total.round() == 0.0);
     let others = writer.totals.iter().filter(|total| is_none && **total != 0);
     losses.add(TOTALS, others.count() as u64);
     write_figures("\ntotals:", &writer.totals.clone(), out)
 }
 
-fn head(profile: &Profile<'_>, metrics: &[usize], losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn head(
+    profile: &Profile<'_>,
+    metrics: &[usize],
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     writeln!(out, "# callgrind format\nversion: 1\ncreator: profdb")?;
-    let command = profile.told.iter().find(|(name, _)| name == "command").map(|(_, command)| command.as_str());
+    let command = profile
+        .told
+        .iter()
+        .find(|(name, _)| name == "command")
+        .map(|(_, command)| command.as_str());
     let held = command.is_some_and(|command| line_name(command) == command);
     losses.add(FACTS, profile.facts - u64::from(held));
     if let Some(command) = command {
@@ -174,19 +209,39 @@ fn events<'m>(metrics: impl Iterator<Item = &'m MetricInfo>, losses: &mut Losses
         let blank = |character: char| character.is_whitespace() || character.is_control();
         let name = metric.name.replace(blank, "_");
         let is_count = metric.unit == "count";
-        let plain = if is_count && has_unit(&name) { name.replace('(', "[").replace(')', "]") } else { name };
-        let plain = if plain.is_empty() { "cost".to_owned() } else { plain };
+        let plain = if is_count && has_unit(&name) {
+            name.replace('(', "[").replace(')', "]")
+        } else {
+            name
+        };
+        let plain = if plain.is_empty() {
+            "cost".to_owned()
+        } else {
+            plain
+        };
         let mut name = plain.clone();
         let event = (2..).find_map(|number| {
-            let event = if is_count { name.clone() } else { format!("{name}({})", metric.unit) };
+            let event = if is_count {
+                name.clone()
+            } else {
+                format!("{name}({})", metric.unit)
+            };
             name = format!("{plain}_{number}");
-            let is_new = !events.iter().any(|known| known.to_lowercase() == event.to_lowercase());
+            let is_new = !events
+                .iter()
+                .any(|known| known.to_lowercase() == event.to_lowercase());
             is_new.then_some(event)
         });
         let event = event.unwrap_or(plain);
-        let read = event.rsplit_once('(').map_or(event.as_str(), |(name, _)| name);
+        let read = event
+            .rsplit_once('(')
+            .map_or(event.as_str(), |(name, _)| name);
         // Readers of units take the name in small letters, without underscores at its end.
-        let read = if is_count { event.clone() } else { read.trim_end_matches('_').to_lowercase() };
+        let read = if is_count {
+            event.clone()
+        } else {
+            read.trim_end_matches('_').to_lowercase()
+        };
         losses.add(METRIC, (read != metric.name).into());
         events.push(event);
     }
@@ -195,15 +250,22 @@ fn events<'m>(metrics: impl Iterator<Item = &'m MetricInfo>, losses: &mut Losses
 
 /// Whether readers would take the end of a name for its unit.
 fn has_unit(name: &str) -> bool {
-    let parts = name.strip_suffix(')').and_then(|name| name.rsplit_once('('));
+    let parts = name
+        .strip_suffix(')')
+        .and_then(|name| name.rsplit_once('('));
     parts.is_some_and(|(name, unit)| {
-        let (times, unit) = unit.split_at(unit.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(unit.len()));
-        let is_known = UNITS.contains(&unit) && (times.is_empty() || times.contains(|digit| digit != '0'));
+        let (times, unit) = unit.split_at(
+            unit.find(|digit: char| !digit.is_ascii_digit())
+                .unwrap_or(unit.len()),
+        );
+        let is_known =
+            UNITS.contains(&unit) && (times.is_empty() || times.contains(|digit| digit != '0'));
         is_known && !name.trim_end_matches('_').is_empty()
     })
 }
 
-/// A name as it can stand behind a number. Readers pass over blanks around it and zero bytes at its end.
+/// A name as it can stand behind a number. Readers pass over blanks around it and zero bytes at its
+/// end.
 fn line_name(name: &str) -> String {
     let line = one_line(name);
     let shown = line.trim_matches(|character: char| character.is_ascii_whitespace());
@@ -262,8 +324,13 @@ impl Circles {
         let mut calls: Vec<(u32, u32)> = Vec::new();
         let number = |function: usize| u32::try_from(function).unwrap_or(u32::MAX);
         profile.each_edge(|rows: &[EdgeRow]| {
-            let Some(caller) = rows[0].caller_id.filter(|_| !rows[0].is_back) else { return Ok(()) };
-            let pair = (number(profile.function(caller)?), number(profile.function(rows[0].callee_id)?));
+            let Some(caller) = rows[0].caller_id.filter(|_| !rows[0].is_back) else {
+                return Ok(());
+            };
+            let pair = (
+                number(profile.function(caller)?),
+                number(profile.function(rows[0].callee_id)?),
+            );
             if calls.last() != Some(&pair) {
                 calls.push(pair);
             }
@@ -275,7 +342,11 @@ impl Circles {
             sizes[*component as usize] += 1;
         }
         let is_circle = sizes.iter().map(|size| *size > 1).collect();
-        Ok(Self { component, is_circle, has_calls: !calls.is_empty() })
+        Ok(Self {
+            component,
+            is_circle,
+            has_calls: !calls.is_empty(),
+        })
     }
 
     /// Whether a call leads out of a circle, or there is none.
@@ -301,7 +372,8 @@ struct Writer<'p> {
     has_objects: bool,
     /// By function: the numbers of object, file and name, once they have been written.
     positions: Vec<Option<[String; 3]>>,
-    /// Lines of functions, with their file where the function's own has none of that number: where calls come from.
+    /// Lines of functions, with their file where the function's own has none of that number: where
+    /// calls come from.
     lines: HashMap<(usize, i64), Option<String>>,
     /// By the calls that are written, for each function.
     written: Vec<Written>,
@@ -309,7 +381,11 @@ struct Writer<'p> {
 }
 
 impl<'p> Writer<'p> {
-    fn new(profile: &'p Profile<'p>, metrics: Vec<usize>, losses: &mut Losses) -> Result<Self, ExportError> {
+    fn new(
+        profile: &'p Profile<'p>,
+        metrics: Vec<usize>,
+        losses: &mut Losses,
+    ) -> Result<Self, ExportError> {
         let mut own = Vec::with_capacity(profile.functions.len() * metrics.len());
         profile.each_function(|rows: &[FunctionRow]| {
             for at in &metrics {
@@ -328,20 +404,38 @@ impl<'p> Writer<'p> {
             losses.add(RAW_NAMES, function.raw_name.is_some().into());
             losses.add(KINDS, (function.kind != Kind::Function).into());
             losses.add(DEFINITIONS, (function.place != (0, 0)).into());
-            losses.add(SAME_NAME, (!known.insert(texts.map(|text| line_name(text)))).into());
+            losses.add(
+                SAME_NAME,
+                (!known.insert(texts.map(|text| line_name(text)))).into(),
+            );
         }
-        let sums = vec![Sums { paid: Some(0.0), left: 0.0 }; metrics.len()];
+        let sums = vec![
+            Sums {
+                paid: Some(0.0),
+                left: 0.0
+            };
+            metrics.len()
+        ];
         Ok(Self {
             profile,
             circles: Circles::of(profile)?,
-            written: vec![Written { calls: None, costs: sums }; profile.functions.len()],
+            written: vec![
+                Written {
+                    calls: None,
+                    costs: sums
+                };
+                profile.functions.len()
+            ],
             totals: vec![0; metrics.len()],
             metrics,
             own,
             names: Numbers::default(),
             files: Numbers::default(),
             objects: Numbers::default(),
-            has_objects: profile.functions.iter().any(|function| !function.module.is_empty()),
+            has_objects: profile
+                .functions
+                .iter()
+                .any(|function| !function.module.is_empty()),
             lines: HashMap::new(),
             positions: vec![None; profile.functions.len()],
         })
@@ -363,7 +457,9 @@ impl<'p> Writer<'p> {
         let known = &self.profile.functions[function];
         // Names may be long, and callers many.
         let numbers = self.positions[function].take().unwrap_or_else(|| {
-            let object = self.has_objects.then(|| self.objects.name(&line_name(&known.module)));
+            let object = self
+                .has_objects
+                .then(|| self.objects.name(&line_name(&known.module)));
             [
                 object.unwrap_or_default(),
                 self.files.name(&line_name(&known.file)),
@@ -390,7 +486,12 @@ impl<'p> Writer<'p> {
         let mut parts: Vec<Parts> = Vec::new();
         let mut file = String::new();
         profile.each_line(|rows: &[LineRow]| {
-            let LineRow { function_id, place, calls, .. } = &rows[0];
+            let LineRow {
+                function_id,
+                place,
+                calls,
+                ..
+            } = &rows[0];
             let function = profile.function(*function_id)?;
             if open != Some(function) {
                 self.rest(open, &file, &mut parts, out)?;
@@ -408,7 +509,9 @@ impl<'p> Writer<'p> {
                 place.file.clone_into(&mut file);
             }
             let elsewhere = (!place.file.is_empty()).then(|| place.file.clone());
-            self.lines.entry((function, place.line)).or_insert(elsewhere);
+            self.lines
+                .entry((function, place.line))
+                .or_insert(elsewhere);
             let mut figures = Vec::with_capacity(self.metrics.len());
             for (part, at) in parts.iter_mut().zip(&self.metrics) {
                 losses.add(UNKNOWN, rows[*at].exclusive.is_none().into());
@@ -429,14 +532,22 @@ impl<'p> Writer<'p> {
         parts: &mut [Parts],
         out: &mut dyn Write,
     ) -> Result<(), ExportError> {
-        let Some(function) = function else { return Ok(()) };
+        let Some(function) = function else {
+            return Ok(());
+        };
         let own = &self.own[function * self.metrics.len()..];
-        let figures: Vec<i64> = parts.iter_mut().zip(own).map(|(part, own)| part.left_of(*own)).collect();
+        let figures: Vec<i64> = parts
+            .iter_mut()
+            .zip(own)
+            .map(|(part, own)| part.left_of(*own))
+            .collect();
         if figures.iter().all(|figure| *figure == 0) {
             return Ok(());
         }
         if !file.is_empty() {
-            let own = self.files.name(&line_name(&self.profile.functions[function].file));
+            let own = self
+                .files
+                .name(&line_name(&self.profile.functions[function].file));
             writeln!(out, "fe={own}")?;
         }
         self.add(&figures);
@@ -444,7 +555,11 @@ impl<'p> Writer<'p> {
     }
 
     /// Writes functions without lines.
-    fn without_lines(&mut self, functions: std::ops::Range<usize>, out: &mut dyn Write) -> Result<(), ExportError> {
+    fn without_lines(
+        &mut self,
+        functions: std::ops::Range<usize>,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
         for function in functions {
             let first = function * self.metrics.len();
             let figures = self.own[first..first + self.metrics.len()].to_vec();
@@ -473,7 +588,9 @@ impl<'p> Writer<'p> {
         let mut file = String::new();
         profile.each_edge(|rows: &[EdgeRow]| {
             let edge = &rows[0];
-            let Some(caller) = edge.caller_id.filter(|_| !edge.is_back) else { return Ok(()) };
+            let Some(caller) = edge.caller_id.filter(|_| !edge.is_back) else {
+                return Ok(());
+            };
             let (caller, callee) = (profile.function(caller)?, profile.function(edge.callee_id)?);
             if open != Some(caller) {
                 self.function(caller, out)?;
@@ -481,9 +598,18 @@ impl<'p> Writer<'p> {
                 file.clear();
             }
             let line = edge.line.unwrap_or(0);
-            let elsewhere = self.lines.get(&(caller, line)).cloned().flatten().unwrap_or_default();
+            let elsewhere = self
+                .lines
+                .get(&(caller, line))
+                .cloned()
+                .flatten()
+                .unwrap_or_default();
             if elsewhere != file {
-                let shown = if elsewhere.is_empty() { &profile.functions[caller].file } else { &elsewhere };
+                let shown = if elsewhere.is_empty() {
+                    &profile.functions[caller].file
+                } else {
+                    &elsewhere
+                };
                 writeln!(out, "fi={}", self.files.name(&line_name(shown)))?;
                 file = elsewhere;
             }
@@ -494,9 +620,19 @@ impl<'p> Writer<'p> {
             losses.add(CALLER_COSTS, edge.exclusive.is_some().into());
             let leaves = self.circles.leaves(caller, callee);
             let told = call_cost(edge).filter(|_| leaves);
-            losses.add(RECURSION, edge.cumulative.is_some_and(|once| Some(once) != told).into());
+            losses.add(
+                RECURSION,
+                edge.cumulative
+                    .is_some_and(|once| Some(once) != told)
+                    .into(),
+            );
             self.position(["cob", "cfi", "cfn"], callee, out)?;
-            writeln!(out, "calls={} {}", calls.max(1), profile.functions[callee].place.0)?;
+            writeln!(
+                out,
+                "calls={} {}",
+                calls.max(1),
+                profile.functions[callee].place.0
+            )?;
             let mut figures = Vec::with_capacity(self.metrics.len());
             *self.written[callee].calls.get_or_insert_default() += calls.max(1);
             for (event, at) in self.metrics.iter().enumerate() {
@@ -516,15 +652,21 @@ impl<'p> Writer<'p> {
         })
     }
 
-    /// Counts figures of functions that are not those which readers work out of what has been written.
+    /// Counts figures of functions that are not those which readers work out of what has been
+    /// written.
     fn lose_sums(&self, losses: &mut Losses) -> Result<(), ExportError> {
         let mut functions = self.written.iter().enumerate();
         self.profile.each_function(|rows: &[FunctionRow]| {
-            let Some((at, Written { calls, costs })) = functions.next() else { return Ok(()) };
+            let Some((at, Written { calls, costs })) = functions.next() else {
+                return Ok(());
+            };
             if rows[0].kind.is_container() {
                 return Ok(());
             }
-            losses.add(OUTSIDE_CALLS, (rows[0].calls.is_some() && rows[0].calls != *calls).into());
+            losses.add(
+                OUTSIDE_CALLS,
+                (rows[0].calls.is_some() && rows[0].calls != *calls).into(),
+            );
             let differs = |(metric, sums): (&usize, &Sums)| {
                 let row = &rows[*metric];
                 let told = self.cumulative(at, row.exclusive.unwrap_or(0.0), calls.is_some(), sums);
@@ -533,13 +675,16 @@ impl<'p> Writer<'p> {
                     (known, told) => known.is_some() != told.is_some(),
                 }
             };
-            losses.add(INCLUSIVE, self.metrics.iter().zip(costs).any(differs).into());
+            losses.add(
+                INCLUSIVE,
+                self.metrics.iter().zip(costs).any(differs).into(),
+            );
             Ok(())
         })
     }
 
-    /// Cost with what was called, as profdb's reader works it out: own cost and that of the calls; what the callers paid
-    /// where that is more, or where functions call each other.
+    /// Cost with what was called, as profdb's reader works it out: own cost and that of the calls;
+    /// what the callers paid where that is more, or where functions call each other.
     fn cumulative(&self, function: usize, own: f64, is_called: bool, sums: &Sums) -> Option<f64> {
         let paid = sums.paid.filter(|_| is_called);
         if !self.circles.has_calls {

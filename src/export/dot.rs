@@ -24,7 +24,9 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::common::{BACK_EDGES, FACTS, LABELS, METRICS, MIN_PCT, NAMES, PATHS, least_share, many, place, printable};
+use super::common::{
+    BACK_EDGES, FACTS, LABELS, METRICS, MIN_PCT, NAMES, PATHS, least_share, many, place, printable,
+};
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::options::{OptionDef, Takes};
 use crate::report::render::number::{Scale, fixed, shortest};
@@ -39,10 +41,26 @@ pub const EXPORT: Export = Export {
     metrics: Metrics::One,
     layouts: &[],
     options: &[
-        OptionDef { name: "brief", takes: Takes::Nothing, meaning: "show module and name of functions only" },
-        OptionDef { name: "edge-labels", takes: Takes::Nothing, meaning: "show calls and cost of arrows" },
-        OptionDef { name: "clusters", takes: Takes::Nothing, meaning: "put a frame around the functions of a module" },
-        OptionDef { name: "all-metrics", takes: Takes::Nothing, meaning: "show what all metrics say of a function" },
+        OptionDef {
+            name: "brief",
+            takes: Takes::Nothing,
+            meaning: "show module and name of functions only",
+        },
+        OptionDef {
+            name: "edge-labels",
+            takes: Takes::Nothing,
+            meaning: "show calls and cost of arrows",
+        },
+        OptionDef {
+            name: "clusters",
+            takes: Takes::Nothing,
+            meaning: "put a frame around the functions of a module",
+        },
+        OptionDef {
+            name: "all-metrics",
+            takes: Takes::Nothing,
+            meaning: "show what all metrics say of a function",
+        },
         OptionDef {
             name: "colour",
             takes: Takes::Text,
@@ -54,23 +72,52 @@ pub const EXPORT: Export = Export {
             meaning: "colours: safe for colour-blind people, or those of prof2dot [default: safe]",
         },
         MIN_PCT,
-        OptionDef { name: "keep-empty", takes: Takes::Nothing, meaning: "keep functions that nothing is known of" },
-        OptionDef { name: SVG, takes: Takes::Nothing, meaning: "draw the graph: calls the program dot of Graphviz" },
+        OptionDef {
+            name: "keep-empty",
+            takes: Takes::Nothing,
+            meaning: "keep functions that nothing is known of",
+        },
+        OptionDef {
+            name: SVG,
+            takes: Takes::Nothing,
+            meaning: "draw the graph: calls the program dot of Graphviz",
+        },
     ],
     packing: Packing::Plain,
-    losses: &[PATHS, METRICS, FACTS, LINE_COSTS, NAMES, SMALL, SMALL_CALLS, BACK_EDGES, LABELS],
+    losses: &[
+        PATHS,
+        METRICS,
+        FACTS,
+        LINE_COSTS,
+        NAMES,
+        SMALL,
+        SMALL_CALLS,
+        BACK_EDGES,
+        LABELS,
+    ],
     write,
 };
 
 /// The option to draw the graph, which is not the writer's to do.
 pub const SVG: &str = "svg";
 
-const LINE_COSTS: Loss = Loss { name: "line_costs", what: "what lines of functions cost", of: "lines" };
+const LINE_COSTS: Loss = Loss {
+    name: "line_costs",
+    what: "what lines of functions cost",
+    of: "lines",
+};
 
-const SMALL: Loss = Loss { name: "small", what: "functions that cost too little to be shown", of: "functions" };
+const SMALL: Loss = Loss {
+    name: "small",
+    what: "functions that cost too little to be shown",
+    of: "functions",
+};
 
-const SMALL_CALLS: Loss =
-    Loss { name: "small_calls", what: "callers and callees that cost too little to be shown", of: "edges" };
+const SMALL_CALLS: Loss = Loss {
+    name: "small_calls",
+    what: "callers and callees that cost too little to be shown",
+    of: "edges",
+};
 
 /// Percentage of the run below which nothing is shown, unless another one is asked for.
 const LEAST: f64 = 0.5;
@@ -79,9 +126,17 @@ const LEAST: f64 = 0.5;
 const PALE: [f64; 3] = [255.0, 252.0, 240.0];
 const DARK: [f64; 3] = [213.0, 94.0, 0.0];
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     let all = profile.options.flag("all-metrics");
-    let metrics = if all { profile.database.metrics(profile.run.run_id)? } else { vec![profile.metric.clone()] };
+    let metrics = if all {
+        profile.database.metrics(profile.run.run_id)?
+    } else {
+        vec![profile.metric.clone()]
+    };
     losses.add(PATHS, profile.nodes);
     losses.add(METRICS, if all { 0 } else { profile.other_metrics });
     losses.add(FACTS, profile.facts);
@@ -128,16 +183,30 @@ struct Graph<'p> {
 }
 
 impl<'p> Graph<'p> {
-    fn new(profile: &'p Profile<'p>, metrics: &'p [MetricInfo], losses: &mut Losses) -> Result<Self, ExportError> {
+    fn new(
+        profile: &'p Profile<'p>,
+        metrics: &'p [MetricInfo],
+        losses: &mut Losses,
+    ) -> Result<Self, ExportError> {
         let ids: Vec<i64> = metrics.iter().map(|metric| metric.metric_id).collect();
         let mut figures = Vec::with_capacity(profile.functions.len());
-        let of = |row: &FunctionRow| Figures { exclusive: row.exclusive, cumulative: row.cumulative.or(row.seen) };
-        profile.database.each_function(profile.run.run_id, &ids, |rows: &[FunctionRow]| {
-            figures.push(rows.iter().map(of).collect());
-            Ok::<_, ExportError>(())
-        })?;
-        let scales = metrics.iter().map(|metric| Scale::of(metric, None).map_err(ReportError::Usage));
-        let shown = metrics.iter().position(|metric| metric.metric_id == profile.metric.metric_id).unwrap_or(0);
+        let of = |row: &FunctionRow| Figures {
+            exclusive: row.exclusive,
+            cumulative: row.cumulative.or(row.seen),
+        };
+        profile
+            .database
+            .each_function(profile.run.run_id, &ids, |rows: &[FunctionRow]| {
+                figures.push(rows.iter().map(of).collect());
+                Ok::<_, ExportError>(())
+            })?;
+        let scales = metrics
+            .iter()
+            .map(|metric| Scale::of(metric, None).map_err(ReportError::Usage));
+        let shown = metrics
+            .iter()
+            .position(|metric| metric.metric_id == profile.metric.metric_id)
+            .unwrap_or(0);
         let mut graph = Self {
             profile,
             metrics,
@@ -151,14 +220,21 @@ impl<'p> Graph<'p> {
             graph.drop_empty()?;
         }
         for (at, function) in profile.functions.iter().enumerate() {
-            let Figures { exclusive, cumulative } = graph.figures[at][shown];
-            let holds =
-                function.kind.is_container() && graph.figures[at].iter().all(|figures| figures.exclusive == Some(0.0));
+            let Figures {
+                exclusive,
+                cumulative,
+            } = graph.figures[at][shown];
+            let holds = function.kind.is_container()
+                && graph.figures[at]
+                    .iter()
+                    .all(|figures| figures.exclusive == Some(0.0));
             let mut known = [exclusive, cumulative].into_iter().flatten().peekable();
             let is_small = known.peek().is_some() && known.all(|cost| graph.is_small(cost));
             graph.kept[at] &= !holds && !is_small;
             losses.add(SMALL, (!graph.kept[at] && !holds).into());
-            let is_changed = [&function.name, &function.module].iter().any(|text| printable(text) != **text);
+            let is_changed = [&function.name, &function.module]
+                .iter()
+                .any(|text| printable(text) != **text);
             losses.add(NAMES, is_changed.into());
         }
         Ok(graph)
@@ -167,7 +243,8 @@ impl<'p> Graph<'p> {
     /// Whether a cost is too little to be shown.
     fn is_small(&self, cost: f64) -> bool {
         let least = least_share(self.profile).unwrap_or(LEAST);
-        self.share(self.shown, cost).is_some_and(|share| share.abs() < least)
+        self.share(self.shown, cost)
+            .is_some_and(|share| share.abs() < least)
     }
 
     /// A cost in percent of the run.
@@ -176,11 +253,16 @@ impl<'p> Graph<'p> {
         (total != 0.0).then(|| 100.0 * cost / total)
     }
 
-    /// Leaves out functions that neither cost anything, nor were called, nor call one that is shown.
+    /// Leaves out functions that neither cost anything, nor were called, nor call one that is
+    /// shown.
     fn drop_empty(&mut self) -> Result<(), ExportError> {
         let is_empty = |at: usize| {
-            self.profile.functions[at].calls.is_none_or(|calls| calls == 0)
-                && self.figures[at].iter().all(|figures| figures.exclusive == Some(0.0))
+            self.profile.functions[at]
+                .calls
+                .is_none_or(|calls| calls == 0)
+                && self.figures[at]
+                    .iter()
+                    .all(|figures| figures.exclusive == Some(0.0))
         };
         let empty: Vec<bool> = (0..self.kept.len()).map(is_empty).collect();
         // How many each of them calls, and who among them calls it.
@@ -193,7 +275,9 @@ impl<'p> Graph<'p> {
             }
             Ok(())
         })?;
-        let mut leaves: Vec<usize> = (0..empty.len()).filter(|at| empty[*at] && called[*at] == 0).collect();
+        let mut leaves: Vec<usize> = (0..empty.len())
+            .filter(|at| empty[*at] && called[*at] == 0)
+            .collect();
         while let Some(leaf) = leaves.pop() {
             self.kept[leaf] = false;
             for caller in &callers[leaf] {
@@ -207,62 +291,129 @@ impl<'p> Graph<'p> {
     }
 
     /// Calls a function for each pair of caller and callee, by caller.
-    fn each_arrow(&self, mut each: impl FnMut(&Arrow) -> Result<(), ExportError>) -> Result<(), ExportError> {
+    fn each_arrow(
+        &self,
+        mut each: impl FnMut(&Arrow) -> Result<(), ExportError>,
+    ) -> Result<(), ExportError> {
         let ids: Vec<i64> = self.metrics.iter().map(|metric| metric.metric_id).collect();
         // What is known to exist comes line by line among the others.
         let mut last: [Option<Arrow>; 2] = [None, None];
-        self.profile.database.each_edge(self.profile.run.run_id, &ids, |rows: &[EdgeRow]| {
-            let EdgeRow { caller_id: Some(caller), callee_id, calls, is_back, .. } = rows[0] else { return Ok(()) };
-            let (caller, callee) = (self.profile.function(caller)?, self.profile.function(callee_id)?);
-            let is_other = |arrow: &Arrow| (arrow.caller, arrow.callee) != (caller, callee);
-            if last.iter().flatten().any(is_other) {
-                last.iter_mut().filter_map(Option::take).try_for_each(|arrow| each(&arrow))?;
-            }
-            let costs = rows.iter().map(|row| row.cumulative.or(row.seen));
-            let arrow = &mut last[usize::from(is_back)];
-            if let Some(arrow) = arrow {
-                arrow.calls = arrow.calls.zip(calls).map(|(sum, calls)| sum.saturating_add(calls));
-                for (sum, cost) in arrow.costs.iter_mut().zip(costs) {
-                    *sum = sum.zip(cost).map(|(sum, cost)| sum + cost);
+        self.profile
+            .database
+            .each_edge(self.profile.run.run_id, &ids, |rows: &[EdgeRow]| {
+                let EdgeRow {
+                    caller_id: Some(caller),
+                    callee_id,
+                    calls,
+                    is_back,
+                    ..
+                } = rows[0]
+                else {
+                    return Ok(());
+                };
+                let (caller, callee) = (
+                    self.profile.function(caller)?,
+                    self.profile.function(callee_id)?,
+                );
+                let is_other = |arrow: &Arrow| (arrow.caller, arrow.callee) != (caller, callee);
+                if last.iter().flatten().any(is_other) {
+                    last.iter_mut()
+                        .filter_map(Option::take)
+                        .try_for_each(|arrow| each(&arrow))?;
                 }
-            } else {
-                *arrow = Some(Arrow { caller, callee, calls, costs: costs.collect(), is_back });
-            }
-            Ok::<_, ExportError>(())
-        })?;
+                let costs = rows.iter().map(|row| row.cumulative.or(row.seen));
+                let arrow = &mut last[usize::from(is_back)];
+                if let Some(arrow) = arrow {
+                    arrow.calls = arrow
+                        .calls
+                        .zip(calls)
+                        .map(|(sum, calls)| sum.saturating_add(calls));
+                    for (sum, cost) in arrow.costs.iter_mut().zip(costs) {
+                        *sum = sum.zip(cost).map(|(sum, cost)| sum + cost);
+                    }
+                } else {
+                    *arrow = Some(Arrow {
+                        caller,
+                        callee,
+                        calls,
+                        costs: costs.collect(),
+                        is_back,
+                    });
+                }
+                Ok::<_, ExportError>(())
+            })?;
         last.iter().flatten().try_for_each(each)
     }
 
     fn write(&self, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
-        let title = self.profile.run.title.as_deref().unwrap_or(&self.profile.run.name);
+        let title = self
+            .profile
+            .run
+            .title
+            .as_deref()
+            .unwrap_or(&self.profile.run.name);
         let mut arrows = [0_u64; 2];
         self.each_arrow(|arrow| {
             arrows[usize::from(self.is_shown(arrow))] += 1;
-            losses.add(SMALL_CALLS, (!self.is_shown(arrow) && !arrow.is_back).into());
+            losses.add(
+                SMALL_CALLS,
+                (!self.is_shown(arrow) && !arrow.is_back).into(),
+            );
             losses.add(BACK_EDGES, (!self.is_shown(arrow) && arrow.is_back).into());
             Ok(())
         })?;
         writeln!(out, "digraph {} {{", quoted(title))?;
-        writeln!(out, "graph [label={}, labelloc=t, fontname=Helvetica];", quoted_lines(&self.caption(title, arrows)))?;
-        writeln!(out, "node [shape=box, style=filled, fillcolor=white, fontname=Helvetica];")?;
+        writeln!(
+            out,
+            "graph [label={}, labelloc=t, fontname=Helvetica];",
+            quoted_lines(&self.caption(title, arrows))
+        )?;
+        writeln!(
+            out,
+            "node [shape=box, style=filled, fillcolor=white, fontname=Helvetica];"
+        )?;
         writeln!(out, "edge [fontname=Helvetica];")?;
         self.clusters(out)?;
-        for (at, function) in self.profile.functions.iter().enumerate().filter(|(at, _)| self.kept[*at]) {
+        for (at, function) in self
+            .profile
+            .functions
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| self.kept[*at])
+        {
             let mut tooltip = vec![place(function)];
             tooltip.extend(function.calls.map(|calls| format!("calls: {calls}")));
             for (metric, figures) in self.metrics.iter().zip(&self.figures[at]) {
-                let all = figures.cumulative.map_or_else(|| "unknown".to_owned(), shortest);
-                let own = figures.exclusive.map_or_else(|| "unknown".to_owned(), shortest);
-                tooltip.push(format!("{}: own {own} {unit}, in all {all} {unit}", metric.name, unit = metric.unit));
+                let all = figures
+                    .cumulative
+                    .map_or_else(|| "unknown".to_owned(), shortest);
+                let own = figures
+                    .exclusive
+                    .map_or_else(|| "unknown".to_owned(), shortest);
+                tooltip.push(format!(
+                    "{}: own {own} {unit}, in all {all} {unit}",
+                    metric.name,
+                    unit = metric.unit
+                ));
             }
             let label = quoted_lines(&self.label(at, function));
-            write!(out, "f{at} [label={label}, tooltip={}", quoted_lines(&tooltip))?;
+            write!(
+                out,
+                "f{at} [label={label}, tooltip={}",
+                quoted_lines(&tooltip)
+            )?;
             if let Some(heat) = &self.heat {
                 write!(out, ", fillcolor=\"{}\"", self.colour(heat[at]))?;
             }
             writeln!(out, "];")?;
         }
-        self.each_arrow(|arrow| if self.is_shown(arrow) { self.arrow(arrow, out) } else { Ok(()) })?;
+        self.each_arrow(|arrow| {
+            if self.is_shown(arrow) {
+                self.arrow(arrow, out)
+            } else {
+                Ok(())
+            }
+        })?;
         Ok(writeln!(out, "}}")?)
     }
 
@@ -277,15 +428,26 @@ impl<'p> Graph<'p> {
         let total = self.scales[self.shown].with_unit(metric.total, 1);
         let mut lines = vec![title.to_owned(), format!("{}: {total} in all", metric.name)];
         let holds = |at: usize| {
-            self.profile.functions[at].kind.is_container() && self.figures[at][self.shown].exclusive == Some(0.0)
+            self.profile.functions[at].kind.is_container()
+                && self.figures[at][self.shown].exclusive == Some(0.0)
         };
-        let hidden: Vec<usize> = (0..self.kept.len()).filter(|at| !self.kept[*at] && !holds(*at)).collect();
+        let hidden: Vec<usize> = (0..self.kept.len())
+            .filter(|at| !self.kept[*at] && !holds(*at))
+            .collect();
         if !hidden.is_empty() || left_out > 0 {
-            let cost = hidden.iter().filter_map(|at| self.figures[*at][self.shown].exclusive).sum();
+            let cost = hidden
+                .iter()
+                .filter_map(|at| self.figures[*at][self.shown].exclusive)
+                .sum();
             let share = self
                 .share(self.shown, cost)
-                .map_or_else(String::new, |share| format!(" with {} % of the cost", fixed(share, 1)));
-            let (functions, arrows) = (many(hidden.len() as u64, "function"), many(left_out, "arrow"));
+                .map_or_else(String::new, |share| {
+                    format!(" with {} % of the cost", fixed(share, 1))
+                });
+            let (functions, arrows) = (
+                many(hidden.len() as u64, "function"),
+                many(left_out, "arrow"),
+            );
             lines.push(format!("left out: {functions}{share}, {arrows}"));
         }
         lines
@@ -297,11 +459,17 @@ impl<'p> Graph<'p> {
             return Ok(());
         }
         let functions = &self.profile.functions;
-        let kept = (0..functions.len()).filter(|at| self.kept[*at] && !functions[*at].module.is_empty());
-        let mut members: Vec<(&str, usize)> = kept.map(|at| (functions[at].module.as_str(), at)).collect();
+        let kept =
+            (0..functions.len()).filter(|at| self.kept[*at] && !functions[*at].module.is_empty());
+        let mut members: Vec<(&str, usize)> =
+            kept.map(|at| (functions[at].module.as_str(), at)).collect();
         members.sort_unstable();
         for (number, members) in members.chunk_by(|one, other| one.0 == other.0).enumerate() {
-            writeln!(out, "subgraph cluster_{number} {{ label={};", quoted(members[0].0))?;
+            writeln!(
+                out,
+                "subgraph cluster_{number} {{ label={};",
+                quoted(members[0].0)
+            )?;
             for (_, at) in members {
                 write!(out, " f{at};")?;
             }
@@ -320,23 +488,45 @@ impl<'p> Graph<'p> {
             return lines;
         }
         lines.extend(function.calls.map(|calls| many(calls, "call")));
-        for (metric, Figures { exclusive, cumulative }) in self.figures[at].iter().enumerate() {
-            let name = if self.metrics.len() > 1 { format!("{}: ", self.metrics[metric].name) } else { String::new() };
-            let own = exclusive.map_or_else(|| "unknown".to_owned(), |cost| self.figure(metric, cost));
+        for (
+            metric,
+            Figures {
+                exclusive,
+                cumulative,
+            },
+        ) in self.figures[at].iter().enumerate()
+        {
+            let name = if self.metrics.len() > 1 {
+                format!("{}: ", self.metrics[metric].name)
+            } else {
+                String::new()
+            };
+            let own =
+                exclusive.map_or_else(|| "unknown".to_owned(), |cost| self.figure(metric, cost));
             lines.push(format!("{name}own {own}"));
-            lines.extend(cumulative.map(|cost| format!("{name}in all {}", self.figure(metric, cost))));
+            lines.extend(
+                cumulative.map(|cost| format!("{name}in all {}", self.figure(metric, cost))),
+            );
         }
         lines
     }
 
     /// A cost with its share.
     fn figure(&self, metric: usize, cost: f64) -> String {
-        let share = self.share(metric, cost).map_or_else(String::new, |share| format!(" ({} %)", fixed(share, 1)));
+        let share = self
+            .share(metric, cost)
+            .map_or_else(String::new, |share| format!(" ({} %)", fixed(share, 1)));
         format!("{}{share}", self.scales[metric].with_unit(cost, 1))
     }
 
     fn arrow(&self, arrow: &Arrow, out: &mut dyn Write) -> Result<(), ExportError> {
-        let Arrow { caller, callee, calls, costs, is_back } = arrow;
+        let Arrow {
+            caller,
+            callee,
+            calls,
+            costs,
+            is_back,
+        } = arrow;
         write!(out, "f{caller} -> f{callee}")?;
         let mut attributes = Vec::new();
         if *is_back {
@@ -344,13 +534,22 @@ impl<'p> Graph<'p> {
         }
         let calls: Vec<String> = calls.map(|calls| many(calls, "call")).into_iter().collect();
         if self.profile.options.flag("edge-labels") {
-            let costs = costs.iter().enumerate().filter_map(|(at, cost)| Some(self.scales[at].with_unit((*cost)?, 1)));
+            let costs = costs
+                .iter()
+                .enumerate()
+                .filter_map(|(at, cost)| Some(self.scales[at].with_unit((*cost)?, 1)));
             let label: Vec<String> = calls.iter().cloned().chain(costs).collect();
             attributes.push(format!("label={}", quoted_lines(&label)));
         }
         let exact = self.metrics.iter().zip(costs);
-        let exact =
-            exact.filter_map(|(metric, cost)| Some(format!("{}: {} {}", metric.name, shortest((*cost)?), metric.unit)));
+        let exact = exact.filter_map(|(metric, cost)| {
+            Some(format!(
+                "{}: {} {}",
+                metric.name,
+                shortest((*cost)?),
+                metric.unit
+            ))
+        });
         let tooltip: Vec<String> = calls.into_iter().chain(exact).collect();
         if !tooltip.is_empty() {
             attributes.push(format!("edgetooltip={}", quoted_lines(&tooltip)));
@@ -364,11 +563,19 @@ impl<'p> Graph<'p> {
     /// The colour for a part of the largest figure.
     fn colour(&self, part: f64) -> String {
         if self.profile.options.value("palette") == Some("prof2dot") {
-            return format!("{} {} 1", shortest(0.6 * (1.0 - part)), shortest((0.1 + 2.9 * part).min(1.0)));
+            return format!(
+                "{} {} 1",
+                shortest(0.6 * (1.0 - part)),
+                shortest((0.1 + 2.9 * part).min(1.0))
+            );
         }
         let mut colour = "#".to_owned();
         for (pale, dark) in PALE.iter().zip(DARK) {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 255")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 0 and 255"
+            )]
             let shade = (pale + (dark - pale) * part).round() as u8;
             let _ = write!(colour, "{shade:02x}");
         }
@@ -387,16 +594,28 @@ fn heat(profile: &Profile<'_>) -> Result<Option<Vec<f64>>, ExportError> {
         Some(name) => {
             let metrics = profile.database.metrics(profile.run.run_id)?;
             let metric = report::choose_metric(&metrics, &profile.run, Some(name))?;
-            profile.database.functions(profile.run.run_id, metric.metric_id)?.iter().map(own).collect()
+            profile
+                .database
+                .functions(profile.run.run_id, metric.metric_id)?
+                .iter()
+                .map(own)
+                .collect()
         }
         None => profile.functions.iter().map(own).collect(),
     };
     let largest = values.iter().copied().fold(0.0, f64::max);
-    let part = |value: f64| if largest > 0.0 { (value / largest).max(0.0) } else { 0.0 };
+    let part = |value: f64| {
+        if largest > 0.0 {
+            (value / largest).max(0.0)
+        } else {
+            0.0
+        }
+    };
     Ok(Some(values.into_iter().map(part).collect()))
 }
 
-/// A text as the language has it. References to characters as in HTML are undone by whoever draws it.
+/// A text as the language has it. References to characters as in HTML are undone by whoever draws
+/// it.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped(text))
 }
@@ -408,7 +627,10 @@ fn quoted_lines(lines: &[String]) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    printable(text).replace('\\', "\\\\").replace('"', "\\\"").replace('&', "&amp;")
+    printable(text)
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('&', "&amp;")
 }
 
 #[cfg(test)]

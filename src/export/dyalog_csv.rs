@@ -50,15 +50,25 @@ pub const EXPORT: Export = Export {
 
 const SEPARATORS: &str = "separators";
 
-const HOLDS: Holds = Holds { settings: false, character: |character| character != '\0' };
+const HOLDS: Holds = Holds {
+    settings: false,
+    character: |character| character != '\0',
+};
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     let table = Table::of(profile, HOLDS, losses)?;
     losses.add(TITLE, profile.run.title.is_some().into());
     // The cost of the timer is a loss of its own.
     let facts = profile.told.iter().filter(|(name, _)| name != "timer_bias");
     losses.add(FACTS, facts.count() as u64);
-    let separators = profile.options.value(SEPARATORS).and_then(|text| text.parse().ok());
+    let separators = profile
+        .options
+        .value(SEPARATORS)
+        .and_then(|text| text.parse().ok());
     let separators: Separators = separators.unwrap_or_default();
     let records = csv::Table {
         columns: table.columns(),

@@ -45,9 +45,16 @@ pub const EXPORT: Export = Export {
     write,
 };
 
-const HOLDS: Holds = Holds { settings: true, character: is_held };
+const HOLDS: Holds = Holds {
+    settings: true,
+    character: is_held,
+};
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     let table = Table::of(profile, HOLDS, losses)?;
     begin(table.style(), &settings(profile, &table, losses), out)?;
     let scale = Scale::of(table.time(), None).map_err(ReportError::Usage)?;
@@ -57,13 +64,29 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
 }
 
 /// The settings; counts what they cannot hold.
-fn settings(profile: &Profile<'_>, table: &Table<'_, '_>, losses: &mut Losses) -> [(&'static str, Option<String>); 6] {
-    let told = |name: &str| profile.told.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str());
+fn settings(
+    profile: &Profile<'_>,
+    table: &Table<'_, '_>,
+    losses: &mut Losses,
+) -> [(&'static str, Option<String>); 6] {
+    let told = |name: &str| {
+        profile
+            .told
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, text)| text.as_str())
+    };
     let report = if table.is_tree() { "tree" } else { "data" };
-    let command = told("command").filter(|command| command.split_whitespace().next() == Some(report));
+    let command =
+        told("command").filter(|command| command.split_whitespace().next() == Some(report));
     let Said { version, bias, .. } = table.said();
     let title = profile.run.title.as_deref();
-    losses.add(TITLE, title.is_some_and(|title| title.trim().is_empty() || !title.chars().all(is_held)).into());
+    losses.add(
+        TITLE,
+        title
+            .is_some_and(|title| title.trim().is_empty() || !title.chars().all(is_held))
+            .into(),
+    );
     let total = time(table.time().total);
     let total_time = told("TotalTime").unwrap_or(&total);
     let settings = [
@@ -72,7 +95,10 @@ fn settings(profile: &Profile<'_>, table: &Table<'_, '_>, losses: &mut Losses) -
         ("TimerBias", None),
         ("Command", Some(command.unwrap_or(report))),
         ("TotalTime", Some(total_time)),
-        ("SelectedTime", Some(told("SelectedTime").unwrap_or(total_time))),
+        (
+            "SelectedTime",
+            Some(told("SelectedTime").unwrap_or(total_time)),
+        ),
     ];
     // The cost of the timer is a loss of its own; the time of the recording may be the title.
     let is_written = |name: &str, text: &str| match name {
@@ -87,7 +113,10 @@ fn settings(profile: &Profile<'_>, table: &Table<'_, '_>, losses: &mut Losses) -
             text.chars().all(is_held) && settings.contains(&(setting, Some(text)))
         }
     };
-    let facts = profile.told.iter().filter(|(name, text)| !is_written(name, text));
+    let facts = profile
+        .told
+        .iter()
+        .filter(|(name, text)| !is_written(name, text));
     losses.add(FACTS, facts.count() as u64);
     settings.map(|(name, text)| match name {
         "TimerBias" => (name, bias.map(time)),

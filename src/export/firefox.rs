@@ -25,8 +25,9 @@ use hashbrown::HashMap;
 use super::common::samples::{Frames, LINE_FILES, Place, Sample, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE,
-    LINE_ZERO, METRIC, METRICS, RAW_NAMES, RECORDED, SAME_NAME, TITLE, TOTALS, are_in_step, json, lose_raw_names,
+    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS,
+    KINDS, LABELS, LARGE, LINE_ZERO, METRIC, METRICS, RAW_NAMES, RECORDED, SAME_NAME, TITLE,
+    TOTALS, are_in_step, json, lose_raw_names,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
 use crate::events::Kind;
@@ -79,47 +80,85 @@ const MILLISECOND: f64 = 1e6;
 /// That of what Firefox itself writes at that time.
 const GECKO_VERSION: u32 = 29;
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     let interval = interval(profile)?;
-    losses.add(METRICS, profile.other_metrics - u64::from(interval.is_some()));
+    losses.add(
+        METRICS,
+        profile.other_metrics - u64::from(interval.is_some()),
+    );
     losses.add(TITLE, profile.run.title.is_some().into());
     let meta = meta(profile, interval);
-    let is_held =
-        |(name, text): &&(String, String)| meta.iter().any(|(known, written)| known == name && written == text);
-    losses.add(FACTS, profile.facts - profile.told.iter().filter(is_held).count() as u64);
+    let is_held = |(name, text): &&(String, String)| {
+        meta.iter()
+            .any(|(known, written)| known == name && written == text)
+    };
+    losses.add(
+        FACTS,
+        profile.facts - profile.told.iter().filter(is_held).count() as u64,
+    );
     lose_raw_names(profile, losses);
     losses.add(BACK_EDGES, profile.back_edges);
     losses.add(LABELS, profile.labels);
     let modules = Modules::new(profile);
-    head(&meta, is_measured(profile) || interval.is_some(), &modules, out)?;
+    head(
+        &meta,
+        is_measured(profile) || interval.is_some(),
+        &modules,
+        out,
+    )?;
     let identity = |function: &FunctionRow| {
-        let FunctionRow { name, module, file, .. } = function;
-        (name.clone(), module.clone(), file.clone(), held_place(function))
+        let FunctionRow {
+            name, module, file, ..
+        } = function;
+        (
+            name.clone(),
+            module.clone(),
+            file.clone(),
+            held_place(function),
+        )
     };
     let mut frames = Frames::new(profile, identity);
     let mut threads = Threads::new(profile, &modules);
     let metric = std::slice::from_ref(&profile.metric);
-    each_sample(profile, metric, &mut frames, losses, |sample, places| threads.sample(sample, places, out))?;
+    each_sample(profile, metric, &mut frames, losses, |sample, places| {
+        threads.sample(sample, places, out)
+    })?;
     threads.end(&frames.places, out)?;
     // Where there is no thread, readers take what was measured for samples.
     let (name, _, _) = scale(&profile.metric);
-    let is_known = if threads.count == 0 { name == "samples" } else { true };
+    let is_known = if threads.count == 0 {
+        name == "samples"
+    } else {
+        true
+    };
     losses.add(METRIC, (profile.metric.name != name || !is_known).into());
     // What is so much for each sample is lost with the samples.
     let is_other = interval.is_some() && losses.each().any(|(loss, _)| loss == TOTALS);
     losses.add(TOTALS, is_other.into());
     frames.lose_same_names(profile, losses);
     for (at, function) in profile.functions.iter().enumerate() {
-        let is_thread = frames.is_around[at] && matches!(function.kind, Kind::Thread | Kind::Process);
+        let is_thread =
+            frames.is_around[at] && matches!(function.kind, Kind::Thread | Kind::Process);
         let is_thread = is_thread && !frames.is_framed[at];
-        losses.add(KINDS, (frames.placed[at] && function.kind != Kind::Function && !is_thread).into());
+        losses.add(
+            KINDS,
+            (frames.placed[at] && function.kind != Kind::Function && !is_thread).into(),
+        );
         losses.add(ABSENT, (!frames.placed[at]).into());
         losses.add(DEFINITIONS, (held_place(function) != function.place).into());
     }
-    Ok(writeln!(out, "\n],\"pages\":[],\"counters\":[],\"profilerOverhead\":[]}}")?)
+    Ok(writeln!(
+        out,
+        "\n],\"pages\":[],\"counters\":[],\"profilerOverhead\":[]}}"
+    )?)
 }
 
-/// What readers call a metric, what its weights are called, and how much of its unit is one in them.
+/// What readers call a metric, what its weights are called, and how much of its unit is one in
+/// them.
 fn scale(metric: &MetricInfo) -> (&'static str, &'static str, f64) {
     match metric.unit.as_str() {
         "ns" => ("time", "tracing-ms", MILLISECOND),
@@ -133,16 +172,24 @@ fn is_measured(profile: &Profile<'_>) -> bool {
     scale(&profile.metric).1 != "samples"
 }
 
-/// Milliseconds from one sample to the next: what there is of the metric `time` for each, if that is the same everywhere.
+/// Milliseconds from one sample to the next: what there is of the metric `time` for each, if that
+/// is the same everywhere.
 fn interval(profile: &Profile<'_>) -> Result<Option<f64>, ExportError> {
     if is_measured(profile) {
         return Ok(None);
     }
     let metrics = profile.database.metrics(profile.run.run_id)?;
-    let Some(time) = metrics.iter().find(|metric| metric.name == "time" && metric.unit == "ns") else {
+    let Some(time) = metrics
+        .iter()
+        .find(|metric| metric.name == "time" && metric.unit == "ns")
+    else {
         return Ok(None);
     };
-    let told = profile.told.iter().find(|(name, _)| name == "interval").and_then(|(_, text)| text.parse().ok());
+    let told = profile
+        .told
+        .iter()
+        .find(|(name, _)| name == "interval")
+        .and_then(|(_, text)| text.parse().ok());
     let interval = told.unwrap_or(time.total / profile.metric.total / MILLISECOND);
     let is_one = interval.is_finite() && interval != 0.0;
     let is_same = is_one && are_in_step(profile, time, &profile.metric, interval * MILLISECOND)?;
@@ -164,9 +211,15 @@ fn meta(profile: &Profile<'_>, interval: Option<f64>) -> Vec<(&'static str, Stri
     let mut meta = vec![
         ("preprocessedProfileVersion", VERSION.to_string()),
         ("interval", interval.map_or_else(|| "1".to_owned(), ms)),
-        ("startTime", number("startTime").unwrap_or_else(|| "0".to_owned())),
+        (
+            "startTime",
+            number("startTime").unwrap_or_else(|| "0".to_owned()),
+        ),
         ("product", told("product").unwrap_or_else(|| title.clone())),
-        ("importedFrom", told("importedFrom").unwrap_or_else(|| "profdb".to_owned())),
+        (
+            "importedFrom",
+            told("importedFrom").unwrap_or_else(|| "profdb".to_owned()),
+        ),
     ];
     for name in ["platform", "oscpu", "appBuildID"] {
         meta.extend(told(name).map(|text| (name, text)));
@@ -188,22 +241,47 @@ fn head(
 ) -> Result<(), ExportError> {
     write!(out, "{{\"meta\":{{\"version\":{GECKO_VERSION}")?;
     for (name, text) in meta {
-        let is_text = matches!(*name, "product" | "importedFrom" | "platform" | "oscpu" | "appBuildID");
-        write!(out, ",\"{name}\":{}", if is_text { json(text) } else { text.clone() })?;
+        let is_text = matches!(
+            *name,
+            "product" | "importedFrom" | "platform" | "oscpu" | "appBuildID"
+        );
+        write!(
+            out,
+            ",\"{name}\":{}",
+            if is_text { json(text) } else { text.clone() }
+        )?;
     }
     if !is_timed {
         write!(out, ",\"{UNKNOWN_INTERVAL}\":true")?;
     }
     write!(out, ",\"processType\":0,\"stackwalk\":1,\"debug\":false")?;
-    write!(out, ",\"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}]")?;
-    write!(out, ",\"markerSchema\":[],\"symbolicated\":true,\"usesOnlyOneStackType\":true")?;
-    write!(out, ",\"doesNotUseFrameImplementation\":true,\"sourceCodeIsNotOnSearchfox\":true")?;
-    write!(out, ",\"extensions\":{{\"length\":0,\"baseURL\":[],\"id\":[],\"name\":[]}}}},\"libs\":[")?;
+    write!(
+        out,
+        ",\"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}]"
+    )?;
+    write!(
+        out,
+        ",\"markerSchema\":[],\"symbolicated\":true,\"usesOnlyOneStackType\":true"
+    )?;
+    write!(
+        out,
+        ",\"doesNotUseFrameImplementation\":true,\"sourceCodeIsNotOnSearchfox\":true"
+    )?;
+    write!(
+        out,
+        ",\"extensions\":{{\"length\":0,\"baseURL\":[],\"id\":[],\"name\":[]}}}},\"libs\":["
+    )?;
     for (at, module) in modules.all.iter().enumerate() {
         let name = json(module);
         let before = if at == 0 { "" } else { "," };
-        write!(out, "{before}\n{{\"arch\":\"\",\"name\":{name},\"path\":{name},\"debugName\":{name}")?;
-        write!(out, ",\"debugPath\":{name},\"breakpadId\":\"\",\"codeId\":null}}")?;
+        write!(
+            out,
+            "{before}\n{{\"arch\":\"\",\"name\":{name},\"path\":{name},\"debugName\":{name}"
+        )?;
+        write!(
+            out,
+            ",\"debugPath\":{name},\"breakpadId\":\"\",\"codeId\":null}}"
+        )?;
     }
     Ok(write!(out, "],\"threads\":[")?)
 }
@@ -216,10 +294,22 @@ struct Modules<'p> {
 
 impl<'p> Modules<'p> {
     fn new(profile: &'p Profile<'_>) -> Self {
-        let mut modules = Self { index: HashMap::new(), all: Vec::new() };
-        for function in profile.functions.iter().filter(|function| !function.module.is_empty()) {
+        let mut modules = Self {
+            index: HashMap::new(),
+            all: Vec::new(),
+        };
+        for function in profile
+            .functions
+            .iter()
+            .filter(|function| !function.module.is_empty())
+        {
             let next = modules.all.len();
-            if *modules.index.entry(function.module.as_str()).or_insert(next) == next {
+            if *modules
+                .index
+                .entry(function.module.as_str())
+                .or_insert(next)
+                == next
+            {
                 modules.all.push(&function.module);
             }
         }
@@ -253,20 +343,46 @@ const NONE: u32 = u32::MAX;
 
 impl<'p> Threads<'p> {
     fn new(profile: &'p Profile<'p>, modules: &'p Modules<'p>) -> Self {
-        Self { profile, modules, processes: HashMap::new(), count: 0, open: None }
+        Self {
+            profile,
+            modules,
+            processes: HashMap::new(),
+            count: 0,
+            open: None,
+        }
     }
 
-    fn sample(&mut self, sample: &Sample<'_>, places: &[Place], out: &mut dyn Write) -> Result<(), ExportError> {
-        if self.open.as_ref().is_none_or(|thread| thread.around != sample.around) {
+    fn sample(
+        &mut self,
+        sample: &Sample<'_>,
+        places: &[Place],
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
+        if self
+            .open
+            .as_ref()
+            .is_none_or(|thread| thread.around != sample.around)
+        {
             self.end(places, out)?;
             let around = sample.around.to_vec();
-            self.open = Some(Thread { around, stacks: Vec::new(), last: Vec::new(), samples: Vec::new() });
+            self.open = Some(Thread {
+                around,
+                stacks: Vec::new(),
+                last: Vec::new(),
+                samples: Vec::new(),
+            });
         }
-        let Some(thread) = &mut self.open else { return Ok(()) };
-        // What has stayed is not compared: stacks may be deep, and samples many. A frame that came again has its old stack.
+        let Some(thread) = &mut self.open else {
+            return Ok(());
+        };
+        // What has stayed is not compared: stacks may be deep, and samples many. A frame that came
+        // again has its old stack.
         let kept = sample.kept.min(thread.last.len());
         let again = thread.last[kept..].iter().zip(&sample.stack[kept..]);
-        let same = kept + again.take_while(|((last, _), frame)| last == *frame).count();
+        let same = kept
+            + again
+                .take_while(|((last, _), frame)| last == *frame)
+                .count();
         thread.last.truncate(same);
         for frame in &sample.stack[same..] {
             let prefix = thread.last.last().map_or(NONE, |(_, stack)| *stack);
@@ -280,13 +396,24 @@ impl<'p> Threads<'p> {
 
     /// Writes the open thread.
     fn end(&mut self, places: &[Place], out: &mut dyn Write) -> Result<(), ExportError> {
-        let Some(thread) = self.open.take() else { return Ok(()) };
+        let Some(thread) = self.open.take() else {
+            return Ok(());
+        };
         let functions = &self.profile.functions;
         let of_kind = |kind| {
-            let found = thread.around.iter().rev().find(|at| functions[**at].kind == kind);
+            let found = thread
+                .around
+                .iter()
+                .rev()
+                .find(|at| functions[**at].kind == kind);
             found.map(|at| functions[*at].name.clone())
         };
-        let title = self.profile.run.title.clone().unwrap_or_else(|| self.profile.run.name.clone());
+        let title = self
+            .profile
+            .run
+            .title
+            .clone()
+            .unwrap_or_else(|| self.profile.run.name.clone());
         let process = of_kind(Kind::Process).unwrap_or_else(|| title.clone());
         let other = thread.around.last().map(|at| functions[*at].name.clone());
         let name = of_kind(Kind::Thread).or(other).unwrap_or(title);
@@ -295,15 +422,36 @@ impl<'p> Threads<'p> {
         let is_known = pid < next;
         let before = if self.count == 0 { "" } else { "," };
         self.count += 1;
-        write!(out, "{before}\n{{\"name\":{},\"processName\":{}", json(&name), json(&process))?;
-        write!(out, ",\"pid\":\"{pid}\",\"tid\":{},\"isMainThread\":{}", self.count, !is_known)?;
-        write!(out, ",\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null")?;
-        write!(out, ",\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]")?;
+        write!(
+            out,
+            "{before}\n{{\"name\":{},\"processName\":{}",
+            json(&name),
+            json(&process)
+        )?;
+        write!(
+            out,
+            ",\"pid\":\"{pid}\",\"tid\":{},\"isMainThread\":{}",
+            self.count, !is_known
+        )?;
+        write!(
+            out,
+            ",\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null"
+        )?;
+        write!(
+            out,
+            ",\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]"
+        )?;
         self.samples(&thread, out)?;
         self.tables(&thread, places, out)?;
-        write!(out, ",\"markers\":{{\"length\":0,\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[]")?;
+        write!(
+            out,
+            ",\"markers\":{{\"length\":0,\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[]"
+        )?;
         write!(out, ",\"phase\":[],\"category\":[]}}")?;
-        write!(out, ",\"nativeSymbols\":{{\"length\":0,\"address\":[],\"functionSize\":[],\"libIndex\":[]")?;
+        write!(
+            out,
+            ",\"nativeSymbols\":{{\"length\":0,\"address\":[],\"functionSize\":[],\"libIndex\":[]"
+        )?;
         Ok(write!(out, ",\"name\":[]}}}}")?)
     }
 
@@ -312,8 +460,16 @@ impl<'p> Threads<'p> {
         let (_, weight_type, scale) = scale(&self.profile.metric);
         #[expect(clippy::cast_precision_loss, reason = "the figures were REAL before")]
         let weight = |weight: i64| shortest(weight as f64 / scale);
-        write!(out, ",\"samples\":{{\"length\":{},\"weightType\":\"{weight_type}\"", samples.len())?;
-        column(out, "stack", samples.iter().map(|(stack, _)| or_null(*stack)))?;
+        write!(
+            out,
+            ",\"samples\":{{\"length\":{},\"weightType\":\"{weight_type}\"",
+            samples.len()
+        )?;
+        column(
+            out,
+            "stack",
+            samples.iter().map(|(stack, _)| or_null(*stack)),
+        )?;
         column(out, "weight", samples.iter().map(|(_, cost)| weight(*cost)))?;
         let mut time = 0_i64;
         column(
@@ -329,46 +485,118 @@ impl<'p> Threads<'p> {
     }
 
     /// Stacks, and the frames, functions, files and names that they need.
-    fn tables(&self, thread: &Thread, places: &[Place], out: &mut dyn Write) -> Result<(), ExportError> {
+    fn tables(
+        &self,
+        thread: &Thread,
+        places: &[Place],
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
         let mut frames = Numbers::default();
         let mut functions = Numbers::default();
         let mut texts = Numbers::default();
         write!(out, ",\"stackTable\":{{\"length\":{}", thread.stacks.len())?;
-        column(out, "prefix", thread.stacks.iter().map(|(prefix, _)| or_null(*prefix)))?;
-        column(out, "frame", thread.stacks.iter().map(|(_, frame)| frames.number(*frame as usize)))?;
+        column(
+            out,
+            "prefix",
+            thread.stacks.iter().map(|(prefix, _)| or_null(*prefix)),
+        )?;
+        column(
+            out,
+            "frame",
+            thread
+                .stacks
+                .iter()
+                .map(|(_, frame)| frames.number(*frame as usize)),
+        )?;
         constants(out, &["category", "subcategory"], "0", thread.stacks.len())?;
         let frames = frames.all;
         write!(out, "}},\"frameTable\":{{\"length\":{}", frames.len())?;
-        column(out, "func", frames.iter().map(|at| functions.number(places[*at].function)))?;
+        column(
+            out,
+            "func",
+            frames
+                .iter()
+                .map(|at| functions.number(places[*at].function)),
+        )?;
         column(out, "line", frames.iter().map(|at| known(places[*at].line)))?;
-        column(out, "column", frames.iter().map(|at| known(places[*at].col)))?;
+        column(
+            out,
+            "column",
+            frames.iter().map(|at| known(places[*at].col)),
+        )?;
         constants(out, &["address"], "-1", frames.len())?;
-        constants(out, &["inlineDepth", "category", "subcategory"], "0", frames.len())?;
-        constants(out, &["nativeSymbol", "innerWindowID", "implementation"], "null", frames.len())?;
-        let functions: Vec<_> = functions.all.iter().map(|at| &self.profile.functions[*at]).collect();
+        constants(
+            out,
+            &["inlineDepth", "category", "subcategory"],
+            "0",
+            frames.len(),
+        )?;
+        constants(
+            out,
+            &["nativeSymbol", "innerWindowID", "implementation"],
+            "null",
+            frames.len(),
+        )?;
+        let functions: Vec<_> = functions
+            .all
+            .iter()
+            .map(|at| &self.profile.functions[*at])
+            .collect();
         write!(out, "}},\"funcTable\":{{\"length\":{}", functions.len())?;
-        column(out, "name", functions.iter().map(|function| texts.number(function.name.as_str())))?;
-        let file = functions.iter().map(|function| match function.file.as_str() {
-            "" => "null".to_owned(),
-            file => texts.number(file).to_string(),
-        });
+        column(
+            out,
+            "name",
+            functions
+                .iter()
+                .map(|function| texts.number(function.name.as_str())),
+        )?;
+        let file = functions
+            .iter()
+            .map(|function| match function.file.as_str() {
+                "" => "null".to_owned(),
+                file => texts.number(file).to_string(),
+            });
         column(out, "fileName", file)?;
-        column(out, "lineNumber", functions.iter().map(|function| known(held_place(function).0)))?;
-        column(out, "columnNumber", functions.iter().map(|function| known(held_place(function).1)))?;
+        column(
+            out,
+            "lineNumber",
+            functions
+                .iter()
+                .map(|function| known(held_place(function).0)),
+        )?;
+        column(
+            out,
+            "columnNumber",
+            functions
+                .iter()
+                .map(|function| known(held_place(function).1)),
+        )?;
         let mut resources = Numbers::default();
         column(
             out,
             "resource",
-            functions.iter().map(|function| match function.module.as_str() {
-                "" => "-1".to_owned(),
-                module => resources.number(module).to_string(),
-            }),
+            functions
+                .iter()
+                .map(|function| match function.module.as_str() {
+                    "" => "-1".to_owned(),
+                    module => resources.number(module).to_string(),
+                }),
         )?;
         constants(out, &["isJS", "relevantForJS"], "false", functions.len())?;
         let resources = resources.all;
         write!(out, "}},\"resourceTable\":{{\"length\":{}", resources.len())?;
-        column(out, "lib", resources.iter().map(|module| self.modules.index.get(*module).copied().unwrap_or(0)))?;
-        column(out, "name", resources.iter().map(|module| texts.number(*module)))?;
+        column(
+            out,
+            "lib",
+            resources
+                .iter()
+                .map(|module| self.modules.index.get(*module).copied().unwrap_or(0)),
+        )?;
+        column(
+            out,
+            "name",
+            resources.iter().map(|module| texts.number(*module)),
+        )?;
         constants(out, &["host"], "null", resources.len())?;
         // A library.
         constants(out, &["type"], "1", resources.len())?;
@@ -385,7 +613,10 @@ struct Numbers<T> {
 
 impl<T> Default for Numbers<T> {
     fn default() -> Self {
-        Self { index: HashMap::new(), all: Vec::new() }
+        Self {
+            index: HashMap::new(),
+            all: Vec::new(),
+        }
     }
 }
 
@@ -406,17 +637,29 @@ fn number(at: usize) -> u32 {
 }
 
 fn or_null(number: u32) -> String {
-    if number == NONE { "null".to_owned() } else { number.to_string() }
+    if number == NONE {
+        "null".to_owned()
+    } else {
+        number.to_string()
+    }
 }
 
 /// Line and column of definition: readers take a column for nothing without a line.
 fn held_place(function: &FunctionRow) -> (i64, i64) {
-    if function.place.0 == 0 { (0, 0) } else { function.place }
+    if function.place.0 == 0 {
+        (0, 0)
+    } else {
+        function.place
+    }
 }
 
 /// A line or column; 0 is unknown.
 fn known(number: i64) -> String {
-    if number == 0 { "null".to_owned() } else { number.to_string() }
+    if number == 0 {
+        "null".to_owned()
+    } else {
+        number.to_string()
+    }
 }
 
 /// A column of a table.
@@ -433,6 +676,13 @@ fn column<T: std::fmt::Display>(
 }
 
 /// Columns that say the same in every row.
-fn constants(out: &mut dyn Write, names: &[&str], value: &str, count: usize) -> Result<(), ExportError> {
-    names.iter().try_for_each(|name| column(out, name, std::iter::repeat_n(value, count)))
+fn constants(
+    out: &mut dyn Write,
+    names: &[&str],
+    value: &str,
+    count: usize,
+) -> Result<(), ExportError> {
+    names
+        .iter()
+        .try_for_each(|name| column(out, name, std::iter::repeat_n(value, count)))
 }

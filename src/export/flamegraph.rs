@@ -22,8 +22,8 @@ use std::io::Write;
 
 use super::common::stacks::{CUMULATIVE, FREE};
 use super::common::{
-    ABSENT, BACK_EDGES, FACTS, LABELS, LINES, METRICS, MIN_PCT, NAMES, NEGATIVE, RECORDED, least_share, many, place,
-    printable,
+    ABSENT, BACK_EDGES, FACTS, LABELS, LINES, METRICS, MIN_PCT, NAMES, NEGATIVE, RECORDED,
+    least_share, many, place, printable,
 };
 use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::report::ReportError;
@@ -38,11 +38,18 @@ pub const EXPORT: Export = Export {
     layouts: &[],
     options: &[MIN_PCT],
     packing: Packing::Plain,
-    losses: &[LINES, METRICS, FACTS, BACK_EDGES, LABELS, NAMES, RECORDED, ABSENT, CUMULATIVE, NARROW, FREE, NEGATIVE],
+    losses: &[
+        LINES, METRICS, FACTS, BACK_EDGES, LABELS, NAMES, RECORDED, ABSENT, CUMULATIVE, NARROW,
+        FREE, NEGATIVE,
+    ],
     write,
 };
 
-const NARROW: Loss = Loss { name: "narrow", what: "places that cost too little to be drawn", of: "nodes" };
+const NARROW: Loss = Loss {
+    name: "narrow",
+    what: "places that cost too little to be drawn",
+    of: "nodes",
+};
 
 /// Percentage of the picture below which nothing is drawn, unless another one is asked for.
 const LEAST: f64 = 0.01;
@@ -54,7 +61,11 @@ const HEAD: usize = 56;
 const FOOT: usize = 10;
 const LETTER: f64 = 7.0;
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     losses.add(METRICS, profile.other_metrics);
     losses.add(FACTS, profile.facts);
     losses.add(BACK_EDGES, profile.back_edges);
@@ -63,7 +74,11 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     // First how wide and high everything is, for it stands before the first box.
     let mut whole = 0.0;
     profile.each_call(&mut Losses::new(&EXPORT), |call, _| {
-        whole += if call.depth == 0 { call.cumulative.max(0.0) } else { 0.0 };
+        whole += if call.depth == 0 {
+            call.cumulative.max(0.0)
+        } else {
+            0.0
+        };
         Ok(())
     })?;
     let mut levels = 0;
@@ -76,27 +91,62 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         }
         Ok(())
     })?;
-    losses.add(ABSENT, placed.iter().filter(|placed| !**placed).count() as u64);
+    losses.add(
+        ABSENT,
+        placed.iter().filter(|placed| !**placed).count() as u64,
+    );
     losses.add(NARROW, boxes.narrow);
-    let is_changed = profile.functions.iter().filter(|function| printable(&function.name) != function.name);
+    let is_changed = profile
+        .functions
+        .iter()
+        .filter(|function| printable(&function.name) != function.name);
     losses.add(NAMES, is_changed.count() as u64);
     let height = HEAD + levels * LEVEL + FOOT;
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    write!(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"{WIDTH}\" height=\"{height}\"")?;
-    writeln!(out, " viewBox=\"0 0 {WIDTH} {height}\" font-family=\"Verdana, sans-serif\" font-size=\"12\">")?;
-    writeln!(out, "<style>g rect {{ stroke: white; stroke-width: 0.3 }} g:hover rect {{ stroke: black }}</style>")?;
+    write!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"{WIDTH}\" height=\"{height}\""
+    )?;
+    writeln!(
+        out,
+        " viewBox=\"0 0 {WIDTH} {height}\" font-family=\"Verdana, sans-serif\" font-size=\"12\">"
+    )?;
+    writeln!(
+        out,
+        "<style>g rect {{ stroke: white; stroke-width: 0.3 }} g:hover rect {{ stroke: black }}</style>"
+    )?;
     writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>")?;
     let title = profile.run.title.as_deref().unwrap_or(&profile.run.name);
-    writeln!(out, "<text x=\"600\" y=\"22\" text-anchor=\"middle\" font-size=\"17\">{}</text>", escaped(title))?;
-    let mut caption = format!("{}: {} in all", profile.metric.name, scale.with_unit(whole, 1));
+    writeln!(
+        out,
+        "<text x=\"600\" y=\"22\" text-anchor=\"middle\" font-size=\"17\">{}</text>",
+        escaped(title)
+    )?;
+    let mut caption = format!(
+        "{}: {} in all",
+        profile.metric.name,
+        scale.with_unit(whole, 1)
+    );
     if boxes.narrow > 0 {
         caption = format!("{caption}; left out: {}", many(boxes.narrow, "place"));
     }
-    writeln!(out, "<text x=\"600\" y=\"42\" text-anchor=\"middle\">{}</text>", escaped(&caption))?;
+    writeln!(
+        out,
+        "<text x=\"600\" y=\"42\" text-anchor=\"middle\">{}</text>",
+        escaped(&caption)
+    )?;
     let mut boxes = Boxes::new(profile, whole);
-    profile.each_call(&mut Losses::new(&EXPORT), |call, losses| match boxes.next(&call, losses) {
-        Some((left, cost)) => draw(profile, &call, (left, cost, whole), HEAD + (levels - 1 - call.depth) * LEVEL, out),
-        None => Ok(()),
+    profile.each_call(&mut Losses::new(&EXPORT), |call, losses| {
+        match boxes.next(&call, losses) {
+            Some((left, cost)) => draw(
+                profile,
+                &call,
+                (left, cost, whole),
+                HEAD + (levels - 1 - call.depth) * LEVEL,
+                out,
+            ),
+            None => Ok(()),
+        }
     })?;
     Ok(writeln!(out, "</svg>")?)
 }
@@ -105,7 +155,8 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
 struct Boxes {
     /// What is too little to be drawn.
     least: f64,
-    /// For each open place, from the outermost: where its next callee begins, and where it ends; as costs.
+    /// For each open place, from the outermost: where its next callee begins, and where it ends; as
+    /// costs.
     open: Vec<(f64, f64)>,
     /// Where the next root begins.
     next_root: f64,
@@ -116,7 +167,12 @@ struct Boxes {
 impl Boxes {
     fn new(profile: &Profile<'_>, whole: f64) -> Self {
         let least = least_share(profile).unwrap_or(LEAST) / 100.0 * whole;
-        Self { least, open: Vec::new(), next_root: 0.0, narrow: 0 }
+        Self {
+            least,
+            open: Vec::new(),
+            next_root: 0.0,
+            narrow: 0,
+        }
     }
 
     /// Left edge and width of the next place, as costs; `None` if it is not drawn.
@@ -134,7 +190,10 @@ impl Boxes {
             Some((next, end)) => {
                 let (left, width) = (*next, cost.max(0.0).min((*end - *next).max(0.0)));
                 // Rounding is no reason to tell.
-                losses.add(CUMULATIVE, (cost.max(0.0) - width > 1e-9 * cost.abs()).into());
+                losses.add(
+                    CUMULATIVE,
+                    (cost.max(0.0) - width > 1e-9 * cost.abs()).into(),
+                );
                 *next += width;
                 (left, width)
             }
@@ -160,21 +219,57 @@ fn draw(
         0.0 => String::new(),
         total => format!(" ({} %)", fixed(100.0 * cost / total, 2)),
     };
-    let calls = call.calls.map_or_else(String::new, |calls| format!(", {}", many(calls, "call")));
-    let all = format!("{} {unit}{}", shortest(call.cumulative), share(call.cumulative));
-    let own = format!("{} {unit}{}", shortest(call.exclusive), share(call.exclusive));
+    let calls = call
+        .calls
+        .map_or_else(String::new, |calls| format!(", {}", many(calls, "call")));
+    let all = format!(
+        "{} {unit}{}",
+        shortest(call.cumulative),
+        share(call.cumulative)
+    );
+    let own = format!(
+        "{} {unit}{}",
+        shortest(call.exclusive),
+        share(call.exclusive)
+    );
     let title = format!("{}: in all {all}, own {own}{calls}", place(function));
-    write!(out, "<g><title>{}</title><rect x=\"{}\" y=\"{top}\"", escaped(&title), shortest(x))?;
-    write!(out, " width=\"{}\" height=\"{}\" fill=\"{}\"/>", shortest(width), LEVEL - 1, colour(function))?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the width")]
+    write!(
+        out,
+        "<g><title>{}</title><rect x=\"{}\" y=\"{top}\"",
+        escaped(&title),
+        shortest(x)
+    )?;
+    write!(
+        out,
+        " width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+        shortest(width),
+        LEVEL - 1,
+        colour(function)
+    )?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and the width"
+    )]
     let letters = ((width - 6.0).max(0.0) / LETTER) as usize;
     if letters >= 3 {
         let name = if function.name.chars().count() <= letters {
             function.name.clone()
         } else {
-            function.name.chars().take(letters - 1).chain(['…']).collect()
+            function
+                .name
+                .chars()
+                .take(letters - 1)
+                .chain(['…'])
+                .collect()
         };
-        write!(out, "<text x=\"{}\" y=\"{}\">{}</text>", shortest(x + 3.0), top + 12, escaped(&name))?;
+        write!(
+            out,
+            "<text x=\"{}\" y=\"{}\">{}</text>",
+            shortest(x + 3.0),
+            top + 12,
+            escaped(&name)
+        )?;
     }
     Ok(writeln!(out, "</g>")?)
 }
@@ -183,14 +278,23 @@ fn draw(
 fn colour(function: &crate::store::FunctionRow) -> String {
     let [module, name] = [&function.module, &function.name].map(|text| {
         // FNV-1a: the same everywhere, for ever.
-        text.bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
     });
     let shade = |bits: u64, from: u64, to: u64| from + (bits >> 32) % (to - from + 1);
-    format!("#{:02x}{:02x}{:02x}", shade(name, 215, 255), shade(module ^ name >> 7, 120, 215), shade(module, 40, 110))
+    format!(
+        "#{:02x}{:02x}{:02x}",
+        shade(name, 215, 255),
+        shade(module ^ name >> 7, 120, 215),
+        shade(module, 40, 110)
+    )
 }
 
 /// Text of XML.
 fn escaped(text: &str) -> String {
-    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    printable(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }

@@ -25,9 +25,9 @@ use hashbrown::HashMap;
 
 use super::common::stacks::{CUMULATIVE, SIBLINGS, Stacks};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINES, METRIC,
-    METRICS, NAMES, NEGATIVE, PLACES, RAW_NAMES, RECORDED, SAME_NAME, TITLE, TOTALS, has_place, lose_calls, lose_facts,
-    lose_kinds, lose_metric, lose_total, whole,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS,
+    LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES, RAW_NAMES, RECORDED, SAME_NAME, TITLE,
+    TOTALS, has_place, lose_calls, lose_facts, lose_kinds, lose_metric, lose_total, whole,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
 use crate::store::FunctionRow;
@@ -71,7 +71,11 @@ pub const EXPORT: Export = Export {
     write,
 };
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     lose_metric(profile, losses);
     losses.add(TITLE, profile.run.title.is_some().into());
     lose_facts(profile, losses);
@@ -93,8 +97,19 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         losses.add(RAW_NAMES, (raw.is_some() && !is_raw).into());
         // Readers number those that are alike but for their raw names.
         let is_numbered = is_raw && !is_changed && function.place.0 == 0;
-        let is_placed = has_place(&FunctionRow { place: (function.place.0, 0), ..function.clone() });
-        losses.add(PLACES, (if is_numbered { is_placed } else { has_place(function) }).into());
+        let is_placed = has_place(&FunctionRow {
+            place: (function.place.0, 0),
+            ..function.clone()
+        });
+        losses.add(
+            PLACES,
+            (if is_numbered {
+                is_placed
+            } else {
+                has_place(function)
+            })
+            .into(),
+        );
         let written = written.unwrap_or(&function.name);
         let name = frame(written);
         losses.add(NAMES, (is_changed || matches!(name, Cow::Owned(_))).into());
@@ -130,14 +145,21 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         ends.push(stack.len());
         let cost = whole(call.exclusive, losses);
         is_free = cost == 0;
-        if is_free { Ok(()) } else { Ok(writeln!(out, "{stack} {cost}")?) }
+        if is_free {
+            Ok(())
+        } else {
+            Ok(writeln!(out, "{stack} {cost}")?)
+        }
     })?;
     if is_free {
         writeln!(out, "{stack} 0")?;
     }
     stacks.leave(0, losses);
     lose_total(&profile.metric, total, losses);
-    losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
+    losses.add(
+        ABSENT,
+        placed.iter().filter(|placed| !*placed).count() as u64,
+    );
     Ok(())
 }
 
@@ -149,7 +171,10 @@ fn frame(name: &str) -> Cow<'_, str> {
         ' ' => is_number(&name[at + 1..]),
         _ => character.is_control(),
     };
-    if !name.char_indices().any(|(at, character)| is_special(at, character)) {
+    if !name
+        .char_indices()
+        .any(|(at, character)| is_special(at, character))
+    {
         return name.into();
     }
     let mut text = String::with_capacity(name.len());
@@ -163,9 +188,11 @@ fn frame(name: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// Whether readers may take the end of a name for a number; nothing is one, as they pass over blanks.
+/// Whether readers may take the end of a name for a number; nothing is one, as they pass over
+/// blanks.
 fn is_number(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b' '))
+    text.bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b' '))
 }
 
 #[cfg(test)]

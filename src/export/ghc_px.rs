@@ -27,9 +27,9 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::stacks::{CUMULATIVE, Sums};
 use super::common::{
-    ABSENT, BACK_EDGES, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS,
-    NAMES, NEGATIVE, NO_NAME, PLACES, RAW_NAMES, RECORDED, TITLE, TOTALS, UNKNOWN, are_in_step, differ, lose_raw_names,
-    one_line, whole,
+    ABSENT, BACK_EDGES, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE,
+    LINES, METRIC, METRICS, NAMES, NEGATIVE, NO_NAME, PLACES, RAW_NAMES, RECORDED, TITLE, TOTALS,
+    UNKNOWN, are_in_step, differ, lose_raw_names, one_line, whole,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::cost_centres::{BUILT_IN, ROOT, number};
@@ -73,7 +73,11 @@ pub const EXPORT: Export = Export {
     write,
 };
 
-const APART: Loss = Loss { name: "apart", what: "whether stacks stand apart from those of the program", of: "nodes" };
+const APART: Loss = Loss {
+    name: "apart",
+    what: "whether stacks stand apart from those of the program",
+    of: "nodes",
+};
 
 /// Bytes of a word.
 const WORD: f64 = 8.0;
@@ -81,7 +85,11 @@ const WORD: f64 = 8.0;
 /// A tick of 1 ms, in ns.
 const MILLISECOND: f64 = 1e6;
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     let scales = Scales::of(profile, losses)?;
     let seen = Seen::of(profile, &scales, losses.export)?;
     let centres = Centres::of(profile, &seen, losses);
@@ -94,7 +102,9 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         scales.lose_totals([0.0; 2], losses);
         return Ok(());
     }
-    let total = told(profile, "TotalTicks").and_then(|text| text.parse().ok()).unwrap_or(seen.ticks);
+    let total = told(profile, "TotalTicks")
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(seen.ticks);
     write!(out, "5 {total}")?;
     let mut sums = Sums::default();
     let mut totals = [0.0; 2];
@@ -102,7 +112,10 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     let mut apart: Option<usize> = None;
     let mut is_below_root = false;
     each_stack(profile, &scales, losses, |stack, losses| {
-        let costs = stack.costs.iter().map(|cost| (Some(cost.cumulative), cost.exclusive));
+        let costs = stack
+            .costs
+            .iter()
+            .map(|cost| (Some(cost.cumulative), cost.exclusive));
         sums.enter(stack.depth, costs.collect(), losses);
         if stack.depth == 0 {
             is_below_root = centres.root == Some(stack.function);
@@ -111,14 +124,23 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
             return Ok(());
         }
         apart = apart.filter(|depth| stack.depth > *depth);
-        let is_apart = stack.depth < 2 && centres.is_built_in(&profile.functions[stack.function], is_below_root);
+        let is_apart = stack.depth < 2
+            && centres.is_built_in(&profile.functions[stack.function], is_below_root);
         apart = apart.or(is_apart.then_some(stack.depth));
         if apart.is_none() {
-            totals.iter_mut().zip(&stack.costs).for_each(|(total, cost)| *total += cost.exclusive);
+            totals
+                .iter_mut()
+                .zip(&stack.costs)
+                .for_each(|(total, cost)| *total += cost.exclusive);
         }
         losses.add(UNKNOWN, stack.entries.is_none().into());
         let [ticks, words] = stack.costs.map(|cost| whole(cost.exclusive, losses));
-        write!(out, " 1 {} {} {ticks} {words}", stack.number, stack.entries.unwrap_or(0))?;
+        write!(
+            out,
+            " 1 {} {} {ticks} {words}",
+            stack.number,
+            stack.entries.unwrap_or(0)
+        )?;
         Ok(())
     })?;
     sums.leave(0, losses);
@@ -128,13 +150,21 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
 
 /// What a run says of itself, by name.
 fn told<'p>(profile: &'p Profile<'_>, name: &str) -> Option<&'p str> {
-    profile.told.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+    profile
+        .told
+        .iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, text)| text.as_str())
 }
 
 /// When the run was recorded, as it may stand between quotes.
 fn stamp<'p>(profile: &'p Profile<'_>) -> Cow<'p, str> {
     let stamp = one_line(told(profile, "recorded_at").unwrap_or_default());
-    if stamp.contains('"') { stamp.replace('"', "'").into() } else { stamp }
+    if stamp.contains('"') {
+        stamp.replace('"', "'").into()
+    } else {
+        stamp
+    }
 }
 
 /// Counts what the log does not hold of the run as a whole.
@@ -149,7 +179,10 @@ fn lose_facts(profile: &Profile<'_>, scales: &Scales, losses: &mut Losses) {
         "TotalTicks" => text.parse::<u64>().is_ok(),
         _ => false,
     };
-    let facts = profile.told.iter().filter(|(name, text)| !is_held(name, text));
+    let facts = profile
+        .told
+        .iter()
+        .filter(|(name, text)| !is_held(name, text));
     losses.add(FACTS, facts.count() as u64);
 }
 
@@ -167,40 +200,65 @@ impl Scales {
     fn of(profile: &Profile<'_>, losses: &mut Losses) -> Result<Self, ExportError> {
         let all = profile.database.metrics(profile.run.run_id)?;
         let metrics = || std::iter::once(&profile.metric).chain(&profile.metrics);
-        let named = |name: &str, unit: &str| metrics().find(|metric| metric.name == name && metric.unit == unit);
+        let named = |name: &str, unit: &str| {
+            metrics().find(|metric| metric.name == name && metric.unit == unit)
+        };
         let of = |unit: &str| metrics().find(|metric| metric.unit == unit);
         // The log has time and ticks, whichever of them is asked for.
-        let asked = |metric: &MetricInfo| metrics().any(|known| known.metric_id == metric.metric_id);
-        let time = all.iter().find(|metric| metric.name == "time" && metric.unit == "ns");
-        let counts = || all.iter().filter(|metric| metric.unit == "count" && !metric.timer_readings);
-        let pairs = time.into_iter().flat_map(|time| counts().map(move |ticks| (time, ticks)));
+        let asked =
+            |metric: &MetricInfo| metrics().any(|known| known.metric_id == metric.metric_id);
+        let time = all
+            .iter()
+            .find(|metric| metric.name == "time" && metric.unit == "ns");
+        let counts = || {
+            all.iter()
+                .filter(|metric| metric.unit == "count" && !metric.timer_readings)
+        };
+        let pairs = time
+            .into_iter()
+            .flat_map(|time| counts().map(move |ticks| (time, ticks)));
         let mut known = None;
         for (time, ticks) in pairs.filter(|(time, ticks)| asked(time) || asked(ticks)) {
-            let interval = if known.is_none() { interval(profile, time, ticks)? } else { None };
+            let interval = if known.is_none() {
+                interval(profile, time, ticks)?
+            } else {
+                None
+            };
             known = known.or(interval.map(|interval| (interval, ticks.clone())));
         }
         // The metrics that readers find again.
         let (interval, ticks, mut kept) = match (known, of("ns"), of("count")) {
             (Some((interval, ticks)), ..) => (interval, Some((ticks, 1.0)), 2),
-            (None, _, Some(count)) if profile.metric.unit == "count" => (1, Some((count.clone(), 1.0)), 1),
+            (None, _, Some(count)) if profile.metric.unit == "count" => {
+                (1, Some((count.clone(), 1.0)), 1)
+            }
             (None, Some(time), _) => (1, Some((time.clone(), MILLISECOND)), 1),
             (None, None, count) => (1, count.cloned().map(|count| (count, 1.0)), 1),
         };
         let bytes = named("alloc", "bytes").or_else(|| of("bytes"));
         let names = [("time", "ns"), ("ticks", "count"), ("alloc", "bytes")];
         let clock = ticks.iter().map(|(metric, _)| metric);
-        let renamed =
-            clock.chain(bytes).filter(|metric| !names.contains(&(metric.name.as_str(), metric.unit.as_str())));
+        let renamed = clock
+            .chain(bytes)
+            .filter(|metric| !names.contains(&(metric.name.as_str(), metric.unit.as_str())));
         losses.add(METRIC, renamed.count() as u64);
         // Time is as many ticks.
         let time = time.filter(|_| kept == 2).into_iter();
-        let written = ticks.iter().map(|(metric, _)| metric).chain(bytes).chain(time);
+        let written = ticks
+            .iter()
+            .map(|(metric, _)| metric)
+            .chain(bytes)
+            .chain(time);
         losses.written = Some(written.map(|metric| metric.metric_id).collect());
         let clocks = if ticks.is_some() { kept as u64 } else { 0 };
         kept = if ticks.is_some() { kept } else { 0 } + usize::from(bytes.is_some());
         losses.add(METRICS, all.len().saturating_sub(kept) as u64);
         let words = bytes.map(|bytes| (bytes.clone(), WORD));
-        Ok(Self { interval, clocks, metrics: [ticks, words] })
+        Ok(Self {
+            interval,
+            clocks,
+            metrics: [ticks, words],
+        })
     }
 }
 
@@ -208,17 +266,28 @@ impl Scales {
     /// Counts totals that are not those of the ticks and words that are written.
     fn lose_totals(&self, totals: [f64; 2], losses: &mut Losses) {
         for ((metric, total), count) in self.metrics.iter().zip(totals).zip([self.clocks, 1]) {
-            let differs = metric.as_ref().is_some_and(|(metric, unit)| differ(metric.total, total * unit));
+            let differs = metric
+                .as_ref()
+                .is_some_and(|(metric, unit)| differ(metric.total, total * unit));
             losses.add(TOTALS, if differs { count } else { 0 });
         }
     }
 }
 
 /// Whole milliseconds of a tick, if times are so many for each.
-fn interval(profile: &Profile<'_>, time: &MetricInfo, ticks: &MetricInfo) -> Result<Option<u64>, ExportError> {
-    let said = told(profile, "TickInterval").and_then(|text| text.strip_suffix(" ms")?.parse().ok());
+fn interval(
+    profile: &Profile<'_>,
+    time: &MetricInfo,
+    ticks: &MetricInfo,
+) -> Result<Option<u64>, ExportError> {
+    let said =
+        told(profile, "TickInterval").and_then(|text| text.strip_suffix(" ms")?.parse().ok());
     let found = (time.total / ticks.total / MILLISECOND).round();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1, and saturating")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at least 1, and saturating"
+    )]
     let found = (found >= 1.0).then_some(found as u64);
     // Where no time has passed, every interval will do.
     let any = (time.total == 0.0 && ticks.total == 0.0).then_some(1);
@@ -272,23 +341,37 @@ fn each_stack(
     // For each open node, how many of those above it and itself are no lines.
     let mut levels: Vec<usize> = Vec::new();
     let mut number = 0;
-    profile.database.each_node_in(profile.run.run_id, &metrics, |rows| {
-        let [node, ..] = rows else { return Ok(()) };
-        number += 1;
-        levels.truncate(node.depth);
-        let depth = levels.last().copied().unwrap_or(0);
-        levels.push(depth + usize::from(node.line.is_none()));
-        if node.line.is_some() {
-            return Ok(());
-        }
-        let mut costs = [Costs::default(); 2];
-        for ((at, _, unit), row) in known.iter().zip(rows) {
-            let cumulative = row.cumulative.unwrap_or(row.exclusive);
-            costs[*at] = Costs { exclusive: row.exclusive / unit, cumulative: cumulative / unit };
-        }
-        let function = profile.function(node.function_id)?;
-        each(Stack { number, depth, function, entries: node.calls, costs }, losses)
-    })
+    profile
+        .database
+        .each_node_in(profile.run.run_id, &metrics, |rows| {
+            let [node, ..] = rows else { return Ok(()) };
+            number += 1;
+            levels.truncate(node.depth);
+            let depth = levels.last().copied().unwrap_or(0);
+            levels.push(depth + usize::from(node.line.is_none()));
+            if node.line.is_some() {
+                return Ok(());
+            }
+            let mut costs = [Costs::default(); 2];
+            for ((at, _, unit), row) in known.iter().zip(rows) {
+                let cumulative = row.cumulative.unwrap_or(row.exclusive);
+                costs[*at] = Costs {
+                    exclusive: row.exclusive / unit,
+                    cumulative: cumulative / unit,
+                };
+            }
+            let function = profile.function(node.function_id)?;
+            each(
+                Stack {
+                    number,
+                    depth,
+                    function,
+                    entries: node.calls,
+                    costs,
+                },
+                losses,
+            )
+        })
 }
 
 /// What a look at all stacks says, before anything is written.
@@ -306,10 +389,20 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(profile: &Profile<'_>, scales: &Scales, export: &'static Export) -> Result<Self, ExportError> {
+    fn of(
+        profile: &Profile<'_>,
+        scales: &Scales,
+        export: &'static Export,
+    ) -> Result<Self, ExportError> {
         let first = vec![None; profile.functions.len()];
         let is_sampled = told(profile, "TotalTicks").is_some();
-        let mut seen = Self { first, program: None, ticks: 0, is_sampled, is_undeclared: false };
+        let mut seen = Self {
+            first,
+            program: None,
+            ticks: 0,
+            is_sampled,
+            is_undeclared: false,
+        };
         let root = root(profile);
         let mut is_apart = false;
         // What gets lost is counted where it is written.
@@ -324,8 +417,10 @@ impl Seen {
             }
             let [ticks, _] = stack.costs.map(|cost| whole(cost.exclusive, losses));
             seen.ticks = seen.ticks.saturating_add(ticks);
-            seen.is_sampled |= stack.entries.is_some() || stack.costs.iter().any(|cost| cost.exclusive != 0.0);
-            seen.is_undeclared |= is_apart && undeclared(&profile.functions[stack.function]).is_some();
+            seen.is_sampled |=
+                stack.entries.is_some() || stack.costs.iter().any(|cost| cost.exclusive != 0.0);
+            seen.is_undeclared |=
+                is_apart && undeclared(&profile.functions[stack.function]).is_some();
             Ok(())
         })?;
         Ok(seen)
@@ -335,7 +430,9 @@ impl Seen {
 /// The root below which GHC's own stacks stand, if it costs nothing itself.
 fn root(profile: &Profile<'_>) -> Option<usize> {
     let is_root = |function: &FunctionRow| {
-        function.kind == Kind::Root && function.name == ROOT && function.exclusive.is_none_or(|cost| cost == 0.0)
+        function.kind == Kind::Root
+            && function.name == ROOT
+            && function.exclusive.is_none_or(|cost| cost == 0.0)
     };
     profile.functions.iter().position(is_root)
 }
@@ -348,7 +445,8 @@ fn undeclared(function: &FunctionRow) -> Option<u64> {
 
 /// The cost centres of the log.
 struct Centres<'p> {
-    /// By the place in [`Profile::functions`]: the number of its centre; 0 without a place in the tree.
+    /// By the place in [`Profile::functions`]: the number of its centre; 0 without a place in the
+    /// tree.
     numbers: Vec<u64>,
     /// Numbers, labels and modules of those that are declared, in the order of their numbers.
     declared: Vec<(u64, Cow<'p, str>, Cow<'p, str>)>,
@@ -363,18 +461,29 @@ impl<'p> Centres<'p> {
         let mut numbers = vec![0; functions.len()];
         let mut taken = HashSet::new();
         for (function, own) in functions.iter().zip(&mut numbers) {
-            if let Some(number) = undeclared(function).filter(|number| *number > 0 && taken.insert(*number)) {
+            if let Some(number) =
+                undeclared(function).filter(|number| *number > 0 && taken.insert(*number))
+            {
                 *own = number;
             }
         }
-        // GHC's own centres are known by numbers above all that are declared; others must not be taken for these.
-        let mut next =
-            if seen.is_undeclared { 1 } else { taken.iter().max().map_or(1, |largest| largest.saturating_add(1)) };
+        // GHC's own centres are known by numbers above all that are declared; others must not be
+        // taken for these.
+        let mut next = if seen.is_undeclared {
+            1
+        } else {
+            taken
+                .iter()
+                .max()
+                .map_or(1, |largest| largest.saturating_add(1))
+        };
         // Readers tell those of one name apart in the order of their numbers.
         let mut firsts = HashMap::new();
         let mut order = Vec::with_capacity(functions.len());
         for (at, function) in functions.iter().enumerate() {
-            let first = *firsts.entry((&function.name, &function.module)).or_insert(at);
+            let first = *firsts
+                .entry((&function.name, &function.module))
+                .or_insert(at);
             order.push((first, function.place, at));
         }
         order.sort_unstable();
@@ -393,13 +502,19 @@ impl<'p> Centres<'p> {
             let is_named = label == function.name && module == function.module;
             losses.add(NAMES, (!is_named).into());
             let is_declared = numbers[at] == 0;
-            let kind =
-                if !is_declared || BUILT_IN.contains(&(&*label, &*module)) { Kind::Pseudo } else { Kind::Function };
+            let kind = if !is_declared || BUILT_IN.contains(&(&*label, &*module)) {
+                Kind::Pseudo
+            } else {
+                Kind::Function
+            };
             losses.add(KINDS, (kind != function.kind).into());
             let count = alike.entry((label.clone(), module.clone())).or_default();
             *count += 1;
             let place = (0, if *count > 1 { *count } else { 0 });
-            losses.add(PLACES, (!function.file.is_empty() || function.place != place).into());
+            losses.add(
+                PLACES,
+                (!function.file.is_empty() || function.place != place).into(),
+            );
             if is_declared {
                 while !taken.insert(next) {
                     next += 1;
@@ -408,11 +523,15 @@ impl<'p> Centres<'p> {
                 declared.push((next, label, module));
             }
         }
-        Self { numbers, declared, root }
+        Self {
+            numbers,
+            declared,
+            root,
+        }
     }
 
-    /// Whether readers know a function for one of GHC's own where it stands at or below a root; those that GHC has not
-    /// declared, by numbers above all that are declared.
+    /// Whether readers know a function for one of GHC's own where it stands at or below a root;
+    /// those that GHC has not declared, by numbers above all that are declared.
     fn is_built_in(&self, function: &FunctionRow, is_apart: bool) -> bool {
         BUILT_IN.contains(&(function.name.as_str(), function.module.as_str()))
             || (is_apart && !self.declared.is_empty() && undeclared(function).is_some())
@@ -429,10 +548,21 @@ impl<'p> Centres<'p> {
 
 /// Label and module as they may stand in quotes. Readers look for the last `" "`.
 fn names(function: &FunctionRow) -> (Cow<'_, str>, Cow<'_, str>) {
-    let label = if function.name.is_empty() { NO_NAME.into() } else { one_line(&function.name) };
+    let label = if function.name.is_empty() {
+        NO_NAME.into()
+    } else {
+        one_line(&function.name)
+    };
     let module = one_line(&function.module);
     let is_misread = module.starts_with(" \"") || module.contains("\" \"");
-    (label, if is_misread { module.replace('"', "'").into() } else { module })
+    (
+        label,
+        if is_misread {
+            module.replace('"', "'").into()
+        } else {
+            module
+        },
+    )
 }
 
 /// Declares the stacks, and then the back edges.
@@ -445,49 +575,60 @@ fn declare(
 ) -> Result<(), ExportError> {
     // GHC's own stacks hang below the root of the program, which must have been declared before.
     let root = centres.root.and_then(|root| seen.first[root]);
-    for declares_apart in [false, true].into_iter().take(1 + usize::from(root.is_some())) {
+    for declares_apart in [false, true]
+        .into_iter()
+        .take(1 + usize::from(root.is_some()))
+    {
         let mut is_apart = false;
-        profile.database.each_node_backwards(profile.run.run_id, |stack| {
-            if stack.depth == 0 && !stack.is_line {
-                is_apart = root == Some(stack.number);
-            }
-            losses.add(LINES, (stack.is_line && !declares_apart).into());
-            if stack.is_line || is_apart != declares_apart || root == Some(stack.number) {
-                return Ok(());
-            }
-            let function = profile.function(stack.function_id)?;
-            let was_apart = root.is_some() && stack.parent == root;
-            let known = &profile.functions[function];
-            let is_known = centres.is_built_in(known, was_apart);
-            losses.add(APART, ((is_known && stack.depth < 2) != was_apart).into());
-            let (number, centre) = (stack.number, centres.numbers[function]);
-            match if was_apart { seen.program } else { stack.parent } {
-                None => writeln!(out, "2 {number} 1 {centre}")?,
-                Some(parent) => writeln!(out, "2 {number} 2 {centre} {parent}")?,
-            }
-            Ok::<_, ExportError>(())
-        })?;
+        profile
+            .database
+            .each_node_backwards(profile.run.run_id, |stack| {
+                if stack.depth == 0 && !stack.is_line {
+                    is_apart = root == Some(stack.number);
+                }
+                losses.add(LINES, (stack.is_line && !declares_apart).into());
+                if stack.is_line || is_apart != declares_apart || root == Some(stack.number) {
+                    return Ok(());
+                }
+                let function = profile.function(stack.function_id)?;
+                let was_apart = root.is_some() && stack.parent == root;
+                let known = &profile.functions[function];
+                let is_known = centres.is_built_in(known, was_apart);
+                losses.add(APART, ((is_known && stack.depth < 2) != was_apart).into());
+                let (number, centre) = (stack.number, centres.numbers[function]);
+                match if was_apart {
+                    seen.program
+                } else {
+                    stack.parent
+                } {
+                    None => writeln!(out, "2 {number} 1 {centre}")?,
+                    Some(parent) => writeln!(out, "2 {number} 2 {centre} {parent}")?,
+                }
+                Ok::<_, ExportError>(())
+            })?;
     }
     let metrics = [profile.metric.metric_id];
     let stack = |function_id: i64| {
         let function = profile.function(function_id)?;
         Ok::<_, ExportError>(seen.first[function].filter(|_| centres.root != Some(function)))
     };
-    profile.database.each_edge(profile.run.run_id, &metrics, |rows| {
-        let [edge, ..] = rows else { return Ok(()) };
-        if !edge.is_back {
-            return Ok(());
-        }
-        let caller = edge.caller_id.map(stack).transpose()?;
-        let Some(callee) = stack(edge.callee_id)?.filter(|_| caller != Some(None)) else {
-            losses.add(BACK_EDGES, 1);
-            return Ok(());
-        };
-        let centre = centres.numbers[profile.function(edge.callee_id)?];
-        match caller.flatten() {
-            None => writeln!(out, "2 {callee} 1 {centre}")?,
-            Some(caller) => writeln!(out, "2 {callee} 2 {centre} {caller}")?,
-        }
-        Ok(())
-    })
+    profile
+        .database
+        .each_edge(profile.run.run_id, &metrics, |rows| {
+            let [edge, ..] = rows else { return Ok(()) };
+            if !edge.is_back {
+                return Ok(());
+            }
+            let caller = edge.caller_id.map(stack).transpose()?;
+            let Some(callee) = stack(edge.callee_id)?.filter(|_| caller != Some(None)) else {
+                losses.add(BACK_EDGES, 1);
+                return Ok(());
+            };
+            let centre = centres.numbers[profile.function(edge.callee_id)?];
+            match caller.flatten() {
+                None => writeln!(out, "2 {callee} 1 {centre}")?,
+                Some(caller) => writeln!(out, "2 {callee} 2 {centre} {caller}")?,
+            }
+            Ok(())
+        })
 }

@@ -21,9 +21,9 @@ use std::io::Write;
 use hashbrown::HashMap;
 
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINES, METRIC, METRICS, NAMES,
-    NEGATIVE, PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN, lose_calls, lose_facts, lose_metric,
-    lose_raw_names, lose_total, one_line, whole,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINES,
+    METRIC, METRICS, NAMES, NEGATIVE, PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS, UNKNOWN,
+    lose_calls, lose_facts, lose_metric, lose_raw_names, lose_total, one_line, whole,
 };
 use super::{Call, Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::events::Kind;
@@ -71,8 +71,11 @@ const CALL_COUNTS: Loss = Loss {
     of: "functions",
 };
 
-const EXCLUSIVE: Loss =
-    Loss { name: "exclusive", what: "own cost of places, where it is not what was called leaves", of: "nodes" };
+const EXCLUSIVE: Loss = Loss {
+    name: "exclusive",
+    what: "own cost of places, where it is not what was called leaves",
+    of: "nodes",
+};
 
 /// The largest number that the file may hold.
 const LARGEST: u64 = (1 << 63) - 1;
@@ -80,12 +83,26 @@ const LARGEST: u64 = (1 << 63) - 1;
 /// What rounding may make of a difference, as a part of the whole.
 const ROUNDING: f64 = 1e-9;
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     lose_facts(profile, losses);
     lose_metric(profile, losses);
     let title = one_line(profile.run.title.as_deref().unwrap_or_default());
-    let read_back = profile.run.title.is_none() || (!title.is_empty() && title.trim_matches(' ') == title);
-    losses.add(TITLE, (!read_back || profile.run.title.as_deref().is_some_and(|given| given != title)).into());
+    let read_back =
+        profile.run.title.is_none() || (!title.is_empty() && title.trim_matches(' ') == title);
+    losses.add(
+        TITLE,
+        (!read_back
+            || profile
+                .run
+                .title
+                .as_deref()
+                .is_some_and(|given| given != title))
+        .into(),
+    );
     let blank = if title.is_empty() { "" } else { " " };
     line(out, &format!("LispWorks Profiler Tree:{blank}{title}"))?;
     let mut names = Names::new(profile, losses);
@@ -111,7 +128,10 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         let name = names.place(profile, &call, losses);
         let count = held(whole(call.cumulative, losses), losses);
         let [calls, seen, top] = name.figures;
-        line(out, &format!("{}|{count}|{calls}|{seen}|{top}|{}", call.depth, name.text))
+        line(
+            out,
+            &format!("{}|{count}|{calls}|{seen}|{top}|{}", call.depth, name.text),
+        )
     })?;
     close(&mut open, 0, losses);
     lose_total(&profile.metric, total + f64::max(root, below), losses);
@@ -142,7 +162,9 @@ struct Open {
 /// Closes calls until so many are open.
 fn close(open: &mut Vec<Open>, depth: usize, losses: &mut Losses) {
     while open.len() > depth {
-        let Some(Open { call, called }) = open.pop() else { return };
+        let Some(Open { call, called }) = open.pop() else {
+            return;
+        };
         let left = (call.cumulative - called).max(0.0);
         let differs = (left - call.exclusive).abs() > ROUNDING * call.cumulative.abs();
         losses.add(EXCLUSIVE, differs.into());
@@ -152,7 +174,8 @@ fn close(open: &mut Vec<Open>, depth: usize, losses: &mut Losses) {
 /// What the names stand for.
 struct Names {
     names: Vec<Name>,
-    /// By the place in [`Profile::functions`]: the place of its name, and whether a place in the tree has it.
+    /// By the place in [`Profile::functions`]: the place of its name, and whether a place in the
+    /// tree has it.
     functions: Vec<(usize, bool)>,
 }
 
@@ -175,11 +198,17 @@ impl Names {
                 text = format!("\"{text}\"");
             }
             losses.add(NAMES, (text != function.name).into());
-            let has_place = !function.module.is_empty() || !function.file.is_empty() || function.place != (0, 0);
+            let has_place = !function.module.is_empty()
+                || !function.file.is_empty()
+                || function.place != (0, 0);
             losses.add(PLACES, has_place.into());
             let at = *index.entry(text.clone()).or_insert(names.len());
             if at == names.len() {
-                names.push(Name { text, figures: [0; 3], kind: None });
+                names.push(Name {
+                    text,
+                    figures: [0; 3],
+                    kind: None,
+                });
             } else {
                 losses.add(SAME_NAME, 1);
             }
@@ -187,14 +216,21 @@ impl Names {
                 losses.add(UNKNOWN, cost.is_none().into());
                 whole(cost.unwrap_or(0.0), losses)
             };
-            let own = [function.calls.unwrap_or(0), figure(function.seen), figure(function.exclusive)];
+            let own = [
+                function.calls.unwrap_or(0),
+                figure(function.seen),
+                figure(function.exclusive),
+            ];
             for (sum, own) in names[at].figures.iter_mut().zip(own) {
                 *sum = held(sum.saturating_add(own), losses);
             }
             functions.push((at, false));
         }
         let counts_calls = names.iter().any(|name| name.figures[0] > 0);
-        let other = profile.functions.iter().filter(|function| function.calls.is_some() != counts_calls);
+        let other = profile
+            .functions
+            .iter()
+            .filter(|function| function.calls.is_some() != counts_calls);
         losses.add(CALL_COUNTS, other.count() as u64);
         Self { names, functions }
     }
@@ -210,7 +246,10 @@ impl Names {
             _ => Kind::Pseudo,
         });
         if !*known {
-            losses.add(KINDS, (kind != profile.functions[call.function].kind).into());
+            losses.add(
+                KINDS,
+                (kind != profile.functions[call.function].kind).into(),
+            );
             *known = true;
         }
         name

@@ -48,7 +48,8 @@ pub const EXPORTS: &[&Export] = &[
 /// A file format that runs can be written in.
 #[derive(Debug)]
 pub struct Export {
-    /// Its name on the command line, and that of its file. Where it is an input format as well, the same name.
+    /// Its name on the command line, and that of its file. Where it is an input format as well, the
+    /// same name.
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
@@ -162,8 +163,8 @@ impl Export {
     /// Writes a run; says what got lost.
     ///
     /// # Errors
-    /// When the run does not know enough or has no such metric, or the format no such layout or option; when the database
-    /// fails, or the output.
+    /// When the run does not know enough or has no such metric, or the format no such layout or
+    /// option; when the database fails, or the output.
     pub fn write(
         &'static self,
         database: &Database,
@@ -173,13 +174,20 @@ impl Export {
     ) -> Result<Losses, ExportError> {
         let layout = self.layout(request.layout.as_deref())?;
         if let Some(name) = request.options.foreign(self.options) {
-            return Err(ReportError::Usage(format!("--{name} is no option of the format {}", self.name)).into());
+            return Err(ReportError::Usage(format!(
+                "--{name} is no option of the format {}",
+                self.name
+            ))
+            .into());
         }
         self.refuse(run)?;
         let profile = Profile::open(self, database, run, request)?;
         let profile = Profile { layout, ..profile };
         let mut losses = Losses::new(self);
-        let bound = Bound { most: request.max_size.unwrap_or(MOST_BYTES), tell: request.tell.unwrap_or(|_| ()) };
+        let bound = Bound {
+            most: request.max_size.unwrap_or(MOST_BYTES),
+            tell: request.tell.unwrap_or(|_| ()),
+        };
         let mut again = |out: &mut dyn Write| (self.write)(&profile, &mut Losses::new(self), out);
         let write = |out: &mut dyn Write| (self.write)(&profile, &mut losses, out);
         match self.packing {
@@ -209,8 +217,16 @@ impl Export {
         if self.holds(&run.fidelity) {
             return Ok(());
         }
-        let known = if run.fidelity == "flat" { "totals only" } else { "who called whom, but no paths" };
-        let wanted = if self.needs == Needs::Edges { "who called whom" } else { "paths" };
+        let known = if run.fidelity == "flat" {
+            "totals only"
+        } else {
+            "who called whom, but no paths"
+        };
+        let wanted = if self.needs == Needs::Edges {
+            "who called whom"
+        } else {
+            "paths"
+        };
         Err(ReportError::NothingSelected(format!(
             "{} holds {wanted}, and run {} knows {known}: `profdb report data --format csv` writes what there is",
             self.name, run.run_id
@@ -220,7 +236,11 @@ impl Export {
     /// The layout of this name; without a name, it is left to the format.
     fn layout(&self, name: Option<&str>) -> Result<Option<Layout>, ReportError> {
         let Some(name) = name else { return Ok(None) };
-        let found = self.layouts.iter().find(|layout| layout.name == name).copied();
+        let found = self
+            .layouts
+            .iter()
+            .find(|layout| layout.name == name)
+            .copied();
         found.map(Some).ok_or_else(|| {
             let names: Vec<_> = self.layouts.iter().map(|layout| layout.name).collect();
             let known = if names.is_empty() {
@@ -244,7 +264,11 @@ pub struct Losses {
 
 impl Losses {
     fn new(export: &'static Export) -> Self {
-        Self { export, counts: vec![0; export.losses.len()], written: None }
+        Self {
+            export,
+            counts: vec![0; export.losses.len()],
+            written: None,
+        }
     }
 
     /// Counts something that was lost.
@@ -255,7 +279,12 @@ impl Losses {
 
     /// What was lost, and how much of it, in the order in which the format declares it.
     pub fn each(&self) -> impl Iterator<Item = (Loss, u64)> {
-        let all = self.export.losses.iter().copied().zip(self.counts.iter().copied());
+        let all = self
+            .export
+            .losses
+            .iter()
+            .copied()
+            .zip(self.counts.iter().copied());
         all.filter(|(_, count)| *count > 0)
     }
 
@@ -265,7 +294,8 @@ impl Losses {
         let lost = self.each().map(|(Loss { name, what, of }, count)| {
             serde_json::json!({"name": name, "what": what, "of": of, "count": count})
         });
-        let report = serde_json::json!({"format": self.export.name, "lost": lost.collect::<Vec<_>>()});
+        let report =
+            serde_json::json!({"format": self.export.name, "lost": lost.collect::<Vec<_>>()});
         format!("{report:#}\n")
     }
 }
@@ -320,17 +350,34 @@ struct Call {
 }
 
 impl<'d> Profile<'d> {
-    /// Counts functions whose costs or number of calls are not what their places add up to: the file itself says so.
+    /// Counts functions whose costs or number of calls are not what their places add up to: the
+    /// file itself says so.
     fn lose_recorded(&self, losses: &mut Losses) -> Result<(), ExportError> {
-        let of_functions = [common::RECORDED, common::FUNCTION_COSTS, common::FUNCTION_CALLS];
-        let holds = losses.export.losses.iter().any(|loss| of_functions.contains(loss));
+        let of_functions = [
+            common::RECORDED,
+            common::FUNCTION_COSTS,
+            common::FUNCTION_CALLS,
+        ];
+        let holds = losses
+            .export
+            .losses
+            .iter()
+            .any(|loss| of_functions.contains(loss));
         let is_open = self.run.fidelity == "tree" && holds;
-        let metrics = losses.written.clone().unwrap_or_else(|| match losses.export.metrics {
-            Metrics::All => self.metric_ids(),
-            Metrics::One => vec![self.metric.metric_id],
-        });
+        let metrics = losses
+            .written
+            .clone()
+            .unwrap_or_else(|| match losses.export.metrics {
+                Metrics::All => self.metric_ids(),
+                Metrics::One => vec![self.metric.metric_id],
+            });
         let mut is_recorded = false;
-        for metric in self.database.metrics(self.run.run_id)?.iter().filter(|_| is_open) {
+        for metric in self
+            .database
+            .metrics(self.run.run_id)?
+            .iter()
+            .filter(|_| is_open)
+        {
             // Calls are with the default metric.
             is_recorded |= self.database.has_recorded(metric.metric_id)?;
         }
@@ -338,51 +385,73 @@ impl<'d> Profile<'d> {
             return Ok(());
         }
         let becomes_0 = losses.export.losses.contains(&common::UNKNOWN);
-        let none = Places { costs: vec![(0.0, 0.0); metrics.len()], calls: Some(0), open: 0 };
+        let none = Places {
+            costs: vec![(0.0, 0.0); metrics.len()],
+            calls: Some(0),
+            open: 0,
+        };
         let mut places = vec![none; self.functions.len()];
         // The functions that are open, and a line as none.
         let mut open: Vec<Option<usize>> = Vec::new();
-        self.database.each_node_in(self.run.run_id, &metrics, |rows| {
-            let node = &rows[0];
-            for closed in open.drain(node.depth.min(open.len())..).flatten() {
-                places[closed].open -= 1;
-            }
-            let function = self.function(node.function_id)?;
-            open.push(node.line.is_none().then_some(function));
-            if node.line.is_none() {
-                let places = &mut places[function];
-                let calls = node.calls.or(becomes_0.then_some(0));
-                places.calls = places.calls.zip(calls).map(|(sum, calls)| sum.saturating_add(calls));
-                for ((own, all), row) in places.costs.iter_mut().zip(rows) {
-                    *own += row.exclusive;
-                    *all += row.cumulative.filter(|_| places.open == 0).unwrap_or(0.0);
+        self.database
+            .each_node_in(self.run.run_id, &metrics, |rows| {
+                let node = &rows[0];
+                for closed in open.drain(node.depth.min(open.len())..).flatten() {
+                    places[closed].open -= 1;
                 }
-                places.open += 1;
-            }
-            Ok::<_, ExportError>(())
-        })?;
+                let function = self.function(node.function_id)?;
+                open.push(node.line.is_none().then_some(function));
+                if node.line.is_none() {
+                    let places = &mut places[function];
+                    let calls = node.calls.or(becomes_0.then_some(0));
+                    places.calls = places
+                        .calls
+                        .zip(calls)
+                        .map(|(sum, calls)| sum.saturating_add(calls));
+                    for ((own, all), row) in places.costs.iter_mut().zip(rows) {
+                        *own += row.exclusive;
+                        *all += row.cumulative.filter(|_| places.open == 0).unwrap_or(0.0);
+                    }
+                    places.open += 1;
+                }
+                Ok::<_, ExportError>(())
+            })?;
         let mut places = places.into_iter();
-        self.database.each_function(self.run.run_id, &metrics, |rows: &[FunctionRow]| {
-            let Some(Places { costs, calls, .. }) = places.next() else { return Ok(()) };
-            let is_other = |given: Option<f64>, found: f64| common::differ(given.unwrap_or(found), found);
-            let mut both = rows.iter().zip(&costs);
-            let owns = both.clone().any(|(row, (own, _))| is_other(row.exclusive, *own));
-            let alls = both.any(|(row, (_, all))| is_other(row.cumulative, *all));
-            let holds = rows[0].kind.is_container();
-            for (loss, is_lost) in [
-                (common::RECORDED, owns),
-                (common::FUNCTION_COSTS, alls && !holds),
-                (common::FUNCTION_CALLS, rows[0].calls.is_some() && rows[0].calls != calls && !holds),
-            ] {
-                if is_lost && losses.export.losses.contains(&loss) {
-                    losses.add(loss, 1);
+        self.database
+            .each_function(self.run.run_id, &metrics, |rows: &[FunctionRow]| {
+                let Some(Places { costs, calls, .. }) = places.next() else {
+                    return Ok(());
+                };
+                let is_other =
+                    |given: Option<f64>, found: f64| common::differ(given.unwrap_or(found), found);
+                let mut both = rows.iter().zip(&costs);
+                let owns = both
+                    .clone()
+                    .any(|(row, (own, _))| is_other(row.exclusive, *own));
+                let alls = both.any(|(row, (_, all))| is_other(row.cumulative, *all));
+                let holds = rows[0].kind.is_container();
+                for (loss, is_lost) in [
+                    (common::RECORDED, owns),
+                    (common::FUNCTION_COSTS, alls && !holds),
+                    (
+                        common::FUNCTION_CALLS,
+                        rows[0].calls.is_some() && rows[0].calls != calls && !holds,
+                    ),
+                ] {
+                    if is_lost && losses.export.losses.contains(&loss) {
+                        losses.add(loss, 1);
+                    }
                 }
-            }
-            Ok::<_, ExportError>(())
-        })
+                Ok::<_, ExportError>(())
+            })
     }
 
-    fn open(export: &Export, database: &'d Database, run: &RunInfo, request: &Request) -> Result<Self, ExportError> {
+    fn open(
+        export: &Export,
+        database: &'d Database,
+        run: &RunInfo,
+        request: &Request,
+    ) -> Result<Self, ExportError> {
         let all = database.metrics(run.run_id)?;
         let asked = request.metric.as_deref();
         let metric = report::choose_metric(&all, run, asked)?;
@@ -393,13 +462,26 @@ impl<'d> Profile<'d> {
         };
         let state = database.state(run.run_id)?;
         let number = |wanted: &str| {
-            let text = state.columns.iter().find(|(name, _)| name == wanted)?.1.as_deref()?;
+            let text = state
+                .columns
+                .iter()
+                .find(|(name, _)| name == wanted)?
+                .1
+                .as_deref()?;
             text.parse::<u64>().ok()
         };
-        let nodes = number("first_node").zip(number("last_node")).map_or(0, |(first, last)| last + 1 - first);
+        let nodes = number("first_node")
+            .zip(number("last_node"))
+            .map_or(0, |(first, last)| last + 1 - first);
         let of_run = ["tool_version", "command", "recorded_at", "timer_bias"];
-        let columns = state.columns.into_iter().filter(|(name, _)| of_run.contains(&name.as_str()));
-        let told: Vec<_> = columns.filter_map(|(name, text)| Some((name, text?))).chain(state.properties).collect();
+        let columns = state
+            .columns
+            .into_iter()
+            .filter(|(name, _)| of_run.contains(&name.as_str()));
+        let told: Vec<_> = columns
+            .filter_map(|(name, text)| Some((name, text?)))
+            .chain(state.properties)
+            .collect();
         Ok(Self {
             database,
             run: run.clone(),
@@ -419,8 +501,13 @@ impl<'d> Profile<'d> {
 
     /// The place of a function in [`functions`](Self::functions).
     fn function(&self, function_id: i64) -> Result<usize, StoreError> {
-        let found = self.functions.binary_search_by_key(&function_id, |known| known.function_id);
-        found.map_err(|_| self.database.inconsistent(format!("function {function_id} has no figures")))
+        let found = self
+            .functions
+            .binary_search_by_key(&function_id, |known| known.function_id);
+        found.map_err(|_| {
+            self.database
+                .inconsistent(format!("function {function_id} has no figures"))
+        })
     }
 
     /// The numbers of the metrics that are written.
@@ -428,23 +515,37 @@ impl<'d> Profile<'d> {
         self.metrics.iter().map(|metric| metric.metric_id).collect()
     }
 
-    /// Calls a function for every function of the run, in the order of [`functions`](Self::functions): a row for each metric.
-    fn each_function(&self, each: impl FnMut(&[FunctionRow]) -> Result<(), ExportError>) -> Result<(), ExportError> {
-        self.database.each_function(self.run.run_id, &self.metric_ids(), each)
+    /// Calls a function for every function of the run, in the order of
+    /// [`functions`](Self::functions): a row for each metric.
+    fn each_function(
+        &self,
+        each: impl FnMut(&[FunctionRow]) -> Result<(), ExportError>,
+    ) -> Result<(), ExportError> {
+        self.database
+            .each_function(self.run.run_id, &self.metric_ids(), each)
     }
 
     /// Calls a function for every line of a function, by function: a row for each metric.
-    fn each_line(&self, each: impl FnMut(&[LineRow]) -> Result<(), ExportError>) -> Result<(), ExportError> {
-        self.database.each_line(self.run.run_id, &self.metric_ids(), each)
+    fn each_line(
+        &self,
+        each: impl FnMut(&[LineRow]) -> Result<(), ExportError>,
+    ) -> Result<(), ExportError> {
+        self.database
+            .each_line(self.run.run_id, &self.metric_ids(), each)
     }
 
     /// Calls a function for every pair of caller and callee, by caller: a row for each metric.
-    fn each_edge(&self, each: impl FnMut(&[EdgeRow]) -> Result<(), ExportError>) -> Result<(), ExportError> {
-        self.database.each_edge(self.run.run_id, &self.metric_ids(), each)
+    fn each_edge(
+        &self,
+        each: impl FnMut(&[EdgeRow]) -> Result<(), ExportError>,
+    ) -> Result<(), ExportError> {
+        self.database
+            .each_edge(self.run.run_id, &self.metric_ids(), each)
     }
 
-    /// Calls a function for every place in the tree, callers first. Lines are passed over and counted: what they cost is in
-    /// their function's cost, and what they called counts as called by it.
+    /// Calls a function for every place in the tree, callers first. Lines are passed over and
+    /// counted: what they cost is in their function's cost, and what they called counts as called
+    /// by it.
     fn each_call(
         &self,
         losses: &mut Losses,
@@ -452,19 +553,26 @@ impl<'d> Profile<'d> {
     ) -> Result<(), ExportError> {
         // For each open node, how many of those above it and itself are no lines.
         let mut levels: Vec<usize> = Vec::new();
-        self.database.each_node(self.run.run_id, self.metric.metric_id, |node| {
-            levels.truncate(node.depth);
-            let above = levels.last().copied().unwrap_or(0);
-            if node.line.is_some() {
-                levels.push(above);
-                losses.add(common::LINES, 1);
-                return Ok(());
-            }
-            levels.push(above + 1);
-            let function = self.function(node.function_id)?;
-            let cumulative = node.cumulative.unwrap_or(node.exclusive);
-            let call = Call { depth: above, function, calls: node.calls, exclusive: node.exclusive, cumulative };
-            each(call, losses)
-        })
+        self.database
+            .each_node(self.run.run_id, self.metric.metric_id, |node| {
+                levels.truncate(node.depth);
+                let above = levels.last().copied().unwrap_or(0);
+                if node.line.is_some() {
+                    levels.push(above);
+                    losses.add(common::LINES, 1);
+                    return Ok(());
+                }
+                levels.push(above + 1);
+                let function = self.function(node.function_id)?;
+                let cumulative = node.cumulative.unwrap_or(node.exclusive);
+                let call = Call {
+                    depth: above,
+                    function,
+                    calls: node.calls,
+                    exclusive: node.exclusive,
+                    cumulative,
+                };
+                each(call, losses)
+            })
     }
 }

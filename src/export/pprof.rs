@@ -29,8 +29,8 @@ use super::common::protobuf::{Message, varint};
 use super::common::samples::{Frames, LINE_FILES, Place, Sample, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINE_ZERO,
-    LINES, METRICS, NAMES, RECORDED, SAME_NAME, TITLE, TOTALS,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS,
+    LARGE, LINE_ZERO, LINES, METRICS, NAMES, RECORDED, SAME_NAME, TITLE, TOTALS,
 };
 use super::{Export, ExportError, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::events::Kind;
@@ -73,14 +73,21 @@ pub const EXPORT: Export = Export {
     write,
 };
 
-const DEFINITION_COLUMNS: Loss =
-    Loss { name: "definition_columns", what: "column of definition of functions", of: "functions" };
+const DEFINITION_COLUMNS: Loss = Loss {
+    name: "definition_columns",
+    what: "column of definition of functions",
+    of: "functions",
+};
 
 /// Names that readers give to what has none.
 const NO_STACK: &str = "[no stack]";
 const UNKNOWN: &str = "[unknown]";
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     losses.add(METRICS, profile.other_metrics);
     losses.add(TITLE, profile.run.title.is_some().into());
     losses.add(BACK_EDGES, profile.back_edges);
@@ -88,7 +95,13 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     let mut texts = Texts::default();
     facts(profile, &mut texts, losses, out)?;
     let identity = |function: &FunctionRow| {
-        let FunctionRow { name, module, file, place: (line, _), .. } = function;
+        let FunctionRow {
+            name,
+            module,
+            file,
+            place: (line, _),
+            ..
+        } = function;
         (name.clone(), module.clone(), file.clone(), *line)
     };
     let mut frames = Frames::new(profile, identity);
@@ -98,10 +111,16 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
     };
     let mut stack = Locations::default();
     let no_stack: Vec<bool> = (0..profile.functions.len()).map(is_no_stack).collect();
-    each_sample(profile, &profile.metrics, &mut frames, losses, |one, places| {
-        let without = one.stack.len() == 1 && no_stack[places[one.stack[0]].function];
-        sample(profile, &mut texts, one, &mut stack, without, out)
-    })?;
+    each_sample(
+        profile,
+        &profile.metrics,
+        &mut frames,
+        losses,
+        |one, places| {
+            let without = one.stack.len() == 1 && no_stack[places[one.stack[0]].function];
+            sample(profile, &mut texts, one, &mut stack, without, out)
+        },
+    )?;
     tables(profile, &mut texts, &frames, losses, out)?;
     texts.write(out)
 }
@@ -163,11 +182,20 @@ fn facts<'p>(
     let mut message = Message::default();
     let mut held = 0;
     let mut default = "";
-    if profile.metrics.last().is_some_and(|last| last.metric_id != profile.metric.metric_id) {
+    if profile
+        .metrics
+        .last()
+        .is_some_and(|last| last.metric_id != profile.metric.metric_id)
+    {
         default = &profile.metric.name;
     }
     for (name, text) in &profile.told {
-        let number = || text.parse::<i64>().ok().filter(|number| *number != 0).map(i64::cast_unsigned);
+        let number = || {
+            text.parse::<i64>()
+                .ok()
+                .filter(|number| *number != 0)
+                .map(i64::cast_unsigned)
+        };
         held += u64::from(match name.as_str() {
             // Of the first mapping.
             "command" | "build_id" => true,
@@ -180,7 +208,9 @@ fn facts<'p>(
             "period" => number().map(|number| message.number(12, number)).is_some(),
             "period_type" => {
                 let parts = text.rsplit_once('/');
-                parts.map(|(name, unit)| message.field(11, value_type(texts, name, unit).bytes())).is_some()
+                parts
+                    .map(|(name, unit)| message.field(11, value_type(texts, name, unit).bytes()))
+                    .is_some()
             }
             "comment" => {
                 message.numbers(13, text.split('\n').map(|comment| texts.add(comment)));
@@ -193,9 +223,12 @@ fn facts<'p>(
             }
             "drop_frames" | "keep_frames" | "doc_url" => {
                 let field = [("drop_frames", 7), ("keep_frames", 8), ("doc_url", 15)];
-                field.iter().filter(|(known, _)| known == name).for_each(|(_, field)| {
-                    message.number(*field, texts.add(text));
-                });
+                field
+                    .iter()
+                    .filter(|(known, _)| known == name)
+                    .for_each(|(_, field)| {
+                        message.number(*field, texts.add(text));
+                    });
                 true
             }
             _ => false,
@@ -213,26 +246,42 @@ fn value_type<'p>(texts: &mut Texts<'p>, name: &'p str, unit: &'p str) -> Messag
     message
 }
 
-/// Nanoseconds since 1970 of a date and a time of day, UTC, as pprof's are shown: `2026-01-31T09:30:00.5Z`.
+/// Nanoseconds since 1970 of a date and a time of day, UTC, as pprof's are shown:
+/// `2026-01-31T09:30:00.5Z`.
 fn nanoseconds(text: &str) -> Option<i64> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
     let numbers = |text: &str, by: char| -> Option<[i64; 3]> {
-        let parts: Option<Vec<i64>> = text.split(by).map(|part| part.parse::<u32>().ok().map(i64::from)).collect();
+        let parts: Option<Vec<i64>> = text
+            .split(by)
+            .map(|part| part.parse::<u32>().ok().map(i64::from))
+            .collect();
         parts?.try_into().ok()
     };
     let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
     let [year, month, day] = numbers(date, '-')?;
     let [hour, minute, second] = numbers(time, ':')?;
-    let fraction = format!("{fraction:0<9}").parse::<u32>().ok().filter(|_| fraction.len() <= 9)?;
+    let fraction = format!("{fraction:0<9}")
+        .parse::<u32>()
+        .ok()
+        .filter(|_| fraction.len() <= 9)?;
     // Years begin in March here, so that the odd day is the last one.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
-    let seconds = days.checked_mul(86_400)?.checked_add(hour * 3600 + minute * 60 + second)?;
-    seconds.checked_mul(1_000_000_000)?.checked_add(i64::from(fraction))
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let days =
+        365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
+    let seconds = days
+        .checked_mul(86_400)?
+        .checked_add(hour * 3600 + minute * 60 + second)?;
+    seconds
+        .checked_mul(1_000_000_000)?
+        .checked_add(i64::from(fraction))
 }
 
-/// The locations of a stack as they are written: the innermost first. What stays from one sample to the next is not
-/// written anew, so that a sample costs what its bytes cost.
+/// The locations of a stack as they are written: the innermost first. What stays from one sample to
+/// the next is not written anew, so that a sample costs what its bytes cost.
 #[derive(Default)]
 struct Locations {
     /// Filled from its end.
@@ -273,7 +322,13 @@ impl Locations {
 fn sample<'p>(
     profile: &'p Profile<'_>,
     texts: &mut Texts<'p>,
-    Sample { around, stack, kept, values, .. }: &Sample<'_>,
+    Sample {
+        around,
+        stack,
+        kept,
+        values,
+        ..
+    }: &Sample<'_>,
     locations: &mut Locations,
     is_no_stack: bool,
     out: &mut dyn Write,
@@ -303,11 +358,21 @@ fn tables<'p>(
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let mappings = mappings(profile, texts, out)?;
-    for (id, Place { function, line, col }) in (1..).zip(&frames.places) {
+    for (
+        id,
+        Place {
+            function,
+            line,
+            col,
+        },
+    ) in (1..).zip(&frames.places)
+    {
         let known = &profile.functions[*function];
         let mut message = Message::default();
         message.number(1, id);
-        let mapping = mappings.get(known.module.as_str()).filter(|_| !known.module.is_empty());
+        let mapping = mappings
+            .get(known.module.as_str())
+            .filter(|_| !known.module.is_empty());
         message.number(2, mapping.copied().unwrap_or(0));
         let is_unknown = is_reserved(known) && known.name == UNKNOWN;
         losses.add(LINES, (is_unknown && *line != 0).into());
@@ -322,7 +387,14 @@ fn tables<'p>(
     }
     frames.lose_same_names(profile, losses);
     for (at, function) in profile.functions.iter().enumerate() {
-        let FunctionRow { kind, name, file, place: (line, col), raw_name, .. } = function;
+        let FunctionRow {
+            kind,
+            name,
+            file,
+            place: (line, col),
+            raw_name,
+            ..
+        } = function;
         let is_label = kind.is_container() && frames.is_around[at] && !frames.is_framed[at];
         let is_held = match name.as_str() {
             // Read as `[unknown]`, which is no code of the program.
@@ -355,10 +427,16 @@ fn mappings<'p>(
         found.map(|(_, text)| text.as_str())
     };
     let (command, build_id) = (told("command"), told("build_id"));
-    let modules = profile.functions.iter().map(|function| function.module.as_str());
+    let modules = profile
+        .functions
+        .iter()
+        .map(|function| function.module.as_str());
     let first = command.or(build_id.map(|_| ""));
     let mut mappings: HashMap<&str, u64> = HashMap::new();
-    for module in first.into_iter().chain(modules.filter(|module| !module.is_empty())) {
+    for module in first
+        .into_iter()
+        .chain(modules.filter(|module| !module.is_empty()))
+    {
         let next = mappings.len() as u64 + 1;
         if *mappings.entry(module).or_insert(next) != next {
             continue;
@@ -366,8 +444,16 @@ fn mappings<'p>(
         let mut message = Message::default();
         message.number(1, next);
         message.number(5, texts.add(module));
-        message.number(6, if next == 1 { texts.add(build_id.unwrap_or_default()) } else { 0 });
-        // Functions, files, lines and inlined functions are known: nobody needs to look for symbols.
+        message.number(
+            6,
+            if next == 1 {
+                texts.add(build_id.unwrap_or_default())
+            } else {
+                0
+            },
+        );
+        // Functions, files, lines and inlined functions are known: nobody needs to look for
+        // symbols.
         (7..=10).for_each(|known| message.number(known, 1));
         put(out, 3, &message)?;
     }

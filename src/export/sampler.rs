@@ -22,9 +22,10 @@ use hashbrown::{HashMap, HashSet};
 
 use super::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, LINES, METRIC,
-    METRICS, NAMES, NEGATIVE, PLACES, RAW_NAMES, RECORDED, SAME_NAME, TITLE, TOTALS, has_place, lose_calls, lose_facts,
-    lose_metric, lose_raw_names, lose_total, one_line, whole,
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS,
+    LARGE, LINES, METRIC, METRICS, NAMES, NEGATIVE, PLACES, RAW_NAMES, RECORDED, SAME_NAME, TITLE,
+    TOTALS, has_place, lose_calls, lose_facts, lose_metric, lose_raw_names, lose_total, one_line,
+    whole,
 };
 use super::{Export, ExportError, Layout, Loss, Losses, Metrics, Needs, Packing, Profile};
 use crate::events::Kind;
@@ -76,21 +77,35 @@ const PUBLISHED: Layout = Layout {
     about: "the published grammar: `@end` behind the table, behind each thread and at the end",
 };
 
-const OF_2008: Layout = Layout { name: "2008", about: "as the published writer wrote: `@end` at the end only" };
+const OF_2008: Layout = Layout {
+    name: "2008",
+    about: "as the published writer wrote: `@end` at the end only",
+};
 
-const NO_THREAD: Loss =
-    Loss { name: "no_thread", what: "that stacks belong to no thread; they get one", of: "roots of the tree" };
+const NO_THREAD: Loss = Loss {
+    name: "no_thread",
+    what: "that stacks belong to no thread; they get one",
+    of: "roots of the tree",
+};
 
 /// The first id that is given away, as the writer of 2008 does.
 const FIRST_ID: u32 = 0x2122;
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     refuse(profile)?;
     lose_facts(profile, losses);
     lose_metric(profile, losses);
     lose_raw_names(profile, losses);
     losses.add(TITLE, profile.run.title.is_some().into());
-    let end = if profile.layout == Some(OF_2008) { "" } else { "@end\n" };
+    let end = if profile.layout == Some(OF_2008) {
+        ""
+    } else {
+        "@end\n"
+    };
     let symbols = Symbols::new(profile, losses);
     symbols.write(profile, out)?;
     out.write_all(end.as_bytes())?;
@@ -137,12 +152,19 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         }
         let samples = whole(call.exclusive, losses);
         free.enter(call.depth, samples > 0 || is_thread, losses);
-        if samples > 0 { write_samples(&record(&frames), samples, out) } else { Ok(()) }
+        if samples > 0 {
+            write_samples(&record(&frames), samples, out)
+        } else {
+            Ok(())
+        }
     })?;
     stacks.leave(0, losses);
     lose_total(&profile.metric, total, losses);
     free.leave(0, losses);
-    losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
+    losses.add(
+        ABSENT,
+        placed.iter().filter(|placed| !*placed).count() as u64,
+    );
     let end = if thread.is_some() { end } else { "" };
     Ok(writeln!(out, "{end}@end")?)
 }
@@ -245,23 +267,38 @@ impl Symbols {
             next
         };
         let mut threads = HashMap::new();
-        for (function, id) in functions.iter().zip(&mut ids).filter(|(function, _)| function.kind == Kind::Thread) {
+        for (function, id) in functions
+            .iter()
+            .zip(&mut ids)
+            .filter(|(function, _)| function.kind == Kind::Thread)
+        {
             let id = *id.get_or_insert_with(&mut fresh);
             let known = threads.insert(function.name.as_str(), id).is_some();
-            losses.add(NAMES, (known || function.name.is_empty() || *one_line(&function.name) != function.name).into());
+            losses.add(
+                NAMES,
+                (known || function.name.is_empty() || *one_line(&function.name) != function.name)
+                    .into(),
+            );
             losses.add(PLACES, has_place(function).into());
         }
-        let by_number: HashMap<String, u32> = threads.values().map(|id| (format!("0x{id:08X}"), *id)).collect();
+        let by_number: HashMap<String, u32> = threads
+            .values()
+            .map(|id| (format!("0x{id:08X}"), *id))
+            .collect();
         let mut unlisted = HashSet::new();
         let mut borrowed = HashSet::new();
         let mut pairs = HashMap::new();
         let mut alike: Vec<usize> = (0..functions.len()).collect();
         let symbols = functions.iter().zip(&mut ids).enumerate();
-        for (at, (function, id)) in symbols.filter(|(_, (function, _))| function.kind != Kind::Thread) {
+        for (at, (function, id)) in
+            symbols.filter(|(_, (function, _))| function.kind != Kind::Thread)
+        {
             if function.kind == Kind::Pseudo {
                 let name = function.name.as_str();
                 let number = by_number.get(name).filter(|_| function.file.is_empty());
-                let of_thread = number.or_else(|| threads.get(name)).filter(|id| !borrowed.contains(*id));
+                let of_thread = number
+                    .or_else(|| threads.get(name))
+                    .filter(|id| !borrowed.contains(*id));
                 if let Some(thread) = of_thread {
                     if number.is_some() {
                         unlisted.insert(*thread);
@@ -272,9 +309,13 @@ impl Symbols {
             }
             id.get_or_insert_with(&mut fresh);
             let (name, file) = (one_line(&function.name), path(&function.file));
-            let is_read = *name == function.name && (file == function.file || function.file.is_empty());
+            let is_read =
+                *name == function.name && (file == function.file || function.file.is_empty());
             losses.add(NAMES, (!is_read || function.file == "NIL").into());
-            losses.add(PLACES, (!function.module.is_empty() || function.place != (0, 0)).into());
+            losses.add(
+                PLACES,
+                (!function.module.is_empty() || function.place != (0, 0)).into(),
+            );
             // Unknown code with the number of a thread is no function.
             let number = id.filter(|id| borrowed.contains(id));
             alike[at] = *pairs.entry((name, file, number)).or_insert(at);
@@ -283,12 +324,23 @@ impl Symbols {
         let own_thread = fresh();
         let ids: Vec<u32> = ids.into_iter().flatten().collect();
         let threads = threads.into_values().collect();
-        Self { ids, threads, unlisted, borrowed: !borrowed.is_empty(), own_thread, alike }
+        Self {
+            ids,
+            threads,
+            unlisted,
+            borrowed: !borrowed.is_empty(),
+            own_thread,
+            alike,
+        }
     }
 
     /// What a reader takes a frame for.
     fn kind(&self, function: &FunctionRow, id: u32) -> Kind {
-        if function.kind != Kind::Thread && self.threads.contains(&id) { Kind::Pseudo } else { Kind::Function }
+        if function.kind != Kind::Thread && self.threads.contains(&id) {
+            Kind::Pseudo
+        } else {
+            Kind::Function
+        }
     }
 
     fn write(&self, profile: &Profile<'_>, out: &mut dyn Write) -> Result<(), ExportError> {
@@ -310,19 +362,38 @@ impl Symbols {
 
     /// The file of each symbol; that of a thread is that of the unknown code with its number.
     fn files<'p>(&self, profile: &'p Profile<'_>) -> HashMap<u32, &'p str> {
-        let frames = profile.functions.iter().zip(&self.ids).filter(|(function, _)| function.kind != Kind::Thread);
-        frames.map(|(function, id)| (*id, function.file.as_str())).collect()
+        let frames = profile
+            .functions
+            .iter()
+            .zip(&self.ids)
+            .filter(|(function, _)| function.kind != Kind::Thread);
+        frames
+            .map(|(function, id)| (*id, function.file.as_str()))
+            .collect()
     }
 }
 
 /// The number that a thread's name holds.
 fn number_of_thread(function: &FunctionRow) -> Option<u32> {
-    let digits = function.name.strip_prefix("Thread_").filter(|_| function.kind == Kind::Thread)?;
-    let is_upper = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
-    if digits.len() == 4 && is_upper { u32::from_str_radix(digits, 16).ok() } else { None }
+    let digits = function
+        .name
+        .strip_prefix("Thread_")
+        .filter(|_| function.kind == Kind::Thread)?;
+    let is_upper = digits
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
+    if digits.len() == 4 && is_upper {
+        u32::from_str_radix(digits, 16).ok()
+    } else {
+        None
+    }
 }
 
 /// A file between tabs.
 fn path(file: &str) -> String {
-    if file.is_empty() { "NIL".to_owned() } else { one_line(file).replace('\t', "␉") }
+    if file.is_empty() {
+        "NIL".to_owned()
+    } else {
+        one_line(file).replace('\t', "␉")
+    }
 }

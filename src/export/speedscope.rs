@@ -23,8 +23,9 @@ use std::io::{self, Write};
 use super::common::samples::{Frames, LINE_FILES, Sample, each_sample};
 use super::common::stacks::{CUMULATIVE, SIBLINGS};
 use super::common::{
-    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, LABELS, LARGE, LINE_ZERO,
-    METRIC, METRICS, MODULES, NEGATIVE, RAW_NAMES, RECORDED, SAME_NAME, TOTALS, json, lose_raw_names,
+    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS,
+    LABELS, LARGE, LINE_ZERO, METRIC, METRICS, MODULES, NEGATIVE, RAW_NAMES, RECORDED, SAME_NAME,
+    TOTALS, json, lose_raw_names,
 };
 use super::{Export, ExportError, Losses, Metrics, Needs, Packing, Profile};
 use crate::events::Kind;
@@ -69,18 +70,33 @@ pub const EXPORT: Export = Export {
 /// What depends on the metric: everything else gets lost once.
 const OF_METRICS: [super::Loss; 5] = [TOTALS, CUMULATIVE, FRACTIONS, NEGATIVE, LARGE];
 
-fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     losses.add(METRICS, profile.other_metrics);
     losses.add(FACTS, profile.facts);
     losses.add(BACK_EDGES, profile.back_edges);
     losses.add(LABELS, profile.labels);
-    write!(out, "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"profdb\"")?;
+    write!(
+        out,
+        "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"profdb\""
+    )?;
     if let Some(title) = &profile.run.title {
         write!(out, ",\"name\":{}", json(title))?;
     }
     write!(out, ",\"profiles\":[")?;
-    let mut frames = Frames::new(profile, |function| (&function.name, &function.file, function.kind));
-    let mut profiles = Profiles { profile, count: 0, around: None, weights: Vec::new(), title: String::new() };
+    let mut frames = Frames::new(profile, |function| {
+        (&function.name, &function.file, function.kind)
+    });
+    let mut profiles = Profiles {
+        profile,
+        count: 0,
+        around: None,
+        weights: Vec::new(),
+        title: String::new(),
+    };
     let mut first = 0;
     for (at, metric) in profile.metrics.iter().enumerate() {
         if metric.metric_id == profile.metric.metric_id {
@@ -88,7 +104,10 @@ fn write(profile: &Profile<'_>, losses: &mut Losses, out: &mut dyn Write) -> Res
         }
         let mut of_metric = Losses::new(&EXPORT);
         profiles.metric(metric, &mut frames, &mut of_metric, out)?;
-        for (loss, count) in of_metric.each().filter(|(loss, _)| at == 0 || OF_METRICS.contains(loss)) {
+        for (loss, count) in of_metric
+            .each()
+            .filter(|(loss, _)| at == 0 || OF_METRICS.contains(loss))
+        {
             losses.add(loss, count);
         }
     }
@@ -121,8 +140,8 @@ struct Profiles<'p> {
     title: String,
 }
 
-/// The numbers of a stack's frames, with commas between them. What stays from one sample to the next is not written anew,
-/// so that a sample costs what its bytes cost.
+/// The numbers of a stack's frames, with commas between them. What stays from one sample to the
+/// next is not written anew, so that a sample costs what its bytes cost.
 #[derive(Default)]
 struct Stack {
     text: String,
@@ -155,26 +174,46 @@ impl Profiles<'_> {
     ) -> Result<(), ExportError> {
         let mut negative = 0;
         let mut stack = Stack::default();
-        each_sample(self.profile, std::slice::from_ref(metric), frames, losses, |sample, _| {
-            if self.around.as_deref() != Some(sample.around) {
-                self.end(out)?;
-                self.begin(metric, sample, out)?;
-            }
-            let before = if self.weights.is_empty() { "" } else { "," };
-            stack.follow(sample.stack, sample.kept);
-            write!(out, "{before}[{}]", stack.text)?;
-            negative += u64::from(sample.values[0] < 0);
-            self.weights.push(u64::try_from(sample.values[0]).unwrap_or(0));
-            Ok(())
-        })?;
+        each_sample(
+            self.profile,
+            std::slice::from_ref(metric),
+            frames,
+            losses,
+            |sample, _| {
+                if self.around.as_deref() != Some(sample.around) {
+                    self.end(out)?;
+                    self.begin(metric, sample, out)?;
+                }
+                let before = if self.weights.is_empty() { "" } else { "," };
+                stack.follow(sample.stack, sample.kept);
+                write!(out, "{before}[{}]", stack.text)?;
+                negative += u64::from(sample.values[0] < 0);
+                self.weights
+                    .push(u64::try_from(sample.values[0]).unwrap_or(0));
+                Ok(())
+            },
+        )?;
         losses.add(NEGATIVE, negative);
         self.end(out)
     }
 
-    fn begin(&mut self, metric: &MetricInfo, sample: &Sample<'_>, out: &mut dyn Write) -> Result<(), ExportError> {
+    fn begin(
+        &mut self,
+        metric: &MetricInfo,
+        sample: &Sample<'_>,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
         let run = &self.profile.run;
-        let threads: Vec<&str> = sample.around.iter().map(|at| self.profile.functions[*at].name.as_str()).collect();
-        self.title = if threads.is_empty() { run.name.clone() } else { threads.join(" / ") };
+        let threads: Vec<&str> = sample
+            .around
+            .iter()
+            .map(|at| self.profile.functions[*at].name.as_str())
+            .collect();
+        self.title = if threads.is_empty() {
+            run.name.clone()
+        } else {
+            threads.join(" / ")
+        };
         if self.profile.metrics.len() > 1 {
             self.title = format!("{} ({})", self.title, metric.name);
         }
@@ -185,7 +224,11 @@ impl Profiles<'_> {
         };
         let before = if self.count == 0 { "" } else { "," };
         let name = json(&self.title);
-        write!(out, "{before}\n{{\"type\":\"sampled\",\"name\":{name},\"metric\":{},\"around\":", json(&metric.name))?;
+        write!(
+            out,
+            "{before}\n{{\"type\":\"sampled\",\"name\":{name},\"metric\":{},\"around\":",
+            json(&metric.name)
+        )?;
         write_numbers(sample.around_frames, out)?;
         write!(out, ",\"unit\":\"{unit}\",\"startValue\":0,\"samples\":[")?;
         self.count += 1;
@@ -222,12 +265,21 @@ fn write_frames(
 ) -> Result<(), ExportError> {
     for (at, place) in frames.places.iter().enumerate() {
         let known = &profile.functions[place.function];
-        write!(out, "{}\n{{\"name\":{}", if at == 0 { "" } else { "," }, json(&known.name))?;
+        write!(
+            out,
+            "{}\n{{\"name\":{}",
+            if at == 0 { "" } else { "," },
+            json(&known.name)
+        )?;
         let file = (!known.file.is_empty()).then(|| ("file", json(&known.file)));
         let numbers = [("line", place.line), ("col", place.col)]
             .map(|(name, number)| (number != 0).then(|| (name, number.to_string())));
         let kind = (known.kind != Kind::Function).then(|| ("kind", json(known.kind.name())));
-        for (name, value) in file.into_iter().chain(numbers.into_iter().flatten()).chain(kind) {
+        for (name, value) in file
+            .into_iter()
+            .chain(numbers.into_iter().flatten())
+            .chain(kind)
+        {
             write!(out, ",\"{name}\":{value}")?;
         }
         write!(out, "}}")?;

@@ -68,8 +68,9 @@ fn sniff(head: &[u8]) -> Confidence {
     if head.starts_with(b"# austin: ") || head.starts_with(BINARY) {
         return Confidence::Yes;
     }
-    // Austin 1 and 2 have no lines in front. Threads at the top of stacks are also found in what other programs made of a
-    // profile of Austin: there, frames are names alone, and figures have another unit (case `folded/made-from-austin`).
+    // Austin 1 and 2 have no lines in front. Threads at the top of stacks are also found in what
+    // other programs made of a profile of Austin: there, frames are names alone, and figures have
+    // another unit (case `folded/made-from-austin`).
     let (mut frames, mut of_form) = (0_usize, 0_usize);
     let mut is_full = false;
     for line in whole_lines(head).filter(|line| !line.is_empty() && !line.starts_with(b"#")) {
@@ -80,19 +81,31 @@ fn sniff(head: &[u8]) -> Confidence {
             None => return Confidence::No,
             Some((_, full)) => is_full |= full.is_some(),
         }
-        for frame in stack.split(|byte| *byte == b';').filter(|frame| !is_process(frame) && !is_thread(frame)) {
+        for frame in stack
+            .split(|byte| *byte == b';')
+            .filter(|frame| !is_process(frame) && !is_thread(frame))
+        {
             frames += 1;
             of_form += usize::from(is_of_form(frame));
         }
     }
-    // Austin writes some frames in no form (case `austin/other-frames`), other programs most of them.
-    if is_full || of_form * 2 > frames { Confidence::Maybe } else { Confidence::No }
+    // Austin writes some frames in no form (case `austin/other-frames`), other programs most of
+    // them.
+    if is_full || of_form * 2 > frames {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
 }
 
 /// `file:function:line`, or `:GC:`.
 fn is_of_form(frame: &[u8]) -> bool {
     let mut parts = frame.rsplitn(3, |byte| *byte == b':');
-    let (line, name, file) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next());
+    let (line, name, file) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+        parts.next(),
+    );
     match file {
         Some(b"") => line.is_empty() && !name.is_empty(),
         Some(_) => !line.is_empty() && line.iter().all(u8::is_ascii_digit),
@@ -111,12 +124,16 @@ fn is_stack(stack: &[u8]) -> bool {
 }
 
 fn is_process(frame: &[u8]) -> bool {
-    frame.strip_prefix(b"P").is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit))
+    frame
+        .strip_prefix(b"P")
+        .is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit))
 }
 
 /// `T7f6ac4`, `T0:11740`, `T0x7f6ac4`.
 fn is_thread(frame: &[u8]) -> bool {
-    let Some(id) = frame.strip_prefix(b"T") else { return false };
+    let Some(id) = frame.strip_prefix(b"T") else {
+        return false;
+    };
     let mut parts = id.split(|byte| *byte == b':');
     let is_id = |part: &[u8]| {
         let digits = part.strip_prefix(b"0x").unwrap_or(part);
@@ -131,12 +148,17 @@ fn read_figures(text: &[u8]) -> Option<(i64, Option<(bool, i64)>)> {
         // At most 15 digits, so that a REAL holds the nanoseconds.
         let digits = figure.strip_prefix(b"-").unwrap_or(figure);
         let is_number = (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-        is_number.then(|| std::str::from_utf8(figure).ok()?.parse::<i64>().ok()).flatten()
+        is_number
+            .then(|| std::str::from_utf8(figure).ok()?.parse::<i64>().ok())
+            .flatten()
     });
     let figure = figures.next()??;
-    let Some(idle) = figures.next() else { return Some((figure, None)) };
+    let Some(idle) = figures.next() else {
+        return Some((figure, None));
+    };
     let (idle, memory) = (idle?, figures.next()??);
-    (figures.next().is_none() && (0..=1).contains(&idle)).then_some((figure, Some((idle == 1, memory))))
+    (figures.next().is_none() && (0..=1).contains(&idle))
+        .then_some((figure, Some((idle == 1, memory))))
 }
 
 /// What was recorded.
@@ -172,16 +194,26 @@ struct Metrics {
 
 impl Metrics {
     fn announce(mode: Mode, sink: &mut dyn Sink) -> Self {
-        let mut announce = |name, unit, modes: &[Mode]| modes.contains(&mode).then(|| sink.metric(name, unit));
+        let mut announce =
+            |name, unit, modes: &[Mode]| modes.contains(&mode).then(|| sink.metric(name, unit));
         let time = announce("time", Unit::Nanoseconds, &[Mode::Wall, Mode::Full]);
         let cpu_time = announce("cpu_time", Unit::Nanoseconds, &[Mode::Cpu, Mode::Full]);
         let alloc = announce("alloc", Unit::Bytes, &[Mode::Memory, Mode::Full]);
         let freed = announce("freed", Unit::Bytes, &[Mode::Memory, Mode::Full]);
-        Self { mode, time, cpu_time, memory: alloc.zip(freed) }
+        Self {
+            mode,
+            time,
+            cpu_time,
+            memory: alloc.zip(freed),
+        }
     }
 
-    /// What a sample counts for, in the figures that it has. `None` where the figures are not those of the mode.
-    #[expect(clippy::cast_precision_loss, reason = "15 digits are exact, and a thousand times as much is the nearest")]
+    /// What a sample counts for, in the figures that it has. `None` where the figures are not those
+    /// of the mode.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "15 digits are exact, and a thousand times as much is the nearest"
+    )]
     fn values(self, figures: (i64, Option<(bool, i64)>)) -> Option<[Option<(MetricId, f64)>; 3]> {
         let (time, is_idle, memory) = match (self.mode, figures) {
             (Mode::Full, (time, Some((is_idle, memory)))) => (time, is_idle, memory),
@@ -192,15 +224,27 @@ impl Metrics {
         let nanoseconds = u64::try_from(time).ok()? as f64 * 1000.0;
         let cpu_time = self.cpu_time.filter(|_| !is_idle);
         let bytes = memory.unsigned_abs() as f64;
-        let memory = self.memory.map(|(alloc, freed)| (if memory < 0 { freed } else { alloc }, bytes));
-        Some([self.time.map(|time| (time, nanoseconds)), cpu_time.map(|time| (time, nanoseconds)), memory])
+        let memory = self
+            .memory
+            .map(|(alloc, freed)| (if memory < 0 { freed } else { alloc }, bytes));
+        Some([
+            self.time.map(|time| (time, nanoseconds)),
+            cpu_time.map(|time| (time, nanoseconds)),
+            memory,
+        ])
     }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     if input.head().starts_with(BINARY) {
-        return Err(ImportError::Refused("this is Austin's binary format: mojo2austin makes text of it".to_owned()));
+        return Err(ImportError::Refused(
+            "this is Austin's binary format: mojo2austin makes text of it".to_owned(),
+        ));
     }
     let mut header = Header::default();
     let mut stacks = Stacks::new(input, Names::default());
@@ -211,14 +255,20 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     match (header.metrics, header.mode, header.properties) {
         (Some(_), ..) => {}
         (None, _, 0) => {
-            return Err(ImportError::malformed(input.position(), "a line of Austin's", "the end of the file"));
+            return Err(ImportError::malformed(
+                input.position(),
+                "a line of Austin's",
+                "the end of the file",
+            ));
         }
         // Nothing was sampled.
         (None, mode, _) => drop(Metrics::announce(mode.unwrap_or(Mode::Wall), sink)),
     }
-    header.not_read.note_with(sink, Severity::Warning, |count, first| {
-        format!("{} not read (first: {first})", many(count, "property line"))
-    });
+    header
+        .not_read
+        .note_with(sink, Severity::Warning, |count, first| {
+            format!("{} not read (first: {first})", many(count, "property line"))
+        });
     stacks.names().remarks(sink);
     Ok(())
 }
@@ -243,15 +293,27 @@ fn read(
         }
         let wrong = || {
             let found = split_last(line).map_or(line, |(_, figures)| figures);
-            ImportError::malformed(at, "a stack, a blank and the figures of the mode", quote(found))
+            ImportError::malformed(
+                at,
+                "a stack, a blank and the figures of the mode",
+                quote(found),
+            )
         };
         let (stack, figures) = split_last(line).ok_or_else(wrong)?;
         if !is_stack(stack) {
-            return Err(ImportError::malformed(at, "P and a process; T and a thread", quote(stack)));
+            return Err(ImportError::malformed(
+                at,
+                "P and a process; T and a thread",
+                quote(stack),
+            ));
         }
         let figures = read_figures(figures).ok_or_else(wrong)?;
         let metrics = *header.metrics.get_or_insert_with(|| {
-            let guess = if figures.1.is_some() { Mode::Full } else { Mode::Wall };
+            let guess = if figures.1.is_some() {
+                Mode::Full
+            } else {
+                Mode::Wall
+            };
             Metrics::announce(header.mode.unwrap_or(guess), sink)
         });
         let values = metrics.values(figures).ok_or_else(wrong)?;
@@ -275,7 +337,10 @@ struct Header {
 impl Header {
     fn line(&mut self, at: Position, line: &[u8], sink: &mut dyn Sink) -> Result<(), ImportError> {
         let text = escape::text(line.get(1..).unwrap_or_default());
-        let Some((key, value)) = text.split_once(':').filter(|_| self.properties < MOST_PROPERTIES) else {
+        let Some((key, value)) = text
+            .split_once(':')
+            .filter(|_| self.properties < MOST_PROPERTIES)
+        else {
             self.not_read.add_with(at, || quote(line));
             return Ok(());
         };
@@ -287,7 +352,11 @@ impl Header {
                     let mode = Mode::named(value.as_bytes())
                         .filter(|mode| self.metrics.is_none_or(|metrics| metrics.mode == *mode))
                         .ok_or_else(|| {
-                            ImportError::malformed(at, mode_expected(self.metrics), quote(value.as_bytes()))
+                            ImportError::malformed(
+                                at,
+                                mode_expected(self.metrics),
+                                quote(value.as_bytes()),
+                            )
                         })?;
                     self.mode = Some(mode);
                 }
@@ -314,7 +383,12 @@ struct Names {
 impl Name for Names {
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
         let text = escape::text(frame);
-        let mut whole = |kind| Frame::function(sink.function(FunctionDef { kind, ..FunctionDef::named(&text) }));
+        let mut whole = |kind| {
+            Frame::function(sink.function(FunctionDef {
+                kind,
+                ..FunctionDef::named(&text)
+            }))
+        };
         if is_process(frame) {
             return whole(Kind::Process);
         }
@@ -323,14 +397,28 @@ impl Name for Names {
         }
         // Paths may have colons; names of functions have none.
         let mut parts = text.rsplitn(3, ':');
-        let (line, name, file) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next());
+        let (line, name, file) = (
+            parts.next().unwrap_or_default(),
+            parts.next().unwrap_or_default(),
+            parts.next(),
+        );
         match (file, name, line, line.parse::<u32>()) {
             (Some(""), name, "", _) if !name.is_empty() => {
-                Frame::function(sink.function(FunctionDef { kind: Kind::Pseudo, ..FunctionDef::named(name) }))
+                Frame::function(sink.function(FunctionDef {
+                    kind: Kind::Pseudo,
+                    ..FunctionDef::named(name)
+                }))
             }
             (Some(file), name, _, Ok(line)) if !(file.is_empty() && name.is_empty()) => {
-                let function = sink.function(FunctionDef { file, ..FunctionDef::named(name) });
-                if line == 0 { Frame::function(function) } else { Frame::line(function, line) }
+                let function = sink.function(FunctionDef {
+                    file,
+                    ..FunctionDef::named(name)
+                });
+                if line == 0 {
+                    Frame::function(function)
+                } else {
+                    Frame::line(function, line)
+                }
             }
             _ => {
                 self.other_form.add_with(at, || quote(frame));
@@ -342,9 +430,13 @@ impl Name for Names {
 
 impl Names {
     fn remarks(&self, sink: &mut dyn Sink) {
-        self.other_form.note_with(sink, Severity::Warning, |count, first| {
-            format!("{} not of the form file:function:line, named by all of it (first: {first})", many(count, "frame"))
-        });
+        self.other_form
+            .note_with(sink, Severity::Warning, |count, first| {
+                format!(
+                    "{} not of the form file:function:line, named by all of it (first: {first})",
+                    many(count, "frame")
+                )
+            });
     }
 }
 

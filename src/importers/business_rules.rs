@@ -52,7 +52,8 @@ use super::common::names::{Name, Names, decode};
 use super::{Confidence, Format, OptionDef, Options, Takes};
 use crate::base::error::{ImportError, Position};
 use crate::events::{
-    self, Fidelity, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity, Sink, Unit,
+    self, Fidelity, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity, Sink,
+    Unit,
 };
 use crate::input::Input;
 
@@ -106,7 +107,11 @@ fn sniff(head: &[u8]) -> Confidence {
             }
             // The log, or what is shown of it here, may end inside a record.
             Ok(Next::End | Next::Cut) => {
-                return if blocks > 0 { Confidence::Maybe } else { Confidence::No };
+                return if blocks > 0 {
+                    Confidence::Maybe
+                } else {
+                    Confidence::No
+                };
             }
             Ok(Next::Unknown(_)) | Err(_) => return Confidence::No,
         }
@@ -114,16 +119,26 @@ fn sniff(head: &[u8]) -> Confidence {
     Confidence::Maybe
 }
 
-fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     input.has_no_lines();
     let mut log = Log::default();
     let mut outcome = Ok(());
     match log.read(input, sink) {
         Ok(()) => {}
-        Err(ImportError::Malformed { position, expected, found }) => {
+        Err(ImportError::Malformed {
+            position,
+            expected,
+            found,
+        }) => {
             let kept = many(log.blocks, "whole block");
             if options.flag(KEEP) {
-                let message = format!("expected {expected}, found {found}: nothing is read from here on, {kept} kept");
+                let message = format!(
+                    "expected {expected}, found {found}: nothing is read from here on, {kept} kept"
+                );
                 log.ending = Some((position, message));
             } else {
                 // What stands before is told all the same: `profdb dump` shows it.
@@ -210,7 +225,11 @@ fn place(source: &mut impl Read) -> io::Result<Place> {
     let module = source.read_u16::<BE>()?;
     let line = source.read_u32::<BE>()?;
     let clause = source.read_u8()?;
-    Ok(Place { module, line, clause })
+    Ok(Place {
+        module,
+        line,
+        clause,
+    })
 }
 
 fn text(source: &mut impl Read, length: u16, name: &mut Vec<u8>) -> io::Result<()> {
@@ -269,7 +288,12 @@ struct Marked {
 
 impl Marked {
     fn frame(&self) -> Frame {
-        Frame { module: self.module, line: self.line, clause: self.clause, routine: self.routine() }
+        Frame {
+            module: self.module,
+            line: self.line,
+            clause: self.clause,
+            routine: self.routine(),
+        }
     }
 
     fn routine(&self) -> Routine {
@@ -372,7 +396,8 @@ struct Log {
     total: u64,
     any_time: bool,
     any_trace: bool,
-    /// Stacks of at least three lines with the main routine on the first backtrace and not on the last.
+    /// Stacks of at least three lines with the main routine on the first backtrace and not on the
+    /// last.
     main_first: Counted,
     /// Such stacks with the main routine on the last one.
     main_last: bool,
@@ -393,19 +418,28 @@ impl Log {
         loop {
             input.begin_record();
             let at = input.position();
-            let read = next(input, &mut name).map_err(|_| input.failure().unwrap_or(ImportError::Stopped))?;
+            let read = next(input, &mut name)
+                .map_err(|_| input.failure().unwrap_or(ImportError::Stopped))?;
             match read {
                 Next::Record(record) => self.record(at, record, &name, input, sink)?,
                 Next::Unknown(kind) => {
-                    return Err(ImportError::malformed(at, "a record of type 1 or 3 to 9", format!("type {kind}")));
+                    return Err(ImportError::malformed(
+                        at,
+                        "a record of type 1 or 3 to 9",
+                        format!("type {kind}"),
+                    ));
                 }
                 Next::Cut => {
-                    self.ending = Some((at, format!("the log ends inside a record: {}", self.kept())));
+                    self.ending =
+                        Some((at, format!("the log ends inside a record: {}", self.kept())));
                     return Ok(());
                 }
                 Next::End => {
                     if let Some(block) = &self.open {
-                        self.ending = Some((block.start, format!("the log ends inside a block: {}", self.kept())));
+                        self.ending = Some((
+                            block.start,
+                            format!("the log ends inside a block: {}", self.kept()),
+                        ));
                     }
                     return Ok(());
                 }
@@ -415,7 +449,11 @@ impl Log {
 
     /// What is kept of a log that ends early.
     fn kept(&self) -> String {
-        let open = if self.open.is_some() { ", the open one is dropped" } else { "" };
+        let open = if self.open.is_some() {
+            ", the open one is dropped"
+        } else {
+            ""
+        };
         format!("{} kept{open}", many(self.blocks, "whole block"))
     }
 
@@ -438,7 +476,11 @@ impl Log {
                     self.close(input, sink);
                 }
                 let line = self.line(at, place);
-                self.open = Some(Block { start: at, frames: vec![line], time: None });
+                self.open = Some(Block {
+                    start: at,
+                    frames: vec![line],
+                    time: None,
+                });
                 return Ok(());
             }
             Record::End if self.open.is_some() => {
@@ -466,7 +508,11 @@ impl Log {
                 }
                 let expected = "times that add up to less than 2^63 ns";
                 let too_much = || ImportError::malformed(at, expected, format!("{time} ns more"));
-                self.total = self.total.checked_add(time).filter(|total| *total <= MAX_TIME).ok_or_else(too_much)?;
+                self.total = self
+                    .total
+                    .checked_add(time)
+                    .filter(|total| *total <= MAX_TIME)
+                    .ok_or_else(too_much)?;
                 block.time = Some(block.time.unwrap_or(0) + time);
             }
             Record::Function if frame.function.is_some() => self.oddities.extra_names.add(at),
@@ -502,7 +548,11 @@ impl Log {
     }
 
     fn line(&mut self, at: Position, place: Place) -> Marked {
-        let Place { module, line, clause } = place;
+        let Place {
+            module,
+            line,
+            clause,
+        } = place;
         if !LINES.contains(&line) {
             self.oddities.strange_lines.add(at);
         }
@@ -512,12 +562,24 @@ impl Log {
             self.waiting.entry(module).or_default().add(at);
             Module::Number(module)
         };
-        Marked { module, line, clause, function: None, gosub: false, main: false }
+        Marked {
+            module,
+            line,
+            clause,
+            function: None,
+            gosub: false,
+            main: false,
+        }
     }
 
     /// The open block is whole.
     fn close(&mut self, input: &mut Input<'_>, sink: &mut dyn Sink) {
-        let Some(Block { start, frames, time }) = self.open.take() else {
+        let Some(Block {
+            start,
+            frames,
+            time,
+        }) = self.open.take()
+        else {
             return;
         };
         self.blocks += 1;
@@ -533,10 +595,20 @@ impl Log {
         }
         self.any_trace |= frames.len() > 1;
         input.begin_record_at(start);
-        sink.record(format_args!("block {}", Words { frames: &frames, time, names: &self.names }));
+        sink.record(format_args!(
+            "block {}",
+            Words {
+                frames: &frames,
+                time,
+                names: &self.names
+            }
+        ));
         self.frames.clear();
         self.frames.extend(frames.iter().map(Marked::frame));
-        let value = Value { blocks: 1, time: time.unwrap_or(0) };
+        let value = Value {
+            blocks: 1,
+            time: time.unwrap_or(0),
+        };
         self.held.add(start, &self.frames, value, Value::add);
     }
 
@@ -547,9 +619,15 @@ impl Log {
         }
         let reading = if self.any_time {
             let time = sink.metric("time", Unit::Nanoseconds);
-            Reading { time: Some(time), count: sink.metric("blocks", Unit::Count) }
+            Reading {
+                time: Some(time),
+                count: sink.metric("blocks", Unit::Count),
+            }
         } else {
-            Reading { time: None, count: sink.metric("samples", Unit::Count) }
+            Reading {
+                time: None,
+                count: sink.metric("samples", Unit::Count),
+            }
         };
         if self.any_trace {
             self.tell_stacks(reading, input, sink);
@@ -584,7 +662,8 @@ impl Log {
         }
     }
 
-    /// Whether the backtraces run from the outermost line inwards: the main routine cannot have been called.
+    /// Whether the backtraces run from the outermost line inwards: the main routine cannot have
+    /// been called.
     fn is_outermost_first(&self) -> bool {
         self.main_first.count() > 0 && !self.main_last
     }
@@ -600,15 +679,29 @@ impl Log {
             },
         };
         let names = &self.names;
-        let function = *self.functions.entry((module, frame.routine)).or_insert_with(|| {
-            let name = frame.routine.name(names);
-            sink.function(FunctionDef { module: names.text(module), ..FunctionDef::named(name) })
-        });
-        let line = events::Line { file: "", line: frame.line, col: u32::from(frame.clause) };
-        events::Frame { function, line: Some(line) }
+        let function = *self
+            .functions
+            .entry((module, frame.routine))
+            .or_insert_with(|| {
+                let name = frame.routine.name(names);
+                sink.function(FunctionDef {
+                    module: names.text(module),
+                    ..FunctionDef::named(name)
+                })
+            });
+        let line = events::Line {
+            file: "",
+            line: frame.line,
+            col: u32::from(frame.clause),
+        };
+        events::Frame {
+            function,
+            line: Some(line),
+        }
     }
 
-    /// Tells a log without backtraces: one line is all that is known of each block, so stacks would say too much.
+    /// Tells a log without backtraces: one line is all that is known of each block, so stacks would
+    /// say too much.
     fn tell_totals(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
         let mut held = std::mem::take(&mut self.held);
         held.close();
@@ -649,26 +742,64 @@ impl Log {
 
     fn notes(&mut self, sink: &mut dyn Sink) {
         let mut counted = |counted: &Counted, what: &str, message: &str| {
-            counted.note(sink, Severity::Warning, |count| format!("{} {message}", many(count, what)));
+            counted.note(sink, Severity::Warning, |count| {
+                format!("{} {message}", many(count, what))
+            });
         };
         let odd = &self.oddities;
-        counted(&odd.not_utf8, "name", "read as Windows-1252, for want of UTF-8");
-        counted(&odd.redeclared, "module number", "given to another file: it holds from there on");
-        counted(&odd.strange_lines, "line number", "outside 1 to 99999: the log may be damaged");
-        counted(&odd.unended, "block", "without an end: the next line ends it");
+        counted(
+            &odd.not_utf8,
+            "name",
+            "read as Windows-1252, for want of UTF-8",
+        );
+        counted(
+            &odd.redeclared,
+            "module number",
+            "given to another file: it holds from there on",
+        );
+        counted(
+            &odd.strange_lines,
+            "line number",
+            "outside 1 to 99999: the log may be damaged",
+        );
+        counted(
+            &odd.unended,
+            "block",
+            "without an end: the next line ends it",
+        );
         counted(&odd.outside, "record", "outside a block passed over");
-        counted(&odd.extra_times, "time", "beyond the first of a block: they are added up");
-        counted(&odd.extra_names, "function name", "beyond the first of a line passed over");
+        counted(
+            &odd.extra_times,
+            "time",
+            "beyond the first of a block: they are added up",
+        );
+        counted(
+            &odd.extra_names,
+            "function name",
+            "beyond the first of a line passed over",
+        );
         if self.any_time {
-            counted(&odd.without_time, "block", "without a time in a log with times: taken as 0 ns");
+            counted(
+                &odd.without_time,
+                "block",
+                "without a time in a log with times: taken as 0 ns",
+            );
         }
         let mut undeclared = Counted::default();
         for lines in self.waiting.values() {
             undeclared.add_all(lines);
         }
-        counted(&undeclared, "line", "of module numbers that no file is declared for: shown as module#N");
+        counted(
+            &undeclared,
+            "line",
+            "of module numbers that no file is declared for: shown as module#N",
+        );
         let mut warn = |position: Option<Position>, message: &str| {
-            sink.note(Note { severity: Severity::Warning, position, message });
+            sink.note(Note {
+                severity: Severity::Warning,
+                position,
+                message,
+            });
         };
         if self.is_outermost_first() {
             let message = "the main routine is on the first backtrace and never on the last: backtraces are read from the \

@@ -62,7 +62,9 @@
 
 use super::common::call_graph::{CallGraph, Figure, Key, Level, OwnCosts, Place, Shown};
 use super::common::callgrind_names::{NumberedNames, Sort, gives_number};
-use super::common::callgrind_words::{Creator, Metric, OLD_VERSION, cost, header, is_blank, lines, number, words};
+use super::common::callgrind_words::{
+    Creator, Metric, OLD_VERSION, cost, header, is_blank, lines, number, words,
+};
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
 use super::common::exit_order::{Accuracy, Call, ExitOrder};
@@ -95,8 +97,17 @@ const NEXT_FILE: &[u8] = b"==== NEW PROFILING FILE";
 const MOST_EVENTS: usize = 64;
 
 fn sniff(head: &[u8]) -> Confidence {
-    const FIRST: [&[u8]; 9] =
-        [b"version", b"creator", b"cmd", b"pid", b"part", b"desc", b"positions", b"events", b"event"];
+    const FIRST: [&[u8]; 9] = [
+        b"version",
+        b"creator",
+        b"cmd",
+        b"pid",
+        b"part",
+        b"desc",
+        b"positions",
+        b"events",
+        b"event",
+    ];
     if head.starts_with(MAGIC) {
         return Confidence::Yes;
     }
@@ -108,10 +119,18 @@ fn sniff(head: &[u8]) -> Confidence {
     }
     let is_events = |line: &[u8]| header(line).is_some_and(|(key, _)| key == b"events");
     let mut all = head.split(|byte| *byte == b'\n');
-    if all.any(is_events) { Confidence::Yes } else { Confidence::No }
+    if all.any(is_events) {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     let mut profile = Profile::new(sink);
     profile.creator = Creator::of_head(input.head());
@@ -120,14 +139,18 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         Creator::Nytprof => profile.names.functions_have_one_file(),
         _ => {}
     }
-    if profile.creator == Creator::OldXdebug || lines(input.head()).any(|line| line.starts_with(XDEBUG)) {
+    if profile.creator == Creator::OldXdebug
+        || lines(input.head()).any(|line| line.starts_with(XDEBUG))
+    {
         // Its calls can be read twice, if the first time shows that they are a tree.
         input.keep();
         profile.order = Some(ExitOrder::to_prove());
     }
     profile.read(input)?;
     let end = input.position();
-    let Some(tree) = profile.finish(end)? else { return Ok(()) };
+    let Some(tree) = profile.finish(end)? else {
+        return Ok(());
+    };
     input.restart()?;
     profile.begin_again(tree);
     profile.read(input)?;
@@ -146,7 +169,8 @@ struct Called {
 /// The function that costs are of.
 #[derive(Clone, Copy)]
 enum Current {
-    /// It has been named together with its number, in a table of names perhaps: a cost or call makes it a function.
+    /// It has been named together with its number, in a table of names perhaps: a cost or call
+    /// makes it a function.
     Named(Position, Key),
     Begun(Level),
 }
@@ -252,9 +276,11 @@ impl<'s> Profile<'s> {
         match line.first() {
             _ if is_blank(line) => Ok(()),
             Some(b'0'..=b'9' | b'+' | b'-' | b'*') => self.costs(at, line),
-            _ if self.call.is_some() => {
-                Err(ImportError::malformed(at, "the cost of the call in the line before", quote(line)))
-            }
+            _ if self.call.is_some() => Err(ImportError::malformed(
+                at,
+                "the cost of the call in the line before",
+                quote(line),
+            )),
             _ if line.starts_with(NEXT_FILE) => {
                 // The first request has one, too.
                 if !self.columns.is_empty() {
@@ -271,7 +297,10 @@ impl<'s> Profile<'s> {
     }
 
     fn header(&mut self, at: Position, key: &[u8], text: &[u8]) -> Result<(), ImportError> {
-        let begins_a_part = matches!(key, b"version" | b"creator" | b"cmd" | b"command" | b"pid" | b"part" | b"events");
+        let begins_a_part = matches!(
+            key,
+            b"version" | b"creator" | b"cmd" | b"command" | b"pid" | b"part" | b"events"
+        );
         if begins_a_part && (self.in_body || self.has_totals) {
             self.next_part(at);
         }
@@ -285,7 +314,13 @@ impl<'s> Profile<'s> {
         };
         match key {
             b"version" if text == b"1" || text == OLD_VERSION => {}
-            b"version" => return Err(ImportError::malformed(at, "version 1 or 0.9.6", quote(text))),
+            b"version" => {
+                return Err(ImportError::malformed(
+                    at,
+                    "version 1 or 0.9.6",
+                    quote(text),
+                ));
+            }
             b"creator" => {
                 self.creator = Creator::of(text);
                 say(RunFact::ToolVersion(shown));
@@ -298,14 +333,20 @@ impl<'s> Profile<'s> {
                 say(RunFact::Other(&escape::text(key), shown));
             }
             b"desc" => {
-                if let Some((name, value)) = shown.split_once(':').filter(|(_, value)| !value.trim().is_empty()) {
+                if let Some((name, value)) = shown
+                    .split_once(':')
+                    .filter(|(_, value)| !value.trim().is_empty())
+                {
                     say(RunFact::Other(name.trim(), value.trim()));
                 }
             }
             b"event" => match shown.split_once(':') {
                 _ if shown.contains('=') => self.computed.add(at),
                 Some((name, meaning)) => {
-                    say(RunFact::Other(&format!("event {}", name.trim()), meaning.trim()));
+                    say(RunFact::Other(
+                        &format!("event {}", name.trim()),
+                        meaning.trim(),
+                    ));
                 }
                 None => {}
             },
@@ -327,8 +368,10 @@ impl<'s> Profile<'s> {
         for word in words(text) {
             let event = escape::text(word);
             let metric = Metric::of_event(&event, creator);
-            let found =
-                self.metrics.iter().position(|known| (&known.name, known.scale) == (&metric.name, metric.scale));
+            let found = self
+                .metrics
+                .iter()
+                .position(|known| (&known.name, known.scale) == (&metric.name, metric.scale));
             let column = found.unwrap_or(self.metrics.len());
             if creator.is_quotient(word) {
                 self.quotients.add_with(at, || quote(word));
@@ -336,12 +379,19 @@ impl<'s> Profile<'s> {
                 continue;
             }
             if columns.contains(&Some(column)) {
-                return Err(ImportError::malformed(at, format!("one event {}", quote(word)), "a second one"));
+                return Err(ImportError::malformed(
+                    at,
+                    format!("one event {}", quote(word)),
+                    "a second one",
+                ));
             }
             if found.is_none() {
                 if self.metrics.len() == MOST_EVENTS {
                     let limit = format!("{MOST_EVENTS} events (limit: events of a file)");
-                    return Err(ImportError::Limit { position: at, limit });
+                    return Err(ImportError::Limit {
+                        position: at,
+                        limit,
+                    });
                 }
                 if self.metrics.iter().any(|known| known.name == metric.name) {
                     let expected = format!("the unit that the event {} had before", quote(word));
@@ -357,11 +407,21 @@ impl<'s> Profile<'s> {
             columns.push(Some(column));
         }
         if columns.is_empty() {
-            return Err(ImportError::malformed(at, "the name of an event", "the end of the line"));
+            return Err(ImportError::malformed(
+                at,
+                "the name of an event",
+                "the end of the line",
+            ));
         }
         self.columns = columns;
         if let Some(order) = &mut self.order {
-            order.measure(at, self.metrics.iter().map(|metric| Accuracy::of(&metric.unit, metric.scale)).collect());
+            order.measure(
+                at,
+                self.metrics
+                    .iter()
+                    .map(|metric| Accuracy::of(&metric.unit, metric.scale))
+                    .collect(),
+            );
         }
         Ok(())
     }
@@ -369,13 +429,21 @@ impl<'s> Profile<'s> {
     fn positions(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
         let names: Vec<&[u8]> = words(text).collect();
         if names.is_empty() {
-            return Err(ImportError::malformed(at, "line or instr", "the end of the line"));
+            return Err(ImportError::malformed(
+                at,
+                "line or instr",
+                "the end of the line",
+            ));
         }
         for (column, name) in names.iter().enumerate() {
             if !matches!(*name, b"instr" | b"addr" | b"bb" | b"line")
                 || names.iter().position(|known| known == name) != Some(column)
             {
-                return Err(ImportError::malformed(at, "instr, bb and line, each at most once", quote(text)));
+                return Err(ImportError::malformed(
+                    at,
+                    "instr, bb and line, each at most once",
+                    quote(text),
+                ));
             }
         }
         self.line_column = names.iter().position(|name| *name == b"line");
@@ -394,7 +462,11 @@ impl<'s> Profile<'s> {
     }
 
     /// Reads costs into `figures`. Those that are not there are 0.
-    fn read_costs<'w>(&mut self, at: Position, words: impl Iterator<Item = &'w [u8]>) -> Result<(), ImportError> {
+    fn read_costs<'w>(
+        &mut self,
+        at: Position,
+        words: impl Iterator<Item = &'w [u8]>,
+    ) -> Result<(), ImportError> {
         let mut columns = self.columns.iter();
         for word in words {
             let Some(metric) = columns.next() else {
@@ -404,7 +476,8 @@ impl<'s> Profile<'s> {
                 };
                 return Err(ImportError::malformed(at, expected, quote(word)));
             };
-            let cost = cost(word).ok_or_else(|| ImportError::malformed(at, "a cost", quote(word)))?;
+            let cost =
+                cost(word).ok_or_else(|| ImportError::malformed(at, "a cost", quote(word)))?;
             let Some(metric) = metric else { continue };
             let scale = self.metrics.get(*metric).map_or(1.0, |metric| metric.scale);
             self.figures.push((*metric, cost * scale));
@@ -416,7 +489,10 @@ impl<'s> Profile<'s> {
     fn specification(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
         let expected = "a cost, a position such as fn=, or a header such as events:";
         let wrong = || ImportError::malformed(at, expected, quote(line));
-        let equals = line.iter().position(|byte| *byte == b'=').ok_or_else(wrong)?;
+        let equals = line
+            .iter()
+            .position(|byte| *byte == b'=')
+            .ok_or_else(wrong)?;
         let key = line.get(..equals).unwrap_or_default();
         let text = line.get(equals + 1..).unwrap_or_default().trim_ascii();
         match key {
@@ -424,7 +500,11 @@ impl<'s> Profile<'s> {
             b"fl" => self.file = self.names.read(at, Sort::File, text)?,
             b"fi" | b"fe" => {
                 if self.current.is_none() {
-                    return Err(ImportError::malformed(at, "fn= before another file of the function", quote(line)));
+                    return Err(ImportError::malformed(
+                        at,
+                        "fn= before another file of the function",
+                        quote(line),
+                    ));
                 }
                 self.file = self.names.read(at, Sort::File, text)?;
             }
@@ -454,7 +534,8 @@ impl<'s> Profile<'s> {
     /// From here on costs are those of this function.
     fn begin(&mut self, at: Position, (object, file, name): Key) -> Result<Level, ImportError> {
         if self.names.settle(name, file) {
-            self.graph.settle((object, self.names.unknown, name), (object, file, name));
+            self.graph
+                .settle((object, self.names.unknown, name), (object, file, name));
         }
         self.home = self.names.home(name, file);
         let level = self.level(at, (object, self.home, name))?;
@@ -468,17 +549,29 @@ impl<'s> Profile<'s> {
     fn level(&mut self, at: Position, (object, file, name): Key) -> Result<Level, ImportError> {
         let text = self.names.text(name);
         if text.is_empty() {
-            return Err(ImportError::malformed(at, "the name of a function", "nothing"));
+            return Err(ImportError::malformed(
+                at,
+                "the name of a function",
+                "nothing",
+            ));
         }
         let outer = text.rsplit_once('\'').filter(|(outer, level)| {
-            let is_level = level.bytes().all(|digit| digit.is_ascii_digit()) && !level.starts_with('0');
-            self.creator == Creator::Callgrind && !outer.is_empty() && !level.is_empty() && *level != "1" && is_level
+            let is_level =
+                level.bytes().all(|digit| digit.is_ascii_digit()) && !level.starts_with('0');
+            self.creator == Creator::Callgrind
+                && !outer.is_empty()
+                && !level.is_empty()
+                && *level != "1"
+                && is_level
         });
         let outer = outer.map(|(outer, _)| outer.to_owned());
         let deeper = outer.is_some();
         let name = outer.map_or(name, |outer| self.names.of_text(&outer));
         self.graph.check_size(at)?;
-        Ok(Level { function: self.graph.function((object, file, name)), deeper })
+        Ok(Level {
+            function: self.graph.function((object, file, name)),
+            deeper,
+        })
     }
 
     fn calls(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
@@ -486,10 +579,17 @@ impl<'s> Profile<'s> {
             return Err(ImportError::malformed(at, "cfn= before calls=", "nothing"));
         };
         let word = words(text).next().unwrap_or_default();
-        let calls = number(word).ok_or_else(|| ImportError::malformed(at, "a number of calls", quote(word)))?;
-        let calls = if self.creator.counts_samples_as_calls() { 0 } else { calls };
+        let calls = number(word)
+            .ok_or_else(|| ImportError::malformed(at, "a number of calls", quote(word)))?;
+        let calls = if self.creator.counts_samples_as_calls() {
+            0
+        } else {
+            calls
+        };
         let object = self.called.object.take().unwrap_or(self.object);
-        let file = self.names.home_of_called(function, self.called.file.take(), self.file);
+        let file = self
+            .names
+            .home_of_called(function, self.called.file.take(), self.file);
         let callee = self.level(at, (object, file, function))?;
         self.call = Some((at, callee, calls));
         Ok(())
@@ -507,21 +607,36 @@ impl<'s> Profile<'s> {
                 _ => number(word),
             };
             *position = moved.ok_or_else(|| {
-                let found = if word.is_empty() { "the end of the line".to_owned() } else { quote(word) };
+                let found = if word.is_empty() {
+                    "the end of the line".to_owned()
+                } else {
+                    quote(word)
+                };
                 ImportError::malformed(at, "a position", found)
             })?;
         }
         let current = match self.current {
             Some(Current::Begun(level)) => level,
             Some(Current::Named(at, key)) => self.begin(at, key)?,
-            None => return Err(ImportError::malformed(at, "fn= before any cost", quote(line))),
+            None => {
+                return Err(ImportError::malformed(
+                    at,
+                    "fn= before any cost",
+                    quote(line),
+                ));
+            }
         };
         self.current = Some(Current::Begun(current));
         self.figures.clear();
         self.read_costs(at, words)?;
         self.in_body = true;
-        let line = self.line_column.and_then(|column| self.positions.get(column)).copied().unwrap_or(0);
-        let wrong = || ImportError::malformed(at, "a line that is less than 2^32", line.to_string());
+        let line = self
+            .line_column
+            .and_then(|column| self.positions.get(column))
+            .copied()
+            .unwrap_or(0);
+        let wrong =
+            || ImportError::malformed(at, "a line that is less than 2^32", line.to_string());
         let place = (self.file, u32::try_from(line).map_err(|_| wrong())?);
         let figures = std::mem::take(&mut self.figures);
         let call = self.call.take();
@@ -531,13 +646,25 @@ impl<'s> Profile<'s> {
             }
             match call {
                 Some((_, callee, calls)) => {
-                    order.call(Call { callee: number_of(callee), line: place.1 }, calls, &figures);
+                    order.call(
+                        Call {
+                            callee: number_of(callee),
+                            line: place.1,
+                        },
+                        calls,
+                        &figures,
+                    );
                 }
                 None => order.cost(place.1, &figures),
             }
         }
         if !self.again {
-            self.add(current, place, call.map(|(_, callee, calls)| (callee, calls)), &figures);
+            self.add(
+                current,
+                place,
+                call.map(|(_, callee, calls)| (callee, calls)),
+                &figures,
+            );
         }
         self.figures = figures;
         self.graph.check_size(at)
@@ -545,14 +672,25 @@ impl<'s> Profile<'s> {
 
     /// Adds costs to the graph.
     fn add(&mut self, level: Level, place: Place, call: Option<(Level, u64)>, figures: &[Figure]) {
-        let name = |level| self.graph.name(level).map_or("", |name| self.names.text(name));
+        let name = |level| {
+            self.graph
+                .name(level)
+                .map_or("", |name| self.names.text(name))
+        };
         let line = place.1;
         if let Some((callee, calls)) = call {
             let (caller, shown) = (name(level), Shown(calls, figures));
-            self.sink.record(format_args!("{caller}[{line}] calls {} {shown}", name(callee)));
+            self.sink.record(format_args!(
+                "{caller}[{line}] calls {} {shown}",
+                name(callee)
+            ));
             self.graph.call((level, place), callee, calls, figures);
         } else if !figures.is_empty() {
-            self.sink.record(format_args!("{}[{line}] costs {}", name(level), Shown(0, figures)));
+            self.sink.record(format_args!(
+                "{}[{line}] costs {}",
+                name(level),
+                Shown(0, figures)
+            ));
             self.graph.cost(level, place, figures);
         }
     }
@@ -575,7 +713,10 @@ impl<'s> Profile<'s> {
             }
             if let Some(tree) = order.tree() {
                 let name = self.names.text(self.command);
-                let part = FunctionDef { kind: Kind::Part, ..FunctionDef::named(name) };
+                let part = FunctionDef {
+                    kind: Kind::Part,
+                    ..FunctionDef::named(name)
+                };
                 let is_one_of_many = self.later_parts.count() > 0;
                 tree.say(self.sink, is_one_of_many.then_some(part));
             }
@@ -584,30 +725,51 @@ impl<'s> Profile<'s> {
         let (summary, totals) = (self.summary.take(), self.totals.take());
         let stated = summary.filter(is_known).or(totals);
         for (at, metric) in self.metrics.iter_mut().enumerate() {
-            let figure = stated.as_ref().map(|stated| stated.iter().find(|(of, _)| *of == at).map_or(0.0, |of| of.1));
+            let figure = stated.as_ref().map(|stated| {
+                stated
+                    .iter()
+                    .find(|(of, _)| *of == at)
+                    .map_or(0.0, |of| of.1)
+            });
             metric.stated = metric.stated.zip(figure).map(|(sum, figure)| sum + figure);
         }
         self.in_body = false;
         self.has_totals = false;
     }
 
-    /// Says what has been added up; or, if a second reading can say more, no more than what is needed before it.
+    /// Says what has been added up; or, if a second reading can say more, no more than what is
+    /// needed before it.
     fn finish(&mut self, end: Position) -> Result<Option<ExitTree>, ImportError> {
         if let Some((_, _, _)) = self.call {
-            return Err(ImportError::malformed(end, "the cost of a call", "the end of the file"));
+            return Err(ImportError::malformed(
+                end,
+                "the cost of a call",
+                "the end of the file",
+            ));
         }
         if self.metrics.is_empty() {
-            return Err(ImportError::malformed(end, "a line `events:`", "the end of the file"));
+            return Err(ImportError::malformed(
+                end,
+                "a line `events:`",
+                "the end of the file",
+            ));
         }
         let is_cut = self.creator == Creator::Callgrind && !self.has_totals;
         self.end_part(end);
         let proof = self.order.take().map(ExitOrder::proof);
         if !matches!(proof, Some(Ok(_))) {
-            let fidelity = if self.graph.has_calls() { Fidelity::Edges } else { Fidelity::Flat };
+            let fidelity = if self.graph.has_calls() {
+                Fidelity::Edges
+            } else {
+                Fidelity::Flat
+            };
             self.sink.run(RunFact::Fidelity(fidelity));
         }
-        let metrics: Vec<MetricId> =
-            self.metrics.iter().map(|metric| self.sink.metric(&metric.name, metric.unit.clone())).collect();
+        let metrics: Vec<MetricId> = self
+            .metrics
+            .iter()
+            .map(|metric| self.sink.metric(&metric.name, metric.unit.clone()))
+            .collect();
         if let (Some(metric), true) = (metrics.get(1), self.calls_alone.count() > 0) {
             self.sink.run(RunFact::DefaultMetric(*metric));
         }
@@ -619,27 +781,51 @@ impl<'s> Profile<'s> {
                 Some(ExitTree::new(marks, metrics, functions))
             }
             doubt => {
-                self.graph.say(self.sink, self.names.all(), &metrics, &own, self.creator.call_cost());
+                self.graph.say(
+                    self.sink,
+                    self.names.all(),
+                    &metrics,
+                    &own,
+                    self.creator.call_cost(),
+                );
                 if let Some(Err((at, function, doubt))) = doubt {
                     let name = |function: u32| {
-                        let level = Level { function: function as usize, deeper: false };
-                        self.graph.name(level).map_or("", |name| self.names.text(name))
+                        let level = Level {
+                            function: function as usize,
+                            deeper: false,
+                        };
+                        self.graph
+                            .name(level)
+                            .map_or("", |name| self.names.text(name))
                     };
                     let message = format!("read without paths: {}", doubt.told(name, function));
-                    self.sink.note(Note { severity: Severity::Warning, position: Some(at), message: &message });
+                    self.sink.note(Note {
+                        severity: Severity::Warning,
+                        position: Some(at),
+                        message: &message,
+                    });
                 }
                 None
             }
         };
         if is_cut {
             let message = "there is no line `totals:` at the end: the file may have been cut";
-            self.sink.note(Note { severity: Severity::Warning, position: Some(end), message });
+            self.sink.note(Note {
+                severity: Severity::Warning,
+                position: Some(end),
+                message,
+            });
         }
-        self.remarks(if tree.is_some() { "each is a root of its own" } else { "they are added up" });
+        self.remarks(if tree.is_some() {
+            "each is a root of its own"
+        } else {
+            "they are added up"
+        });
         Ok(tree)
     }
 
-    /// Stands before the first line once more, to build the tree. What numbers functions have stays.
+    /// Stands before the first line once more, to build the tree. What numbers functions have
+    /// stays.
     fn begin_again(&mut self, tree: ExitTree) {
         let unknown = self.names.unknown;
         (self.order, self.again) = (Some(ExitOrder::to_build(tree)), true);
@@ -652,13 +838,21 @@ impl<'s> Profile<'s> {
 
     fn totals(&mut self, metrics: &[MetricId], own: &OwnCosts) {
         for (at, (id, metric)) in metrics.iter().zip(&self.metrics).enumerate() {
-            let Some(stated) = metric.stated else { continue };
+            let Some(stated) = metric.stated else {
+                continue;
+            };
             self.sink.run(RunFact::Total(*id, stated));
             let sum = self.graph.total(at, own);
             if (sum - stated).abs() > 1e-9 * stated.abs() {
                 let name = &metric.name;
-                let message = format!("the file states a total of {stated} for {name}; its functions add up to {sum}");
-                self.sink.note(Note { severity: Severity::Info, position: None, message: &message });
+                let message = format!(
+                    "the file states a total of {stated} for {name}; its functions add up to {sum}"
+                );
+                self.sink.note(Note {
+                    severity: Severity::Info,
+                    position: None,
+                    message: &message,
+                });
             }
         }
     }
@@ -666,21 +860,37 @@ impl<'s> Profile<'s> {
     fn remarks(&mut self, of_parts: &str) {
         let sink = &mut *self.sink;
         let (info, warning) = (Severity::Info, Severity::Warning);
-        self.unknown_headers.note_with(sink, warning, |count, first| {
-            format!("{} of an unknown sort were not read (first: {first})", many(count, "header line"))
-        });
+        self.unknown_headers
+            .note_with(sink, warning, |count, first| {
+                format!(
+                    "{} of an unknown sort were not read (first: {first})",
+                    many(count, "header line")
+                )
+            });
         let parts = self.parts;
-        self.later_parts.note(sink, info, |_| format!("the file has {parts} parts; {of_parts}"));
-        self.addresses.note(sink, info, |_| "costs of instructions are added up line by line".to_owned());
-        self.jumps.note(sink, info, |count| format!("{} were not read", many(count, "jump")));
-        self.quotients.note_with(sink, info, |_, event| format!("event {event} is a quotient: not read"));
+        self.later_parts.note(sink, info, |_| {
+            format!("the file has {parts} parts; {of_parts}")
+        });
+        self.addresses.note(sink, info, |_| {
+            "costs of instructions are added up line by line".to_owned()
+        });
+        self.jumps.note(sink, info, |count| {
+            format!("{} were not read", many(count, "jump"))
+        });
+        self.quotients.note_with(sink, info, |_, event| {
+            format!("event {event} is a quotient: not read")
+        });
         self.calls_alone.note_with(sink, info, |_, event| {
             format!("event {event} counts of a call how often it was made: what calls cost in all is unknown")
         });
         self.computed.note(sink, info, |count| {
             format!(
                 "{} computed from others: not read",
-                if count == 1 { "1 event is".to_owned() } else { format!("{count} events are") }
+                if count == 1 {
+                    "1 event is".to_owned()
+                } else {
+                    format!("{count} events are")
+                }
             )
         });
     }

@@ -66,7 +66,11 @@ fn sniff(head: &[u8]) -> Confidence {
     };
     if outline.in_array {
         let is_event = outline.has("ph") && (outline.has("ts") || outline.has("pid"));
-        return if is_event { Confidence::Yes } else { Confidence::No };
+        return if is_event {
+            Confidence::Yes
+        } else {
+            Confidence::No
+        };
     }
     if outline.has("traceEvents") {
         return Confidence::Yes;
@@ -74,10 +78,18 @@ fn sniff(head: &[u8]) -> Confidence {
     // What Chrome's developer tools save begins with metadata, which may hold whole source maps.
     let begins_with_metadata = outline.names.first() == Some(&b"metadata".as_slice());
     let of_devtools = begins_with_metadata && memchr::memmem::find(head, b"\"DevTools\"").is_some();
-    if of_devtools || outline.has("displayTimeUnit") { Confidence::Maybe } else { Confidence::No }
+    if of_devtools || outline.has("displayTimeUnit") {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let mut trace = Trace::new(sink);
     trace.read(&mut Reader::new(input))?;
     trace.finish();
@@ -94,12 +106,21 @@ struct Place {
 
 impl Place {
     fn of(position: Position) -> Self {
-        let line = position.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(u32::MAX);
-        Self { byte: position.byte, line }
+        let line = position
+            .line
+            .and_then(|line| u32::try_from(line).ok())
+            .unwrap_or(u32::MAX);
+        Self {
+            byte: position.byte,
+            line,
+        }
     }
 
     fn position(self) -> Position {
-        Position { byte: self.byte, line: (self.line < u32::MAX).then_some(u64::from(self.line)) }
+        Position {
+            byte: self.byte,
+            line: (self.line < u32::MAX).then_some(u64::from(self.line)),
+        }
     }
 }
 
@@ -170,8 +191,8 @@ struct Event {
 }
 
 impl Event {
-    /// Whether it says how long all slices of a name took, as clang does at the end of its traces: some versions put a colon
-    /// behind the first word.
+    /// Whether it says how long all slices of a name took, as clang does at the end of its traces:
+    /// some versions put a colon behind the first word.
     fn is_sum(&self) -> bool {
         let is_named_so = self.name.starts_with(b"Total ") || self.name.starts_with(b"Total: ");
         self.has_average && is_named_so
@@ -257,13 +278,17 @@ impl<'s> Trace<'s> {
         }
         if !has_events {
             let expected = "a member `traceEvents`";
-            return Err(ImportError::malformed(json.position(), expected, "the end of the file's object"));
+            return Err(ImportError::malformed(
+                json.position(),
+                expected,
+                "the end of the file's object",
+            ));
         }
         json.end()
     }
 
-    /// The events of an array that has been opened. A program that ends early, or wants to add events later, leaves out
-    /// the bracket at the end.
+    /// The events of an array that has been opened. A program that ends early, or wants to add
+    /// events later, leaves out the bracket at the end.
     fn array(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
         loop {
             if json.accept(b']')? {
@@ -308,7 +333,11 @@ impl<'s> Trace<'s> {
         match self.event.phase.as_slice() {
             // Something must stand behind the last comma.
             b"" if is_empty => Ok(()),
-            b"" => Err(ImportError::malformed(at, "an event with `ph`", "one without")),
+            b"" => Err(ImportError::malformed(
+                at,
+                "an event with `ph`",
+                "one without",
+            )),
             b"M" => {
                 self.metadata();
                 Ok(())
@@ -349,8 +378,12 @@ impl<'s> Trace<'s> {
             return *known;
         }
         let id = escape::text(&self.event.process).into_owned();
-        self.processes.push(Process { id, ..Process::default() });
-        self.process_of.insert(self.event.process.clone(), self.processes.len() - 1);
+        self.processes.push(Process {
+            id,
+            ..Process::default()
+        });
+        self.process_of
+            .insert(self.event.process.clone(), self.processes.len() - 1);
         self.processes.len() - 1
     }
 
@@ -361,7 +394,11 @@ impl<'s> Trace<'s> {
             *known
         } else {
             let id = escape::text(&self.event.thread).into_owned();
-            self.threads.push(Thread { process, id, ..Thread::default() });
+            self.threads.push(Thread {
+                process,
+                id,
+                ..Thread::default()
+            });
             threads.insert(self.event.thread.clone(), self.threads.len() - 1);
             self.threads.len() - 1
         };
@@ -369,25 +406,51 @@ impl<'s> Trace<'s> {
     }
 
     fn slice(&mut self, at: Position) -> Result<(), ImportError> {
-        let Event { has_name, time, duration, .. } = self.event;
+        let Event {
+            has_name,
+            time,
+            duration,
+            ..
+        } = self.event;
         let phase = self.event.phase.first().copied();
         let Some(start) = time else {
-            return Err(ImportError::malformed(at, "an event with `ts`", "one without"));
+            return Err(ImportError::malformed(
+                at,
+                "an event with `ts`",
+                "one without",
+            ));
         };
-        let function = if phase == Some(b'E') { None } else { Some(self.function()) };
+        let function = if phase == Some(b'E') {
+            None
+        } else {
+            Some(self.function())
+        };
         let place = Place::of(at);
         if let (Some(b'X'), Some(function)) = (phase, function) {
-            let duration = duration.filter(|duration| *duration >= 0).unwrap_or_else(|| {
-                self.no_duration.add(at);
-                0
-            });
-            let slice = Slice { start, end: start.saturating_add(duration), at: place, end_byte: 0, function };
+            let duration = duration
+                .filter(|duration| *duration >= 0)
+                .unwrap_or_else(|| {
+                    self.no_duration.add(at);
+                    0
+                });
+            let slice = Slice {
+                start,
+                end: start.saturating_add(duration),
+                at: place,
+                end_byte: 0,
+                function,
+            };
             if let Some(thread) = self.thread() {
                 thread.slices.push(slice);
             }
         } else {
             let name = has_name.then(|| self.number_of_name());
-            let mark = Mark { time: start, at: place, name, function };
+            let mark = Mark {
+                time: start,
+                at: place,
+                name,
+                function,
+            };
             if let Some(thread) = self.thread() {
                 thread.marks.push(mark);
             }
@@ -405,21 +468,32 @@ impl<'s> Trace<'s> {
     }
 
     fn function(&mut self) -> FunctionId {
-        let (name, module) = (escape::text(&self.event.name), escape::text(&self.event.category));
-        self.sink.function(FunctionDef { module: &module, ..FunctionDef::named(&name) })
+        let (name, module) = (
+            escape::text(&self.event.name),
+            escape::text(&self.event.category),
+        );
+        self.sink.function(FunctionDef {
+            module: &module,
+            ..FunctionDef::named(&name)
+        })
     }
 
     fn finish(mut self) {
         let mut tree = CallTree::<[f64; 1]>::default();
         for thread in std::mem::take(&mut self.threads) {
-            let Some(process) = self.processes.get(thread.process) else { continue };
+            let Some(process) = self.processes.get(thread.process) else {
+                continue;
+            };
             // Threads of which there is nothing but a name have done nothing.
             if thread.marks.is_empty() && thread.slices.is_empty() {
                 continue;
             }
             let mut container = |kind, word, name: &Option<String>, id: &str| {
                 let name = format!("{} {id}", name.as_deref().unwrap_or(word));
-                Site::of(self.sink.function(FunctionDef { kind, ..FunctionDef::named(name.trim()) }))
+                Site::of(self.sink.function(FunctionDef {
+                    kind,
+                    ..FunctionDef::named(name.trim())
+                }))
             };
             let above = container(Kind::Process, "process", &process.name, &process.id);
             let site = container(Kind::Thread, "thread", &thread.name, &thread.id);
@@ -433,18 +507,45 @@ impl<'s> Trace<'s> {
         self.remarks();
     }
 
-    /// Joins beginnings and ends. All slices of the thread, in the order in which they begin, outer ones first.
+    /// Joins beginnings and ends. All slices of the thread, in the order in which they begin, outer
+    /// ones first.
     fn pair(&mut self, thread: Thread) -> Vec<Slice> {
-        let Thread { mut marks, mut slices, .. } = thread;
-        let times = marks.iter().map(|mark| mark.time).chain(slices.iter().map(|slice| slice.end));
+        let Thread {
+            mut marks,
+            mut slices,
+            ..
+        } = thread;
+        let times = marks
+            .iter()
+            .map(|mark| mark.time)
+            .chain(slices.iter().map(|slice| slice.end));
         let last = times.max().unwrap_or(0);
         marks.sort_by_key(|mark| (mark.time, mark.at));
         let mut open = OpenSlices::default();
-        for Mark { time, at, name, function } in marks {
+        for Mark {
+            time,
+            at,
+            name,
+            function,
+        } in marks
+        {
             if let Some(function) = function {
-                open.begin(Slice { start: time, end: last, at, end_byte: u64::MAX, function }, name);
+                open.begin(
+                    Slice {
+                        start: time,
+                        end: last,
+                        at,
+                        end_byte: u64::MAX,
+                        function,
+                    },
+                    name,
+                );
             } else if let Some(slice) = open.end(name) {
-                slices.push(Slice { end: time, end_byte: at.byte, ..slice });
+                slices.push(Slice {
+                    end: time,
+                    end_byte: at.byte,
+                    ..slice
+                });
             } else {
                 self.not_opened.add(at.position());
             }
@@ -468,7 +569,10 @@ impl<'s> Trace<'s> {
     fn stack(&mut self, tree: &mut CallTree<[f64; 1]>, thread: NodeId, slices: Vec<Slice>) {
         let mut open: Vec<(Slice, NodeId)> = Vec::new();
         for mut slice in slices {
-            while open.pop_if(|(innermost, _)| innermost.is_before(&slice)).is_some() {}
+            while open
+                .pop_if(|(innermost, _)| innermost.is_before(&slice))
+                .is_some()
+            {}
             let above = open.last().map_or(thread, |(_, node)| *node);
             let node = tree.below(above, Site::of(slice.function));
             if let Some((innermost, _)) = open.last()
@@ -494,24 +598,46 @@ impl<'s> Trace<'s> {
         let sink = &mut *self.sink;
         let (info, warning) = (Severity::Info, Severity::Warning);
         if let Some(position) = self.unterminated {
-            let message = "the array is not closed, as the format allows: the file may have been cut";
-            sink.note(Note { severity: info, position: Some(position), message });
+            let message =
+                "the array is not closed, as the format allows: the file may have been cut";
+            sink.note(Note {
+                severity: info,
+                position: Some(position),
+                message,
+            });
         }
         self.others.note_with(sink, info, |count, first| {
-            format!("{} of phases that are no slices not read (first: {first})", many(count, "event"))
+            format!(
+                "{} of phases that are no slices not read (first: {first})",
+                many(count, "event")
+            )
         });
-        self.unknown
-            .note_with(sink, info, |count, first| format!("{} not read (first: {first})", many(count, "member")));
-        self.no_duration.note(sink, warning, |count| format!("{} without a duration last 0", many(count, "event")));
+        self.unknown.note_with(sink, info, |count, first| {
+            format!("{} not read (first: {first})", many(count, "member"))
+        });
+        self.no_duration.note(sink, warning, |count| {
+            format!("{} without a duration last 0", many(count, "event"))
+        });
         self.not_closed.note(sink, warning, |count| {
-            format!("{} not closed: until the last event of the thread", many(count, "slice"))
+            format!(
+                "{} not closed: until the last event of the thread",
+                many(count, "slice")
+            )
         });
-        self.not_opened.note(sink, warning, |count| format!("{} without a beginning, passed over", many(count, "end")));
+        self.not_opened.note(sink, warning, |count| {
+            format!("{} without a beginning, passed over", many(count, "end"))
+        });
         self.sums.note(sink, info, |count| {
-            format!("{} that clang has added up over its slices (`Total ...`) not read", many(count, "sum"))
+            format!(
+                "{} that clang has added up over its slices (`Total ...`) not read",
+                many(count, "sum")
+            )
         });
         self.cut.note(sink, warning, |count| {
-            format!("{} longer than the slice around, cut at the end of that one", many(count, "slice"))
+            format!(
+                "{} longer than the slice around, cut at the end of that one",
+                many(count, "slice")
+            )
         });
     }
 }
@@ -527,15 +653,27 @@ struct OpenSlices {
 
 impl OpenSlices {
     fn begin(&mut self, slice: Slice, name: Option<u32>) {
-        self.by_name.entry(name).or_default().push(self.slices.len());
+        self.by_name
+            .entry(name)
+            .or_default()
+            .push(self.slices.len());
         self.slices.push(Some((slice, name)));
     }
 
     /// Takes the innermost slice that has this name or none; without a name, the innermost one.
     fn end(&mut self, name: Option<u32>) -> Option<Slice> {
-        let last_of = |name| self.by_name.get(&name).and_then(|places| places.last()).copied();
+        let last_of = |name| {
+            self.by_name
+                .get(&name)
+                .and_then(|places| places.last())
+                .copied()
+        };
         let last = self.slices.len().checked_sub(1);
-        let place = if name.is_none() { last } else { last_of(name).max(last_of(None)) }?;
+        let place = if name.is_none() {
+            last
+        } else {
+            last_of(name).max(last_of(None))
+        }?;
         let (slice, name) = self.slices.get_mut(place)?.take()?;
         // Of its name it is the innermost one, too.
         self.by_name.get_mut(&name)?.pop();
@@ -548,8 +686,13 @@ impl OpenSlices {
     }
 }
 
-/// What matters of the arguments of an event, all of which are passed: the text `name`, and whether there is an average.
-fn arguments(json: &mut Reader<'_, '_>, member: &mut Vec<u8>, event: &mut Event) -> Result<(), ImportError> {
+/// What matters of the arguments of an event, all of which are passed: the text `name`, and whether
+/// there is an average.
+fn arguments(
+    json: &mut Reader<'_, '_>,
+    member: &mut Vec<u8>,
+    event: &mut Event,
+) -> Result<(), ImportError> {
     let mut within = Within::default();
     while json.member(&mut within, member)?.is_some() {
         if member == b"name" && json.is_next(b'"')? {

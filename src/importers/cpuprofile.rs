@@ -69,7 +69,11 @@ fn sniff(head: &[u8]) -> Confidence {
     Confidence::No
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let mut file = File {
         json: Reader::new(input),
         sink,
@@ -87,10 +91,20 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     };
     file.read()?;
     let metrics = file.costs()?;
-    let File { mut json, sink, frames, tree, backwards, .. } = file;
+    let File {
+        mut json,
+        sink,
+        frames,
+        tree,
+        backwards,
+        ..
+    } = file;
     tree.say(sink, &metrics, |at| json.begin_record_at(at))?;
     backwards.note(sink, Severity::Info, |count| {
-        format!("time goes backwards before {}: samples are put in order", many(count, "sample"))
+        format!(
+            "time goes backwards before {}: samples are put in order",
+            many(count, "sample")
+        )
     });
     frames.remarks(sink);
     Ok(())
@@ -136,7 +150,11 @@ impl File<'_, '_, '_> {
             };
             if second {
                 let name = escape::text(&name);
-                return Err(ImportError::malformed(at, format!("one member `{name}`"), "a second one"));
+                return Err(ImportError::malformed(
+                    at,
+                    format!("one member `{name}`"),
+                    "a second one",
+                ));
             }
             match name.as_slice() {
                 b"nodes" => self.read_nodes()?,
@@ -158,7 +176,11 @@ impl File<'_, '_, '_> {
             }
         }
         if self.nodes.is_none() {
-            return Err(ImportError::malformed(self.json.position(), "a member `nodes`", "the end of the profile"));
+            return Err(ImportError::malformed(
+                self.json.position(),
+                "a member `nodes`",
+                "the end of the profile",
+            ));
         }
         self.json.end()
     }
@@ -204,7 +226,11 @@ impl File<'_, '_, '_> {
                     let mut within = Within::default();
                     while let Some(at) = json.item(&mut within)? {
                         let child = json.index("the id of a child")?;
-                        self.relations.push(Relation { parent: 0, child, at });
+                        self.relations.push(Relation {
+                            parent: 0,
+                            child,
+                            at,
+                        });
                     }
                 }
                 b"positionTicks" => positions(json, &mut self.frames, &mut ticks)?,
@@ -214,14 +240,22 @@ impl File<'_, '_, '_> {
         }
         self.member = name;
         let (Some(id), Some(function)) = (id, function) else {
-            return Err(ImportError::malformed(at, "a node with `id` and `callFrame`", "one without"));
+            return Err(ImportError::malformed(
+                at,
+                "a node with `id` and `callFrame`",
+                "one without",
+            ));
         };
         let node = self.tree.add(at, function)?;
         self.tree.name(node, id)?;
         for relation in self.relations.get_mut(first_child..).unwrap_or_default() {
             relation.parent = id;
         }
-        self.relations.extend(parent.map(|(at, parent)| Relation { parent, child: id, at }));
+        self.relations.extend(parent.map(|(at, parent)| Relation {
+            parent,
+            child: id,
+            at,
+        }));
         if let Some(hits) = hits {
             self.has_hits = true;
             self.tree.cost(node, SAMPLES, hits);
@@ -237,11 +271,21 @@ impl File<'_, '_, '_> {
         let samples = self.sink.metric("samples", Unit::Count);
         let Some((at, mut nodes)) = self.samples.take() else {
             let message = "the file has no `samples`: only their number is known, not the time";
-            self.sink.note(Note { severity: Severity::Warning, position: None, message });
+            self.sink.note(Note {
+                severity: Severity::Warning,
+                position: None,
+                message,
+            });
             return Ok([Some(samples), None]);
         };
         for (number, id) in nodes.iter_mut().enumerate() {
-            let found = || ImportError::malformed(at, "the id of a node", format!("{id} in sample {}", number + 1));
+            let found = || {
+                ImportError::malformed(
+                    at,
+                    "the id of a node",
+                    format!("{id} in sample {}", number + 1),
+                )
+            };
             *id = self.tree.of_id(*id).ok_or_else(found)?;
         }
         if !self.has_hits {
@@ -250,13 +294,22 @@ impl File<'_, '_, '_> {
             }
         }
         let Some((at, deltas)) = self.deltas.take() else {
-            let message = "the file has no `timeDeltas`: the number of samples is known, not the time";
-            self.sink.note(Note { severity: Severity::Warning, position: Some(at), message });
+            let message =
+                "the file has no `timeDeltas`: the number of samples is known, not the time";
+            self.sink.note(Note {
+                severity: Severity::Warning,
+                position: Some(at),
+                message,
+            });
             return Ok([Some(samples), None]);
         };
         if nodes.len() != deltas.len() {
             let expected = format!("{} times in `timeDeltas`, one per sample", nodes.len());
-            return Err(ImportError::malformed(at, expected, deltas.len().to_string()));
+            return Err(ImportError::malformed(
+                at,
+                expected,
+                deltas.len().to_string(),
+            ));
         }
         let time = self.sink.metric("time", Unit::Nanoseconds);
         self.sink.run(RunFact::DefaultMetric(time));
@@ -274,7 +327,9 @@ impl File<'_, '_, '_> {
 
     /// How long the last sample lasts that was taken so many microseconds after the beginning.
     fn end_after(&self, last: f64) -> f64 {
-        self.end.zip(self.start).map_or(0.0, |(end, start)| (end - start - last).max(0.0))
+        self.end
+            .zip(self.start)
+            .map_or(0.0, |(end, start)| (end - start - last).max(0.0))
     }
 
     /// Puts samples in order before they get their times.
@@ -319,7 +374,11 @@ fn positions(
             }
         }
         let (Some(line), Some(count)) = (line, count) else {
-            return Err(ImportError::malformed(at, "a position with `line` and `ticks`", "one without"));
+            return Err(ImportError::malformed(
+                at,
+                "a position with `line` and `ticks`",
+                "one without",
+            ));
         };
         ticks.push((line, count));
     }

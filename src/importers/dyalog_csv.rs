@@ -62,21 +62,34 @@ const SEPARATORS: &str = "separators";
 
 fn sniff(head: &[u8]) -> Confidence {
     let separator = separator(head);
-    let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+    let line = head
+        .split(|byte| matches!(byte, b'\n' | b'\r'))
+        .next()
+        .unwrap_or_default();
     let mut name = false;
     let mut lines = false;
     for field in line.split(|byte| *byte == separator) {
-        let field = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field);
+        let field = field
+            .strip_prefix(b"\"")
+            .and_then(|field| field.strip_suffix(b"\""))
+            .unwrap_or(field);
         name |= matches!(field, b"Element" | b"Function");
         lines |= field == b"Line";
     }
-    if name && lines { Confidence::Maybe } else { Confidence::No }
+    if name && lines {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
 }
 
 /// The character behind the first name of the header.
 fn separator(head: &[u8]) -> u8 {
     let behind = match head.strip_prefix(b"\"") {
-        Some(quoted) => quoted.iter().position(|byte| *byte == b'"').map(|end| end + 2),
+        Some(quoted) => quoted
+            .iter()
+            .position(|byte| *byte == b'"')
+            .map(|end| end + 2),
         None => head.iter().position(|byte| !byte.is_ascii_alphanumeric()),
     };
     match behind.and_then(|at| head.get(at)) {
@@ -85,15 +98,25 @@ fn separator(head: &[u8]) -> u8 {
     }
 }
 
-fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let separator = match options.value(SEPARATORS).map(str::parse::<Separators>) {
         Some(Ok(separators)) => separators.field,
-        Some(Err(expected)) => return Err(ImportError::Refused(format!("--{SEPARATORS}: {expected}"))),
+        Some(Err(expected)) => {
+            return Err(ImportError::Refused(format!("--{SEPARATORS}: {expected}")));
+        }
         None => separator(input.head()),
     };
     let mut table = Table::new(input, separator);
     if !table.next()? {
-        return Err(ImportError::malformed(table.position, "a header", "the end of the file"));
+        return Err(ImportError::malformed(
+            table.position,
+            "a header",
+            "the end of the file",
+        ));
     }
     let columns = Columns::of(&table, sink)?;
     let layout = columns.layout();
@@ -128,7 +151,16 @@ impl<'r, 'a> Table<'r, 'a> {
             .terminator(Terminator::Any(b'\n'))
             .build();
         let (text, fields, ends) = (Vec::new(), Vec::new(), Vec::new());
-        Self { input, reader, delimiter, begun: false, position, text, fields, ends }
+        Self {
+            input,
+            reader,
+            delimiter,
+            begun: false,
+            position,
+            text,
+            fields,
+            ends,
+        }
     }
 
     /// Reads the next record that is not blank; says whether there was one.
@@ -143,11 +175,14 @@ impl<'r, 'a> Table<'r, 'a> {
         }
     }
 
-    /// Divides the next line at its delimiters, if all of it is in the buffer and it is plain: no quotes but around whole
-    /// fields, without quotes or line ends between them. The reader could do the same, byte by byte.
+    /// Divides the next line at its delimiters, if all of it is in the buffer and it is plain: no
+    /// quotes but around whole fields, without quotes or line ends between them. The reader could
+    /// do the same, byte by byte.
     fn split_line(&mut self) -> bool {
         let at_hand = self.input.at_hand();
-        let Some(length) = memchr::memchr(b'\n', at_hand) else { return false };
+        let Some(length) = memchr::memchr(b'\n', at_hand) else {
+            return false;
+        };
         let line = at_hand.get(..length).unwrap_or_default();
         if !self.begun || line.is_empty() {
             return false;
@@ -159,7 +194,9 @@ impl<'r, 'a> Table<'r, 'a> {
             let rest = line.get(start..).unwrap_or_default();
             let quoted = rest.first() == Some(&b'"');
             let end = if quoted {
-                let Some(end) = memchr::memchr(b'"', rest.get(1..).unwrap_or_default()) else { return false };
+                let Some(end) = memchr::memchr(b'"', rest.get(1..).unwrap_or_default()) else {
+                    return false;
+                };
                 start += 1;
                 start + end
             } else {
@@ -206,8 +243,12 @@ impl<'r, 'a> Table<'r, 'a> {
             ended += new;
             match result {
                 ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull => self.text.resize((2 * self.text.len()).max(1024), 0),
-                ReadRecordResult::OutputEndsFull => self.ends.resize((2 * self.ends.len()).max(16), 0),
+                ReadRecordResult::OutputFull => {
+                    self.text.resize((2 * self.text.len()).max(1024), 0);
+                }
+                ReadRecordResult::OutputEndsFull => {
+                    self.ends.resize((2 * self.ends.len()).max(16), 0);
+                }
                 ReadRecordResult::Record => break true,
                 ReadRecordResult::End => break false,
             }
@@ -220,7 +261,10 @@ impl<'r, 'a> Table<'r, 'a> {
         }
         // The CR of a CRLF is no part of the last field.
         if let Some(last) = self.fields.last_mut()
-            && self.text.get(last.clone()).is_some_and(|field| field.ends_with(b"\r"))
+            && self
+                .text
+                .get(last.clone())
+                .is_some_and(|field| field.ends_with(b"\r"))
         {
             last.end -= 1;
         }
@@ -234,7 +278,9 @@ impl<'r, 'a> Table<'r, 'a> {
     /// A field of the record; empty if there is none.
     fn field(&self, column: usize) -> &[u8] {
         let field = self.fields.get(column).cloned();
-        field.and_then(|field| self.text.get(field)).unwrap_or_default()
+        field
+            .and_then(|field| self.text.get(field))
+            .unwrap_or_default()
     }
 }
 
@@ -266,38 +312,66 @@ impl Columns {
             b"ExclusiveTicks",
         ];
         let at = header.position;
-        let names: Vec<&[u8]> = (0..header.fields.len()).map(|column| header.field(column)).collect();
+        let names: Vec<&[u8]> = (0..header.fields.len())
+            .map(|column| header.field(column))
+            .collect();
         let find = |name: &[u8]| names.iter().position(|known| *known == name);
         let need = |name: &str| {
-            let found = names.iter().map(|name| String::from_utf8_lossy(name)).collect::<Vec<_>>().join(", ");
-            let missing = || ImportError::malformed(at, format!("a column {name}"), quote(found.as_bytes()));
+            let found = names
+                .iter()
+                .map(|name| String::from_utf8_lossy(name))
+                .collect::<Vec<_>>()
+                .join(", ");
+            let missing =
+                || ImportError::malformed(at, format!("a column {name}"), quote(found.as_bytes()));
             find(name.as_bytes()).ok_or_else(missing)
         };
-        if find(b"PctOfTot").is_some() || (find(b"Time").is_some() && find(b"InclusiveTime").is_none()) {
+        if find(b"PctOfTot").is_some()
+            || (find(b"Time").is_some() && find(b"InclusiveTime").is_none())
+        {
             return Err(refuse_report("summary or calls"));
         }
         for (column, name) in names.iter().enumerate() {
             let shown = quote(name);
             if find(name) != Some(column) {
-                return Err(ImportError::malformed(at, format!("one column {shown}"), "a second one"));
+                return Err(ImportError::malformed(
+                    at,
+                    format!("one column {shown}"),
+                    "a second one",
+                ));
             }
             if !KNOWN.contains(name) {
                 let message = format!("column {shown} is not read");
-                sink.note(Note { severity: Severity::Warning, position: Some(at), message: &message });
+                sink.note(Note {
+                    severity: Severity::Warning,
+                    position: Some(at),
+                    message: &message,
+                });
             }
         }
         let ticks = match (find(b"InclusiveTicks"), find(b"ExclusiveTicks")) {
             (None, None) => None,
-            (Some(inclusive), Some(exclusive)) => Some(Pair { inclusive, exclusive }),
+            (Some(inclusive), Some(exclusive)) => Some(Pair {
+                inclusive,
+                exclusive,
+            }),
             (inclusive, _) => {
-                let missing = if inclusive.is_none() { "InclusiveTicks" } else { "ExclusiveTicks" };
+                let missing = if inclusive.is_none() {
+                    "InclusiveTicks"
+                } else {
+                    "ExclusiveTicks"
+                };
                 let expected = format!("both columns of ticks: {missing} too");
                 return Err(ImportError::malformed(at, expected, "one"));
             }
         };
         let name = match (find(b"Element"), find(b"Function")) {
             (Some(_), Some(_)) => {
-                return Err(ImportError::malformed(at, "a column Element or a column Function", "both"));
+                return Err(ImportError::malformed(
+                    at,
+                    "a column Element or a column Function",
+                    "both",
+                ));
             }
             (None, Some(column)) => column,
             _ => need("Element")?,
@@ -325,23 +399,36 @@ impl Columns {
     }
 
     fn row<'t>(&self, table: &'t Table<'_, '_>) -> Result<Row<'t>, ImportError> {
-        let Table { fields, position, .. } = table;
+        let Table {
+            fields, position, ..
+        } = table;
         let position = *position;
         if fields.len() != self.count {
             let expected = format!("{} fields", self.count);
-            return Err(ImportError::malformed(position, expected, fields.len().to_string()));
+            return Err(ImportError::malformed(
+                position,
+                expected,
+                fields.len().to_string(),
+            ));
         }
         let field = |column: usize| table.field(column);
         let wrong = |column: usize, what: &str, name: &str| {
             ImportError::malformed(position, format!("{what} in {name}"), quote(field(column)))
         };
-        let number = |column: usize, name: &str| count(field(column)).ok_or_else(|| wrong(column, "a count", name));
+        let number = |column: usize, name: &str| {
+            count(field(column)).ok_or_else(|| wrong(column, "a count", name))
+        };
         let time = |column: usize, name: &str| {
             known(field(column), nanoseconds).ok_or_else(|| wrong(column, "milliseconds", name))
         };
-        let name = std::str::from_utf8(field(self.name)).map_err(|_| wrong(self.name, "UTF-8", "Element"))?;
+        let name = std::str::from_utf8(field(self.name))
+            .map_err(|_| wrong(self.name, "UTF-8", "Element"))?;
         if name.is_empty() {
-            return Err(ImportError::malformed(position, "a name in Element", "nothing"));
+            return Err(ImportError::malformed(
+                position,
+                "a name in Element",
+                "nothing",
+            ));
         }
         let depth = match self.depth {
             None => None,
@@ -357,10 +444,13 @@ impl Columns {
                 exclusive: number(columns.exclusive, "ExclusiveTicks")?,
             }),
         };
-        let line = line_number(field(self.line)).ok_or_else(|| wrong(self.line, "a line, nothing or ¯1", "Line"))?;
+        let line = line_number(field(self.line))
+            .ok_or_else(|| wrong(self.line, "a line, nothing or ¯1", "Line"))?;
         let calls = match self.calls {
             None => None,
-            Some(column) => known(field(column), count).ok_or_else(|| wrong(column, "a count", "Calls"))?,
+            Some(column) => {
+                known(field(column), count).ok_or_else(|| wrong(column, "a count", "Calls"))?
+            }
         };
         Ok(Row {
             position,

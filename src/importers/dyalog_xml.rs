@@ -68,16 +68,28 @@ fn sniff(head: &[u8]) -> Confidence {
             Err(quick_xml::Error::Syntax(_)) => is_open_root(head.get(start..).unwrap_or_default()),
             _ => false,
         };
-        return if is_root { Confidence::Yes } else { Confidence::No };
+        return if is_root {
+            Confidence::Yes
+        } else {
+            Confidence::No
+        };
     }
 }
 
 fn is_open_root(tag: &[u8]) -> bool {
-    let behind = tag.strip_prefix(b"<").and_then(|tag| tag.strip_prefix(ROOT.as_bytes()));
-    behind.and_then(|behind| behind.first()).is_some_and(u8::is_ascii_whitespace)
+    let behind = tag
+        .strip_prefix(b"<")
+        .and_then(|tag| tag.strip_prefix(ROOT.as_bytes()));
+    behind
+        .and_then(|behind| behind.first())
+        .is_some_and(u8::is_ascii_whitespace)
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let mut xml = Xml::new(input);
     xml.root(sink)?;
     let mut settings = None;
@@ -86,7 +98,9 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     let found = loop {
         match xml.child(sink)? {
             None => break false,
-            Some(Tag::Settings) if settings.is_none() => settings = Some(read_settings(&mut xml, sink)?),
+            Some(Tag::Settings) if settings.is_none() => {
+                settings = Some(read_settings(&mut xml, sink)?);
+            }
             Some(Tag::Entry) => {
                 entry.read(&mut xml, sink)?;
                 break true;
@@ -111,7 +125,11 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
 }
 
 /// Reads the next entry, or the end of the root.
-fn next_entry(xml: &mut Xml<'_, '_>, entry: &mut Entry, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn next_entry(
+    xml: &mut Xml<'_, '_>,
+    entry: &mut Entry,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     loop {
         match xml.child(sink)? {
             None => return Ok(()),
@@ -130,7 +148,13 @@ fn layout(settings: &Settings, first: Option<&Entry>) -> Result<Layout, ImportEr
     let command = settings.command();
     let Some(first) = first else {
         let depth = command != Some("data");
-        return Ok(Layout { depth, calls: true, ticks: false, exclusive_first: true, stated: None });
+        return Ok(Layout {
+            depth,
+            calls: true,
+            ticks: false,
+            exclusive_first: true,
+            stated: None,
+        });
     };
     if first.is_report {
         return Err(refuse_report("summary or calls"));
@@ -138,8 +162,17 @@ fn layout(settings: &Settings, first: Option<&Entry>) -> Result<Layout, ImportEr
     let depth = command.map_or(first.depth.is_some(), |command| command == "tree");
     let ticks = first.inclusive_ticks.is_some() || first.exclusive_ticks.is_some();
     let exclusive_first = first.exclusive_first;
-    let stated = settings.version.as_deref().and_then(|version| Layout::labels_of(version, exclusive_first));
-    Ok(Layout { depth, calls: first.calls.is_some(), ticks, exclusive_first, stated })
+    let stated = settings
+        .version
+        .as_deref()
+        .and_then(|version| Layout::labels_of(version, exclusive_first));
+    Ok(Layout {
+        depth,
+        calls: first.calls.is_some(),
+        ticks,
+        exclusive_first,
+        stated,
+    })
 }
 
 /// What `ProfileSettings` holds.
@@ -155,7 +188,9 @@ struct Settings {
 impl Settings {
     /// First word of the command: the report that the file holds.
     fn command(&self) -> Option<&str> {
-        self.command.as_deref().and_then(|command| command.split_whitespace().next())
+        self.command
+            .as_deref()
+            .and_then(|command| command.split_whitespace().next())
     }
 
     fn check(&self) -> Result<(), ImportError> {
@@ -167,7 +202,10 @@ impl Settings {
 
     fn bias(&self) -> Bias {
         let trees_corrected = self.version.as_deref().is_some_and(corrects_trees);
-        Bias { timer: self.timer_bias, trees_corrected }
+        Bias {
+            timer: self.timer_bias,
+            trees_corrected,
+        }
     }
 
     fn state(&self, sink: &mut dyn Sink) {
@@ -193,7 +231,9 @@ impl Settings {
 
 /// `]PROFILE` gives a run without a title the time at which it was saved: `2011/03/23 22:49:19`.
 fn is_time_stamp(title: &str) -> bool {
-    let shape = title.bytes().map(|byte| if byte.is_ascii_digit() { b'9' } else { byte });
+    let shape = title
+        .bytes()
+        .map(|byte| if byte.is_ascii_digit() { b'9' } else { byte });
     shape.eq(b"9999/99/99 99:99:99".iter().copied())
 }
 
@@ -202,18 +242,34 @@ fn read_settings(xml: &mut Xml<'_, '_>, sink: &mut dyn Sink) -> Result<Settings,
     while let Some(tag) = xml.child(sink)? {
         let position = xml.position;
         let taken = match tag {
-            Tag::Version => settings.version.replace(xml.text(tag)?.to_owned()).is_some(),
-            Tag::Command => settings.command.replace(xml.text(tag)?.to_owned()).is_some(),
+            Tag::Version => settings
+                .version
+                .replace(xml.text(tag)?.to_owned())
+                .is_some(),
+            Tag::Command => settings
+                .command
+                .replace(xml.text(tag)?.to_owned())
+                .is_some(),
             Tag::Title => settings.title.replace(xml.text(tag)?.to_owned()).is_some(),
             Tag::Unit => {
                 // Only our own files have it.
-                xml.value(tag, "msec, the unit of profiles,", |unit| (unit == b"msec").then_some(()))?;
+                xml.value(tag, "msec, the unit of profiles,", |unit| {
+                    (unit == b"msec").then_some(())
+                })?;
                 false
             }
-            Tag::TimerBias => settings.timer_bias.replace(xml.value(tag, "milliseconds", nanoseconds)?).is_some(),
+            Tag::TimerBias => settings
+                .timer_bias
+                .replace(xml.value(tag, "milliseconds", nanoseconds)?)
+                .is_some(),
             Tag::TotalTime | Tag::SelectedTime => {
-                let taken = settings.others.iter().any(|(known, _)| *known == tag.name());
-                settings.others.push((tag.name(), xml.text(tag)?.to_owned()));
+                let taken = settings
+                    .others
+                    .iter()
+                    .any(|(known, _)| *known == tag.name());
+                settings
+                    .others
+                    .push((tag.name(), xml.text(tag)?.to_owned()));
                 taken
             }
             _ => {
@@ -251,13 +307,26 @@ impl Entry {
     fn read(&mut self, xml: &mut Xml<'_, '_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
         let mut name = std::mem::take(&mut self.name);
         name.clear();
-        *self = Self { start: Some(xml.position), name, ..Self::default() };
+        *self = Self {
+            start: Some(xml.position),
+            name,
+            ..Self::default()
+        };
         while let Some(tag) = xml.child(sink)? {
             let position = xml.position;
             let taken = match tag {
-                Tag::Depth => self.depth.replace(xml.value(tag, "a depth", depth)?).is_some(),
-                Tag::Line => self.line.replace(xml.value(tag, "a line, nothing or ¯1", line_number)?).is_some(),
-                Tag::Calls => self.calls.replace(xml.value(tag, "a count", |text| known(text, count))?).is_some(),
+                Tag::Depth => self
+                    .depth
+                    .replace(xml.value(tag, "a depth", depth)?)
+                    .is_some(),
+                Tag::Line => self
+                    .line
+                    .replace(xml.value(tag, "a line, nothing or ¯1", line_number)?)
+                    .is_some(),
+                Tag::Calls => self
+                    .calls
+                    .replace(xml.value(tag, "a count", |text| known(text, count))?)
+                    .is_some(),
                 Tag::InclusiveTime => {
                     let time = xml.value(tag, "milliseconds", |text| known(text, nanoseconds))?;
                     self.inclusive.replace(time).is_some()
@@ -267,12 +336,22 @@ impl Entry {
                     let time = xml.value(tag, "milliseconds", |text| known(text, nanoseconds))?;
                     self.exclusive.replace(time).is_some()
                 }
-                Tag::InclusiveTicks => self.inclusive_ticks.replace(xml.value(tag, "a count", count)?).is_some(),
-                Tag::ExclusiveTicks => self.exclusive_ticks.replace(xml.value(tag, "a count", count)?).is_some(),
+                Tag::InclusiveTicks => self
+                    .inclusive_ticks
+                    .replace(xml.value(tag, "a count", count)?)
+                    .is_some(),
+                Tag::ExclusiveTicks => self
+                    .exclusive_ticks
+                    .replace(xml.value(tag, "a count", count)?)
+                    .is_some(),
                 Tag::Function | Tag::Element => {
                     let text = xml.text(tag)?;
                     if text.is_empty() {
-                        return Err(ImportError::malformed(position, format!("a name in <{}>", tag.name()), "nothing"));
+                        return Err(ImportError::malformed(
+                            position,
+                            format!("a name in <{}>", tag.name()),
+                            "nothing",
+                        ));
                     }
                     let taken = !self.name.is_empty();
                     self.name.push_str(text);
@@ -298,25 +377,38 @@ impl Entry {
 
     /// The row that the entry stands for, if it has what the layout asks for.
     fn row(&self, layout: Layout) -> Result<Row<'_>, ImportError> {
-        const NOWHERE: Position = Position { byte: 0, line: None };
+        const NOWHERE: Position = Position {
+            byte: 0,
+            line: None,
+        };
         let start = self.start.unwrap_or(NOWHERE);
         let missing = |tag: Tag| {
             let expected = format!("<{}> in <ProfileEntry>", tag.name());
             ImportError::malformed(self.end.unwrap_or(start), expected, "its end")
         };
         let unlike_the_first = |tag: Tag| {
-            let expected = format!("the elements of the first <ProfileEntry>, without <{}>", tag.name());
+            let expected = format!(
+                "the elements of the first <ProfileEntry>, without <{}>",
+                tag.name()
+            );
             ImportError::malformed(start, expected, "it")
         };
         let depth = match (layout.depth, self.depth) {
             (true, None) => return Err(missing(Tag::Depth)),
             (false, Some(_)) => {
-                return Err(ImportError::malformed(start, "no <Depth>, as the file is no tree", "one"));
+                return Err(ImportError::malformed(
+                    start,
+                    "no <Depth>, as the file is no tree",
+                    "one",
+                ));
             }
             (_, depth) => depth,
         };
         let ticks = match (layout.ticks, self.inclusive_ticks, self.exclusive_ticks) {
-            (true, Some(inclusive), Some(exclusive)) => Some(Pair { inclusive, exclusive }),
+            (true, Some(inclusive), Some(exclusive)) => Some(Pair {
+                inclusive,
+                exclusive,
+            }),
             (true, None, _) => return Err(missing(Tag::InclusiveTicks)),
             (true, _, None) => return Err(missing(Tag::ExclusiveTicks)),
             (false, None, None) => None,

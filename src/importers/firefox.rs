@@ -56,7 +56,8 @@ use super::common::repeated::Repeated;
 use super::{Confidence, Format, Options};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, RunFact, Sample, Severity, Sink, Unit,
+    FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, RunFact, Sample,
+    Severity, Sink, Unit,
 };
 use crate::firefox_files::UNKNOWN_INTERVAL;
 use crate::input::Input;
@@ -103,9 +104,12 @@ const PROPERTIES: [&str; 8] = [
 
 fn sniff(head: &[u8]) -> Confidence {
     let has = |member: &[u8]| memchr::memmem::find(head, member).is_some();
-    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else { return Confidence::No };
+    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else {
+        return Confidence::No;
+    };
     let begins_with = |member: &[u8]| outline.names.first() == Some(&member);
-    // What Firefox writes itself begins with many libraries; `meta` is further down. `import` says what it is.
+    // What Firefox writes itself begins with many libraries; `meta` is further down. `import` says
+    // what it is.
     let is_gecko = begins_with(b"libs") && has(b"\"breakpadId\"");
     match outline.has("meta") {
         _ if is_gecko => Confidence::Yes,
@@ -115,7 +119,11 @@ fn sniff(head: &[u8]) -> Confidence {
     }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     input.keep();
     let mut file = File::new(sink);
     let waits = file.read(&mut Reader::new(input))?;
@@ -163,7 +171,16 @@ struct Meta {
 }
 
 /// The viewer's categories, for files that have no list.
-const CATEGORIES: [&str; 8] = ["Other", "Idle", "Layout", "JavaScript", "GC / CC", "Network", "Graphics", "DOM"];
+const CATEGORIES: [&str; 8] = [
+    "Other",
+    "Idle",
+    "Layout",
+    "JavaScript",
+    "GC / CC",
+    "Network",
+    "Graphics",
+    "DOM",
+];
 
 /// The first version with a list of categories.
 const HAS_CATEGORIES: f64 = 12.0;
@@ -227,13 +244,18 @@ impl<'f> File<'f> {
                 b"meta" => self.meta = Some(self.read_meta(json)?),
                 b"shared" => self.shared = Self::read_shared(json)?,
                 b"threads" if waits.is_some() => {
-                    return Err(ImportError::malformed(at, "one member `threads`", "a second one"));
+                    return Err(ImportError::malformed(
+                        at,
+                        "one member `threads`",
+                        "a second one",
+                    ));
                 }
                 b"threads" => waits = Some(!self.threads(json)?),
                 _ => json.skip()?,
             }
         }
-        let missing = |name: &str| ImportError::malformed(json.position(), name, "the end of the profile");
+        let missing =
+            |name: &str| ImportError::malformed(json.position(), name, "the end of the profile");
         let waits = waits.ok_or_else(|| missing("a member `threads`"))?;
         if self.meta.is_none() {
             return Err(missing("a member `meta`"));
@@ -258,7 +280,10 @@ impl<'f> File<'f> {
     }
 
     fn read_meta(&mut self, json: &mut Reader<'_, '_>) -> Result<Meta, ImportError> {
-        let mut meta = Meta { interval: MILLISECOND, ..Meta::default() };
+        let mut meta = Meta {
+            interval: MILLISECOND,
+            ..Meta::default()
+        };
         let mut version = 0.0;
         let mut within = Within::default();
         let mut name = Vec::new();
@@ -285,8 +310,13 @@ impl<'f> File<'f> {
                 json.text_or_number("a text or number", &mut self.text)?;
                 let text = escape::text(&self.text);
                 if *known == "interval" {
-                    let interval = text.parse().ok().filter(|interval: &f64| interval.is_finite());
-                    let wrong = || ImportError::malformed(at, "milliseconds in `interval`", quote(&self.text));
+                    let interval = text
+                        .parse()
+                        .ok()
+                        .filter(|interval: &f64| interval.is_finite());
+                    let wrong = || {
+                        ImportError::malformed(at, "milliseconds in `interval`", quote(&self.text))
+                    };
                     meta.interval = MILLISECOND * interval.ok_or_else(wrong)?;
                 }
                 if *known == "preprocessedProfileVersion" {
@@ -298,7 +328,10 @@ impl<'f> File<'f> {
             }
         }
         if meta.categories.is_none() && version >= HAS_CATEGORIES {
-            let category = |name: &str| Category { name: name.to_owned(), subcategories: vec!["Other".to_owned()] };
+            let category = |name: &str| Category {
+                name: name.to_owned(),
+                subcategories: vec!["Other".to_owned()],
+            };
             meta.categories = Some(CATEGORIES.map(category).into());
         }
         Ok(meta)
@@ -405,7 +438,10 @@ impl<'f> File<'f> {
     }
 
     fn samples(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<Samples, ImportError> {
-        let mut samples = Samples { at: Some(at), ..Samples::default() };
+        let mut samples = Samples {
+            at: Some(at),
+            ..Samples::default()
+        };
         let text = &mut self.text;
         columns(json, &["stack"], |json, name| {
             match name {
@@ -427,7 +463,11 @@ impl<'f> File<'f> {
                 }
                 b"threadCPUDelta" if json.is_next(b'[')? => {
                     let number = |json: &mut Reader<'_, '_>| {
-                        if json.null()? { Ok(None) } else { json.real("a number in `threadCPUDelta`").map(Some) }
+                        if json.null()? {
+                            Ok(None)
+                        } else {
+                            json.real("a number in `threadCPUDelta`").map(Some)
+                        }
                     };
                     samples.cpu = column(json, number)?;
                 }
@@ -447,32 +487,59 @@ impl<'f> File<'f> {
 
     /// Adds the samples of a thread that has all its tables.
     fn tell(&mut self, thread: &Thread, at: Position, end: Position) -> Result<(), ImportError> {
-        let Ok(view) = View::of(&thread.tables, &self.shared) else { return Ok(()) };
+        let Ok(view) = View::of(&thread.tables, &self.shared) else {
+            return Ok(());
+        };
         for allocations in &thread.allocations {
             self.allocations.add(*allocations);
         }
-        let Samples { stack: stacks, weight, unit, cpu, at: samples_at } = &thread.samples;
-        let Some(samples_at) = *samples_at else { return Ok(()) };
-        let lengths = [weight.as_ref().map(Vec::len), (!cpu.is_empty()).then_some(cpu.len())];
-        if let Some(length) = lengths.into_iter().flatten().find(|length| *length != stacks.len()) {
+        let Samples {
+            stack: stacks,
+            weight,
+            unit,
+            cpu,
+            at: samples_at,
+        } = &thread.samples;
+        let Some(samples_at) = *samples_at else {
+            return Ok(());
+        };
+        let lengths = [
+            weight.as_ref().map(Vec::len),
+            (!cpu.is_empty()).then_some(cpu.len()),
+        ];
+        if let Some(length) = lengths
+            .into_iter()
+            .flatten()
+            .find(|length| *length != stacks.len())
+        {
             let expected = format!("columns of {} samples", stacks.len());
-            return Err(ImportError::malformed(samples_at, expected, format!("one of {length}")));
+            return Err(ImportError::malformed(
+                samples_at,
+                expected,
+                format!("one of {length}"),
+            ));
         }
         let mut container = |kind, word: &str, name: &str, id: &str| {
             let name = format!("{} {id}", if name.is_empty() { word } else { name });
-            Site::of(self.sink.function(FunctionDef { kind, ..FunctionDef::named(name.trim()) }))
+            Site::of(self.sink.function(FunctionDef {
+                kind,
+                ..FunctionDef::named(name.trim())
+            }))
         };
         let process = container(Kind::Process, "process", &thread.process, &thread.pid);
         let site = container(Kind::Thread, "thread", &thread.name, &thread.tid);
         let above = self.tree.below(TOP, process);
         let top = self.tree.below(above, site);
         let meta = self.meta.as_ref();
-        let interval = meta.filter(|meta| !meta.no_interval).map(|meta| meta.interval);
+        let interval = meta
+            .filter(|meta| !meta.no_interval)
+            .map(|meta| meta.interval);
         let cpu_unit = meta.and_then(|meta| meta.cpu);
         let (metric, factor) = unit.unwrap_or((SAMPLES, 1.0));
         // What is one category only, is none.
         let names = meta.and_then(|meta| meta.categories.as_deref());
-        let names = names.filter(|names| names.len() > 1 || names.iter().any(|one| one.subcategories.len() > 1));
+        let names = names
+            .filter(|names| names.len() > 1 || names.iter().any(|one| one.subcategories.len() > 1));
         let categories = view.categories();
         let mut own_functions = HashMap::new();
         let mut places = Places {
@@ -482,7 +549,11 @@ impl<'f> File<'f> {
             at,
             top,
             nodes: vec![TOP; view.stacks.prefix.len()],
-            functions: if thread.tables.shares_functions() { &mut self.functions } else { &mut own_functions },
+            functions: if thread.tables.shares_functions() {
+                &mut self.functions
+            } else {
+                &mut own_functions
+            },
             names: &mut self.names,
             end,
         };
@@ -496,7 +567,8 @@ impl<'f> File<'f> {
                         && let Some(names) = names =>
                 {
                     let known = self.labels.get(named).copied();
-                    let known = known.map_or_else(|| labels(names, *named, at, &mut *places.sink), Ok)?;
+                    let known =
+                        known.map_or_else(|| labels(names, *named, at, &mut *places.sink), Ok)?;
                     self.labels.insert(*named, known);
                     Some(known)
                 }
@@ -508,7 +580,11 @@ impl<'f> File<'f> {
                     *sum += cost;
                 }
             };
-            let weight = weight.as_ref().and_then(|weights| weights.get(number)).copied().unwrap_or(1.0);
+            let weight = weight
+                .as_ref()
+                .and_then(|weights| weights.get(number))
+                .copied()
+                .unwrap_or(1.0);
             add(metric, weight * factor);
             if let Some(interval) = interval.filter(|_| metric == SAMPLES) {
                 add(TIME, weight * interval);
@@ -519,8 +595,13 @@ impl<'f> File<'f> {
                 add(metric, delta * factor);
             }
         }
-        let uses = [Some(metric), interval.filter(|_| metric == SAMPLES).map(|_| TIME)];
-        let cpu = cpu_unit.filter(|_| !cpu.is_empty()).map(|(metric, _)| metric);
+        let uses = [
+            Some(metric),
+            interval.filter(|_| metric == SAMPLES).map(|_| TIME),
+        ];
+        let cpu = cpu_unit
+            .filter(|_| !cpu.is_empty())
+            .map(|(metric, _)| metric);
         for metric in uses.into_iter().chain([cpu]).flatten() {
             if let Some(used) = self.used.get_mut(metric) {
                 *used = true;
@@ -543,8 +624,9 @@ impl<'f> File<'f> {
         self.not_symbolicated.note(self.sink, Severity::Info, |_| {
             "the file says that it is not symbolicated: functions that have an address only are called by it".to_owned()
         });
-        self.allocations
-            .note(self.sink, Severity::Info, |count| format!("{} of allocations not read", many(count, "table")));
+        self.allocations.note(self.sink, Severity::Info, |count| {
+            format!("{} of allocations not read", many(count, "table"))
+        });
     }
 }
 
@@ -573,7 +655,13 @@ impl Costs {
             values.clear();
             let told = metrics.iter().zip(costs).filter(|(_, cost)| **cost != 0.0);
             values.extend(told.filter_map(|(metric, cost)| Some(((*metric)?, *cost))));
-            sink.sample(Sample { stack: &stack, shared: 0, calls: None, values: &values, labels: *labels });
+            sink.sample(Sample {
+                stack: &stack,
+                shared: 0,
+                calls: None,
+                values: &values,
+                labels: *labels,
+            });
         }
     }
 }
@@ -586,11 +674,22 @@ fn labels(
     sink: &mut dyn Sink,
 ) -> Result<LabelsId, ImportError> {
     let wrong = |what: &str, length: usize, number: u32| {
-        ImportError::malformed(at, format!("the number of a {what} below {length}"), number.to_string())
+        ImportError::malformed(
+            at,
+            format!("the number of a {what} below {length}"),
+            number.to_string(),
+        )
     };
     let found = categories.get(category as usize);
-    let Category { name, subcategories } = found.ok_or_else(|| wrong("category", categories.len(), category))?;
-    let label = |key, value| Label { key, value: LabelValue::Text(value), unit: "" };
+    let Category {
+        name,
+        subcategories,
+    } = found.ok_or_else(|| wrong("category", categories.len(), category))?;
+    let label = |key, value| Label {
+        key,
+        value: LabelValue::Text(value),
+        unit: "",
+    };
     let mut labels = vec![label("category", name)];
     match subcategories.get(subcategory as usize) {
         Some(name) => labels.push(label("subcategory", name)),
@@ -654,7 +753,13 @@ impl Places<'_> {
                 break;
             }
             way.push(next);
-            next = self.view.stacks.prefix.get(next as usize).copied().unwrap_or(NONE);
+            next = self
+                .view
+                .stacks
+                .prefix
+                .get(next as usize)
+                .copied()
+                .unwrap_or(NONE);
         }
         while let Some(stack) = way.pop() {
             let site = self.site(stack)?;
@@ -671,29 +776,67 @@ impl Places<'_> {
         let View { stacks, frames, .. } = self.view;
         let frame = stacks.frame.get(stack as usize).copied().unwrap_or(NONE);
         let function = frames.function.get(frame as usize);
-        let function = *function.ok_or_else(|| none_of(self.at, frames.function.len(), "frame", frame))?;
+        let function =
+            *function.ok_or_else(|| none_of(self.at, frames.function.len(), "frame", frame))?;
         let known = self.functions.get(&function).copied();
-        let id = if let Some(known) = known { known } else { self.function(function)? };
+        let id = if let Some(known) = known {
+            known
+        } else {
+            self.function(function)?
+        };
         let line = or_0(&frames.line, frame);
         // Without a line, a column tells nothing.
-        Ok(Site { function: id, line, col: if line == 0 { 0 } else { or_0(&frames.column, frame) } })
+        Ok(Site {
+            function: id,
+            line,
+            col: if line == 0 {
+                0
+            } else {
+                or_0(&frames.column, frame)
+            },
+        })
     }
 
     fn function(&mut self, number: u32) -> Result<FunctionId, ImportError> {
-        let View { strings, functions, resources, sources, .. } = self.view;
-        let at = |column: &[u32], number: u32| column.get(number as usize).copied().filter(|value| *value != NONE);
+        let View {
+            strings,
+            functions,
+            resources,
+            sources,
+            ..
+        } = self.view;
+        let at = |column: &[u32], number: u32| {
+            column
+                .get(number as usize)
+                .copied()
+                .filter(|value| *value != NONE)
+        };
         let Some(name) = functions.name.get(number as usize) else {
             return Err(none_of(self.at, functions.name.len(), "function", number));
         };
         let resource = at(&functions.resource, number).and_then(|resource| at(resources, resource));
         let source = at(&functions.source, number).and_then(|source| at(sources, source));
         let file = at(&functions.file, number).or(source);
-        let text = |number| self.view.text(number).map_err(|wrong| none_of(self.at, strings.len(), "string", wrong));
+        let text = |number| {
+            self.view
+                .text(number)
+                .map_err(|wrong| none_of(self.at, strings.len(), "string", wrong))
+        };
         let (name, module, file) = (text(Some(*name))?, text(resource)?, text(file)?);
         self.names.add(&[name, module, file], self.end)?;
         let first_line = or_0(&functions.line, number);
-        let first_col = if first_line == 0 { 0 } else { or_0(&functions.column, number) };
-        let id = self.sink.function(FunctionDef { module, file, first_line, first_col, ..FunctionDef::named(name) });
+        let first_col = if first_line == 0 {
+            0
+        } else {
+            or_0(&functions.column, number)
+        };
+        let id = self.sink.function(FunctionDef {
+            module,
+            file,
+            first_line,
+            first_col,
+            ..FunctionDef::named(name)
+        });
         self.functions.insert(number, id);
         Ok(id)
     }

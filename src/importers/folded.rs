@@ -60,16 +60,19 @@ pub const FORMAT: Format = Format {
     import,
 };
 
-/// There is no signature. A first line with frames that meet is enough, if it looks like nothing else; of one that may be prose,
-/// a header, a table or JSON as well, all the other lines that can be seen have to be stacks, too.
+/// There is no signature. A first line with frames that meet is enough, if it looks like nothing
+/// else; of one that may be prose, a header, a table or JSON as well, all the other lines that can
+/// be seen have to be stacks, too.
 fn sniff(head: &[u8]) -> Confidence {
     let mut lines = stacks(head).peekable();
     let plausible = match lines.peek().map(|first| look(first)) {
-        // The first line is longer than what can be seen of it. Names with a semicolon are also found in JSON, where a quote
-        // and a colon stand behind the names of members.
+        // The first line is longer than what can be seen of it. Names with a semicolon are also
+        // found in JSON, where a quote and a colon stand behind the names of members.
         None => {
             let is_whole = head.len() == HEAD && !head.contains(&b'\n');
-            let begins = head.first().is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'"'));
+            let begins = head
+                .first()
+                .is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'"'));
             let has_members = memchr::memmem::find(head, b"\":").is_some();
             is_whole && begins && is_printable(head) && head.contains(&b';') && !has_members
         }
@@ -85,7 +88,11 @@ fn sniff(head: &[u8]) -> Confidence {
             looks.is_some_and(|(meet, plain)| meet || plain)
         }
     };
-    if plausible && (super::austin::FORMAT.sniff)(head) == Confidence::No { Confidence::Maybe } else { Confidence::No }
+    if plausible && (super::austin::FORMAT.sniff)(head) == Confidence::No {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
 }
 
 /// Whether some line of a file that is not recognised could be a stack.
@@ -109,27 +116,40 @@ enum Look {
 }
 
 fn look(line: &[u8]) -> Look {
-    let Some((stack, _)) = split_last(line).filter(|(_, count)| figure(count).is_some()) else { return Look::Other };
+    let Some((stack, _)) = split_last(line).filter(|(_, count)| figure(count).is_some()) else {
+        return Look::Other;
+    };
     let (first, last) = (stack.trim_ascii_start().first(), stack.last());
     // In JSON, such a byte stands before a number; lines of `perf script` begin with a tab.
-    let is_json = matches!(first, Some(b'{' | b'[' | b'"')) && matches!(last, Some(b':' | b',' | b'[' | b'{'));
+    let is_json = matches!(first, Some(b'{' | b'[' | b'"'))
+        && matches!(last, Some(b':' | b',' | b'[' | b'{'));
     if is_json || line.starts_with(b"\t") || stack.contains(&0) {
         return Look::Other;
     }
     if stack.contains(&b';') {
         let is_quoted = stack.starts_with(b"\"") && memchr::memmem::find(stack, b"\";").is_some();
-        let may_be_other =
-            matches!(stack, [b' ' | b'"', ..] | [b'{', b' ' | b'"' | b'}', ..] | [b'[', b'{' | b'"', ..]);
+        let may_be_other = matches!(
+            stack,
+            [b' ' | b'"', ..] | [b'{', b' ' | b'"' | b'}', ..] | [b'[', b'{' | b'"', ..]
+        );
         let is_sure = is_printable(stack) && last != Some(&b':') && (is_quoted || !may_be_other);
         return if is_sure { Look::Stack } else { Look::Meet };
     }
     let is_row = |word: &[u8]| word == b"*" || figure(word).is_some();
-    let mut words = stack.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    let mut words = stack
+        .split(|byte| *byte == b' ')
+        .filter(|word| !word.is_empty());
     let is_unnamed = stack.is_empty() && !line.starts_with(b"  ");
-    // `version: 1` is the header of some other format, lines of numbers are its table, and `uniq -c` counts in front.
-    let is_odd =
-        last == Some(&b':') || line.starts_with(b"  ") && words.clone().next().is_some_and(is_row) || words.all(is_row);
-    if is_unnamed || !is_odd && is_printable(stack) { Look::Plain } else { Look::Odd }
+    // `version: 1` is the header of some other format, lines of numbers are its table, and `uniq
+    // -c` counts in front.
+    let is_odd = last == Some(&b':')
+        || line.starts_with(b"  ") && words.clone().next().is_some_and(is_row)
+        || words.all(is_row);
+    if is_unnamed || !is_odd && is_printable(stack) {
+        Look::Plain
+    } else {
+        Look::Odd
+    }
 }
 
 /// The whole lines of the first bytes that are neither empty nor comments.
@@ -149,7 +169,11 @@ fn is_printable(text: &[u8]) -> bool {
 #[expect(clippy::cast_precision_loss, reason = "15 digits are exact")]
 fn figure(text: &[u8]) -> Option<f64> {
     if text.len() <= 15 && !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
-        return Some(text.iter().fold(0_u64, |value, digit| value * 10 + u64::from(digit - b'0')) as f64);
+        return Some(
+            text.iter()
+                .fold(0_u64, |value, digit| value * 10 + u64::from(digit - b'0'))
+                as f64,
+        );
     }
     // Without the names that Rust has for what is no number.
     let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
@@ -176,15 +200,21 @@ fn has_two(head: &[u8]) -> bool {
 /// Whether all stacks of the first bytes end in a semicolon, so that it stands behind each frame.
 fn has_closed_frames(head: &[u8]) -> bool {
     let mut lines = stacks(head).peekable();
-    lines.peek().is_some() && lines.all(|line| split_last(line).is_some_and(|(stack, _)| stack.ends_with(b";")))
+    lines.peek().is_some()
+        && lines.all(|line| split_last(line).is_some_and(|(stack, _)| stack.ends_with(b";")))
 }
 
-/// Whether a semicolon stands in front of every line at the start of the file but the first, which is a mistake of Excimer's
-/// (`ExcimerLog::formatCollapsed`): the others would have a root of their own that has no name.
+/// Whether a semicolon stands in front of every line at the start of the file but the first, which
+/// is a mistake of Excimer's (`ExcimerLog::formatCollapsed`): the others would have a root of their
+/// own that has no name.
 fn has_displaced_semicolons(head: &[u8]) -> bool {
     let root = |line: &[u8]| line.split(|byte| *byte == b';').next().map(<[u8]>::to_vec);
     let mut lines = stacks(head);
-    let Some(first) = lines.next().filter(|first| first.contains(&b';')).and_then(root).filter(|root| !root.is_empty())
+    let Some(first) = lines
+        .next()
+        .filter(|first| first.contains(&b';'))
+        .and_then(root)
+        .filter(|root| !root.is_empty())
     else {
         return false;
     };
@@ -200,15 +230,23 @@ fn has_displaced_semicolons(head: &[u8]) -> bool {
 
 /// Whether a blank stands behind every semicolon of the first bytes, so that it separates frames.
 fn has_blanks_between(head: &[u8]) -> bool {
-    let mut inner =
-        stacks(head).filter_map(split_last).flat_map(|(stack, _)| stack.split(|byte| *byte == b';').skip(1));
+    let mut inner = stacks(head)
+        .filter_map(split_last)
+        .flat_map(|(stack, _)| stack.split(|byte| *byte == b';').skip(1));
     let begins = |frame: &[u8]| frame.first() == Some(&b' ');
     inner.next().is_some_and(begins) && inner.all(begins)
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
-    let names = Names { are_spaced: has_blanks_between(input.head()), ..Names::default() };
+    let names = Names {
+        are_spaced: has_blanks_between(input.head()),
+        ..Names::default()
+    };
     let mut stacks = Stacks::new(input, names);
     let mut comments = Counted::default();
     let read = read(input, sink, &mut stacks, &mut comments);
@@ -216,7 +254,11 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     stacks.tell(sink);
     read?;
     if stacks.is_empty() {
-        return Err(ImportError::malformed(input.position(), "a stack, a blank and a number", "the end of the file"));
+        return Err(ImportError::malformed(
+            input.position(),
+            "a stack, a blank and a number",
+            "the end of the file",
+        ));
     }
     comments.note_with(sink, Severity::Info, |count, first| {
         format!("{} not read (first: {first})", many(count, "comment"))
@@ -235,7 +277,11 @@ fn read(
     let two = has_two(input.head());
     let closed = has_closed_frames(input.head());
     let displaced = has_displaced_semicolons(input.head());
-    let before = if two { Some(sink.metric("samples_before", Unit::Count)) } else { None };
+    let before = if two {
+        Some(sink.metric("samples_before", Unit::Count))
+    } else {
+        None
+    };
     let samples = sink.metric("samples", Unit::Count);
     if two {
         sink.run(RunFact::DefaultMetric(samples));
@@ -251,16 +297,28 @@ fn read(
             continue;
         }
         let (stack, figures) = if let Some(before) = before {
-            let (stack, first, second) = split_two(line)
-                .ok_or_else(|| malformed(at, "a stack and two numbers, as in the lines before it", line))?;
-            (stack, Figures::from_slice(&[(samples, second), (before, first)]))
+            let (stack, first, second) = split_two(line).ok_or_else(|| {
+                malformed(
+                    at,
+                    "a stack and two numbers, as in the lines before it",
+                    line,
+                )
+            })?;
+            (
+                stack,
+                Figures::from_slice(&[(samples, second), (before, first)]),
+            )
         } else {
             let (stack, count) = split_last(line)
                 .and_then(|(stack, count)| Some((stack, figure(count)?)))
                 .ok_or_else(|| malformed(at, "a stack, a blank and a number", line))?;
             (stack, Figures::from_slice(&[(samples, count)]))
         };
-        let stack = if closed { stack.strip_suffix(b";").unwrap_or(stack) } else { stack };
+        let stack = if closed {
+            stack.strip_suffix(b";").unwrap_or(stack)
+        } else {
+            stack
+        };
         let stack = match stack.strip_prefix(b";").filter(|_| displaced) {
             Some(stack) => {
                 stacks.names_mut().displaced.add(at);
@@ -296,7 +354,10 @@ struct Names {
 
 impl Name for Names {
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
-        let frame = frame.strip_prefix(b" ").filter(|_| self.are_spaced).unwrap_or(frame);
+        let frame = frame
+            .strip_prefix(b" ")
+            .filter(|_| self.are_spaced)
+            .unwrap_or(frame);
         if frame.is_empty() {
             self.unnamed.add(at);
         }
@@ -308,9 +369,14 @@ impl Name for Names {
 impl Names {
     fn remarks(&self, sink: &mut dyn Sink) {
         self.displaced.note(sink, Severity::Info, |count| {
-            format!("{} with a semicolon in front, which is left out: all but the first have it", many(count, "stack"))
+            format!(
+                "{} with a semicolon in front, which is left out: all but the first have it",
+                many(count, "stack")
+            )
         });
-        self.unnamed.note(sink, Severity::Warning, |_| "a frame without a name, and perhaps more of them".to_owned());
+        self.unnamed.note(sink, Severity::Warning, |_| {
+            "a frame without a name, and perhaps more of them".to_owned()
+        });
     }
 }
 

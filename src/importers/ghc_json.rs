@@ -65,10 +65,18 @@ fn sniff(head: &[u8]) -> Confidence {
     }
     // Arguments may be longer than the head.
     let first = object.trim_ascii_start().starts_with(b"\"program\"");
-    if first && has(b"\"arguments\"") { Confidence::Maybe } else { Confidence::No }
+    if first && has(b"\"arguments\"") {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
 }
 
-fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let mut file = File {
         json: Reader::of_ghc(input),
         sink,
@@ -82,12 +90,21 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
         text: Vec::new(),
     };
     let read = file.read();
-    let File { json, sink, centres, undeclared, unknown, .. } = file;
+    let File {
+        json,
+        sink,
+        centres,
+        undeclared,
+        unknown,
+        ..
+    } = file;
     centres.finish(sink);
     undeclared.note_with(sink, Severity::Warning, |count, first| {
         format!("{count} cost centres have stacks and are not declared (first: {first}): the id is their name")
     });
-    unknown.note_with(sink, Severity::Warning, |count, first| format!("{count} members are not read (first: {first})"));
+    unknown.note_with(sink, Severity::Warning, |count, first| {
+        format!("{count} members are not read (first: {first})")
+    });
     json.bare_quotes().note_with(sink, Severity::Info, |count, first| {
         format!("{count} quotes within texts are not escaped, as GHC 9.0 writes them (first text: {first})")
     });
@@ -151,7 +168,11 @@ impl File<'_, '_, '_> {
             let name = self.json.name()?;
             match MEMBERS.iter().find(|known| known.as_bytes() == name) {
                 Some(known) if self.members.contains(known) => {
-                    return Err(ImportError::malformed(position, format!("one member `{known}`"), "a second one"));
+                    return Err(ImportError::malformed(
+                        position,
+                        format!("one member `{known}`"),
+                        "a second one",
+                    ));
                 }
                 Some(known) => {
                     self.members.push(known);
@@ -168,7 +189,11 @@ impl File<'_, '_, '_> {
             }
         }
         if !self.members.contains(&"profile") {
-            return Err(ImportError::malformed(self.json.position(), "a member `profile`", "the end of the profile"));
+            return Err(ImportError::malformed(
+                self.json.position(),
+                "a member `profile`",
+                "the end of the profile",
+            ));
         }
         self.json.end()
     }
@@ -206,8 +231,15 @@ impl File<'_, '_, '_> {
 
     /// As the text report has it.
     fn command(&mut self) {
-        let Head { program, rts_arguments, arguments, .. } = &self.head;
-        self.sink.run(RunFact::Command(&format!("{program} +RTS{rts_arguments} -RTS{arguments}")));
+        let Head {
+            program,
+            rts_arguments,
+            arguments,
+            ..
+        } = &self.head;
+        self.sink.run(RunFact::Command(&format!(
+            "{program} +RTS{rts_arguments} -RTS{arguments}"
+        )));
     }
 
     /// A figure of the run, which is kept as the file says it, too.
@@ -243,7 +275,8 @@ impl File<'_, '_, '_> {
 
     fn cost_centres(&mut self) -> Result<(), ImportError> {
         let (mut label, mut module, mut src) = (Vec::new(), Vec::new(), Vec::new());
-        self.json.expect(b'[', "`[`, the start of the cost centres")?;
+        self.json
+            .expect(b'[', "`[`, the start of the cost centres")?;
         self.head.has_centres = true;
         let mut first = true;
         while !self.json.accept(b']')? {
@@ -286,9 +319,15 @@ impl File<'_, '_, '_> {
                 let expected = "a cost centre with `id`, `label` and `module`";
                 return Err(ImportError::malformed(position, expected, "one without"));
             };
-            let centre = self.centres.centre(self.sink, position, &label, &module, &src);
+            let centre = self
+                .centres
+                .centre(self.sink, position, &label, &module, &src);
             if self.by_id.insert(id, centre).is_some() {
-                return Err(ImportError::malformed(position, "an `id` of its own", id.to_string()));
+                return Err(ImportError::malformed(
+                    position,
+                    "an `id` of its own",
+                    id.to_string(),
+                ));
             }
         }
         Ok(())
@@ -296,7 +335,9 @@ impl File<'_, '_, '_> {
 
     /// Says what the head amounts to.
     fn totals(&mut self, position: Position) -> Result<Totals, ImportError> {
-        let missing = |name: &str| ImportError::malformed(position, format!("`{name}` before `profile`"), "none");
+        let missing = |name: &str| {
+            ImportError::malformed(position, format!("`{name}` before `profile`"), "none")
+        };
         let head = &self.head;
         let (at, ticks) = head.ticks.ok_or_else(|| missing("total_ticks"))?;
         let interval = head.interval.ok_or_else(|| missing("tick_interval"))?;
@@ -308,14 +349,22 @@ impl File<'_, '_, '_> {
         let interval_ns = interval as f64 * 1e3;
         // Programs without -threaded say 0.
         let processors = head.capabilities.max(1);
-        let totals = Totals { position: at, seconds: head.seconds, ticks, interval_ns, processors, alloc };
+        let totals = Totals {
+            position: at,
+            seconds: head.seconds,
+            ticks,
+            interval_ns,
+            processors,
+            alloc,
+        };
         if !self.has_command() {
             self.command();
         }
         Ok(totals)
     }
 
-    /// Reads the tree. Nothing is kept of an open stack: what encloses it follows from the brackets.
+    /// Reads the tree. Nothing is kept of an open stack: what encloses it follows from the
+    /// brackets.
     fn profile(&mut self, position: Position) -> Result<(), ImportError> {
         let totals = self.totals(position)?;
         let mut stacks = Stacks::new(self.sink, totals, self.options);
@@ -372,9 +421,17 @@ impl File<'_, '_, '_> {
             first = false;
             let at = self.json.place()?;
             let name = self.json.name()?;
-            if let Some((known, figure)) = NAMES.iter().zip(&mut figures).find(|(known, _)| known.as_bytes() == name) {
+            if let Some((known, figure)) = NAMES
+                .iter()
+                .zip(&mut figures)
+                .find(|(known, _)| known.as_bytes() == name)
+            {
                 if figure.is_some() {
-                    return Err(ImportError::malformed(at, format!("one member `{known}`"), "a second one"));
+                    return Err(ImportError::malformed(
+                        at,
+                        format!("one member `{known}`"),
+                        "a second one",
+                    ));
                 }
                 *figure = Some(self.json.count(known)?);
             } else if name == b"children" {
@@ -386,7 +443,11 @@ impl File<'_, '_, '_> {
             }
         }
         let [Some(id), Some(entries), Some(alloc), Some(ticks)] = figures else {
-            let missing = NAMES.iter().zip(figures).find(|(_, figure)| figure.is_none()).map_or("", |(name, _)| *name);
+            let missing = NAMES
+                .iter()
+                .zip(figures)
+                .find(|(_, figure)| figure.is_none())
+                .map_or("", |(name, _)| *name);
             let expected = format!("a stack with `{missing}` before its children");
             return Err(ImportError::malformed(position, expected, "one without"));
         };
@@ -395,11 +456,18 @@ impl File<'_, '_, '_> {
         } else {
             let name = made_up(id);
             let centre = Centre::undeclared(self.sink, &name);
-            self.undeclared.add_with(position, || quote(name.as_bytes()));
+            self.undeclared
+                .add_with(position, || quote(name.as_bytes()));
             self.by_id.insert(id, centre);
             centre
         };
-        stacks.enter(self.sink, position, centre, entries, Costs::Exact { ticks, alloc })?;
+        stacks.enter(
+            self.sink,
+            position,
+            centre,
+            entries,
+            Costs::Exact { ticks, alloc },
+        )?;
         Ok(has_children)
     }
 }

@@ -57,20 +57,35 @@ const TITLE: &[u8] = b"Time and Allocation Profiling Report";
 const COMMAND: usize = 1 << 20;
 
 fn sniff(head: &[u8]) -> Confidence {
-    // The same file name serves JSON, which starts with a brace, and the old log, which starts with a quote.
+    // The same file name serves JSON, which starts with a brace, and the old log, which starts with
+    // a quote.
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let title = line.strip_prefix(b"\t").and_then(|line| memchr::memmem::find(line, TITLE));
-    if title.is_some() { Confidence::Yes } else { Confidence::No }
+    let title = line
+        .strip_prefix(b"\t")
+        .and_then(|line| memchr::memmem::find(line, TITLE));
+    if title.is_some() {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
 }
 
-fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let mut lines = Lines::new(input);
     let totals = head(&mut lines, sink)?;
     let layout = layout(&mut lines)?;
     if !layout.exact {
         let message = "the report has percentages only (-p): costs are these of the totals, in steps of 0.1 %; record \
                        with -P or -pj for exact ones";
-        sink.note(Note { severity: Severity::Warning, position: Some(lines.position), message });
+        sink.note(Note {
+            severity: Severity::Warning,
+            position: Some(lines.position),
+            message,
+        });
     }
     let mut stacks = Stacks::new(sink, totals, options);
     let mut centres = Centres::default();
@@ -79,7 +94,11 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
         let row = layout.row(&lines)?;
         if row.depth > stacks.depth() {
             let expected = format!("a row indented by at most {}", stacks.depth());
-            return Err(ImportError::malformed(lines.position, expected, row.depth.to_string()));
+            return Err(ImportError::malformed(
+                lines.position,
+                expected,
+                row.depth.to_string(),
+            ));
         }
         while stacks.depth() > row.depth {
             stacks.leave(sink);
@@ -89,13 +108,25 @@ fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Resu
         empty = false;
     }
     if empty && (totals.ticks > 0 || totals.alloc > 0) {
-        return Err(ImportError::malformed(lines.position, "a row of the table of stacks", "the end of the file"));
+        return Err(ImportError::malformed(
+            lines.position,
+            "a row of the table of stacks",
+            "the end of the file",
+        ));
     }
     if empty {
-        sink.note(Note { severity: Severity::Warning, position: None, message: "the file has no rows" });
+        sink.note(Note {
+            severity: Severity::Warning,
+            position: None,
+            message: "the file has no rows",
+        });
     } else if !lines.ended {
         let message = "the last line has no end: the file may be cut";
-        sink.note(Note { severity: Severity::Warning, position: Some(lines.last), message });
+        sink.note(Note {
+            severity: Severity::Warning,
+            position: Some(lines.last),
+            message,
+        });
     }
     stacks.finish(sink, |position| lines.input.begin_record_at(position));
     centres.finish(sink);
@@ -117,7 +148,13 @@ struct Lines<'r, 'a> {
 impl<'r, 'a> Lines<'r, 'a> {
     fn new(input: &'r mut Input<'a>) -> Self {
         let position = input.position();
-        Self { input, line: Vec::new(), position, last: position, ended: true }
+        Self {
+            input,
+            line: Vec::new(),
+            position,
+            last: position,
+            ended: true,
+        }
     }
 
     /// Reads the next line; says whether there was one.
@@ -143,14 +180,21 @@ impl<'r, 'a> Lines<'r, 'a> {
 
     /// What is wrong with the current line, or the end of the file.
     fn expected(&self, what: &str) -> ImportError {
-        let found = if self.line.is_empty() { "the end of the file".to_owned() } else { quote(&self.line) };
+        let found = if self.line.is_empty() {
+            "the end of the file".to_owned()
+        } else {
+            quote(&self.line)
+        };
         ImportError::malformed(self.position, what, found)
     }
 }
 
 /// Reads up to the totals.
 fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, ImportError> {
-    let title = lines.next()?.then(|| memchr::memmem::find(&lines.line, TITLE)).flatten();
+    let title = lines
+        .next()?
+        .then(|| memchr::memmem::find(&lines.line, TITLE))
+        .flatten();
     let Some(recorded) = title.and_then(|at| lines.line.get(..at)) else {
         return Err(lines.expected("`Time and Allocation Profiling Report`"));
     };
@@ -167,7 +211,10 @@ fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, Import
         command.extend_from_slice(lines.line.trim_ascii());
         if command.len() > COMMAND {
             let limit = format!("{COMMAND} bytes before the total time (limit: command line)");
-            return Err(ImportError::Limit { position: lines.position, limit });
+            return Err(ImportError::Limit {
+                position: lines.position,
+                limit,
+            });
         }
     }
     if !command.is_empty() {
@@ -175,19 +222,35 @@ fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, Import
     }
     let position = lines.position;
     let Some((seconds, ticks, interval_ns, processors)) = clock(&lines.line) else {
-        return Err(lines.expected("`total time = SECONDS secs (TICKS ticks @ INTERVAL us, N processors)`"));
+        return Err(
+            lines.expected("`total time = SECONDS secs (TICKS ticks @ INTERVAL us, N processors)`")
+        );
     };
     property(sink, "total time", &lines.line);
-    let alloc = if lines.next_text()? && is_total(&lines.line, b"alloc") { allocated(&lines.line) } else { None };
+    let alloc = if lines.next_text()? && is_total(&lines.line, b"alloc") {
+        allocated(&lines.line)
+    } else {
+        None
+    };
     let Some(alloc) = alloc else {
         return Err(lines.expected("`total alloc = BYTES bytes`"));
     };
     property(sink, "total alloc", &lines.line);
-    Ok(Totals { position, seconds: Some(seconds), ticks, interval_ns, processors, alloc })
+    Ok(Totals {
+        position,
+        seconds: Some(seconds),
+        ticks,
+        interval_ns,
+        processors,
+        alloc,
+    })
 }
 
 fn is_total(line: &[u8], what: &[u8]) -> bool {
-    let behind = line.trim_ascii_start().strip_prefix(b"total ").and_then(|line| line.strip_prefix(what));
+    let behind = line
+        .trim_ascii_start()
+        .strip_prefix(b"total ")
+        .and_then(|line| line.strip_prefix(what));
     behind.is_some_and(|line| line.trim_ascii_start().starts_with(b"="))
 }
 
@@ -202,7 +265,12 @@ fn property(sink: &mut dyn Sink, name: &str, line: &[u8]) {
 fn words(line: &[u8]) -> Option<impl Iterator<Item = &str>> {
     let (_, behind) = std::str::from_utf8(line).ok()?.split_once('=')?;
     let between = |letter: char| letter.is_whitespace() || matches!(letter, '(' | ')');
-    Some(behind.split(between).map(|word| word.trim_end_matches(',')).filter(|word| !word.is_empty()))
+    Some(
+        behind
+            .split(between)
+            .map(|word| word.trim_end_matches(','))
+            .filter(|word| !word.is_empty()),
+    )
 }
 
 /// Seconds, ticks, their interval in ns, processors.
@@ -219,7 +287,11 @@ fn clock(line: &[u8]) -> Option<(f64, u64, f64, u64)> {
         _ => return None,
     };
     // GHC 6 does not say how many processors: one.
-    let processors = words.next().map_or(Ok(1), str::parse).ok().filter(|count| *count > 0)?;
+    let processors = words
+        .next()
+        .map_or(Ok(1), str::parse)
+        .ok()
+        .filter(|count| *count > 0)?;
     let interval_ns = interval * unit;
     (fits && interval_ns.is_finite()).then_some((seconds, ticks, interval_ns, processors))
 }
@@ -240,9 +312,14 @@ struct Layout {
 
 /// Reads up to the header of the table of stacks.
 fn layout(lines: &mut Lines<'_, '_>) -> Result<Layout, ImportError> {
-    const EXPECTED: &str = "`COST CENTRE MODULE no. entries %time %alloc %time %alloc`, the table of stacks";
+    const EXPECTED: &str =
+        "`COST CENTRE MODULE no. entries %time %alloc %time %alloc`, the table of stacks";
     while lines.next_text()? {
-        let mut words = lines.line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();
+        let mut words = lines
+            .line
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty())
+            .peekable();
         let header: [&[u8]; 3] = [b"COST", b"CENTRE", b"MODULE"];
         if !header.iter().all(|word| words.next() == Some(word)) {
             continue;
@@ -276,17 +353,22 @@ struct Row<'l> {
 }
 
 impl Layout {
-    /// Reads a row from its right end: wide numbers push each other to the right, and file names may hold blanks.
+    /// Reads a row from its right end: wide numbers push each other to the right, and file names
+    /// may hold blanks.
     fn row<'l>(self, lines: &'l Lines<'_, '_>) -> Result<Row<'l>, ImportError> {
         let depth = lines.line.iter().take_while(|byte| **byte == b' ').count();
         let mut rest = lines.line.trim_ascii();
         let mut field = || {
-            let start = rest.iter().rposition(u8::is_ascii_whitespace).map_or(0, |blank| blank + 1);
+            let start = rest
+                .iter()
+                .rposition(u8::is_ascii_whitespace)
+                .map_or(0, |blank| blank + 1);
             let (before, field) = rest.split_at_checked(start).unwrap_or_default();
             rest = before.trim_ascii_end();
             field
         };
-        let wrong = |what: &str, name: &str| lines.expected(&format!("a row with {what} in `{name}`"));
+        let wrong =
+            |what: &str, name: &str| lines.expected(&format!("a row with {what} in `{name}`"));
         let number = |text, name| count(text).ok_or_else(|| wrong("a count", name));
         let percent = |text, name| figure(text).ok_or_else(|| wrong("a percentage", name));
         let exact = if self.exact {
@@ -303,19 +385,35 @@ impl Layout {
         number(field(), "no.")?;
         let costs = match exact {
             Some((ticks, alloc)) => Costs::Exact { ticks, alloc },
-            None => Costs::Percent { own_time, own_alloc, time, alloc },
+            None => Costs::Percent {
+                own_time,
+                own_alloc,
+                time,
+                alloc,
+            },
         };
         let Some((label, module, src)) = self.centre(rest) else {
             return Err(lines.expected("a row with a label and a module"));
         };
-        Ok(Row { depth, label, module, src, entries, costs })
+        Ok(Row {
+            depth,
+            label,
+            module,
+            src,
+            entries,
+            costs,
+        })
     }
 
     /// Label, module and SRC of what stands left of the numbers.
     fn centre(self, text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
         let blank = |text: &[u8]| text.iter().position(u8::is_ascii_whitespace);
         let last_blank = |text: &[u8]| text.iter().rposition(u8::is_ascii_whitespace);
-        let (label, rest) = text.split_at_checked(if self.src { blank(text)? } else { last_blank(text)? })?;
+        let (label, rest) = text.split_at_checked(if self.src {
+            blank(text)?
+        } else {
+            last_blank(text)?
+        })?;
         let rest = rest.trim_ascii_start();
         let (module, src) = rest.split_at_checked(blank(rest).unwrap_or(rest.len()))?;
         Some((label.trim_ascii_end(), module, src.trim_ascii_start()))
@@ -330,8 +428,15 @@ fn count(text: &[u8]) -> Option<u64> {
 }
 
 fn figure(text: &[u8]) -> Option<f64> {
-    if !text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
+    if !text
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    {
         return None;
     }
-    std::str::from_utf8(text).ok()?.parse().ok().filter(|figure: &f64| figure.is_finite())
+    std::str::from_utf8(text)
+        .ok()?
+        .parse()
+        .ok()
+        .filter(|figure: &f64| figure.is_finite())
 }

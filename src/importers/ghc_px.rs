@@ -87,13 +87,21 @@ fn sniff(head: &[u8]) -> Confidence {
     }
 }
 
-fn import(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let word = match options.value("word-size") {
         None | Some("8") => 8,
         Some("4") => 4,
         Some(_) => return Err(ImportError::Refused("--word-size is 4 or 8".to_owned())),
     };
-    let apart = if options.flag(WITH_BUILTINS.name) { Apart::Nothing } else { Apart::BuiltIn };
+    let apart = if options.flag(WITH_BUILTINS.name) {
+        Apart::Nothing
+    } else {
+        Apart::BuiltIn
+    };
     let mut log = Log::default();
     let read = log.header(input).and_then(|()| log.read(input));
     // Nobody listens any more to an import that was stopped.
@@ -122,13 +130,18 @@ impl Log {
         let mut line = Vec::new();
         let position = input.position();
         input.read_line(&mut line)?;
-        let stamp = quoted(&line)
-            .ok_or_else(|| ImportError::malformed(position, "the time of the run in quotes", quote(&line)))?;
+        let stamp = quoted(&line).ok_or_else(|| {
+            ImportError::malformed(position, "the time of the run in quotes", quote(&line))
+        })?;
         self.stamp = Some((position, escape::text(stamp).into_owned()));
         let position = input.position();
         input.read_line(&mut line)?;
         let interval = interval(&line).ok_or_else(|| {
-            ImportError::malformed(position, "the length of a tick like \"20 ms\" in quotes", quote(&line))
+            ImportError::malformed(
+                position,
+                "the length of a tick like \"20 ms\" in quotes",
+                quote(&line),
+            )
         })?;
         self.interval = Some((position, interval));
         Ok(())
@@ -146,10 +159,13 @@ impl Log {
                 self.reserved(input)?;
                 continue;
             }
-            let Some(position) = input.read_line(&mut line)? else { break };
+            let Some(position) = input.read_line(&mut line)? else {
+                break;
+            };
             let written = input.position().byte - position.byte;
             if usize::try_from(written).is_ok_and(|written| written == line.len()) {
-                // Whoever is killed leaves half a line, and half a number may look like a whole one.
+                // Whoever is killed leaves half a line, and half a number may look like a whole
+                // one.
                 self.cut = Some(position);
                 break;
             }
@@ -157,7 +173,13 @@ impl Log {
                 b'1' => self.centre(&line, position)?,
                 b'2' => self.stack(&line, position)?,
                 _ if line.trim_ascii().is_empty() => {}
-                _ => return Err(ImportError::malformed(position, "a line that starts with 1 to 6", quote(&line))),
+                _ => {
+                    return Err(ImportError::malformed(
+                        position,
+                        "a line that starts with 1 to 6",
+                        quote(&line),
+                    ));
+                }
             }
         }
         self.end = Some(input.position());
@@ -170,16 +192,27 @@ impl Log {
             let expected = "a cost centre: 1, its number, its label and its module, both in quotes";
             ImportError::malformed(position, expected, quote(line))
         };
-        let rest = line.trim_ascii_end().strip_prefix(b"1 ").ok_or_else(wrong)?;
-        let blank = rest.iter().position(|byte| *byte == b' ').ok_or_else(wrong)?;
+        let rest = line
+            .trim_ascii_end()
+            .strip_prefix(b"1 ")
+            .ok_or_else(wrong)?;
+        let blank = rest
+            .iter()
+            .position(|byte| *byte == b' ')
+            .ok_or_else(wrong)?;
         let (digits, names) = rest.split_at_checked(blank).ok_or_else(wrong)?;
         let number = number(digits).ok_or_else(wrong)?;
         let names = quoted(names.trim_ascii_start()).ok_or_else(wrong)?;
-        let between = names.windows(3).rposition(|window| window == b"\" \"").ok_or_else(wrong)?;
+        let between = names
+            .windows(3)
+            .rposition(|window| window == b"\" \"")
+            .ok_or_else(wrong)?;
         let label = escape::text(names.get(..between).unwrap_or_default()).into_owned();
         let module = escape::text(names.get(between + 3..).unwrap_or_default()).into_owned();
         let at = self.find_centre(number, position)?;
-        let Some(centre) = self.centres.get_mut(at as usize) else { return Err(wrong()) };
+        let Some(centre) = self.centres.get_mut(at as usize) else {
+            return Err(wrong());
+        };
         match &centre.name {
             None => {
                 centre.name = Some((label, module));
@@ -207,7 +240,8 @@ impl Log {
         };
         let mut fields = line.trim_ascii_end().split(|byte| *byte == b' ');
         let mut next = || number(fields.next()?);
-        let (Some(2), Some(number), Some(shape), Some(centre)) = (next(), next(), next(), next()) else {
+        let (Some(2), Some(number), Some(shape), Some(centre)) = (next(), next(), next(), next())
+        else {
             return Err(wrong());
         };
         let parent = match shape {
@@ -222,11 +256,21 @@ impl Log {
         let Some(&stack) = self.stack_index.get(&number) else {
             return self.new_stack(number, centre_at, parent, position);
         };
-        let known = self.stacks.get(stack as usize).map_or(NONE, |stack| stack.centre);
+        let known = self
+            .stacks
+            .get(stack as usize)
+            .map_or(NONE, |stack| stack.centre);
         if known != centre_at {
-            let known = self.centres.get(known as usize).map_or(0, |centre| centre.number);
+            let known = self
+                .centres
+                .get(known as usize)
+                .map_or(0, |centre| centre.number);
             let expected = format!("centre {known}, which stack {number} has had before");
-            return Err(ImportError::malformed(position, expected, format!("centre {centre}")));
+            return Err(ImportError::malformed(
+                position,
+                expected,
+                format!("centre {centre}"),
+            ));
         }
         let caller = match parent {
             None => NONE,
@@ -237,7 +281,11 @@ impl Log {
         } else if caller == stack {
             self.own_parents.add(position);
         }
-        self.backs.push(Back { stack, caller, position });
+        self.backs.push(Back {
+            stack,
+            caller,
+            position,
+        });
         Ok(())
     }
 
@@ -259,7 +307,15 @@ impl Log {
         let at = index(self.stacks.len(), "stacks", position)?;
         self.stack_index.insert(number, at);
         let (entries, ticks, words) = (0, 0, 0);
-        self.stacks.push(Stack { centre, parent, declared: position, entries, ticks, words, sampled: None });
+        self.stacks.push(Stack {
+            centre,
+            parent,
+            declared: position,
+            entries,
+            ticks,
+            words,
+            sampled: None,
+        });
         if let Some(centre) = self.centres.get_mut(centre as usize) {
             centre.used = true;
         }
@@ -268,7 +324,11 @@ impl Log {
 
     fn find_stack(&self, number: u64, position: Position) -> Result<u32, ImportError> {
         self.stack_index.get(&number).copied().ok_or_else(|| {
-            ImportError::malformed(position, "a stack that has been declared", format!("stack {number}"))
+            ImportError::malformed(
+                position,
+                "a stack that has been declared",
+                format!("stack {number}"),
+            )
         })
     }
 
@@ -279,7 +339,12 @@ impl Log {
         }
         let at = index(self.centres.len(), "cost centres", position)?;
         self.centre_index.insert(number, at);
-        self.centres.push(Centre { number, name: None, position, used: false });
+        self.centres.push(Centre {
+            number,
+            name: None,
+            position,
+            used: false,
+        });
         Ok(at)
     }
 
@@ -289,7 +354,11 @@ impl Log {
         let position = input.position();
         let code = take(input, "a line that starts with 1 to 6")?;
         if code != 5 {
-            return Err(ImportError::malformed(position, "a line that starts with 1 to 6", code.to_string()));
+            return Err(ImportError::malformed(
+                position,
+                "a line that starts with 1 to 6",
+                code.to_string(),
+            ));
         }
         self.samples.add(position);
         let ticks = take(input, "how many ticks there were in all")?;
@@ -321,7 +390,11 @@ impl Log {
             (Token::LineEnd | Token::FileEnd, _) => Ok(()),
             (found, position) => {
                 let expected = "the end of the line behind the final 0";
-                Err(ImportError::malformed(position, expected, found.describe(input)?))
+                Err(ImportError::malformed(
+                    position,
+                    expected,
+                    found.describe(input)?,
+                ))
             }
         }
     }
@@ -344,12 +417,22 @@ impl Log {
 }
 
 fn index(at: usize, what: &str, position: Position) -> Result<u32, ImportError> {
-    let limit = || ImportError::Limit { position, limit: format!("{NONE} {what} (limit: number of {what})") };
-    u32::try_from(at).ok().filter(|at| *at != NONE).ok_or_else(limit)
+    let limit = || ImportError::Limit {
+        position,
+        limit: format!("{NONE} {what} (limit: number of {what})"),
+    };
+    u32::try_from(at)
+        .ok()
+        .filter(|at| *at != NONE)
+        .ok_or_else(limit)
 }
 
 fn sum(known: u64, more: u64, position: Position) -> Result<u64, ImportError> {
     known.checked_add(more).ok_or_else(|| {
-        ImportError::malformed(position, "samples that add up to less than 2^64", format!("{known} and {more}"))
+        ImportError::malformed(
+            position,
+            "samples that add up to less than 2^64",
+            format!("{known} and {more}"),
+        )
     })
 }

@@ -39,8 +39,8 @@ use super::common::demangle::Demangler;
 use super::{Confidence, Format, Options};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink,
-    Unit,
+    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note,
+    RunFact, Severity, Sink, Unit,
 };
 use crate::input::Input;
 use crate::text::escape;
@@ -65,10 +65,18 @@ const SECOND: f64 = 1e9;
 fn sniff(head: &[u8]) -> Confidence {
     let is_flat = head.starts_with(FLAT);
     let is_graph = head.starts_with(b"\t\t") && head.trim_ascii_start().starts_with(GRAPH);
-    if is_flat || is_graph { Confidence::Yes } else { Confidence::No }
+    if is_flat || is_graph {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     let mut report = Report::default();
     let mut buffer = Vec::new();
@@ -163,7 +171,9 @@ impl Report {
         match self.section {
             // A blank line ends a table.
             Section::Flat | Section::Between if text.is_empty() => self.section = Section::Text,
-            Section::FlatHead if text.starts_with(b"time ") && text.ends_with(b"name") => self.section = Section::Flat,
+            Section::FlatHead if text.starts_with(b"time ") && text.ends_with(b"name") => {
+                self.section = Section::Flat;
+            }
             Section::Flat => self.flat_row(at, text)?,
             Section::GraphHead if text.starts_with(b"granularity:") => self.granularity(text),
             Section::GraphHead if text.starts_with(b"index ") && text.ends_with(b"name") => {
@@ -195,13 +205,20 @@ impl Report {
         }
         let name = escape::text(words.0).into_owned();
         let calls = calls.map(|calls| (calls, 0));
-        self.flat.push(Function { name, times: Some((own, 0.0)), calls, ..Function::default() });
+        self.flat.push(Function {
+            name,
+            times: Some((own, 0.0)),
+            calls,
+            ..Function::default()
+        });
         Ok(())
     }
 
     /// `granularity: each sample hit covers 2 byte(s) for 1.06% of 0.94 seconds`.
     fn granularity(&mut self, text: &[u8]) {
-        let end = text.strip_suffix(b" seconds").and_then(|text| text.rsplit(|byte| *byte == b' ').next());
+        let end = text
+            .strip_suffix(b" seconds")
+            .and_then(|text| text.rsplit(|byte| *byte == b' ').next());
         self.total = end.and_then(decimal);
     }
 
@@ -209,7 +226,11 @@ impl Report {
     fn block_line(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
         if text.starts_with(b"-----") {
             if self.section != Section::Callees {
-                return Err(ImportError::malformed(at, "the line of a function, `[1] ...`", quote(text)));
+                return Err(ImportError::malformed(
+                    at,
+                    "the line of a function, `[1] ...`",
+                    quote(text),
+                ));
             }
             self.section = Section::Between;
             return Ok(());
@@ -231,7 +252,10 @@ impl Report {
             Some((_, None)) => return Err(wrong()),
             None => None,
         };
-        let figures = Figures { times, calls: words.calls() };
+        let figures = Figures {
+            times,
+            calls: words.calls(),
+        };
         let (name, number) = numbered(words.0).ok_or_else(wrong)?;
         match (is_function, self.section) {
             (true, Section::Callers) => self.function(at, name, number, figures)?,
@@ -245,21 +269,35 @@ impl Report {
                     self.call(Some(caller), callee, figures);
                 }
             }
-            (true, _) => return Err(ImportError::malformed(at, "the end of the block, `-----`", quote(text))),
+            (true, _) => {
+                return Err(ImportError::malformed(
+                    at,
+                    "the end of the block, `-----`",
+                    quote(text),
+                ));
+            }
         }
         Ok(())
     }
 
     /// The line of the block's function.
-    fn function(&mut self, at: Position, name: &[u8], number: u32, figures: Figures) -> Result<(), ImportError> {
+    fn function(
+        &mut self,
+        at: Position,
+        name: &[u8],
+        number: u32,
+        figures: Figures,
+    ) -> Result<(), ImportError> {
         self.section = Section::Callees;
         let callers = std::mem::take(&mut self.callers);
         if name.starts_with(b"<cycle ") && name.ends_with(b" as a whole>") {
             self.of_block = None;
             let (own, others) = figures.times.unwrap_or_default();
             let name = escape::text(name);
-            self.circles
-                .push((at, format!("{name}: {own} s of its own, {others} s of what it called; not a function")));
+            self.circles.push((
+                at,
+                format!("{name}: {own} s of its own, {others} s of what it called; not a function"),
+            ));
             return Ok(());
         }
         let function = self.numbered(name, number);
@@ -287,7 +325,11 @@ impl Report {
         let functions = &mut self.functions;
         *self.by_number.entry(number).or_insert_with(|| {
             let name = escape::text(name).into_owned();
-            functions.push(Function { name, in_circle, ..Function::default() });
+            functions.push(Function {
+                name,
+                in_circle,
+                ..Function::default()
+            });
             functions.len() - 1
         })
     }
@@ -297,7 +339,12 @@ impl Report {
         let calls = figures.calls.map(|(calls, _)| calls);
         let next = self.calls.len();
         if *self.by_pair.entry((caller, callee)).or_insert(next) == next {
-            self.calls.push(Call { caller, callee, calls, times: figures.times });
+            self.calls.push(Call {
+                caller,
+                callee,
+                calls,
+                times: figures.times,
+            });
         }
     }
 
@@ -305,10 +352,21 @@ impl Report {
     fn index(&mut self, text: &[u8]) {
         let text = escape::text(text);
         for entry in text.split('[').skip(1) {
-            let Some((number, name)) = entry.split_once(']') else { continue };
-            let function = number.parse().ok().and_then(|number: u32| self.by_number.get(&number));
-            let Some(function) = function.and_then(|function| self.functions.get_mut(*function)) else { continue };
-            let file = name.trim().strip_prefix(function.name.as_str()).map(str::trim_start);
+            let Some((number, name)) = entry.split_once(']') else {
+                continue;
+            };
+            let function = number
+                .parse()
+                .ok()
+                .and_then(|number: u32| self.by_number.get(&number));
+            let Some(function) = function.and_then(|function| self.functions.get_mut(*function))
+            else {
+                continue;
+            };
+            let file = name
+                .trim()
+                .strip_prefix(function.name.as_str())
+                .map(str::trim_start);
             if let Some(file) = file.and_then(|file| file.strip_prefix('(')?.strip_suffix(')')) {
                 file.clone_into(&mut function.file);
             }
@@ -317,15 +375,27 @@ impl Report {
 
     fn finish(mut self, end: Position, sink: &mut dyn Sink) -> Result<(), ImportError> {
         if matches!(self.section, Section::Callers | Section::Callees) {
-            return Err(ImportError::malformed(end, "the end of the block, `-----`", "the end of the file"));
+            return Err(ImportError::malformed(
+                end,
+                "the end of the block, `-----`",
+                "the end of the file",
+            ));
         }
         if matches!(self.section, Section::FlatHead | Section::GraphHead) {
-            return Err(ImportError::malformed(end, "a table", "the end of the file"));
+            return Err(ImportError::malformed(
+                end,
+                "a table",
+                "the end of the file",
+            ));
         }
         if !self.has_graph {
             self.functions = std::mem::take(&mut self.flat);
         }
-        let fidelity = if self.calls.is_empty() { Fidelity::Flat } else { Fidelity::Edges };
+        let fidelity = if self.calls.is_empty() {
+            Fidelity::Flat
+        } else {
+            Fidelity::Edges
+        };
         sink.run(RunFact::Fidelity(fidelity));
         let metric = sink.metric("time", Unit::Nanoseconds);
         if let Some(total) = self.total {
@@ -338,13 +408,28 @@ impl Report {
         for (function, id) in self.functions.iter().zip(&ids) {
             self.say_function(function, *id, metric, sink);
         }
-        let unknown = self.functions.iter().filter(|function| function.times.is_none()).count();
+        let unknown = self
+            .functions
+            .iter()
+            .filter(|function| function.times.is_none())
+            .count();
         if unknown > 0 {
-            let message = format!("{} without a block of the call graph", many(unknown as u64, "function"));
-            sink.note(Note { severity: Severity::Warning, position: None, message: &message });
+            let message = format!(
+                "{} without a block of the call graph",
+                many(unknown as u64, "function")
+            );
+            sink.note(Note {
+                severity: Severity::Warning,
+                position: None,
+                message: &message,
+            });
         }
         for (at, message) in &self.circles {
-            sink.note(Note { severity: Severity::Info, position: Some(*at), message });
+            sink.note(Note {
+                severity: Severity::Info,
+                position: Some(*at),
+                message,
+            });
         }
         Ok(())
     }
@@ -355,31 +440,67 @@ impl Report {
         let mut ids = Vec::with_capacity(self.functions.len());
         for Function { name, file, .. } in &self.functions {
             let count = equal.entry((name, file)).or_default();
-            ids.push(sink.function(FunctionDef { file, first_col: *count, ..FunctionDef::named(name) }));
+            ids.push(sink.function(FunctionDef {
+                file,
+                first_col: *count,
+                ..FunctionDef::named(name)
+            }));
             *count += 1;
         }
         ids
     }
 
     fn say_call(&self, call: &Call, metric: MetricId, ids: &[FunctionId], sink: &mut dyn Sink) {
-        let (Some(callee), Some(of)) = (ids.get(call.callee), self.functions.get(call.callee)) else { return };
-        let caller = call.caller.and_then(|caller| ids.get(caller)).map(|caller| Frame::function(*caller));
+        let (Some(callee), Some(of)) = (ids.get(call.callee), self.functions.get(call.callee))
+        else {
+            return;
+        };
+        let caller = call
+            .caller
+            .and_then(|caller| ids.get(caller))
+            .map(|caller| Frame::function(*caller));
         // What calls nobody counted cost is what the function cost, unless others called it, too.
-        let of_function = of.times.filter(|_| call.caller.is_none() && of.calls.is_none() && !of.in_circle);
+        let of_function = of
+            .times
+            .filter(|_| call.caller.is_none() && of.calls.is_none() && !of.in_circle);
         let times = call.times.or(of_function);
-        let exclusive = times.map(|(own, _)| nanoseconds(own)).filter(|_| !of.in_circle);
+        let exclusive = times
+            .map(|(own, _)| nanoseconds(own))
+            .filter(|_| !of.in_circle);
         let cumulative = times.map(|(own, others)| nanoseconds(own + others));
-        let cost = EdgeCost { metric, exclusive, cumulative, outermost: None, seen: None };
-        sink.edge(Edge { callee: *callee, caller, kind: EdgeKind::Call, calls: call.calls, costs: &[cost] });
+        let cost = EdgeCost {
+            metric,
+            exclusive,
+            cumulative,
+            outermost: None,
+            seen: None,
+        };
+        sink.edge(Edge {
+            callee: *callee,
+            caller,
+            kind: EdgeKind::Call,
+            calls: call.calls,
+            costs: &[cost],
+        });
     }
 
-    fn say_function(&self, function: &Function, id: FunctionId, metric: MetricId, sink: &mut dyn Sink) {
-        let Some((own, others)) = function.times else { return };
+    fn say_function(
+        &self,
+        function: &Function,
+        id: FunctionId,
+        metric: MetricId,
+        sink: &mut dyn Sink,
+    ) {
+        let Some((own, others)) = function.times else {
+            return;
+        };
         let knows_all = self.has_graph && !function.in_circle;
         sink.info(Info {
             frame: Frame::function(id),
             metric,
-            calls: function.calls.map(|(calls, again)| calls.saturating_add(again)),
+            calls: function
+                .calls
+                .map(|(calls, again)| calls.saturating_add(again)),
             primitive: function.calls.map(|(calls, _)| calls).filter(|_| knows_all),
             exclusive: Some(nanoseconds(own)),
             cumulative: knows_all.then(|| nanoseconds(own + others)),
@@ -394,12 +515,23 @@ fn nanoseconds(seconds: f64) -> f64 {
 }
 
 fn decimal(word: &[u8]) -> Option<f64> {
-    let is_number = word.contains(&b'.') && word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    std::str::from_utf8(word).ok().filter(|_| is_number)?.parse().ok()
+    let is_number = word.contains(&b'.')
+        && word
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    std::str::from_utf8(word)
+        .ok()
+        .filter(|_| is_number)?
+        .parse()
+        .ok()
 }
 
 fn count(word: &[u8]) -> Option<u64> {
-    std::str::from_utf8(word).ok().filter(|_| word.iter().all(u8::is_ascii_digit))?.parse().ok()
+    std::str::from_utf8(word)
+        .ok()
+        .filter(|_| word.iter().all(u8::is_ascii_digit))?
+        .parse()
+        .ok()
 }
 
 /// Words that are taken from the front of a text, if they are what is asked for.
@@ -407,7 +539,11 @@ struct Words<'t>(&'t [u8]);
 
 impl<'t> Words<'t> {
     fn split(&self) -> (&'t [u8], &'t [u8]) {
-        let end = self.0.iter().position(u8::is_ascii_whitespace).unwrap_or(self.0.len());
+        let end = self
+            .0
+            .iter()
+            .position(u8::is_ascii_whitespace)
+            .unwrap_or(self.0.len());
         let (word, rest) = self.0.split_at(end);
         (word, rest.trim_ascii_start())
     }
@@ -434,7 +570,10 @@ impl<'t> Words<'t> {
     /// `2`, `1/2` (of two), `2+10` (ten of them from itself).
     fn calls(&mut self) -> Option<(u64, u64)> {
         self.take(|word| {
-            let end = word.iter().position(|byte| matches!(byte, b'/' | b'+')).unwrap_or(word.len());
+            let end = word
+                .iter()
+                .position(|byte| matches!(byte, b'/' | b'+'))
+                .unwrap_or(word.len());
             let (calls, rest) = word.split_at(end);
             let calls = count(calls)?;
             match rest.split_first() {

@@ -55,10 +55,18 @@ fn sniff(head: &[u8]) -> Confidence {
         return Confidence::No;
     };
     let has = |member: &[u8]| memchr::memmem::find(head, member).is_some();
-    if outline.has("head") && has(b"\"callFrame\"") { Confidence::Yes } else { Confidence::No }
+    if outline.has("head") && has(b"\"callFrame\"") {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let mut json = Reader::new(input);
     let mut frames = CallFrames::default();
     let mut tree = Tree::default();
@@ -69,7 +77,13 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     while let Some(at) = json.member(&mut within, &mut name)? {
         json.begin_record_at(at);
         match name.as_slice() {
-            b"head" if has_head => return Err(ImportError::malformed(at, "one member `head`", "a second one")),
+            b"head" if has_head => {
+                return Err(ImportError::malformed(
+                    at,
+                    "one member `head`",
+                    "a second one",
+                ));
+            }
             b"head" => {
                 has_head = true;
                 nodes(&mut json, sink, &mut frames, &mut tree)?;
@@ -79,12 +93,18 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         }
     }
     if !has_head {
-        return Err(ImportError::malformed(json.position(), "a member `head`", "the end of the profile"));
+        return Err(ImportError::malformed(
+            json.position(),
+            "a member `head`",
+            "the end of the profile",
+        ));
     }
     json.end()?;
     let size = sink.metric("size", Unit::Bytes);
     sink.run(RunFact::DefaultMetric(size));
-    let count = samples.is_some().then(|| sink.metric("samples", Unit::Count));
+    let count = samples
+        .is_some()
+        .then(|| sink.metric("samples", Unit::Count));
     let mut elsewhere = Counted::default();
     for (at, id) in samples.unwrap_or_default() {
         match tree.of_id(id) {
@@ -93,14 +113,18 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         }
     }
     elsewhere.note_with(sink, Severity::Warning, |count, first| {
-        format!("{} of nodes that the tree does not have (first: {first}), left out", many(count, "sample"))
+        format!(
+            "{} of nodes that the tree does not have (first: {first}), left out",
+            many(count, "sample")
+        )
     });
     tree.say(sink, &[Some(size), count], |at| json.begin_record_at(at))?;
     frames.remarks(sink);
     Ok(())
 }
 
-/// Reads the nested tree. Members come in any order, so that a node gets its function when it is closed.
+/// Reads the nested tree. Members come in any order, so that a node gets its function when it is
+/// closed.
 fn nodes(
     json: &mut Reader<'_, '_>,
     sink: &mut dyn Sink,
@@ -144,10 +168,18 @@ fn nodes(
         }
         let Some(at) = json.member(&mut top.members, &mut name)? else {
             if !top.has_function {
-                return Err(ImportError::malformed(top.at, "a node with `callFrame`", "one without"));
+                return Err(ImportError::malformed(
+                    top.at,
+                    "a node with `callFrame`",
+                    "one without",
+                ));
             }
             if !top.has_size {
-                return Err(ImportError::malformed(top.at, "a node with `selfSize`", "one without"));
+                return Err(ImportError::malformed(
+                    top.at,
+                    "a node with `selfSize`",
+                    "one without",
+                ));
             }
             open.pop();
             continue;
@@ -197,7 +229,11 @@ fn read_samples(
             }
         }
         let Some(node) = node else {
-            return Err(ImportError::malformed(at, "a sample with `nodeId`", "one without"));
+            return Err(ImportError::malformed(
+                at,
+                "a sample with `nodeId`",
+                "one without",
+            ));
         };
         samples.push((at, node));
     }

@@ -48,7 +48,8 @@ use super::common::dictionary::Dictionary;
 use super::{Confidence, Format, Options};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, RunFact, Severity, Sink, Unit,
+    Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, RunFact, Severity, Sink,
+    Unit,
 };
 use crate::input::Input;
 use crate::text::escape;
@@ -72,8 +73,8 @@ const FIELDS: [&str; 5] = ["Depth", "Count", "Call-Count", "Seen-Count", "Top-Co
 /// The largest number of a field.
 const LARGEST: u64 = (1 << 63) - 1;
 
-/// Plain lines whose names are looked up at a time. Names lie all over memory, and those of several lines can be fetched
-/// at once.
+/// Plain lines whose names are looked up at a time. Names lie all over memory, and those of several
+/// lines can be fetched at once.
 const TOGETHER: usize = 32;
 
 fn sniff(head: &[u8]) -> Confidence {
@@ -93,7 +94,11 @@ fn holds_words(line: &[u8]) -> bool {
     memchr::memmem::find(line, WORDS).is_some()
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let mut line = Vec::new();
     let start = input.position();
     let (first, title) = input.next_line(&mut line)?.unzip();
@@ -104,7 +109,10 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         return Err(ImportError::malformed(first, expected, found));
     };
     sink.run(RunFact::Fidelity(Fidelity::Tree));
-    let title = title.splitn(2, |byte| *byte == b':').nth(1).unwrap_or_default();
+    let title = title
+        .splitn(2, |byte| *byte == b':')
+        .nth(1)
+        .unwrap_or_default();
     let title = escape::text(title);
     let title = title.trim_matches(' ');
     if !title.is_empty() {
@@ -114,7 +122,14 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     let mut plain = Vec::with_capacity(TOGETHER);
     loop {
         tree.names.plain_rows(input.at_hand(), &mut plain);
-        for PlainRow { row, name, length, known, .. } in plain.drain(..) {
+        for PlainRow {
+            row,
+            name,
+            length,
+            known,
+            ..
+        } in plain.drain(..)
+        {
             input.begin_record();
             let position = input.position();
             if known.is_some() {
@@ -126,7 +141,9 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
             input.consume_counted(length, 1);
         }
         // What is not plain or not at hand, and the end.
-        let Some((position, line)) = input.next_line(&mut line)? else { break };
+        let Some((position, line)) = input.next_line(&mut line)? else {
+            break;
+        };
         if line.is_empty() || line.starts_with(b";") {
             continue;
         }
@@ -167,7 +184,10 @@ impl Row {
             let (field, behind) = rest.split_at(end);
             let before = line.len() - rest.len();
             *number = whole_number(field).ok_or_else(|| {
-                let position = Position { byte: position.byte + before as u64, ..position };
+                let position = Position {
+                    byte: position.byte + before as u64,
+                    ..position
+                };
                 let expected = format!("a whole number of at most {LARGEST} in {name}");
                 ImportError::malformed(position, expected, quote(field))
             })?;
@@ -177,7 +197,11 @@ impl Row {
     }
 
     fn of([depth, count, calls, seen, top]: [u64; FIELDS.len()]) -> Self {
-        Self { depth, count, info: FunctionInfo { calls, seen, top } }
+        Self {
+            depth,
+            count,
+            info: FunctionInfo { calls, seen, top },
+        }
     }
 }
 
@@ -204,7 +228,13 @@ impl PlainRow {
         let end = memchr::memchr(b'\n', rest)?;
         let name = rest.get(..end)?;
         let name = start..start + name.strip_suffix(b"\r").unwrap_or(name).len();
-        Some(Self { row: Row::of(numbers), name, length: start + end + 1, hash: 0, known: None })
+        Some(Self {
+            row: Row::of(numbers),
+            name,
+            length: start + end + 1,
+            hash: 0,
+            known: None,
+        })
     }
 }
 
@@ -228,7 +258,10 @@ fn whole_number(field: &[u8]) -> Option<u64> {
     }
     field.iter().try_fold(0_u64, |number, byte| {
         let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit).filter(|number| *number <= LARGEST)
+        number
+            .checked_mul(10)?
+            .checked_add(digit)
+            .filter(|number| *number <= LARGEST)
     })
 }
 
@@ -280,13 +313,17 @@ struct Name {
 }
 
 impl Names {
-    /// Reads the plain lines that the bytes start with, a few at most, and looks up their names: step by step for all of
-    /// them, because each step waits for memory.
+    /// Reads the plain lines that the bytes start with, a few at most, and looks up their names:
+    /// step by step for all of them, because each step waits for memory.
     fn plain_rows(&self, mut bytes: &[u8], rows: &mut Vec<PlainRow>) {
         let mut starts = [bytes; TOGETHER];
         for start in &mut starts {
-            let Some(mut row) = PlainRow::read(bytes) else { break };
-            row.hash = self.dictionary.hash(bytes.get(row.name.clone()).unwrap_or_default());
+            let Some(mut row) = PlainRow::read(bytes) else {
+                break;
+            };
+            row.hash = self
+                .dictionary
+                .hash(bytes.get(row.name.clone()).unwrap_or_default());
             self.dictionary.prefetch(row.hash);
             *start = bytes;
             bytes = bytes.get(row.length..).unwrap_or_default();
@@ -335,14 +372,27 @@ impl<'s> Tree<'s> {
     }
 
     /// Takes a line; `name` is the text of a name that is not `known`.
-    fn row(&mut self, position: Position, row: Row, known: Option<u32>, name: &str) -> Result<(), ImportError> {
+    fn row(
+        &mut self,
+        position: Position,
+        row: Row,
+        known: Option<u32>,
+        name: &str,
+    ) -> Result<(), ImportError> {
         let depth = match usize::try_from(row.depth) {
             Ok(depth) if depth <= self.open => depth,
             _ => {
                 let deepest = self.open;
-                let expected =
-                    if deepest == 0 { "depth 0".to_owned() } else { format!("a depth of at most {deepest}") };
-                return Err(ImportError::malformed(position, expected, format!("depth {}", row.depth)));
+                let expected = if deepest == 0 {
+                    "depth 0".to_owned()
+                } else {
+                    format!("a depth of at most {deepest}")
+                };
+                return Err(ImportError::malformed(
+                    position,
+                    expected,
+                    format!("depth {}", row.depth),
+                ));
             }
         };
         if depth == 0 {
@@ -362,7 +412,8 @@ impl<'s> Tree<'s> {
             None => self.new_name(position, row, name),
         };
         self.sink.enter(Frame::function(function), None);
-        self.sink.cost(self.samples, Cost::Cumulative(as_cost(row.count)));
+        self.sink
+            .cost(self.samples, Cost::Cumulative(as_cost(row.count)));
         self.open += 1;
         Ok(())
     }
@@ -374,7 +425,10 @@ impl<'s> Tree<'s> {
         }
         self.open = depth;
         if depth == 0 {
-            let (root, below) = (std::mem::take(&mut self.root), std::mem::take(&mut self.below_root));
+            let (root, below) = (
+                std::mem::take(&mut self.root),
+                std::mem::take(&mut self.below_root),
+            );
             self.counted.roots += as_cost(root);
             self.counted.most += as_cost(root.max(below));
         }
@@ -387,7 +441,8 @@ impl<'s> Tree<'s> {
         };
         known.sum = known.sum.saturating_add(row.count);
         if known.info != row.info {
-            self.contradicting.add_with(position, || quote(self.names.dictionary.text(number)));
+            self.contradicting
+                .add_with(position, || quote(self.names.dictionary.text(number)));
         }
         if row.depth > 1 && known.kind.is_container() {
             self.unlisted.add(position);
@@ -403,8 +458,20 @@ impl<'s> Tree<'s> {
             1 => Kind::Thread,
             _ => Kind::Pseudo,
         };
-        let function = self.sink.function(FunctionDef { kind, ..FunctionDef::named(name) });
-        self.names.add(name, Name { function, kind, info: row.info, sum: row.count }, position);
+        let function = self.sink.function(FunctionDef {
+            kind,
+            ..FunctionDef::named(name)
+        });
+        self.names.add(
+            name,
+            Name {
+                function,
+                kind,
+                info: row.info,
+                sum: row.count,
+            },
+            position,
+        );
         function
     }
 
@@ -412,9 +479,14 @@ impl<'s> Tree<'s> {
     fn finish(mut self) {
         self.leave(0);
         if self.counted.most > self.counted.roots {
-            self.sink.run(RunFact::Total(self.samples, self.counted.most));
+            self.sink
+                .run(RunFact::Total(self.samples, self.counted.most));
         }
-        let Names { dictionary, names, positions } = &self.names;
+        let Names {
+            dictionary,
+            names,
+            positions,
+        } = &self.names;
         let counts_calls = names.iter().any(|name| name.info.calls > 0);
         let mut cut = Counted::default();
         for ((number, name), position) in (0..).zip(names).zip(positions) {
@@ -459,7 +531,10 @@ fn is_quoted(name: &str) -> bool {
     name.len() > 1 && name.starts_with('"') && name.ends_with('"')
 }
 
-#[expect(clippy::cast_precision_loss, reason = "costs are REAL; the builder notes what is rounded")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "costs are REAL; the builder notes what is rounded"
+)]
 fn as_cost(count: u64) -> f64 {
     count as f64
 }

@@ -86,7 +86,8 @@ use crate::events::Sink;
 use crate::input::Input;
 pub use crate::options::{OptionDef, Options, Takes};
 
-/// All formats, in the order in which they are listed. The order does not matter for recognising a file.
+/// All formats, in the order in which they are listed. The order does not matter for recognising a
+/// file.
 pub const FORMATS: &[&Format] = &[
     &dyalog_xml::FORMAT,
     &dyalog_csv::FORMAT,
@@ -117,14 +118,20 @@ pub struct Format {
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
-    /// Raised when the same file gives other rows than before, so that it may be imported once more.
+    /// Raised when the same file gives other rows than before, so that it may be imported once
+    /// more.
     pub revision: u32,
-    /// Looks at the first bytes (at most [`crate::input::HEAD`], decompressed, without a byte order mark).
+    /// Looks at the first bytes (at most [`crate::input::HEAD`], decompressed, without a byte order
+    /// mark).
     pub sniff: fn(head: &[u8]) -> Confidence,
     /// What the user may say about a file that the file does not say itself.
     pub options: &'static [OptionDef],
     /// Reads the input to its end and says what it holds.
-    pub import: fn(input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError>,
+    pub import: fn(
+        input: &mut Input<'_>,
+        options: &Options,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError>,
 }
 
 impl Format {
@@ -132,10 +139,18 @@ impl Format {
     ///
     /// # Errors
     /// The importer's, and an option that the format does not have.
-    pub fn read(&self, input: &mut Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    pub fn read(
+        &self,
+        input: &mut Input<'_>,
+        options: &Options,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
         let foreign = options.foreign(self.options);
         if let Some(name) = foreign {
-            return Err(ImportError::Refused(format!("--{name} is no option of the format {}", self.name)));
+            return Err(ImportError::Refused(format!(
+                "--{name} is no option of the format {}",
+                self.name
+            )));
         }
         (self.import)(input, options, sink)
     }
@@ -158,19 +173,29 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name).copied()
 }
 
-/// Recognises a file by its first bytes, never by its name: the one format that says Yes, else the one that says Maybe, unless
-/// it is known to be something else.
+/// Recognises a file by its first bytes, never by its name: the one format that says Yes, else the
+/// one that says Maybe, unless it is known to be something else.
 ///
 /// # Errors
 /// When no format recognises the file, or several do equally well.
 pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
     for wanted in [Confidence::Yes, Confidence::Maybe] {
         // What is known to be something else is not taken for what it may be.
-        let foreign = if wanted == Confidence::Maybe { foreign::known(head) } else { None };
+        let foreign = if wanted == Confidence::Maybe {
+            foreign::known(head)
+        } else {
+            None
+        };
         if let Some((what, instead)) = foreign {
-            return Err(ImportError::NotRecognised { found: what.to_owned(), instead });
+            return Err(ImportError::NotRecognised {
+                found: what.to_owned(),
+                instead,
+            });
         }
-        let fitting: Vec<_> = FORMATS.iter().filter(|format| (format.sniff)(head) == wanted).collect();
+        let fitting: Vec<_> = FORMATS
+            .iter()
+            .filter(|format| (format.sniff)(head) == wanted)
+            .collect();
         match fitting.as_slice() {
             [] => {}
             [format] => return Ok(format),
@@ -180,12 +205,16 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
             }
         }
     }
-    Err(ImportError::NotRecognised { found: describe(head), instead: remedy(head) })
+    Err(ImportError::NotRecognised {
+        found: describe(head),
+        instead: remedy(head),
+    })
 }
 
 /// What a user may do about a file that nobody recognises.
 fn remedy(head: &[u8]) -> &'static str {
-    let is_nothing = head.trim_ascii().is_empty() || MAGIC.iter().any(|(magic, _)| head.starts_with(magic));
+    let is_nothing =
+        head.trim_ascii().is_empty() || MAGIC.iter().any(|(magic, _)| head.starts_with(magic));
     if is_nothing {
         "see `profdb formats`"
     } else if folded::may_be_meant(head) {
@@ -220,9 +249,17 @@ fn describe(head: &[u8]) -> String {
     if text.is_empty() {
         return "blanks only".to_owned();
     }
-    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let line = text
+        .split(|&byte| byte == b'\n')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii_end();
     let printable = |byte: &u8| *byte >= b' ' || *byte == b'\t' || *byte == b'\r';
     let start = line.get(..60).unwrap_or(line);
-    let kind = if start.iter().all(printable) { "text" } else { "binary data" };
+    let kind = if start.iter().all(printable) {
+        "text"
+    } else {
+        "binary data"
+    };
     format!("{kind} that starts with {}", quote(start))
 }

@@ -49,7 +49,9 @@ use super::common::perf_lines::{
 use super::common::stack_lines::{MOST_FRAMES, too_many_frames};
 use super::{Confidence, Format, Options};
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{Frame, FunctionDef, FunctionId, Kind, Line, MetricId, RunFact, Sample, Severity, Sink, Unit};
+use crate::events::{
+    Frame, FunctionDef, FunctionId, Kind, Line, MetricId, RunFact, Sample, Severity, Sink, Unit,
+};
 use crate::input::Input;
 use crate::text::escape;
 
@@ -72,18 +74,41 @@ const PAGE: u64 = 4096;
 const UNKNOWN: &[u8] = b"[unknown]";
 
 fn sniff(head: &[u8]) -> Confidence {
-    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
-    let first = lines.by_ref().find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
+    let mut lines = head
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii_end);
+    let first = lines
+        .by_ref()
+        .find(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .unwrap_or_default();
     let is_sample = match header(first) {
-        Some(Header { has_time: true, event: Some(_), .. }) => true,
-        Some(Header { has_time: true, rest, .. }) if rest.starts_with(RECORD) => true,
-        Some(Header { has_time, event, thread, rest, .. }) if has_time || (event.is_some() && thread.is_some()) => {
+        Some(Header {
+            has_time: true,
+            event: Some(_),
+            ..
+        }) => true,
+        Some(Header {
+            has_time: true,
+            rest,
+            ..
+        }) if rest.starts_with(RECORD) => true,
+        Some(Header {
+            has_time,
+            event,
+            thread,
+            rest,
+            ..
+        }) if has_time || (event.is_some() && thread.is_some()) => {
             behind(rest).is_some() || lines.next().is_some_and(is_frame)
         }
         Some(_) => lines.next().is_some_and(is_frame),
         None => is_frame(first),
     };
-    if is_sample { Confidence::Maybe } else { Confidence::No }
+    if is_sample {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
 }
 
 /// The frame that stands behind the event.
@@ -95,7 +120,11 @@ fn is_frame(line: &[u8]) -> bool {
     line.starts_with(b"\t") && frame(line).is_some()
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     let mut script = Script::new(sink);
     let mut buffer = Vec::new();
@@ -111,7 +140,11 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
     }
     script.finish_sample()?;
     if script.samples == 0 {
-        return Err(ImportError::malformed(input.position(), "a sample of perf script", "the end of the file"));
+        return Err(ImportError::malformed(
+            input.position(),
+            "a sample of perf script",
+            "the end of the file",
+        ));
     }
     script.finish();
     Ok(())
@@ -145,7 +178,8 @@ struct Pending {
     line: Vec<u8>,
     /// What stands behind time and event, then.
     rest: Vec<u8>,
-    /// What may be the only frame. If others follow, it is the address of data with its symbol (`-F +addr`).
+    /// What may be the only frame. If others follow, it is the address of data with its symbol (`-F
+    /// +addr`).
     behind: Vec<u8>,
     period: Option<f64>,
     event: Vec<u8>,
@@ -158,14 +192,30 @@ struct Pending {
 impl Pending {
     /// Forgets all, and keeps the room that it took.
     fn clear(&mut self) {
-        let Self { mut line, mut rest, mut behind, mut event, mut around, mut frames, .. } = std::mem::take(self);
+        let Self {
+            mut line,
+            mut rest,
+            mut behind,
+            mut event,
+            mut around,
+            mut frames,
+            ..
+        } = std::mem::take(self);
         line.clear();
         rest.clear();
         behind.clear();
         event.clear();
         around.clear();
         frames.clear();
-        *self = Self { line, rest, behind, event, around, frames, ..Self::default() };
+        *self = Self {
+            line,
+            rest,
+            behind,
+            event,
+            around,
+            frames,
+            ..Self::default()
+        };
     }
 }
 
@@ -201,13 +251,17 @@ impl<'s> Script<'s> {
     /// Reads what stands behind `#`.
     fn comment(&mut self, comment: &[u8]) {
         let text = escape::text(comment);
-        let Some((key, value)) = text.split_once(" : ") else { return };
+        let Some((key, value)) = text.split_once(" : ") else {
+            return;
+        };
         let value = value.trim();
         match key.trim() {
             "captured on" => self.sink.run(RunFact::RecordedAt(value)),
             "perf version" => self.sink.run(RunFact::ToolVersion(value)),
             "cmdline" => self.sink.run(RunFact::Command(value)),
-            key @ ("hostname" | "os release" | "arch" | "cpudesc") => self.sink.run(RunFact::Other(key, value)),
+            key @ ("hostname" | "os release" | "arch" | "cpudesc") => {
+                self.sink.run(RunFact::Other(key, value));
+            }
             _ => {}
         }
     }
@@ -218,7 +272,9 @@ impl<'s> Script<'s> {
             Some(b'\t') => true,
             // Commands and threads are printed right-aligned, and may look like an address.
             Some(b' ') => match header(line) {
-                Some(header) => !header.has_time && header.event.is_none() && self.pending.at.is_some(),
+                Some(header) => {
+                    !header.has_time && header.event.is_none() && self.pending.at.is_some()
+                }
                 None => true,
             },
             _ => false,
@@ -263,9 +319,17 @@ impl<'s> Script<'s> {
             return Err(too_many_frames(first));
         }
         let symbol = self.names.symbol(frame, at);
-        let binary = frame.binary.filter(|binary| *binary != UNKNOWN).unwrap_or_default();
+        let binary = frame
+            .binary
+            .filter(|binary| *binary != UNKNOWN)
+            .unwrap_or_default();
         let binary = frame.binary.map(|_| self.names.text(binary));
-        pending.frames.push(RawFrame { address: frame.address(), symbol, binary, line: None });
+        pending.frames.push(RawFrame {
+            address: frame.address(),
+            symbol,
+            binary,
+            line: None,
+        });
         Ok(())
     }
 
@@ -290,7 +354,9 @@ impl<'s> Script<'s> {
             pending.line.extend_from_slice(line);
             pending.rest.extend_from_slice(rest);
         }
-        pending.event.extend_from_slice(header.event.unwrap_or_default());
+        pending
+            .event
+            .extend_from_slice(header.event.unwrap_or_default());
         pending.around.extend(process.into_iter().chain(thread));
         if behind.is_some() {
             pending.behind.extend_from_slice(rest);
@@ -328,36 +394,54 @@ impl<'s> Script<'s> {
     }
 
     fn sample(&mut self, pending: &Pending, at: Position) -> Result<(), ImportError> {
-        let mut stack: Vec<Frame<'_>> = pending.around.iter().map(|around| Frame::function(*around)).collect();
+        let mut stack: Vec<Frame<'_>> = pending
+            .around
+            .iter()
+            .map(|around| Frame::function(*around))
+            .collect();
         if pending.frames.is_empty() {
             self.without_frames.add(at);
         }
         let unknown = self.names.text(b"");
         let has_binaries = pending.frames.iter().any(|frame| frame.binary.is_some());
-        // What was inlined is in the binary of the frames of its address, the calling one of which may have been printed in
-        // front of it (case `perf_script/inlined-below-its-function`).
-        for code in pending.frames.chunk_by(|one, other| one.address == other.address).rev() {
+        // What was inlined is in the binary of the frames of its address, the calling one of which
+        // may have been printed in front of it (case `perf_script/inlined-below-its-function`).
+        for code in pending
+            .frames
+            .chunk_by(|one, other| one.address == other.address)
+            .rev()
+        {
             let mut binary = code.iter().rev().find_map(|frame| frame.binary);
             for frame in code.iter().rev() {
                 binary = frame.binary.or(binary);
                 if has_binaries && binary.is_none() {
                     self.without_binary.add(at);
                 }
-                let function = self.names.function(frame.symbol, binary.unwrap_or(unknown), self.sink);
+                let function =
+                    self.names
+                        .function(frame.symbol, binary.unwrap_or(unknown), self.sink);
                 stack.push(Frame::function(function));
             }
         }
         let lines = pending.frames.iter().rev().map(|frame| frame.line);
         for (frame, line) in stack.iter_mut().skip(pending.around.len()).zip(lines) {
-            frame.line = line.map(|(file, line)| Line { file: self.names.get(file), line, col: 0 });
+            frame.line = line.map(|(file, line)| Line {
+                file: self.names.get(file),
+                line,
+                col: 0,
+            });
         }
         let place = event(&mut self.events, &pending.event, at)?;
         let mut values = [(MetricId(0), 0.0); 2];
         let mut count = 0;
         if let Some(event) = self.events.get_mut(place) {
             event.count += 1;
-            let figures =
-                [pending.period.map(|period| (event.period(self.sink), period)), Some((event.samples(self.sink), 1.0))];
+            let figures = [
+                pending
+                    .period
+                    .map(|period| (event.period(self.sink), period)),
+                Some((event.samples(self.sink), 1.0)),
+            ];
             for (value, figure) in values.iter_mut().zip(figures.into_iter().flatten()) {
                 *value = figure;
                 count += 1;
@@ -374,19 +458,31 @@ impl<'s> Script<'s> {
         Ok(())
     }
 
-    /// Says which event is shown when none is asked for, and how often there was something to remark.
+    /// Says which event is shown when none is asked for, and how often there was something to
+    /// remark.
     fn finish(self) {
         // The first of those that have equally many.
         let most = self.events.iter().rev().max_by_key(|event| event.count);
         if let Some(metric) = most.and_then(|event| event.period.or(event.samples)) {
             self.sink.run(RunFact::DefaultMetric(metric));
         }
-        let Self { sink, names, not_understood, without_frames, without_binary, behind_event, .. } = self;
+        let Self {
+            sink,
+            names,
+            not_understood,
+            without_frames,
+            without_binary,
+            behind_event,
+            ..
+        } = self;
         not_understood.note_with(sink, Severity::Warning, |count, first| {
             format!("{} not understood (first: {first})", many(count, "line"))
         });
         without_frames.note(sink, Severity::Info, |count| {
-            format!("{} without frames, counted for the thread alone", many(count, "sample"))
+            format!(
+                "{} without frames, counted for the thread alone",
+                many(count, "sample")
+            )
         });
         without_binary.note(sink, Severity::Info, |count| {
             format!(
@@ -395,7 +491,10 @@ impl<'s> Script<'s> {
             )
         });
         behind_event.note_with(sink, Severity::Info, |count, first| {
-            format!("{} with text behind the event, which is left out (first: {first})", many(count, "sample"))
+            format!(
+                "{} with text behind the event, which is left out (first: {first})",
+                many(count, "sample")
+            )
         });
         names.remarks(sink);
     }
@@ -408,9 +507,17 @@ fn event(events: &mut Vec<Event>, name: &[u8], at: Position) -> Result<usize, Im
     }
     if events.len() == MOST_EVENTS {
         let limit = format!("{MOST_EVENTS} events (limit: events of a file)");
-        return Err(ImportError::Limit { position: at, limit });
+        return Err(ImportError::Limit {
+            position: at,
+            limit,
+        });
     }
-    events.push(Event { name: name.into(), period: None, samples: None, count: 0 });
+    events.push(Event {
+        name: name.into(),
+        period: None,
+        samples: None,
+        count: 0,
+    });
     Ok(events.len() - 1)
 }
 
@@ -419,10 +526,25 @@ impl Event {
     fn period(&mut self, sink: &mut dyn Sink) -> MetricId {
         *self.period.get_or_insert_with(|| {
             // `cpu-clock:u`: what stands behind the colon says when it was counted.
-            let counted = self.name.split(|byte| *byte == b':').next().unwrap_or_default();
+            let counted = self
+                .name
+                .split(|byte| *byte == b':')
+                .next()
+                .unwrap_or_default();
             let is_time = matches!(counted, b"cpu-clock" | b"task-clock");
-            let name = if self.name.is_empty() { "period".into() } else { escape::text(&self.name) };
-            sink.metric(&name, if is_time { Unit::Nanoseconds } else { Unit::Count })
+            let name = if self.name.is_empty() {
+                "period".into()
+            } else {
+                escape::text(&self.name)
+            };
+            sink.metric(
+                &name,
+                if is_time {
+                    Unit::Nanoseconds
+                } else {
+                    Unit::Count
+                },
+            )
         })
     }
 
@@ -430,7 +552,11 @@ impl Event {
     fn samples(&mut self, sink: &mut dyn Sink) -> MetricId {
         *self.samples.get_or_insert_with(|| {
             let name = escape::text(&self.name);
-            let name = if name.is_empty() { "samples".to_owned() } else { format!("{name}.samples") };
+            let name = if name.is_empty() {
+                "samples".to_owned()
+            } else {
+                format!("{name}.samples")
+            };
             sink.metric(&name, Unit::Count)
         })
     }
@@ -444,8 +570,8 @@ type Text = usize;
 struct Symbol {
     kind: Kind,
     name: Text,
-    /// Where it starts in its page of memory, if the file says so. The same binary may lie elsewhere in each process, but
-    /// always by whole pages.
+    /// Where it starts in its page of memory, if the file says so. The same binary may lie
+    /// elsewhere in each process, but always by whole pages.
     start: Option<u64>,
 }
 
@@ -491,16 +617,32 @@ impl Names {
 
     fn container(&mut self, kind: Kind, name: Text, sink: &mut dyn Sink) -> FunctionId {
         let module = self.text(b"");
-        self.function(Symbol { kind, name, start: None }, module, sink)
+        self.function(
+            Symbol {
+                kind,
+                name,
+                start: None,
+            },
+            module,
+            sink,
+        )
     }
 
     fn symbol(&mut self, frame: &FrameText<'_>, at: Position) -> Symbol {
         if frame.symbol.is_empty() || frame.symbol == UNKNOWN {
             self.unknown.add(at);
             let name = self.text(&[b"0x", frame.address].concat());
-            return Symbol { kind: Kind::Pseudo, name, start: None };
+            return Symbol {
+                kind: Kind::Pseudo,
+                name,
+                start: None,
+            };
         }
-        Symbol { kind: Kind::Function, name: self.text(frame.symbol), start: frame.start().map(|start| start % PAGE) }
+        Symbol {
+            kind: Kind::Function,
+            name: self.text(frame.symbol),
+            start: frame.start().map(|start| start % PAGE),
+        }
     }
 
     fn function(&mut self, mut symbol: Symbol, binary: Text, sink: &mut dyn Sink) -> FunctionId {
@@ -530,14 +672,19 @@ impl Names {
 
     fn remarks(&self, sink: &mut dyn Sink) {
         self.unknown.note(sink, Severity::Info, |count| {
-            format!("{} without a symbol, called by the address", many(count, "frame"))
+            format!(
+                "{} without a symbol, called by the address",
+                many(count, "frame")
+            )
         });
     }
 }
 
-/// Whether the functions of a binary stay where they are in it. Code that is compiled while the program runs does not.
+/// Whether the functions of a binary stay where they are in it. Code that is compiled while the
+/// program runs does not.
 fn is_fixed(binary: &str) -> bool {
-    let is_file = binary.starts_with('/') && !binary.starts_with("//") && !binary.starts_with("/memfd:");
+    let is_file =
+        binary.starts_with('/') && !binary.starts_with("//") && !binary.starts_with("/memfd:");
     let is_compiled = binary.contains("/perf-") || binary.contains("/jitted-");
     (is_file && !is_compiled) || (binary.starts_with('[') && !binary.starts_with("[JIT]"))
 }

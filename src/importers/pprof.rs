@@ -49,13 +49,15 @@ use hashbrown::HashMap;
 
 use super::common::counted::{Counted, many};
 use super::common::demangle::Demangler;
-use super::common::pprof_tables::{COMMENTS, Function, Location, Mapping, Reference, Tables, ValueType, reference};
+use super::common::pprof_tables::{
+    COMMENTS, Function, Location, Mapping, Reference, Tables, ValueType, reference,
+};
 use super::common::protobuf::{Bytes, Field, Value, next_field};
 use super::{Confidence, Format, Options};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, Line, MetricId, Note, RunFact, Sample, Severity,
-    Sink, Unit,
+    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, Line, MetricId, Note,
+    RunFact, Sample, Severity, Sink, Unit,
 };
 use crate::input::Input;
 
@@ -75,17 +77,24 @@ const UNKNOWN: &str = "[unknown]";
 /// Frames of one stack, those of inlined functions among them.
 const FRAMES: usize = 1 << 16;
 
-/// Frames of stacks, or bytes of names or labels, that a byte of the file may stand for: a few bytes can name a text of any length, or
-/// an address where any number of functions were inlined. Profiles stay below 10.
+/// Frames of stacks, or bytes of names or labels, that a byte of the file may stand for: a few
+/// bytes can name a text of any length, or an address where any number of functions were inlined.
+/// Profiles stay below 10.
 const RATIO: u64 = 64;
 
 /// Frames, or bytes of names or labels, below which [`RATIO`] does not matter.
 const RATIO_FLOOR: u64 = 1 << 20;
 
-/// There is no magic number. Two fields that look like nothing else will do, before the first that no profile has: damage
-/// behind them is reported with its place.
+/// There is no magic number. Two fields that look like nothing else will do, before the first that
+/// no profile has: damage behind them is reported with its place.
 fn sniff(head: &[u8]) -> Confidence {
-    let mut rest = Bytes { bytes: head, at: Position { byte: 0, line: None } };
+    let mut rest = Bytes {
+        bytes: head,
+        at: Position {
+            byte: 0,
+            line: None,
+        },
+    };
     let mut telling = 0;
     let mut first = true;
     while let Ok(Some(field)) = rest.field() {
@@ -105,12 +114,15 @@ fn sniff(head: &[u8]) -> Confidence {
     Confidence::No
 }
 
-/// Whether a field at the top could be one of a profile, and if so, whether it looks like nothing else.
+/// Whether a field at the top could be one of a profile, and if so, whether it looks like nothing
+/// else.
 fn likeness(field: &Field<'_>) -> Option<bool> {
     let number = |field: &Field<'_>| matches!(field.value, Value::Number(_));
     let message = |field: &Field<'_>| matches!(field.value, Value::Bytes(_));
     match (field.number, field.value) {
-        (1 | 11, Value::Bytes(bytes)) => holds(bytes, 0, |field| field.number <= 2 && number(field)),
+        (1 | 11, Value::Bytes(bytes)) => {
+            holds(bytes, 0, |field| field.number <= 2 && number(field))
+        }
         (2, Value::Bytes(bytes)) => holds(bytes, 0, |field| match field.number {
             1 | 2 => field.numbers_of("", &mut Vec::new()).is_ok(),
             3 => message(field),
@@ -128,8 +140,8 @@ fn likeness(field: &Field<'_>) -> Option<bool> {
     }
 }
 
-/// Whether a message has fields that fit and nothing else, and the one with this number if there is one (the number is 0
-/// if none is needed). An empty one tells nothing.
+/// Whether a message has fields that fit and nothing else, and the one with this number if there is
+/// one (the number is 0 if none is needed). An empty one tells nothing.
 fn holds(mut message: Bytes<'_>, needed: u64, fits: impl Fn(&Field<'_>) -> bool) -> Option<bool> {
     let mut found = needed == 0;
     let empty = message.bytes.is_empty();
@@ -142,7 +154,11 @@ fn holds(mut message: Bytes<'_>, needed: u64, fits: impl Fn(&Field<'_>) -> bool)
     found.then_some(!empty)
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     input.has_no_lines();
     input.keep();
@@ -176,10 +192,19 @@ fn facts(tables: &Tables, sink: &mut dyn Sink) -> Result<(), ImportError> {
     if !command.is_empty() {
         sink.run(RunFact::Command(&command));
     }
-    let typed = |value: &ValueType| Ok(format!("{}/{}", texts.text(value.name)?, texts.text(value.unit)?));
+    let typed = |value: &ValueType| {
+        Ok(format!(
+            "{}/{}",
+            texts.text(value.name)?,
+            texts.text(value.unit)?
+        ))
+    };
     let types: Result<Vec<_>, ImportError> = tables.sample_types.iter().map(typed).collect();
     sink.run(RunFact::Other("sample_types", &types?.join(" ")));
-    let numbers = [("duration_nanos", tables.duration), ("period", tables.period)];
+    let numbers = [
+        ("duration_nanos", tables.duration),
+        ("period", tables.period),
+    ];
     for (name, number) in numbers {
         if let Some(number) = number {
             sink.run(RunFact::Other(name, &number.to_string()));
@@ -188,10 +213,17 @@ fn facts(tables: &Tables, sink: &mut dyn Sink) -> Result<(), ImportError> {
     if let Some(period) = &tables.period_type {
         sink.run(RunFact::Other("period_type", &typed(period)?));
     }
-    let comments: Result<Vec<_>, ImportError> = tables.comments.iter().map(|comment| texts.text(*comment)).collect();
+    let comments: Result<Vec<_>, ImportError> = tables
+        .comments
+        .iter()
+        .map(|comment| texts.text(*comment))
+        .collect();
     let more = [
         ("comment", comments?.join("\n").into()),
-        ("default_sample_type", texts.text(tables.default_sample_type)?),
+        (
+            "default_sample_type",
+            texts.text(tables.default_sample_type)?,
+        ),
         ("drop_frames", texts.text(tables.drop_frames)?),
         ("keep_frames", texts.text(tables.keep_frames)?),
         ("doc_url", texts.text(tables.doc_url)?),
@@ -209,36 +241,62 @@ fn facts(tables: &Tables, sink: &mut dyn Sink) -> Result<(), ImportError> {
 fn utc(nanoseconds: i64) -> String {
     const SECOND: i64 = 1_000_000_000;
     const DAY: i64 = 86_400;
-    let (seconds, fraction) = (nanoseconds.div_euclid(SECOND), nanoseconds.rem_euclid(SECOND));
+    let (seconds, fraction) = (
+        nanoseconds.div_euclid(SECOND),
+        nanoseconds.rem_euclid(SECOND),
+    );
     let (days, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-    // Years begin in March here, so that the odd day is the last one, and count from the year 0: 400 years have 146,097
-    // days, and 1970-01-01 is day 719,468.
+    // Years begin in March here, so that the odd day is the last one, and count from the year 0:
+    // 400 years have 146,097 days, and 1970-01-01 is day 719,468.
     let day = days + 719_468;
     let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let (month, next) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
     let year = 400 * era + year + next;
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let point = if fraction == 0 { String::new() } else { format!(".{fraction:09}") };
+    let point = if fraction == 0 {
+        String::new()
+    } else {
+        format!(".{fraction:09}")
+    };
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{point}Z")
 }
 
 /// Announces the metrics. Each is given back with the factor of its unit.
-fn metrics(tables: &Tables, end: Position, sink: &mut dyn Sink) -> Result<Vec<(MetricId, f64)>, ImportError> {
+fn metrics(
+    tables: &Tables,
+    end: Position,
+    sink: &mut dyn Sink,
+) -> Result<Vec<(MetricId, f64)>, ImportError> {
     if tables.sample_types.is_empty() {
-        return Err(ImportError::malformed(end, "a sample type before the end of the file", "none"));
+        return Err(ImportError::malformed(
+            end,
+            "a sample type before the end of the file",
+            "none",
+        ));
     }
     let default = tables.texts.get(tables.default_sample_type)?;
     let mut metrics = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut chosen = None;
     for value in &tables.sample_types {
-        let (text, given) = (tables.texts.text(value.name)?, tables.texts.text(value.unit)?);
+        let (text, given) = (
+            tables.texts.text(value.name)?,
+            tables.texts.text(value.unit)?,
+        );
         let (unit, factor) = unit(&given);
-        let mut name = if text.is_empty() { "value".to_owned() } else { text.into_owned() };
+        let mut name = if text.is_empty() {
+            "value".to_owned()
+        } else {
+            text.into_owned()
+        };
         if names.contains(&name) {
             name = format!("{name} ({given})");
         }
@@ -257,10 +315,16 @@ fn metrics(tables: &Tables, end: Position, sink: &mut dyn Sink) -> Result<Vec<(M
         metrics.push((metric, factor));
     }
     if chosen.is_none() && !default.is_empty() {
-        let message =
-            format!("the default sample type {} is none of the sample types; the last one is", quote(default));
+        let message = format!(
+            "the default sample type {} is none of the sample types; the last one is",
+            quote(default)
+        );
         let position = Some(tables.default_sample_type.at);
-        sink.note(Note { severity: Severity::Warning, position, message: &message });
+        sink.note(Note {
+            severity: Severity::Warning,
+            position,
+            message: &message,
+        });
     }
     if let Some(metric) = chosen.or_else(|| metrics.last().map(|(metric, _)| *metric)) {
         sink.run(RunFact::DefaultMetric(metric));
@@ -271,10 +335,16 @@ fn metrics(tables: &Tables, end: Position, sink: &mut dyn Sink) -> Result<Vec<(M
 /// What values of a unit are stored in, and what they are multiplied with.
 fn unit(unit: &str) -> (Unit, f64) {
     let lower = unit.to_lowercase();
-    let one = if lower.len() > 2 { lower.strip_suffix('s').unwrap_or(&lower) } else { &lower };
+    let one = if lower.len() > 2 {
+        lower.strip_suffix('s').unwrap_or(&lower)
+    } else {
+        &lower
+    };
     match one {
         "ns" | "nanosecond" => (Unit::Nanoseconds, 1.0),
-        "us" | "\u{b5}s" | "\u{3bc}s" | "\u{b5}" | "\u{3bc}" | "microsecond" => (Unit::Nanoseconds, 1e3),
+        "us" | "\u{b5}s" | "\u{3bc}s" | "\u{b5}" | "\u{3bc}" | "microsecond" => {
+            (Unit::Nanoseconds, 1e3)
+        }
         "ms" | "millisecond" => (Unit::Nanoseconds, 1e6),
         "s" | "sec" | "second" => (Unit::Nanoseconds, 1e9),
         "min" | "minute" => (Unit::Nanoseconds, 60e9),
@@ -322,11 +392,16 @@ impl<'s> Symbols<'s> {
     }
 
     /// Adds the frames of a location, outermost first.
-    fn frames(&mut self, location: &Location, frames: &mut Vec<Frame<'static>>) -> Result<(), ImportError> {
+    fn frames(
+        &mut self,
+        location: &Location,
+        frames: &mut Vec<Frame<'static>>,
+    ) -> Result<(), ImportError> {
         let tables = self.tables;
         let mapping = tables.mappings.get(location.mapping);
         if mapping.is_none() && location.mapping != 0 {
-            self.no_mapping.add_with(location.at, || location.mapping.to_string());
+            self.no_mapping
+                .add_with(location.at, || location.mapping.to_string());
         }
         let lines = tables.lines.get(location.lines.clone()).unwrap_or_default();
         let mut named = !lines.is_empty();
@@ -334,14 +409,25 @@ impl<'s> Symbols<'s> {
             let function = if let Some((at, function)) = tables.functions.get(line.function) {
                 self.function(at, function, mapping, location)?
             } else {
-                self.no_function.add_with(location.at, || line.function.to_string());
+                self.no_function
+                    .add_with(location.at, || line.function.to_string());
                 named = false;
                 self.address(location, mapping)?
             };
-            let (number, col) = (self.number(line.line, location.at), self.number(line.column, location.at));
+            let (number, col) = (
+                self.number(line.line, location.at),
+                self.number(line.column, location.at),
+            );
             frames.push(match number {
                 0 => Frame::function(function),
-                line => Frame { function, line: Some(Line { file: "", line, col }) },
+                line => Frame {
+                    function,
+                    line: Some(Line {
+                        file: "",
+                        line,
+                        col,
+                    }),
+                },
             });
         }
         if lines.is_empty() {
@@ -388,28 +474,46 @@ impl<'s> Symbols<'s> {
     }
 
     /// What stands for an address that nobody has found a name for.
-    fn address(&mut self, location: &Location, mapping: Option<(usize, &Mapping)>) -> Result<FunctionId, ImportError> {
+    fn address(
+        &mut self,
+        location: &Location,
+        mapping: Option<(usize, &Mapping)>,
+    ) -> Result<FunctionId, ImportError> {
         let Location { address, .. } = *location;
         let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
         let binary = module.rsplit(['/', '\\']).next().unwrap_or_default();
         let within = mapping.and_then(|(_, mapping)| {
             let within = address.checked_sub(mapping.start)?;
-            (mapping.limit == 0 || address < mapping.limit).then_some(within.wrapping_add(mapping.offset))
+            (mapping.limit == 0 || address < mapping.limit)
+                .then_some(within.wrapping_add(mapping.offset))
         });
         let name = match within {
             _ if address == 0 => UNKNOWN.to_owned(),
             Some(within) if !binary.is_empty() => format!("{binary}+{within:#x}"),
             _ => format!("{address:#x}"),
         };
-        let kind = if address == 0 { Kind::Pseudo } else { Kind::Function };
-        self.define(FunctionDef { kind, module: &module, ..FunctionDef::named(&name) })
+        let kind = if address == 0 {
+            Kind::Pseudo
+        } else {
+            Kind::Function
+        };
+        self.define(FunctionDef {
+            kind,
+            module: &module,
+            ..FunctionDef::named(&name)
+        })
     }
 
     fn define(&mut self, def: FunctionDef<'_>) -> Result<FunctionId, ImportError> {
-        self.named += (def.name.len() + def.raw_name.len() + def.module.len() + def.file.len()) as u64;
+        self.named +=
+            (def.name.len() + def.raw_name.len() + def.module.len() + def.file.len()) as u64;
         if self.named > RATIO_FLOOR && self.named / RATIO > self.end.byte {
-            let limit = format!("{RATIO} bytes of names for each byte of the file (limit: repeated names)");
-            return Err(ImportError::Limit { position: self.end, limit });
+            let limit =
+                format!("{RATIO} bytes of names for each byte of the file (limit: repeated names)");
+            return Err(ImportError::Limit {
+                position: self.end,
+                limit,
+            });
         }
         Ok(self.sink.function(def))
     }
@@ -421,7 +525,8 @@ impl<'s> Symbols<'s> {
     /// A line or column; 0 if there is no such line.
     fn number(&mut self, number: u64, at: Position) -> u32 {
         u32::try_from(number).unwrap_or_else(|_| {
-            self.odd_lines.add_with(at, || number.cast_signed().to_string());
+            self.odd_lines
+                .add_with(at, || number.cast_signed().to_string());
             0
         })
     }
@@ -429,7 +534,13 @@ impl<'s> Symbols<'s> {
     fn remarks(self) {
         let Self { sink, .. } = self;
         let warning = Severity::Warning;
-        remark(&self.no_mapping, sink, warning, "location", "of a mapping that is not in the file");
+        remark(
+            &self.no_mapping,
+            sink,
+            warning,
+            "location",
+            "of a mapping that is not in the file",
+        );
         remark(
             &self.no_function,
             sink,
@@ -437,8 +548,20 @@ impl<'s> Symbols<'s> {
             "line",
             "of a function that is not in the file, called by the address",
         );
-        remark(&self.odd_lines, sink, warning, "line number", "below 0 or above 2^32-1, taken as unknown");
-        remark(&self.symbolized, sink, Severity::Info, "location", "with a function, whose address is left out");
+        remark(
+            &self.odd_lines,
+            sink,
+            warning,
+            "line number",
+            "below 0 or above 2^32-1, taken as unknown",
+        );
+        remark(
+            &self.symbolized,
+            sink,
+            Severity::Info,
+            "location",
+            "with a function, whose address is left out",
+        );
     }
 }
 
@@ -484,7 +607,8 @@ struct Profile<'s> {
     frames: Vec<Frame<'static>>,
     no_stack: Option<FunctionId>,
 
-    /// The ids of the last sample's locations, outermost first, each with the number of frames up to it.
+    /// The ids of the last sample's locations, outermost first, each with the number of frames up
+    /// to it.
     path: Vec<(u64, usize)>,
     stack: Vec<Frame<'static>>,
     /// What the sample holds.
@@ -549,52 +673,100 @@ impl<'s> Profile<'s> {
             match field.number {
                 1 => field.numbers_of("location_id", &mut self.ids)?,
                 2 => field.numbers_of("value", &mut self.numbers)?,
-                3 => self.labels.push(RawLabel::new(field.bytes_of("label")?, self.tables)?),
+                3 => self
+                    .labels
+                    .push(RawLabel::new(field.bytes_of("label")?, self.tables)?),
                 _ => {}
             }
         }
         if self.numbers.len() != self.metrics.len() {
             let expected = format!("{} in a sample", many(self.metrics.len() as u64, "value"));
-            return Err(ImportError::malformed(at, expected, self.numbers.len().to_string()));
+            return Err(ImportError::malformed(
+                at,
+                expected,
+                self.numbers.len().to_string(),
+            ));
         }
         let values = self.metrics.iter().zip(&self.numbers);
         self.values.clear();
-        self.values.extend(values.map(|((metric, factor), value)| (*metric, real(value.cast_signed()) * factor)));
+        self.values.extend(
+            values.map(|((metric, factor), value)| (*metric, real(value.cast_signed()) * factor)),
+        );
         let labels = self.known_labels(at)?;
         if self.ids.is_empty() {
             self.without_stack.add(at);
-            let pseudo = FunctionDef { kind: Kind::Pseudo, ..FunctionDef::named("[no stack]") };
-            let function = *self.no_stack.get_or_insert_with(|| self.sink.function(pseudo));
+            let pseudo = FunctionDef {
+                kind: Kind::Pseudo,
+                ..FunctionDef::named("[no stack]")
+            };
+            let function = *self
+                .no_stack
+                .get_or_insert_with(|| self.sink.function(pseudo));
             let stack = &[Frame::function(function)];
-            self.sink.sample(Sample { stack, shared: 0, calls: None, values: &self.values, labels });
+            self.sink.sample(Sample {
+                stack,
+                shared: 0,
+                calls: None,
+                values: &self.values,
+                labels,
+            });
             return Ok(());
         }
         self.unwind(at)?;
-        self.sink.sample(Sample { stack: &self.stack, shared: 0, calls: None, values: &self.values, labels });
+        self.sink.sample(Sample {
+            stack: &self.stack,
+            shared: 0,
+            calls: None,
+            values: &self.values,
+            labels,
+        });
         Ok(())
     }
 
-    /// Makes the stack of the sample's locations, which have the innermost first. Most of it is that of the one before.
+    /// Makes the stack of the sample's locations, which have the innermost first. Most of it is
+    /// that of the one before.
     fn unwind(&mut self, at: Position) -> Result<(), ImportError> {
-        let same = self.path.iter().zip(self.ids.iter().rev()).take_while(|((last, _), id)| last == *id).count();
+        let same = self
+            .path
+            .iter()
+            .zip(self.ids.iter().rev())
+            .take_while(|((last, _), id)| last == *id)
+            .count();
         self.path.truncate(same);
-        self.stack.truncate(self.path.last().map_or(0, |(_, frames)| *frames));
+        self.stack
+            .truncate(self.path.last().map_or(0, |(_, frames)| *frames));
         for id in self.ids.iter().rev().skip(same) {
-            let location = self.tables.locations.index.get(id).and_then(|location| self.locations.get(*location));
+            let location = self
+                .tables
+                .locations
+                .index
+                .get(id)
+                .and_then(|location| self.locations.get(*location));
             let Some(frames) = location.and_then(|frames| self.frames.get(frames.clone())) else {
-                return Err(ImportError::malformed(at, "locations that are in the file", format!("id {id}")));
+                return Err(ImportError::malformed(
+                    at,
+                    "locations that are in the file",
+                    format!("id {id}"),
+                ));
             };
             if self.stack.len() + frames.len() > FRAMES {
                 let limit = format!("{FRAMES} frames of a stack (limit: stack depth)");
-                return Err(ImportError::Limit { position: at, limit });
+                return Err(ImportError::Limit {
+                    position: at,
+                    limit,
+                });
             }
             self.stack.extend_from_slice(frames);
             self.path.push((*id, self.stack.len()));
         }
         self.frames_used += self.stack.len() as u64;
         if self.frames_used > RATIO_FLOOR && self.frames_used / RATIO > self.bytes_used {
-            let limit = format!("{RATIO} frames for each byte of the samples (limit: inlined functions)");
-            return Err(ImportError::Limit { position: at, limit });
+            let limit =
+                format!("{RATIO} frames for each byte of the samples (limit: inlined functions)");
+            return Err(ImportError::Limit {
+                position: at,
+                limit,
+            });
         }
         Ok(())
     }
@@ -616,14 +788,30 @@ impl<'s> Profile<'s> {
         let bytes = texts.iter().flatten().map(|text| text.len() as u64);
         self.labelled += bytes.sum::<u64>();
         if self.labelled > RATIO_FLOOR && self.labelled / RATIO > self.end.byte {
-            let limit = format!("{RATIO} bytes of labels for each byte of the file (limit: repeated labels)");
-            return Err(ImportError::Limit { position: at, limit });
+            let limit = format!(
+                "{RATIO} bytes of labels for each byte of the file (limit: repeated labels)"
+            );
+            return Err(ImportError::Limit {
+                position: at,
+                limit,
+            });
         }
-        let given = texts.iter().zip(&self.labels).map(|([key, text, unit], label)| {
-            let is_number = label.text == 0 && (label.number != 0 || label.unit != 0);
-            let value = if is_number { LabelValue::Number(label.number) } else { LabelValue::Text(text) };
-            Label { key, value, unit: if is_number { unit } else { "" } }
-        });
+        let given = texts
+            .iter()
+            .zip(&self.labels)
+            .map(|([key, text, unit], label)| {
+                let is_number = label.text == 0 && (label.number != 0 || label.unit != 0);
+                let value = if is_number {
+                    LabelValue::Number(label.number)
+                } else {
+                    LabelValue::Text(text)
+                };
+                Label {
+                    key,
+                    value,
+                    unit: if is_number { unit } else { "" },
+                }
+            });
         let given: Vec<Label<'_>> = given.collect();
         let labels = self.sink.labels(&given);
         self.known_labels.insert(self.labels.clone(), labels);
@@ -634,27 +822,61 @@ impl<'s> Profile<'s> {
     fn remarks(self) {
         let Self { sink, tables, .. } = self;
         let (info, warning) = (Severity::Info, Severity::Warning);
-        remark(&self.without_stack, sink, warning, "sample", "without a stack, counted for [no stack]");
-        for (name, pattern) in [("drop_frames", tables.drop_frames), ("keep_frames", tables.keep_frames)] {
+        remark(
+            &self.without_stack,
+            sink,
+            warning,
+            "sample",
+            "without a stack, counted for [no stack]",
+        );
+        for (name, pattern) in [
+            ("drop_frames", tables.drop_frames),
+            ("keep_frames", tables.keep_frames),
+        ] {
             if pattern.text != 0 {
-                let message = format!("{name} is kept as a property of the run, no frame is left out on its account");
-                sink.note(Note { severity: warning, position: Some(pattern.at), message: &message });
+                let message = format!(
+                    "{name} is kept as a property of the run, no frame is left out on its account"
+                );
+                sink.note(Note {
+                    severity: warning,
+                    position: Some(pattern.at),
+                    message: &message,
+                });
             }
         }
-        remark(&tables.more_comments, sink, info, "comment", &format!("behind the first {COMMENTS}, left out"));
-        remark(&tables.unknown_fields, sink, info, "field", "of an unknown number left out");
+        remark(
+            &tables.more_comments,
+            sink,
+            info,
+            "comment",
+            &format!("behind the first {COMMENTS}, left out"),
+        );
+        remark(
+            &tables.unknown_fields,
+            sink,
+            info,
+            "field",
+            "of an unknown number left out",
+        );
     }
 }
 
 /// One note of something odd, with the first of it as an example.
 fn remark(odd: &Counted, sink: &mut dyn Sink, severity: Severity, thing: &str, what: &str) {
     odd.note_with(sink, severity, |count, first| {
-        let example = if first.is_empty() { String::new() } else { format!(" (first: {first})") };
+        let example = if first.is_empty() {
+            String::new()
+        } else {
+            format!(" (first: {first})")
+        };
         format!("{} {what}{example}", many(count, thing))
     });
 }
 
-#[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "costs are REAL, the builder notes what is rounded"
+)]
 fn real(value: i64) -> f64 {
     value as f64
 }

@@ -35,7 +35,8 @@ use super::common::repeated::Repeated;
 use super::{Confidence, Format, Options};
 use crate::base::error::{ImportError, Position};
 use crate::events::{
-    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, RunFact, Severity, Sink, Unit,
+    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, RunFact,
+    Severity, Sink, Unit,
 };
 use crate::input::Input;
 
@@ -52,7 +53,8 @@ pub const FORMAT: Format = Format {
 /// A second, in nanoseconds.
 const SECOND: f64 = 1e9;
 
-/// There is no magic number: a dictionary whose first key is a tuple of three, and the first of these a text.
+/// There is no magic number: a dictionary whose first key is a tuple of three, and the first of
+/// these a text.
 fn sniff(head: &[u8]) -> Confidence {
     let sort = |byte: &u8| byte & 0x7f;
     let Some((b'{', rest)) = head.split_first().map(|(first, rest)| (sort(first), rest)) else {
@@ -63,11 +65,21 @@ fn sniff(head: &[u8]) -> Confidence {
         [tuple, 3, 0, 0, 0, key @ ..] if sort(tuple) == b'(' => key,
         _ => return Confidence::No,
     };
-    let is_text = key.first().is_some_and(|first| b"zZaAustR".contains(&sort(first)));
-    if is_text { Confidence::Yes } else { Confidence::No }
+    let is_text = key
+        .first()
+        .is_some_and(|first| b"zZaAustR".contains(&sort(first)));
+    if is_text {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     input.has_no_lines();
     let mut reader = Reader::new(input);
     reader.open_dictionary()?;
@@ -82,7 +94,9 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         let value_at = reader.position();
         let value = reader.value()?;
         let function = function(&key, at, &mut names, sink)?;
-        let Object::Tuple(parts) = &value else { return Err(no_row(value_at, &value)) };
+        let Object::Tuple(parts) = &value else {
+            return Err(no_row(value_at, &value));
+        };
         let [primitive, calls, own, all, Object::Dictionary(by)] = parts.as_ref() else {
             return Err(no_row(value_at, &value));
         };
@@ -99,7 +113,13 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
         };
         functions.push(row);
         for (caller, part) in by.iter() {
-            callers.push(Call::of((caller, part), function, value_at, &mut names, sink)?);
+            callers.push(Call::of(
+                (caller, part),
+                function,
+                value_at,
+                &mut names,
+                sink,
+            )?);
         }
     }
     reader.end()?;
@@ -138,36 +158,72 @@ impl Call {
         sink: &mut dyn Sink,
     ) -> Result<Self, ImportError> {
         let caller = function(caller, at, names, sink)?;
-        let parts = if let Object::Tuple(parts) = part { parts.as_ref() } else { std::slice::from_ref(part) };
+        let parts = if let Object::Tuple(parts) = part {
+            parts.as_ref()
+        } else {
+            std::slice::from_ref(part)
+        };
         let (calls, costs) = match parts {
             [calls] => (count(calls, at)?, None),
             // Functions have their calls in the other order.
             [calls, primitive, own, all] => {
                 count(primitive, at)?;
-                (count(calls, at)?, Some((seconds(own, at)?, seconds(all, at)?)))
+                (
+                    count(calls, at)?,
+                    Some((seconds(own, at)?, seconds(all, at)?)),
+                )
             }
             _ => {
                 let expected = "calls, primitive calls, own and cumulative time of a caller";
                 return Err(ImportError::malformed(at, expected, part.describe()));
             }
         };
-        Ok(Self { at, caller, callee, calls, costs })
+        Ok(Self {
+            at,
+            caller,
+            callee,
+            calls,
+            costs,
+        })
     }
 }
 
 /// File, line and name.
-fn function(key: &Object, at: Position, names: &mut Repeated, sink: &mut dyn Sink) -> Result<FunctionId, ImportError> {
+fn function(
+    key: &Object,
+    at: Position,
+    names: &mut Repeated,
+    sink: &mut dyn Sink,
+) -> Result<FunctionId, ImportError> {
     let wrong = || ImportError::malformed(at, "file, line and name of a function", key.describe());
-    let Object::Tuple(parts) = key else { return Err(wrong()) };
-    let [Object::Text(file), Object::Integer(line), Object::Text(name)] = parts.as_ref() else { return Err(wrong()) };
-    let first_line = u32::try_from(*line).map_err(|_| ImportError::malformed(at, "a line", line.to_string()))?;
+    let Object::Tuple(parts) = key else {
+        return Err(wrong());
+    };
+    let [
+        Object::Text(file),
+        Object::Integer(line),
+        Object::Text(name),
+    ] = parts.as_ref()
+    else {
+        return Err(wrong());
+    };
+    let first_line =
+        u32::try_from(*line).map_err(|_| ImportError::malformed(at, "a line", line.to_string()))?;
     names.add(&[file, name], at)?;
     let file = if **file == *"~" { "" } else { file };
-    Ok(sink.function(FunctionDef { file, first_line, ..FunctionDef::named(name) }))
+    Ok(sink.function(FunctionDef {
+        file,
+        first_line,
+        ..FunctionDef::named(name)
+    }))
 }
 
 fn no_row(at: Position, found: &Object) -> ImportError {
-    ImportError::malformed(at, "calls, times and callers of a function", found.describe())
+    ImportError::malformed(
+        at,
+        "calls, times and callers of a function",
+        found.describe(),
+    )
 }
 
 /// A number of calls, of which -1 is unknown.
@@ -177,11 +233,16 @@ fn count(object: &Object, at: Position) -> Result<Option<u64>, ImportError> {
         Object::Integer(number) => u64::try_from(*number).ok(),
         _ => None,
     };
-    number.map(Some).ok_or_else(|| ImportError::malformed(at, "a number of calls", object.describe()))
+    number
+        .map(Some)
+        .ok_or_else(|| ImportError::malformed(at, "a number of calls", object.describe()))
 }
 
 /// Seconds, as nanoseconds.
-#[expect(clippy::cast_precision_loss, reason = "whole numbers of seconds are small")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "whole numbers of seconds are small"
+)]
 fn seconds(object: &Object, at: Position) -> Result<f64, ImportError> {
     let seconds = match object {
         Object::Real(seconds) => *seconds,
@@ -192,27 +253,62 @@ fn seconds(object: &Object, at: Position) -> Result<f64, ImportError> {
     if nanoseconds.is_finite() {
         return Ok(nanoseconds);
     }
-    Err(ImportError::malformed(at, "a time in seconds", object.describe()))
+    Err(ImportError::malformed(
+        at,
+        "a time in seconds",
+        object.describe(),
+    ))
 }
 
 fn say(functions: &[Row], calls: &[Call], sink: &mut dyn Sink) {
-    let fidelity = if calls.is_empty() { Fidelity::Flat } else { Fidelity::Edges };
+    let fidelity = if calls.is_empty() {
+        Fidelity::Flat
+    } else {
+        Fidelity::Edges
+    };
     sink.run(RunFact::Fidelity(fidelity));
     let metric: MetricId = sink.metric("time", Unit::Nanoseconds);
     let mut no_times = Counted::default();
-    for Call { at, caller, callee, calls, costs } in calls {
+    for Call {
+        at,
+        caller,
+        callee,
+        calls,
+        costs,
+    } in calls
+    {
         if costs.is_none() {
             no_times.add(*at);
         }
-        // Of a pair of functions, the file counts the outermost call, as it does of functions. Whether a call of the callee is
-        // around it cannot be told where functions call each other in a circle.
+        // Of a pair of functions, the file counts the outermost call, as it does of functions.
+        // Whether a call of the callee is around it cannot be told where functions call each other
+        // in a circle.
         let (exclusive, all) = costs.unzip();
         let (cumulative, seen) = once_or_seen(*calls, all);
-        let cost = EdgeCost { metric, exclusive, cumulative, outermost: None, seen };
+        let cost = EdgeCost {
+            metric,
+            exclusive,
+            cumulative,
+            outermost: None,
+            seen,
+        };
         let caller = Some(Frame::function(*caller));
-        sink.edge(Edge { callee: *callee, caller, kind: EdgeKind::Call, calls: *calls, costs: &[cost] });
+        sink.edge(Edge {
+            callee: *callee,
+            caller,
+            kind: EdgeKind::Call,
+            calls: *calls,
+            costs: &[cost],
+        });
     }
-    for Row { function, primitive, calls, own, all } in functions {
+    for Row {
+        function,
+        primitive,
+        calls,
+        own,
+        all,
+    } in functions
+    {
         let (cumulative, seen) = once_or_seen(*calls, Some(*all));
         sink.info(Info {
             frame: Frame::function(*function),
@@ -225,11 +321,19 @@ fn say(functions: &[Row], calls: &[Call], sink: &mut dyn Sink) {
         });
     }
     no_times.note(sink, Severity::Info, |count| {
-        format!("{} without times, as `profile` writes them", many(count, "caller"))
+        format!(
+            "{} without times, as `profile` writes them",
+            many(count, "caller")
+        )
     });
 }
 
-/// Time with what was called: recursion counted once, or every level of it. Who counts calls knows which are outermost.
+/// Time with what was called: recursion counted once, or every level of it. Who counts calls knows
+/// which are outermost.
 fn once_or_seen(calls: Option<u64>, all: Option<f64>) -> (Option<f64>, Option<f64>) {
-    if calls.is_some() { (all, None) } else { (None, all) }
+    if calls.is_some() {
+        (all, None)
+    } else {
+        (None, all)
+    }
 }

@@ -45,7 +45,9 @@ use hashbrown::{HashMap, HashSet};
 use super::common::counted::{Counted, many};
 use super::{Confidence, Format, Options};
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample, Severity, Sink, Unit};
+use crate::events::{
+    Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample, Severity, Sink, Unit,
+};
 use crate::input::Input;
 use crate::text::escape;
 
@@ -74,11 +76,20 @@ const SAMPLE_HEAD: u64 = 17;
 const USUAL: [u32; 3] = [1, 0, 1];
 
 fn sniff(head: &[u8]) -> Confidence {
-    // Without the version, so that another one is refused with its place and not as a file of nobody.
-    if head.starts_with(b"@supersampler") { Confidence::Yes } else { Confidence::No }
+    // Without the version, so that another one is refused with its place and not as a file of
+    // nobody.
+    if head.starts_with(b"@supersampler") {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     input.has_no_lines();
     let samples = sink.metric("samples", Unit::Count);
     let mut trace = Trace::new(sink, samples);
@@ -102,18 +113,30 @@ fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Res
                 section
             }
             (Some(_), Section::Ended) => {
-                note(trace.sink, Severity::Warning, Some(at), "what stands behind the last @end was not read");
+                note(
+                    trace.sink,
+                    Severity::Warning,
+                    Some(at),
+                    "what stands behind the last @end was not read",
+                );
                 break;
             }
             (Some(byte), Section::Thread(_)) => {
                 return Err(trace.refuse(at, "a sample, a thread or @end", &quote(&[byte])));
             }
-            (Some(byte), Section::Table) => return Err(trace.refuse(at, "a thread or @end", &quote(&[byte]))),
+            (Some(byte), Section::Table) => {
+                return Err(trace.refuse(at, "a thread or @end", &quote(&[byte])));
+            }
         };
     }
     if !matches!(section, Section::Ended) {
         let message = "there is no @end at the end; the file may have been cut between two samples";
-        note(trace.sink, Severity::Warning, Some(input.position()), message);
+        note(
+            trace.sink,
+            Severity::Warning,
+            Some(input.position()),
+            message,
+        );
     }
     trace.remarks();
     Ok(())
@@ -127,8 +150,9 @@ fn peek(input: &mut Input<'_>) -> Result<Option<u8>, ImportError> {
     }
 }
 
-/// Adds what stands before the next line feed, which is consumed; says whether there was one. Unlike
-/// [`Input::read_line`], this leaves a carriage return where it is: it is part of a name, or damage.
+/// Adds what stands before the next line feed, which is consumed; says whether there was one.
+/// Unlike [`Input::read_line`], this leaves a carriage return where it is: it is part of a name, or
+/// damage.
 fn read_text(input: &mut Input<'_>, text: &mut Vec<u8>) -> Result<bool, ImportError> {
     if input.read_until(b'\n', text).is_err() {
         return Err(input.failure().unwrap_or(ImportError::Stopped));
@@ -251,14 +275,23 @@ impl<'s> Trace<'s> {
     fn symbol(&mut self, input: &mut Input<'_>, record: &mut Vec<u8>) -> Result<(), ImportError> {
         let at = input.position();
         input.begin_record();
-        let wrong =
-            |expected: &str, found: String| Err(ImportError::malformed(at, format!("a symbol with {expected}"), found));
+        let wrong = |expected: &str, found: String| {
+            Err(ImportError::malformed(
+                at,
+                format!("a symbol with {expected}"),
+                found,
+            ))
+        };
         input.read_bytes(SYMBOL_HEAD, record)?;
-        let (Some(id), Some(extra), Some(_)) = (word(record, 1), word(record, 6), record.get(10)) else {
+        let (Some(id), Some(extra), Some(_)) = (word(record, 1), word(record, 6), record.get(10))
+        else {
             return wrong("two numbers", "the end of the file".to_owned());
         };
         if ![0, 5, 10].iter().all(|at| record.get(*at) == Some(&b'\t')) {
-            return wrong("tabs before, between and behind two numbers of 4 bytes", quote(record));
+            return wrong(
+                "tabs before, between and behind two numbers of 4 bytes",
+                quote(record),
+            );
         }
         record.clear();
         if !read_text(input, record)? {
@@ -266,7 +299,8 @@ impl<'s> Trace<'s> {
         }
         // Paths hold no tabs; a name may.
         let mut parts = record.rsplitn(3, |byte| *byte == b'\t');
-        let (Some(second), Some(path), Some(name)) = (parts.next(), parts.next(), parts.next()) else {
+        let (Some(second), Some(path), Some(name)) = (parts.next(), parts.next(), parts.next())
+        else {
             return wrong("a name and two paths, tabs between them", quote(record));
         };
         if self.symbols.contains_key(&id) {
@@ -281,12 +315,25 @@ impl<'s> Trace<'s> {
             b"NIL" => Box::default(),
             path => escape::text(path).into(),
         };
-        self.symbols.insert(id, Symbol { name, file, listed: true, is_thread: false, function: None });
+        self.symbols.insert(
+            id,
+            Symbol {
+                name,
+                file,
+                listed: true,
+                is_thread: false,
+                function: None,
+            },
+        );
         Ok(())
     }
 
     /// Reads a line that begins with `@`; says where it leads.
-    fn directive(&mut self, input: &mut Input<'_>, line: &mut Vec<u8>) -> Result<Section, ImportError> {
+    fn directive(
+        &mut self,
+        input: &mut Input<'_>,
+        line: &mut Vec<u8>,
+    ) -> Result<Section, ImportError> {
         let at = input.position();
         let ended = read_line(input, line)?;
         if line == END {
@@ -319,11 +366,18 @@ impl<'s> Trace<'s> {
         if !hexadecimal {
             self.not_hexadecimal.add_with(at, || quote(id));
         }
-        let number = if hexadecimal { u32::from_str_radix(&text, 16).ok() } else { None };
+        let number = if hexadecimal {
+            u32::from_str_radix(&text, 16).ok()
+        } else {
+            None
+        };
         let mut label: Box<str> = format!("Thread_{text}").into();
         let key = match number {
             Some(number) => {
-                let symbol = self.symbols.entry(number).or_insert_with(|| Symbol::unlisted(number));
+                let symbol = self
+                    .symbols
+                    .entry(number)
+                    .or_insert_with(|| Symbol::unlisted(number));
                 symbol.is_thread = true;
                 if symbol.listed && !symbol.name.is_empty() {
                     label.clone_from(&symbol.name);
@@ -339,13 +393,21 @@ impl<'s> Trace<'s> {
         while self.labels.contains(&label) {
             label = format!("{label} ({text})").into();
         }
-        let thread = self.sink.function(FunctionDef { kind: Kind::Thread, ..FunctionDef::named(&label) });
+        let thread = self.sink.function(FunctionDef {
+            kind: Kind::Thread,
+            ..FunctionDef::named(&label)
+        });
         self.labels.insert(label);
         self.threads.insert(key, thread);
         thread
     }
 
-    fn sample(&mut self, thread: FunctionId, input: &mut Input<'_>, record: &mut Vec<u8>) -> Result<(), ImportError> {
+    fn sample(
+        &mut self,
+        thread: FunctionId,
+        input: &mut Input<'_>,
+        record: &mut Vec<u8>,
+    ) -> Result<(), ImportError> {
         let at = input.position();
         input.begin_record();
         let number = self.samples + 1;
@@ -356,31 +418,52 @@ impl<'s> Trace<'s> {
         };
         let head = [one, two, three].map(|word| BE::read_u32(&word));
         let count = BE::read_u32(&count);
-        // Memory grows with what is there: a count that is too large meets the end of the file or the limit of a record.
+        // Memory grows with what is there: a count that is too large meets the end of the file or
+        // the limit of a record.
         input.read_bytes(u64::from(count) * 4 + 1, record)?;
         let frames = words(record);
         if record.len() as u64 <= u64::from(count) * 4 {
-            let found = format!("the end of the file behind {}", many(frames.len() as u64, "frame"));
+            let found = format!(
+                "the end of the file behind {}",
+                many(frames.len() as u64, "frame")
+            );
             return Err(self.refuse(
                 at,
-                &format!("{} and a line feed in sample {number}", many(count.into(), "frame")),
+                &format!(
+                    "{} and a line feed in sample {number}",
+                    many(count.into(), "frame")
+                ),
                 &found,
             ));
         }
         if record.last() != Some(&b'\n') {
-            let expected = format!("a line feed behind the {} of sample {number}", many(count.into(), "frame"));
-            return Err(self.refuse(at, &expected, &quote(record.last().map_or(&[], std::slice::from_ref))));
+            let expected = format!(
+                "a line feed behind the {} of sample {number}",
+                many(count.into(), "frame")
+            );
+            return Err(self.refuse(
+                at,
+                &expected,
+                &quote(record.last().map_or(&[], std::slice::from_ref)),
+            ));
         }
         self.samples = number;
         if head != USUAL {
             let [one, two, three] = head;
-            self.unusual.add_with(at, || format!("{one}, {two}, {three}"));
+            self.unusual
+                .add_with(at, || format!("{one}, {two}, {three}"));
         }
         if frames.is_empty() {
             self.without_frames.add(at);
         }
-        // Most of a stack is that of the one before it. Frames without a symbol are counted, and need another look.
-        let same = self.ids.iter().zip(frames.iter().rev()).take_while(|(last, id)| last == id).count();
+        // Most of a stack is that of the one before it. Frames without a symbol are counted, and
+        // need another look.
+        let same = self
+            .ids
+            .iter()
+            .zip(frames.iter().rev())
+            .take_while(|(last, id)| last == id)
+            .count();
         let same = if self.unlisted.count() == 0 { same } else { 0 };
         self.stack.truncate(same + 1);
         self.ids.truncate(same);
@@ -405,18 +488,33 @@ impl<'s> Trace<'s> {
 
     /// The function of a frame with this id.
     fn function(&mut self, id: u32, at: Position) -> FunctionId {
-        let symbol = self.symbols.entry(id).or_insert_with(|| Symbol::unlisted(id));
+        let symbol = self
+            .symbols
+            .entry(id)
+            .or_insert_with(|| Symbol::unlisted(id));
         if !symbol.listed {
             self.unlisted.add_with(at, || symbol.name.to_string());
         }
         *symbol.function.get_or_insert_with(|| {
-            let kind = if symbol.is_thread { Kind::Pseudo } else { Kind::Function };
-            self.sink.function(FunctionDef { kind, file: &symbol.file, ..FunctionDef::named(&symbol.name) })
+            let kind = if symbol.is_thread {
+                Kind::Pseudo
+            } else {
+                Kind::Function
+            };
+            self.sink.function(FunctionDef {
+                kind,
+                file: &symbol.file,
+                ..FunctionDef::named(&symbol.name)
+            })
         })
     }
 
     fn refuse(&self, at: Position, expected: &str, found: &str) -> ImportError {
-        ImportError::malformed(at, expected, format!("{found} ({} before it)", many(self.samples, "whole sample")))
+        ImportError::malformed(
+            at,
+            expected,
+            format!("{found} ({} before it)", many(self.samples, "whole sample")),
+        )
     }
 
     /// Says how often there was something to remark.
@@ -431,11 +529,41 @@ impl<'s> Trace<'s> {
             "symbol",
             "with a second number that is not 0 or another second path, which are left out",
         );
-        remark(&self.repeated, sink, warning, "symbol", "with the id of an earlier one, which is kept");
-        remark(&self.not_hexadecimal, sink, warning, "thread", "with an id that is not hexadecimal");
-        remark(&self.unusual, sink, warning, "sample", "with other numbers than 1, 0, 1 in front, counted as 1 each");
-        remark(&self.without_frames, sink, warning, "sample", "without frames, counted for the thread alone");
-        remark(&self.unlisted, sink, warning, "frame", "with an id that no symbol has, called by the id");
+        remark(
+            &self.repeated,
+            sink,
+            warning,
+            "symbol",
+            "with the id of an earlier one, which is kept",
+        );
+        remark(
+            &self.not_hexadecimal,
+            sink,
+            warning,
+            "thread",
+            "with an id that is not hexadecimal",
+        );
+        remark(
+            &self.unusual,
+            sink,
+            warning,
+            "sample",
+            "with other numbers than 1, 0, 1 in front, counted as 1 each",
+        );
+        remark(
+            &self.without_frames,
+            sink,
+            warning,
+            "sample",
+            "without frames, counted for the thread alone",
+        );
+        remark(
+            &self.unlisted,
+            sink,
+            warning,
+            "frame",
+            "with an id that no symbol has, called by the id",
+        );
     }
 }
 
@@ -443,13 +571,22 @@ impl Symbol {
     /// What stands for an id that the table does not have.
     fn unlisted(id: u32) -> Self {
         let name = format!("0x{id:08X}").into();
-        Self { name, file: Box::default(), listed: false, is_thread: false, function: None }
+        Self {
+            name,
+            file: Box::default(),
+            listed: false,
+            is_thread: false,
+            function: None,
+        }
     }
 }
 
 /// The number of 4 bytes at a place.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk::<4>().map(|word| BE::read_u32(word))
+    bytes
+        .get(at..)?
+        .first_chunk::<4>()
+        .map(|word| BE::read_u32(word))
 }
 
 /// As many numbers of 4 bytes as there are.
@@ -460,11 +597,19 @@ fn words(bytes: &[u8]) -> &[[u8; 4]] {
 /// One note of something odd, with the first of it as an example.
 fn remark(odd: &Counted, sink: &mut dyn Sink, severity: Severity, thing: &str, what: &str) {
     odd.note_with(sink, severity, |count, first| {
-        let example = if first.is_empty() { String::new() } else { format!(" (first: {first})") };
+        let example = if first.is_empty() {
+            String::new()
+        } else {
+            format!(" (first: {first})")
+        };
         format!("{} {what}{example}", many(count, thing))
     });
 }
 
 fn note(sink: &mut dyn Sink, severity: Severity, position: Option<Position>, message: &str) {
-    sink.note(Note { severity, position, message });
+    sink.note(Note {
+        severity,
+        position,
+        message,
+    });
 }

@@ -73,10 +73,12 @@ const SAMPLES: &str = "samples";
 /// Where values are added up while their unit is unknown.
 const RAW: usize = 0;
 
-/// Metrics of one file, those that count samples among them: each node has room for all. The metrics of any other format fit.
+/// Metrics of one file, those that count samples among them: each node has room for all. The
+/// metrics of any other format fit.
 const MOST_METRICS: usize = 256;
 
-/// Units of values: what they are stored in, what they are multiplied with, and the metric if the file does not name it.
+/// Units of values: what they are stored in, what they are multiplied with, and the metric if the
+/// file does not name it.
 const UNITS: [(&[u8], Unit, f64, &str); 6] = [
     (b"nanoseconds", Unit::Nanoseconds, 1.0, "time"),
     (b"microseconds", Unit::Nanoseconds, 1e3, "time"),
@@ -94,10 +96,18 @@ fn sniff(head: &[u8]) -> Confidence {
     if outline.has("$schema") && schema() {
         return Confidence::Yes;
     }
-    if outline.has("shared") && outline.has("profiles") { Confidence::Maybe } else { Confidence::No }
+    if outline.has("shared") && outline.has("profiles") {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
 }
 
-fn import(input: &mut Input<'_>, _options: &Options, sink: &mut dyn Sink) -> Result<(), ImportError> {
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
     input.keep();
     let mut file = File::new(sink);
     let has_waited = file.read(&mut Reader::new(input))?;
@@ -113,7 +123,8 @@ struct File<'f> {
     sink: &'f mut dyn Sink,
     frames: Option<Vec<Site>>,
     tree: CallTree<SmallVec<[f64; 4]>>,
-    /// The metrics that there are, in the order in which they were first used; the place of the first in a node is 1.
+    /// The metrics that there are, in the order in which they were first used; the place of the
+    /// first in a node is 1.
     metrics: Vec<Metric>,
     /// The metric of each profile, and the number of the one that is shown first.
     profiles: Vec<usize>,
@@ -148,7 +159,8 @@ impl<'f> File<'f> {
         }
     }
 
-    /// Reads the file; says whether the profiles came before their frames and have to be read once more.
+    /// Reads the file; says whether the profiles came before their frames and have to be read once
+    /// more.
     fn read(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
         let mut has_waited = None;
         let mut within = Within::default();
@@ -157,11 +169,19 @@ impl<'f> File<'f> {
             json.begin_record_at(at);
             match name.as_slice() {
                 b"shared" if self.frames.is_some() => {
-                    return Err(ImportError::malformed(at, "one member `shared`", "a second one"));
+                    return Err(ImportError::malformed(
+                        at,
+                        "one member `shared`",
+                        "a second one",
+                    ));
                 }
                 b"shared" => self.shared(json)?,
                 b"profiles" if has_waited.is_some() => {
-                    return Err(ImportError::malformed(at, "one member `profiles`", "a second one"));
+                    return Err(ImportError::malformed(
+                        at,
+                        "one member `profiles`",
+                        "a second one",
+                    ));
                 }
                 b"profiles" if self.frames.is_some() => {
                     has_waited = Some(false);
@@ -178,17 +198,24 @@ impl<'f> File<'f> {
                 }
                 b"exporter" => {
                     // What profdb wrote was recorded by something else.
-                    if let Some(exporter) = self.text_or_null(json)?.filter(|exporter| exporter != "profdb") {
+                    if let Some(exporter) = self
+                        .text_or_null(json)?
+                        .filter(|exporter| exporter != "profdb")
+                    {
                         self.sink.run(RunFact::ToolVersion(&exporter));
                     }
                 }
                 b"activeProfileIndex" if json.null()? => {}
-                b"activeProfileIndex" => self.active = Some(json.integer("the number of a profile")?),
+                b"activeProfileIndex" => {
+                    self.active = Some(json.integer("the number of a profile")?);
+                }
                 b"$schema" => json.skip()?,
                 _ => self.skip(json, at, &name)?,
             }
         }
-        let missing = |name: &str| ImportError::malformed(json.position(), name, "the end of the file's object");
+        let missing = |name: &str| {
+            ImportError::malformed(json.position(), name, "the end of the file's object")
+        };
         if self.frames.is_none() {
             return Err(missing("a member `shared`"));
         }
@@ -213,7 +240,12 @@ impl<'f> File<'f> {
         Ok(())
     }
 
-    fn skip(&mut self, json: &mut Reader<'_, '_>, at: Position, name: &[u8]) -> Result<(), ImportError> {
+    fn skip(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+        at: Position,
+        name: &[u8],
+    ) -> Result<(), ImportError> {
         self.unknown.add_with(at, || quote(name));
         json.skip()
     }
@@ -245,7 +277,11 @@ impl<'f> File<'f> {
         if self.frames.is_some() {
             return Ok(());
         }
-        Err(ImportError::malformed(json.position(), "a member `frames` in `shared`", "the end of the object"))
+        Err(ImportError::malformed(
+            json.position(),
+            "a member `frames` in `shared`",
+            "the end of the object",
+        ))
     }
 
     fn frame(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<Site, ImportError> {
@@ -266,12 +302,24 @@ impl<'f> File<'f> {
         }
         self.name = name;
         let Some(function) = function else {
-            return Err(ImportError::malformed(at, "a frame with `name`", "one without"));
+            return Err(ImportError::malformed(
+                at,
+                "a frame with `name`",
+                "one without",
+            ));
         };
         let file = &file.unwrap_or_default();
-        let function = self.sink.function(FunctionDef { kind, file, ..FunctionDef::named(&function) });
+        let function = self.sink.function(FunctionDef {
+            kind,
+            file,
+            ..FunctionDef::named(&function)
+        });
         // Without a line, a column tells nothing.
-        Ok(Site { function, line, col: if line == 0 { 0 } else { col } })
+        Ok(Site {
+            function,
+            line,
+            col: if line == 0 { 0 } else { col },
+        })
     }
 
     fn profiles(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
@@ -283,7 +331,8 @@ impl<'f> File<'f> {
         Ok(())
     }
 
-    /// Reads a profile, whose members come in any order: its name, and what its values mean, may come last.
+    /// Reads a profile, whose members come in any order: its name, and what its values mean, may
+    /// come last.
     fn profile(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<(), ImportError> {
         let (mut title, mut unit, mut end) = (String::new(), None, None);
         let (mut told, mut around) = (None, None);
@@ -304,7 +353,11 @@ impl<'f> File<'f> {
             };
             if has_come {
                 let name = escape::text(&name);
-                return Err(ImportError::malformed(at, format!("one member `{name}`"), "a second one"));
+                return Err(ImportError::malformed(
+                    at,
+                    format!("one member `{name}`"),
+                    "a second one",
+                ));
             }
             match name.as_slice() {
                 b"type" => is_evented = Some(self.is_evented(json)?),
@@ -330,7 +383,9 @@ impl<'f> File<'f> {
                 _ => self.skip(json, at, &name)?,
             }
         }
-        let missing = |what: &str| ImportError::malformed(at, format!("a profile with `{what}`"), "one without");
+        let missing = |what: &str| {
+            ImportError::malformed(at, format!("a profile with `{what}`"), "one without")
+        };
         let (unit, factor, usual) = unit.ok_or_else(|| missing("unit"))?;
         let is_evented = is_evented.ok_or_else(|| missing("type"))?;
         let top = top.ok_or_else(|| missing(if is_evented { "events" } else { "samples" }))?;
@@ -355,10 +410,19 @@ impl<'f> File<'f> {
         let (at, weights) = weights.ok_or_else(|| missing("weights"))?;
         if samples.len() != weights.len() {
             let expected = format!("{} weights, one per sample", samples.len());
-            return Err(ImportError::malformed(at, expected, weights.len().to_string()));
+            return Err(ImportError::malformed(
+                at,
+                expected,
+                weights.len().to_string(),
+            ));
         }
-        // Whoever names the metric says what is to be known of it; what stands for a sample there may be anything.
-        let count = if told.is_none() { Some(self.count_of(metric, at)?) } else { None };
+        // Whoever names the metric says what is to be known of it; what stands for a sample there
+        // may be anything.
+        let count = if told.is_none() {
+            Some(self.count_of(metric, at)?)
+        } else {
+            None
+        };
         for (node, weight) in samples.into_iter().zip(weights) {
             self.tree.cost(node, metric, weight * factor);
             if let Some(count) = count {
@@ -370,30 +434,59 @@ impl<'f> File<'f> {
 
     /// The place of a metric in the nodes.
     fn metric(&mut self, name: &str, unit: Unit, at: Position) -> Result<usize, ImportError> {
-        let known = self.metrics.iter().position(|metric| metric.of.is_none() && metric.name == name);
+        let known = self
+            .metrics
+            .iter()
+            .position(|metric| metric.of.is_none() && metric.name == name);
         if let Some(place) = known {
-            let stored = self.metrics.get(place).map_or("", |metric| metric.unit.name());
+            let stored = self
+                .metrics
+                .get(place)
+                .map_or("", |metric| metric.unit.name());
             if stored != unit.name() {
                 let expected = format!("one unit for the metric {}", quote(name.as_bytes()));
-                return Err(ImportError::malformed(at, expected, format!("{stored} and {}", unit.name())));
+                return Err(ImportError::malformed(
+                    at,
+                    expected,
+                    format!("{stored} and {}", unit.name()),
+                ));
             }
             return Ok(place + 1);
         }
-        self.push(Metric { name: name.to_owned(), unit, of: None }, at)
+        self.push(
+            Metric {
+                name: name.to_owned(),
+                unit,
+                of: None,
+            },
+            at,
+        )
     }
 
     /// The place of the number of samples of a metric.
     fn count_of(&mut self, of: usize, at: Position) -> Result<usize, ImportError> {
         match self.metrics.iter().position(|metric| metric.of == Some(of)) {
             Some(place) => Ok(place + 1),
-            None => self.push(Metric { name: String::new(), unit: Unit::Count, of: Some(of) }, at),
+            None => self.push(
+                Metric {
+                    name: String::new(),
+                    unit: Unit::Count,
+                    of: Some(of),
+                },
+                at,
+            ),
         }
     }
 
     fn push(&mut self, metric: Metric, at: Position) -> Result<usize, ImportError> {
         if self.metrics.len() == MOST_METRICS {
-            let limit = format!("{MOST_METRICS} metrics of a file, numbers of samples among them (limit: metrics)");
-            return Err(ImportError::Limit { position: at, limit });
+            let limit = format!(
+                "{MOST_METRICS} metrics of a file, numbers of samples among them (limit: metrics)"
+            );
+            return Err(ImportError::Limit {
+                position: at,
+                limit,
+            });
         }
         self.metrics.push(metric);
         Ok(self.metrics.len())
@@ -402,15 +495,32 @@ impl<'f> File<'f> {
     /// Where the stacks of a profile begin, as far as it is known in front of them.
     fn top(&mut self, around: Option<&[Site]>, title: &str) -> Top {
         if let Some(sites) = around {
-            let node = sites.iter().fold(TOP, |node, site| self.tree.below(node, *site));
-            return Top { node, part: None, innermost: sites.last().copied() };
+            let node = sites
+                .iter()
+                .fold(TOP, |node, site| self.tree.below(node, *site));
+            return Top {
+                node,
+                part: None,
+                innermost: sites.last().copied(),
+            };
         }
         if let Some((_, thread)) = of_austin(title) {
-            let function = self.sink.function(FunctionDef { kind: Kind::Thread, ..FunctionDef::named(thread) });
-            return Top { node: self.tree.below(TOP, Site::of(function)), part: None, innermost: None };
+            let function = self.sink.function(FunctionDef {
+                kind: Kind::Thread,
+                ..FunctionDef::named(thread)
+            });
+            return Top {
+                node: self.tree.below(TOP, Site::of(function)),
+                part: None,
+                innermost: None,
+            };
         }
         let part = self.tree.part();
-        Top { node: part, part: Some(part), innermost: None }
+        Top {
+            node: part,
+            part: Some(part),
+            innermost: None,
+        }
     }
 
     fn around(&mut self, json: &mut Reader<'_, '_>) -> Result<Vec<Site>, ImportError> {
@@ -432,7 +542,9 @@ impl<'f> File<'f> {
     }
 
     fn name_part(&mut self, part: NodeId, name: &str) {
-        let is_thread = name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("thread"));
+        let is_thread = name
+            .get(..6)
+            .is_some_and(|start| start.eq_ignore_ascii_case("thread"));
         let kind = if is_thread { Kind::Thread } else { Kind::Part };
         let first_col = match self.names.get_mut(name) {
             Some(count) => {
@@ -441,7 +553,11 @@ impl<'f> File<'f> {
             }
             None => *self.names.entry(name.to_owned()).or_insert(0),
         };
-        let function = self.sink.function(FunctionDef { kind, first_col, ..FunctionDef::named(name) });
+        let function = self.sink.function(FunctionDef {
+            kind,
+            first_col,
+            ..FunctionDef::named(name)
+        });
         self.tree.name_part(part, function);
     }
 
@@ -451,16 +567,26 @@ impl<'f> File<'f> {
         match self.text.as_slice() {
             b"sampled" => Ok(false),
             b"evented" => Ok(true),
-            other => Err(ImportError::malformed(at, "a profile `sampled` or `evented`", quote(other))),
+            other => Err(ImportError::malformed(
+                at,
+                "a profile `sampled` or `evented`",
+                quote(other),
+            )),
         }
     }
 
-    fn unit(&mut self, json: &mut Reader<'_, '_>) -> Result<(Unit, f64, &'static str), ImportError> {
+    fn unit(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+    ) -> Result<(Unit, f64, &'static str), ImportError> {
         let at = json.place()?;
         json.text(Ends::Quote, &mut self.text)?;
         let known = UNITS.into_iter().find(|(unit, ..)| self.text == *unit);
-        let unknown = || ImportError::malformed(at, "a unit that speedscope knows", quote(&self.text));
-        known.map(|(_, unit, factor, metric)| (unit, factor, metric)).ok_or_else(unknown)
+        let unknown =
+            || ImportError::malformed(at, "a unit that speedscope knows", quote(&self.text));
+        known
+            .map(|(_, unit, factor, metric)| (unit, factor, metric))
+            .ok_or_else(unknown)
     }
 
     /// The frame whose number comes next.
@@ -471,11 +597,17 @@ impl<'f> File<'f> {
         let unknown = || {
             ImportError::malformed(
                 at,
-                format!("the number of one of {}", many(frames.len() as u64, "frame")),
+                format!(
+                    "the number of one of {}",
+                    many(frames.len() as u64, "frame")
+                ),
                 number.to_string(),
             )
         };
-        frames.get(number as usize).map(|site| (number, *site)).ok_or_else(unknown)
+        frames
+            .get(number as usize)
+            .map(|site| (number, *site))
+            .ok_or_else(unknown)
     }
 
     /// The node of each sample.
@@ -485,7 +617,8 @@ impl<'f> File<'f> {
         while let Some(at) = json.item(&mut items)? {
             json.begin_record_at(at);
             let mut node = None;
-            // The innermost of what stands around the stacks, as long as it is the only frame: its own cost.
+            // The innermost of what stands around the stacks, as long as it is the only frame: its
+            // own cost.
             let mut alone = None;
             let mut within = Within::default();
             while json.item(&mut within)?.is_some() {
@@ -504,7 +637,11 @@ impl<'f> File<'f> {
     }
 
     fn events(&mut self, json: &mut Reader<'_, '_>, part: NodeId) -> Result<Calls, ImportError> {
-        let mut calls = Calls { open: Vec::new(), last: None, at: json.position() };
+        let mut calls = Calls {
+            open: Vec::new(),
+            last: None,
+            at: json.position(),
+        };
         let mut name = Vec::new();
         let mut items = Within::default();
         while let Some(at) = json.item(&mut items)? {
@@ -519,7 +656,13 @@ impl<'f> File<'f> {
                         opens = Some(match self.text.as_slice() {
                             b"O" => true,
                             b"C" => false,
-                            other => return Err(ImportError::malformed(at, "an event `O` or `C`", quote(other))),
+                            other => {
+                                return Err(ImportError::malformed(
+                                    at,
+                                    "an event `O` or `C`",
+                                    quote(other),
+                                ));
+                            }
                         });
                     }
                     b"frame" => frame = Some(self.numbered(json)?),
@@ -527,11 +670,20 @@ impl<'f> File<'f> {
                     _ => self.skip(json, at, &name)?,
                 }
             }
-            let (Some(opens), Some((number, site)), Some((time_at, time))) = (opens, frame, time) else {
-                return Err(ImportError::malformed(at, "an event with `type`, `frame` and `at`", "one without"));
+            let (Some(opens), Some((number, site)), Some((time_at, time))) = (opens, frame, time)
+            else {
+                return Err(ImportError::malformed(
+                    at,
+                    "an event with `type`, `frame` and `at`",
+                    "one without",
+                ));
             };
             if let Some(last) = calls.last.filter(|last| time < *last) {
-                return Err(ImportError::malformed(time_at, format!("a time from {last}"), time.to_string()));
+                return Err(ImportError::malformed(
+                    time_at,
+                    format!("a time from {last}"),
+                    time.to_string(),
+                ));
             }
             self.charge(&mut calls, time);
             calls.at = at;
@@ -540,11 +692,21 @@ impl<'f> File<'f> {
                 let node = self.tree.below(above, site);
                 self.tree.call(node);
                 calls.open.push((number, node));
-            } else if let Some((innermost, _)) = calls.open.pop_if(|(innermost, _)| *innermost != number) {
+            } else if let Some((innermost, _)) =
+                calls.open.pop_if(|(innermost, _)| *innermost != number)
+            {
                 let expected = format!("the end of the innermost open frame, {innermost}");
-                return Err(ImportError::malformed(at, expected, format!("that of {number}")));
+                return Err(ImportError::malformed(
+                    at,
+                    expected,
+                    format!("that of {number}"),
+                ));
             } else if calls.open.pop().is_none() {
-                return Err(ImportError::malformed(at, "the end of an open frame", format!("that of {number}")));
+                return Err(ImportError::malformed(
+                    at,
+                    "the end of an open frame",
+                    format!("that of {number}"),
+                ));
             }
         }
         Ok(calls)
@@ -577,10 +739,19 @@ impl<'f> File<'f> {
     /// Tells what has been read.
     fn finish(self) {
         let mut ids = vec![None];
-        let counts = self.metrics.iter().filter(|metric| metric.of.is_some()).count();
-        let is_taken = self.metrics.iter().any(|metric| metric.of.is_none() && metric.name == SAMPLES);
+        let counts = self
+            .metrics
+            .iter()
+            .filter(|metric| metric.of.is_some())
+            .count();
+        let is_taken = self
+            .metrics
+            .iter()
+            .any(|metric| metric.of.is_none() && metric.name == SAMPLES);
         for metric in &self.metrics {
-            let of = metric.of.and_then(|of| self.metrics.get(of.checked_sub(1)?));
+            let of = metric
+                .of
+                .and_then(|of| self.metrics.get(of.checked_sub(1)?));
             let name = match of {
                 None => metric.name.clone(),
                 Some(_) if counts == 1 && !is_taken => SAMPLES.to_owned(),
@@ -592,18 +763,24 @@ impl<'f> File<'f> {
         if self.metrics.is_empty() {
             self.sink.metric(SAMPLES, Unit::Count);
         }
-        let shown = self.active.and_then(|active| self.profiles.get(usize::try_from(active).ok()?));
+        let shown = self
+            .active
+            .and_then(|active| self.profiles.get(usize::try_from(active).ok()?));
         if let Some(metric) = shown.and_then(|shown| *ids.get(*shown)?) {
             self.sink.run(RunFact::DefaultMetric(metric));
         }
         self.tree.say(self.sink, &ids);
         self.measured.remark(self.sink);
         self.open.note(self.sink, Severity::Warning, |count| {
-            format!("{} not closed: until the end of the profile", many(count, "call"))
+            format!(
+                "{} not closed: until the end of the profile",
+                many(count, "call")
+            )
         });
-        self.unknown.note_with(self.sink, Severity::Info, |count, first| {
-            format!("{} not read (first: {first})", many(count, "member"))
-        });
+        self.unknown
+            .note_with(self.sink, Severity::Info, |count, first| {
+                format!("{} not read (first: {first})", many(count, "member"))
+            });
     }
 }
 

@@ -1,4 +1,5 @@
-//! Bytes from anywhere, with their position: decompression, limits and the wish to stop. Knows no format.
+//! Bytes from anywhere, with their position: decompression, limits and the wish to stop. Knows no
+//! format.
 //!
 //! ```text
 //! file | Pipe (keeps) -> Passed (counts, hashes) -> as it is                      -> Input (position, limits, stop)
@@ -19,7 +20,8 @@ use shared_buffer::Buffer;
 /// How much of the beginning formats may look at to recognise a file, in bytes.
 pub const HEAD: usize = 16 * 1024;
 
-/// Bytes read at a time: large enough that a read costs nothing against parsing, small enough to stay in the cache.
+/// Bytes read at a time: large enough that a read costs nothing against parsing, small enough to
+/// stay in the cache.
 const BUFFER: usize = 256 * 1024;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -29,10 +31,11 @@ const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 /// What an input may ask of us. Each limit is named in the message that reports it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of one record (a line, a tag with its attributes, a text): the memory that one of them may take.
+    /// Bytes of one record (a line, a tag with its attributes, a text): the memory that one of them
+    /// may take.
     pub record: u64,
-    /// Decompressed bytes per compressed byte, looked at above [`Limits::ratio_floor`]. Deflate cannot do more than
-    /// 1,032; profiles seldom pass 60.
+    /// Decompressed bytes per compressed byte, looked at above [`Limits::ratio_floor`]. Deflate
+    /// cannot do more than 1,032; profiles seldom pass 60.
     pub ratio: u64,
     /// Decompressed bytes below which the ratio does not matter.
     pub ratio_floor: u64,
@@ -40,7 +43,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { record: 16 << 20, ratio: 500, ratio_floor: 64 << 20 }
+        Self {
+            record: 16 << 20,
+            ratio: 500,
+            ratio_floor: 64 << 20,
+        }
     }
 }
 
@@ -66,7 +73,10 @@ struct Passed {
 
 impl Passed {
     fn start() -> Rc<Self> {
-        Rc::new(Self { bytes: Cell::new(0), hasher: Hasher::default() })
+        Rc::new(Self {
+            bytes: Cell::new(0),
+            hasher: Hasher::default(),
+        })
     }
 
     /// Counts and hashes bytes that nobody changes any more.
@@ -78,7 +88,10 @@ impl Passed {
     /// What has passed. Nobody else may be left who reads.
     fn fingerprint(passed: Rc<Self>) -> Fingerprint {
         let passed = Rc::into_inner(passed).expect("nobody else is left who reads");
-        Fingerprint { bytes: passed.bytes.get(), sha256: passed.hasher.finish() }
+        Fingerprint {
+            bytes: passed.bytes.get(),
+            sha256: passed.hasher.finish(),
+        }
     }
 }
 
@@ -86,7 +99,9 @@ impl Read for Tap<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.borrow_mut().read(buffer)?;
         self.passed.bytes.set(self.passed.bytes.get() + read as u64);
-        self.passed.hasher.update(buffer.get(..read).unwrap_or_default());
+        self.passed
+            .hasher
+            .update(buffer.get(..read).unwrap_or_default());
         Ok(read)
     }
 }
@@ -112,18 +127,29 @@ impl<'a> Bounded<'a> {
         } else {
             return Ok(None);
         };
-        Ok(Some(Self { reader, compression, passed, delivered: 0, limits }))
+        Ok(Some(Self {
+            reader,
+            compression,
+            passed,
+            delivered: 0,
+            limits,
+        }))
     }
 }
 
 impl Read for Bounded<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer).map_err(|error| {
-            io::Error::new(error.kind(), format!("the {} data are damaged or cut ({error})", self.compression))
+            io::Error::new(
+                error.kind(),
+                format!("the {} data are damaged or cut ({error})", self.compression),
+            )
         })?;
         self.delivered += read as u64;
         let compressed = self.passed.bytes.get();
-        if self.delivered > self.limits.ratio_floor && self.delivered / compressed.max(1) > self.limits.ratio {
+        if self.delivered > self.limits.ratio_floor
+            && self.delivered / compressed.max(1) > self.limits.ratio
+        {
             return Err(io::Error::other(format!(
                 "the data decompress to more than {} times their size (limit: decompression ratio); what a tool of its \
                  own has decompressed is read without it",
@@ -136,9 +162,9 @@ impl Read for Bounded<'_> {
 
 /// A source of bytes that knows where it stands.
 ///
-/// It is a [`BufRead`], so that the `quick-xml` and `csv` readers can sit on top of it. Whoever reads through such a
-/// library calls [`Input::begin_record`] between records and turns the library's errors into ours with
-/// [`Input::failure`].
+/// It is a [`BufRead`], so that the `quick-xml` and `csv` readers can sit on top of it. Whoever
+/// reads through such a library calls [`Input::begin_record`] between records and turns the
+/// library's errors into ours with [`Input::failure`].
 pub struct Input<'a> {
     source: Rc<RefCell<dyn Source + 'a>>,
     /// `None` if the source's bytes are those wanted.
@@ -150,8 +176,8 @@ pub struct Input<'a> {
     start: usize,
     end: usize,
     ended: bool,
-    /// The [position](Input::position), in words of their own: what has been written in two pieces is slow to read as one,
-    /// and every record wants to know it.
+    /// The [position](Input::position), in words of their own: what has been written in two pieces
+    /// is slow to read as one, and every record wants to know it.
     byte: u64,
     line: u64,
     has_lines: bool,
@@ -164,12 +190,17 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Starts to read what cannot be read twice, such as a pipe: peels gzip or zstd (by their magic numbers, whatever the
-    /// name of the file) and a UTF-8 byte order mark, and makes the [`head`](Self::head) available.
+    /// Starts to read what cannot be read twice, such as a pipe: peels gzip or zstd (by their magic
+    /// numbers, whatever the name of the file) and a UTF-8 byte order mark, and makes the
+    /// [`head`](Self::head) available.
     ///
     /// # Errors
     /// When the first bytes cannot be read.
-    pub fn new(reader: Box<dyn Read + 'a>, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
+    pub fn new(
+        reader: Box<dyn Read + 'a>,
+        limits: Limits,
+        stop: Stop,
+    ) -> Result<Self, ImportError> {
         Self::of(Rc::new(RefCell::new(Pipe::new(reader))), limits, stop)
     }
 
@@ -177,12 +208,23 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// As above.
-    pub fn seekable(reader: impl Read + Seek + 'a, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
+    pub fn seekable(
+        reader: impl Read + Seek + 'a,
+        limits: Limits,
+        stop: Stop,
+    ) -> Result<Self, ImportError> {
         Self::of(Rc::new(RefCell::new(reader)), limits, stop)
     }
 
-    fn of(source: Rc<RefCell<dyn Source + 'a>>, limits: Limits, stop: Stop) -> Result<Self, ImportError> {
-        let start = Position { byte: 0, line: Some(1) };
+    fn of(
+        source: Rc<RefCell<dyn Source + 'a>>,
+        limits: Limits,
+        stop: Stop,
+    ) -> Result<Self, ImportError> {
+        let start = Position {
+            byte: 0,
+            line: Some(1),
+        };
         let mut input = Self {
             source,
             decoder: None,
@@ -212,8 +254,12 @@ impl<'a> Input<'a> {
         (self.byte, self.line, self.record) = (0, 1, 0);
         let position = self.position();
         self.place.set(position);
-        let mut tap = Tap { source: Rc::clone(&self.source), passed: Rc::clone(&self.passed) };
-        let peeled = magic(&mut tap).and_then(|magic| Ok((Bounded::new(&magic, tap, self.limits)?, magic)));
+        let mut tap = Tap {
+            source: Rc::clone(&self.source),
+            passed: Rc::clone(&self.passed),
+        };
+        let peeled =
+            magic(&mut tap).and_then(|magic| Ok((Bounded::new(&magic, tap, self.limits)?, magic)));
         let (decoder, magic) = peeled.map_err(|source| ImportError::Read { position, source })?;
         self.decoder = decoder;
         if self.decoder.is_none() {
@@ -229,8 +275,9 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// Says that there may be a [`restart`](Self::restart): to be called before anything is read. What cannot go back by
-    /// itself is kept from here on, in memory while it is small, then in a temporary file.
+    /// Says that there may be a [`restart`](Self::restart): to be called before anything is read.
+    /// What cannot go back by itself is kept from here on, in memory while it is small, then in a
+    /// temporary file.
     pub fn keep(&mut self) {
         self.source.borrow_mut().keep();
     }
@@ -260,7 +307,10 @@ impl<'a> Input<'a> {
     /// Where the next byte comes from.
     #[must_use]
     pub fn position(&self) -> Position {
-        Position { byte: self.byte, line: self.has_lines.then_some(self.line) }
+        Position {
+            byte: self.byte,
+            line: self.has_lines.then_some(self.line),
+        }
     }
 
     /// Says that a record starts here, for [`Limits::record`] and [`Input::place`].
@@ -286,8 +336,8 @@ impl<'a> Input<'a> {
         self.place.set(self.position());
     }
 
-    /// Reads a line without its end (LF or CRLF) as the next record. Says where it started, `None` at the end of the
-    /// input.
+    /// Reads a line without its end (LF or CRLF) as the next record. Says where it started, `None`
+    /// at the end of the input.
     ///
     /// # Errors
     /// When the input cannot be read, or the line is longer than a record may be.
@@ -310,12 +360,15 @@ impl<'a> Input<'a> {
         Ok(Some(start))
     }
 
-    /// The same without a copy, where all of the line is in the buffer; else the line is in `line`. The CR of a CRLF is left
-    /// out also where the input was cut between the two.
+    /// The same without a copy, where all of the line is in the buffer; else the line is in `line`.
+    /// The CR of a CRLF is left out also where the input was cut between the two.
     ///
     /// # Errors
     /// As above.
-    pub fn next_line<'l>(&'l mut self, line: &'l mut Vec<u8>) -> Result<Option<(Position, &'l [u8])>, ImportError> {
+    pub fn next_line<'l>(
+        &'l mut self,
+        line: &'l mut Vec<u8>,
+    ) -> Result<Option<(Position, &'l [u8])>, ImportError> {
         let Some(length) = memchr::memchr(b'\n', self.at_hand()) else {
             let Some(start) = self.read_line(line)? else {
                 return Ok(None);
@@ -332,15 +385,15 @@ impl<'a> Input<'a> {
         Ok(Some((start, line.strip_suffix(b"\r").unwrap_or(line))))
     }
 
-    /// Bytes that can be had without reading, perhaps none: for a reader that takes whole records from here, and another
-    /// way where there is none.
+    /// Bytes that can be had without reading, perhaps none: for a reader that takes whole records
+    /// from here, and another way where there is none.
     #[must_use]
     pub fn at_hand(&self) -> &[u8] {
         if self.hides { &[] } else { self.available() }
     }
 
-    /// Leaves nothing [at hand](Self::at_hand) from now on, so that every record takes the other way: for tests that
-    /// compare the two.
+    /// Leaves nothing [at hand](Self::at_hand) from now on, so that every record takes the other
+    /// way: for tests that compare the two.
     pub fn hide_what_is_at_hand(&mut self) {
         self.hides = true;
     }
@@ -353,8 +406,8 @@ impl<'a> Input<'a> {
         self.start += count;
     }
 
-    /// Reads the next `count` bytes into `bytes`, fewer at the end of the input. Memory grows with what is there, not with
-    /// what is asked for.
+    /// Reads the next `count` bytes into `bytes`, fewer at the end of the input. Memory grows with
+    /// what is there, not with what is asked for.
     ///
     /// # Errors
     /// When the input cannot be read, or the record grows longer than it may be.
@@ -370,7 +423,11 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// As above.
-    pub fn next_bytes<'b>(&'b mut self, count: u64, bytes: &'b mut Vec<u8>) -> Result<&'b [u8], ImportError> {
+    pub fn next_bytes<'b>(
+        &'b mut self,
+        count: u64,
+        bytes: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8], ImportError> {
         let first = self.start;
         match usize::try_from(count) {
             Ok(count) if count <= self.at_hand().len() => {
@@ -415,16 +472,22 @@ impl<'a> Input<'a> {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Makes at least `wanted` bytes available (not more than the buffer holds), fewer at the end; says how many there
-    /// are.
+    /// Makes at least `wanted` bytes available (not more than the buffer holds), fewer at the end;
+    /// says how many there are.
     fn fill(&mut self, wanted: usize) -> Result<usize, ImportError> {
         while self.end - self.start < wanted && !self.ended {
             if self.stop.is_set() {
                 return Err(ImportError::Stopped);
             }
             if self.byte.saturating_sub(self.record) > self.limits.record {
-                let limit = format!("{} bytes in one record (limit: record size)", self.limits.record);
-                return Err(ImportError::Limit { position: self.position(), limit });
+                let limit = format!(
+                    "{} bytes in one record (limit: record size)",
+                    self.limits.record
+                );
+                return Err(ImportError::Limit {
+                    position: self.position(),
+                    limit,
+                });
             }
             let room = self.buffer.turn(self.start..self.end);
             (self.start, self.end) = (0, self.end - self.start);
@@ -432,14 +495,20 @@ impl<'a> Input<'a> {
             let read = match &mut self.decoder {
                 Some(decoder) => decoder.read(room),
                 None => self.source.borrow_mut().read(room).inspect(|read| {
-                    self.passed.share(self.buffer.share(), self.end..self.end + read);
+                    self.passed
+                        .share(self.buffer.share(), self.end..self.end + read);
                 }),
             };
             match read {
                 Ok(0) => self.ended = true,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(ImportError::Read { position: self.position(), source }),
+                Err(source) => {
+                    return Err(ImportError::Read {
+                        position: self.position(),
+                        source,
+                    });
+                }
             }
         }
         Ok(self.end - self.start)
@@ -470,7 +539,11 @@ impl BufRead for Input<'_> {
 
     fn consume(&mut self, count: usize) {
         let gone = self.available().get(..count).unwrap_or_default();
-        let lines = if self.has_lines { memchr::memchr_iter(b'\n', gone).count() } else { 0 };
+        let lines = if self.has_lines {
+            memchr::memchr_iter(b'\n', gone).count()
+        } else {
+            0
+        };
         self.consume_counted(count, lines as u64);
     }
 }
@@ -494,7 +567,8 @@ mod tests {
     const LARGE: usize = (1 << 20) + 300_000;
 
     fn open(bytes: &[u8]) -> Input<'_> {
-        Input::new(Box::new(bytes), Limits::default(), Stop::default()).expect("the head is readable")
+        Input::new(Box::new(bytes), Limits::default(), Stop::default())
+            .expect("the head is readable")
     }
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -512,10 +586,19 @@ mod tests {
             let mut text = String::new();
             input.read_to_string(&mut text).expect("readable");
             assert_eq!(text.as_bytes(), plain);
-            assert_eq!(input.position(), Position { byte: 8, line: Some(3) });
+            assert_eq!(
+                input.position(),
+                Position {
+                    byte: 8,
+                    line: Some(3)
+                }
+            );
             let fingerprint = input.finish().expect("nothing is left");
             assert_eq!(fingerprint.bytes, stored.len() as u64);
-            assert_eq!(fingerprint.sha256, <[u8; 32]>::from(Sha256::digest(&stored)));
+            assert_eq!(
+                fingerprint.sha256,
+                <[u8; 32]>::from(Sha256::digest(&stored))
+            );
         }
     }
 
@@ -541,7 +624,10 @@ mod tests {
                 Err(_) => break input.failure().expect("the input keeps its failure"),
             }
         };
-        assert!(failure.to_string().contains("limit: decompression ratio"), "{failure}");
+        assert!(
+            failure.to_string().contains("limit: decompression ratio"),
+            "{failure}"
+        );
     }
 
     #[test]
@@ -549,16 +635,25 @@ mod tests {
         let long = vec![b'x'; 17 << 20];
         let mut input = open(&long);
         let mut record = Vec::new();
-        input.read_until(b'\n', &mut record).expect_err("longer than a record may be");
+        input
+            .read_until(b'\n', &mut record)
+            .expect_err("longer than a record may be");
         let failure = input.failure().expect("the input keeps its failure");
-        assert!(failure.to_string().contains("16777216 bytes in one record"), "{failure}");
+        assert!(
+            failure.to_string().contains("16777216 bytes in one record"),
+            "{failure}"
+        );
     }
 
     #[test]
     fn damaged_compression_is_an_error_with_a_place() {
         let mut stored = gzip(b"some text that is long enough to be cut");
         stored.truncate(20);
-        let result = Input::new(Box::new(stored.as_slice()), Limits::default(), Stop::default());
+        let result = Input::new(
+            Box::new(stored.as_slice()),
+            Limits::default(),
+            Stop::default(),
+        );
         assert!(matches!(result, Err(ImportError::Read { .. })));
     }
 
@@ -570,11 +665,27 @@ mod tests {
         while let Some(position) = input.read_line(&mut line).expect("readable") {
             seen.push((position.line, position.byte, line.clone()));
         }
-        assert_eq!(seen, [(Some(1), 0, b"one".to_vec()), (Some(2), 5, Vec::new()), (Some(3), 6, b"two".to_vec())]);
+        assert_eq!(
+            seen,
+            [
+                (Some(1), 0, b"one".to_vec()),
+                (Some(2), 5, Vec::new()),
+                (Some(3), 6, b"two".to_vec())
+            ]
+        );
         let mut input = open(b"abc");
         input.has_no_lines();
         input.read_bytes(2, &mut line).expect("readable");
-        assert_eq!((line.as_slice(), input.position()), (b"ab".as_slice(), Position { byte: 2, line: None }));
+        assert_eq!(
+            (line.as_slice(), input.position()),
+            (
+                b"ab".as_slice(),
+                Position {
+                    byte: 2,
+                    line: None
+                }
+            )
+        );
         input.read_bytes(u64::MAX, &mut line).expect("readable");
         assert_eq!(line, b"c");
     }
@@ -583,7 +694,8 @@ mod tests {
     fn a_stop_is_seen_by_the_next_read() {
         let long = vec![b'x'; 2 << 20];
         let stop = Stop::default();
-        let mut input = Input::new(Box::new(long.as_slice()), Limits::default(), stop.clone()).expect("readable");
+        let mut input = Input::new(Box::new(long.as_slice()), Limits::default(), stop.clone())
+            .expect("readable");
         stop.set();
         let mut sink = Vec::new();
         input.read_to_end(&mut sink).expect_err("stopped");
@@ -596,7 +708,9 @@ mod tests {
         while (bytes.len() as u64) < count {
             input.begin_record();
             let mut some = Vec::new();
-            input.read_bytes((count - bytes.len() as u64).min(1 << 20), &mut some).expect("readable");
+            input
+                .read_bytes((count - bytes.len() as u64).min(1 << 20), &mut some)
+                .expect("readable");
             if some.is_empty() {
                 break;
             }
@@ -609,7 +723,10 @@ mod tests {
     fn a_restarted_input_reads_like_a_new_one() {
         // One that a pipe keeps in memory, and one that is too large for that.
         for length in [100, LARGE] {
-            let plain: Vec<u8> = (0_u32..).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).take(length).collect();
+            let plain: Vec<u8> = (0_u32..)
+                .flat_map(|n| n.wrapping_mul(n).to_le_bytes())
+                .take(length)
+                .collect();
             let marked = [BYTE_ORDER_MARK, &plain].concat();
             let zstd = zstd::encode_all(marked.as_slice(), 1).expect("a vector takes everything");
             for stored in [marked.clone(), gzip(&marked), zstd] {
@@ -617,7 +734,8 @@ mod tests {
                 let expected = open(bytes).finish().expect("readable");
                 // Before the end, at the end, at once.
                 for first in [length as u64 / 2, u64::MAX, 0] {
-                    let file = Input::seekable(io::Cursor::new(bytes), Limits::default(), Stop::default());
+                    let file =
+                        Input::seekable(io::Cursor::new(bytes), Limits::default(), Stop::default());
                     for mut input in [open(bytes), file.expect("the head is readable")] {
                         input.keep();
                         read(&mut input, first);
@@ -625,7 +743,10 @@ mod tests {
                         assert_eq!((input.position().byte, input.position().line), (3, Some(1)));
                         assert_eq!(input.place().get().byte, 0);
                         assert!(plain.starts_with(input.head()));
-                        assert!(read(&mut input, u64::MAX) == plain, "{length} bytes, {first} of them twice");
+                        assert!(
+                            read(&mut input, u64::MAX) == plain,
+                            "{length} bytes, {first} of them twice"
+                        );
                         assert_eq!(input.position().byte, marked.len() as u64);
                         assert_eq!(input.finish().expect("nothing is left"), expected);
                     }
@@ -641,7 +762,13 @@ mod tests {
         input.keep();
         read(&mut input, 3);
         input.restart().expect("it was kept");
-        assert_eq!(input.position(), Position { byte: 0, line: None });
+        assert_eq!(
+            input.position(),
+            Position {
+                byte: 0,
+                line: None
+            }
+        );
     }
 
     #[test]
@@ -659,7 +786,8 @@ mod tests {
         file.write_all(b"before").expect("it can be written");
         file.rewind().expect("it can be read");
         let mut same = file.try_clone().expect("a second handle");
-        let mut input = Input::seekable(file, Limits::default(), Stop::default()).expect("readable");
+        let mut input =
+            Input::seekable(file, Limits::default(), Stop::default()).expect("readable");
         input.keep();
         read(&mut input, u64::MAX);
         same.rewind().expect("it can be written");
@@ -671,7 +799,10 @@ mod tests {
 
     #[test]
     fn bytes_are_had_without_a_copy_where_they_are_at_hand() {
-        let long: Vec<u8> = (0_u32..).flat_map(u32::to_le_bytes).take(BUFFER + 100).collect();
+        let long: Vec<u8> = (0_u32..)
+            .flat_map(u32::to_le_bytes)
+            .take(BUFFER + 100)
+            .collect();
         let mut copy = Vec::new();
         for hidden in [false, true] {
             let mut input = open(&long);

@@ -1,14 +1,17 @@
-//! Sources of bytes that can be read twice: files, which go back, and pipes, of which what has passed is kept.
+//! Sources of bytes that can be read twice: files, which go back, and pipes, of which what has
+//! passed is kept.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// Bytes of a pipe that are kept in memory: more than lie between it and the first bytes that an importer sees.
+/// Bytes of a pipe that are kept in memory: more than lie between it and the first bytes that an
+/// importer sees.
 const KEPT: usize = 1 << 20;
 
 /// Bytes that can be had once more.
 pub(crate) trait Source: Read {
-    /// Says that they will be wanted once more. Comes before many of them have been read, or not at all.
+    /// Says that they will be wanted once more. Comes before many of them have been read, or not at
+    /// all.
     fn keep(&mut self) {}
 
     /// Goes back to the first byte.
@@ -21,7 +24,8 @@ impl<R: Read + Seek> Source for R {
     }
 }
 
-/// A reader that cannot go back. What it delivers is kept, for as long as that costs little or if it is wanted.
+/// A reader that cannot go back. What it delivers is kept, for as long as that costs little or if
+/// it is wanted.
 pub(crate) struct Pipe<'a> {
     reader: Box<dyn Read + 'a>,
     kept: Kept,
@@ -44,7 +48,12 @@ enum Kept {
 
 impl<'a> Pipe<'a> {
     pub(crate) fn new(reader: Box<dyn Read + 'a>) -> Self {
-        Self { reader, kept: Kept::Memory(Vec::new()), wanted: false, at: 0 }
+        Self {
+            reader,
+            kept: Kept::Memory(Vec::new()),
+            wanted: false,
+            at: 0,
+        }
     }
 
     /// Reads once more what is kept, if the next byte is there.
@@ -69,7 +78,10 @@ impl<'a> Pipe<'a> {
                 let mut file = tempfile::tempfile()?;
                 file.write_all(kept)?;
                 file.write_all(new)?;
-                self.kept = Kept::File { file, length: (kept.len() + new.len()) as u64 };
+                self.kept = Kept::File {
+                    file,
+                    length: (kept.len() + new.len()) as u64,
+                };
             }
             Kept::Memory(_) => self.kept = Kept::Gone,
             Kept::File { file, length } => {
@@ -102,7 +114,9 @@ impl Source for Pipe<'_> {
 
     fn restart(&mut self) -> io::Result<()> {
         if matches!(self.kept, Kept::Gone) {
-            return Err(io::Error::other("the first bytes are gone: nobody said that they would be wanted"));
+            return Err(io::Error::other(
+                "the first bytes are gone: nobody said that they would be wanted",
+            ));
         }
         self.at = 0;
         Ok(())

@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 /// Bytes that are hashed sooner than a thread starts.
 const FEW: usize = 64 * 1024;
 
-/// Pieces that are sent together: waking a thread, or waiting for it, costs about as much as hashing one of them.
+/// Pieces that are sent together: waking a thread, or waiting for it, costs about as much as
+/// hashing one of them.
 const TOGETHER: usize = 4;
 
 /// How many times as many may lie between reading and hashing.
@@ -49,7 +50,11 @@ impl Hasher {
     fn pass(&self, new: &[u8], piece: impl FnOnce() -> Piece) {
         let mut first = self.first.borrow_mut();
         let is_short = self.rest.get().is_none() && first.bytes + new.len() <= FEW;
-        let rest = if is_short { &None } else { self.rest.get_or_init(|| Apart::start(first.hash.clone())) };
+        let rest = if is_short {
+            &None
+        } else {
+            self.rest.get_or_init(|| Apart::start(first.hash.clone()))
+        };
         if let Some(rest) = rest {
             return rest.update(piece());
         }
@@ -82,7 +87,11 @@ impl Apart {
             }
             hash.finalize().into()
         });
-        Some(Self { some: RefCell::default(), pieces, thread: thread.ok()? })
+        Some(Self {
+            some: RefCell::default(),
+            pieces,
+            thread: thread.ok()?,
+        })
     }
 
     fn update(&self, piece: Piece) {
@@ -94,13 +103,16 @@ impl Apart {
     }
 
     fn send(&self, pieces: Vec<Piece>) {
-        // It listens until there is no sender: only a panic ends it before, which `finish` passes on.
+        // It listens until there is no sender: only a panic ends it before, which `finish` passes
+        // on.
         let _ = self.pieces.send(pieces);
     }
 
     fn finish(self) -> [u8; 32] {
         self.send(self.some.take());
         drop(self.pieces);
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }

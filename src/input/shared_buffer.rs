@@ -12,22 +12,29 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     pub(crate) fn new(size: usize) -> Self {
-        Self { now: vec![0; size].into(), before: Vec::new() }
+        Self {
+            now: vec![0; size].into(),
+            before: Vec::new(),
+        }
     }
 
-    /// Moves some of the bytes to the front, and gives all of them to be written: where somebody else has them, others of the
-    /// same size.
+    /// Moves some of the bytes to the front, and gives all of them to be written: where somebody
+    /// else has them, others of the same size.
     pub(crate) fn turn(&mut self, kept: Range<usize>) -> &mut [u8] {
         if let Some(alone) = Arc::get_mut(&mut self.now) {
             alone.copy_within(kept, 0);
         } else {
-            let free = self.before.iter_mut().position(|before| Arc::get_mut(before).is_some());
+            let free = self
+                .before
+                .iter_mut()
+                .position(|before| Arc::get_mut(before).is_some());
             let mut next = match free {
                 Some(free) => self.before.swap_remove(free),
                 None => vec![0; self.now.len()].into(),
             };
             let kept = self.now.get(kept).unwrap_or_default();
-            if let Some(front) = Arc::get_mut(&mut next).and_then(|next| next.get_mut(..kept.len())) {
+            if let Some(front) = Arc::get_mut(&mut next).and_then(|next| next.get_mut(..kept.len()))
+            {
                 front.copy_from_slice(kept);
             }
             self.before.push(std::mem::replace(&mut self.now, next));
@@ -60,12 +67,21 @@ mod tests {
         let first = buffer.share();
         buffer.turn(2..4)[2..].copy_from_slice(b"ef");
         let second = buffer.share();
-        assert_eq!((&*first, &*second, &*buffer), (b"abcd".as_slice(), b"cdef".as_slice(), b"cdef".as_slice()));
+        assert_eq!(
+            (&*first, &*second, &*buffer),
+            (b"abcd".as_slice(), b"cdef".as_slice(), b"cdef".as_slice())
+        );
         drop(first);
         buffer.turn(1..4)[3..].copy_from_slice(b"g");
-        assert_eq!((&*second, &*buffer), (b"cdef".as_slice(), b"defg".as_slice()));
+        assert_eq!(
+            (&*second, &*buffer),
+            (b"cdef".as_slice(), b"defg".as_slice())
+        );
         assert_eq!(buffer.before.len(), 1, "the first bytes are free again");
         buffer.turn(3..4)[1..].copy_from_slice(b"hij");
-        assert_eq!((&*second, &*buffer), (b"cdef".as_slice(), b"ghij".as_slice()));
+        assert_eq!(
+            (&*second, &*buffer),
+            (b"cdef".as_slice(), b"ghij".as_slice())
+        );
     }
 }

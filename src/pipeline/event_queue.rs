@@ -1,7 +1,9 @@
-//! The way from the importer to the builder: what the one says is written down in batches, and said again to the other in
-//! another thread. Reading a file and adding up its figures cost about the same.
+//! The way from the importer to the builder: what the one says is written down in batches, and said
+//! again to the other in another thread. Reading a file and adding up its figures cost about the
+//! same.
 //!
-//! Functions and sets of labels are numbered on the importer's side, because it wants an answer; metrics are counted.
+//! Functions and sets of labels are numbered on the importer's side, because it wants an answer;
+//! metrics are counted.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,8 +11,8 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use crate::base::error::Position;
 use crate::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Fact, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, Line, MetricId, Note,
-    RunFact, Sample, Severity, Sink, Unit,
+    Cost, Edge, EdgeCost, EdgeKind, Fact, Frame, FunctionDef, FunctionId, Info, Label, LabelsId,
+    Line, MetricId, Note, RunFact, Sample, Severity, Sink, Unit,
 };
 use crate::profile::{Function, Functions, LabelSet, LabelSets, Output, TreeBuilder};
 
@@ -24,8 +26,9 @@ const TEXT: usize = 1 << 20;
 /// Nodes of which the builder hears ahead: as many as memory can deliver at once.
 const AHEAD: usize = 32;
 
-/// One call of a [`Sink`], in 16 bytes: between two threads every byte costs. What is longer, has text or is mostly not
-/// there lies in the batch, in the order of the events, so that there is nothing to drop either.
+/// One call of a [`Sink`], in 16 bytes: between two threads every byte costs. What is longer, has
+/// text or is mostly not there lies in the batch, in the order of the events, so that there is
+/// nothing to drop either.
 #[derive(Clone, Copy)]
 enum Event {
     /// The next fact.
@@ -46,7 +49,8 @@ enum Event {
     /// Both are the next.
     BothCosts(MetricId),
     Leave,
-    /// A sample with as many frames of the last one as are shared, the next so many frames and values, and the next labels.
+    /// A sample with as many frames of the last one as are shared, the next so many frames and
+    /// values, and the next labels.
     Sample {
         shared: u32,
         frames: u32,
@@ -92,7 +96,10 @@ impl OwnFrame {
             (None, None) => true,
             (Some(own), Some(line)) => {
                 // Most lines have no file of their own, and comparing two empty texts costs a call.
-                let same_file = own.file.as_ref().map_or(line.file.is_empty(), |file| **file == *line.file);
+                let same_file = own
+                    .file
+                    .as_ref()
+                    .map_or(line.file.is_empty(), |file| **file == *line.file);
                 (own.line, own.col) == (line.line, line.col) && same_file
             }
             _ => false,
@@ -106,7 +113,10 @@ impl OwnFrame {
             line: own.line,
             col: own.col,
         });
-        Frame { function: self.function, line }
+        Frame {
+            function: self.function,
+            line,
+        }
     }
 }
 
@@ -160,45 +170,114 @@ impl Said {
                 heard += look_ahead(&self.events[at..], builder, &mut ahead);
             }
             match *event {
-                Event::Run => facts.next().into_iter().for_each(|fact| builder.run(fact.map(String::as_str))),
+                Event::Run => facts
+                    .next()
+                    .into_iter()
+                    .for_each(|fact| builder.run(fact.map(String::as_str))),
                 Event::Metric => metrics.next().into_iter().for_each(|(name, unit)| {
                     let _ = builder.metric(name, unit.clone());
                 }),
                 Event::Function => {
-                    functions.next().into_iter().for_each(|function| builder.add_function(Arc::clone(function)));
+                    functions
+                        .next()
+                        .into_iter()
+                        .for_each(|function| builder.add_function(Arc::clone(function)));
                 }
-                Event::Labels => label_sets.next().into_iter().for_each(|set| builder.add_label_set(Arc::clone(set))),
-                Event::Enter(function, has_calls) => builder.enter(Frame::function(function), calls(has_calls)),
+                Event::Labels => label_sets
+                    .next()
+                    .into_iter()
+                    .for_each(|set| builder.add_label_set(Arc::clone(set))),
+                Event::Enter(function, has_calls) => {
+                    builder.enter(Frame::function(function), calls(has_calls));
+                }
                 Event::EnterFrame(has_calls) => {
                     let calls = calls(has_calls);
-                    frames.next(1).iter().for_each(|frame| builder.enter(*frame, calls));
+                    frames
+                        .next(1)
+                        .iter()
+                        .for_each(|frame| builder.enter(*frame, calls));
                 }
-                Event::ExclusiveCost(metric, figure) => builder.cost(metric, Cost::Exclusive(figure)),
-                Event::CumulativeCost(metric, figure) => builder.cost(metric, Cost::Cumulative(figure)),
-                Event::ExclusiveOnlyCost(metric, figure) => builder.cost(metric, Cost::ExclusiveOnly(figure)),
-                Event::BothCosts(metric) => both_costs.next().into_iter().for_each(|&(exclusive, cumulative)| {
-                    builder.cost(metric, Cost::Both { exclusive, cumulative });
-                }),
+                Event::ExclusiveCost(metric, figure) => {
+                    builder.cost(metric, Cost::Exclusive(figure));
+                }
+                Event::CumulativeCost(metric, figure) => {
+                    builder.cost(metric, Cost::Cumulative(figure));
+                }
+                Event::ExclusiveOnlyCost(metric, figure) => {
+                    builder.cost(metric, Cost::ExclusiveOnly(figure));
+                }
+                Event::BothCosts(metric) => {
+                    both_costs
+                        .next()
+                        .into_iter()
+                        .for_each(|&(exclusive, cumulative)| {
+                            builder.cost(
+                                metric,
+                                Cost::Both {
+                                    exclusive,
+                                    cumulative,
+                                },
+                            );
+                        });
+                }
                 Event::Leave => builder.leave(),
-                Event::Sample { shared, frames: others, values: count, has_calls } => {
+                Event::Sample {
+                    shared,
+                    frames: others,
+                    values: count,
+                    has_calls,
+                } => {
                     let calls = calls(has_calls);
                     let (stack, values) = (frames.next(others), values.next(count));
                     let labels = labels.next().copied().flatten();
-                    builder.sample_below(shared as usize, Sample { stack, shared: 0, calls, values, labels });
+                    builder.sample_below(
+                        shared as usize,
+                        Sample {
+                            stack,
+                            shared: 0,
+                            calls,
+                            values,
+                            labels,
+                        },
+                    );
                 }
-                Event::Edge { callee, has_caller, kind, has_calls, costs: count } => builder.edge(Edge {
+                Event::Edge {
+                    callee,
+                    has_caller,
+                    kind,
+                    has_calls,
+                    costs: count,
+                } => builder.edge(Edge {
                     callee,
                     caller: frames.next(u32::from(has_caller)).first().copied(),
                     kind,
                     calls: calls(has_calls),
                     costs: costs.next(count),
                 }),
-                Event::Info => infos.next().into_iter().zip(frames.next(1)).for_each(|(info, frame)| {
-                    builder.info(Info { frame: *frame, ..*info });
-                }),
-                Event::Note => notes.next().into_iter().for_each(|(severity, position, message)| {
-                    builder.note(Note { severity: *severity, position: *position, message });
-                }),
+                Event::Info => {
+                    infos
+                        .next()
+                        .into_iter()
+                        .zip(frames.next(1))
+                        .for_each(|(info, frame)| {
+                            builder.info(Info {
+                                frame: *frame,
+                                ..*info
+                            });
+                        });
+                }
+                Event::Note => {
+                    notes
+                        .next()
+                        .into_iter()
+                        .for_each(|(severity, position, message)| {
+                            builder.note(Note {
+                                severity: *severity,
+                                position: *position,
+                                message,
+                            });
+                        });
+                }
             }
         }
     }
@@ -228,14 +307,21 @@ struct Parts<'p, T>(&'p [T]);
 impl<'p, T> Parts<'p, T> {
     /// Takes the next ones.
     fn next(&mut self, count: u32) -> &'p [T] {
-        let (next, rest) = self.0.split_at_checked(count as usize).unwrap_or((self.0, &[]));
+        let (next, rest) = self
+            .0
+            .split_at_checked(count as usize)
+            .unwrap_or((self.0, &[]));
         self.0 = rest;
         next
     }
 }
 
 /// Tells the builder of the next nodes; says how many events that took.
-fn look_ahead<O: Output>(events: &[Event], builder: &TreeBuilder<O>, ahead: &mut Vec<(usize, FunctionId)>) -> usize {
+fn look_ahead<O: Output>(
+    events: &[Event],
+    builder: &TreeBuilder<O>,
+    ahead: &mut Vec<(usize, FunctionId)>,
+) -> usize {
     ahead.clear();
     let mut depth = builder.depth();
     let mut heard = 0;
@@ -290,7 +376,8 @@ impl Relay {
     /// Sends what has been said so far.
     fn flush(&mut self) {
         let said = std::mem::replace(&mut self.said, self.empty.try_recv().unwrap_or_default());
-        // The builder listens until there is no relay: only a panic ends it before, which whoever waits for it passes on.
+        // The builder listens until there is no relay: only a panic ends it before, which whoever
+        // waits for it passes on.
         let _ = self.full.send(said);
     }
 
@@ -307,8 +394,15 @@ impl Relay {
     }
 
     fn own(&mut self, frame: &Frame<'_>) -> OwnFrame {
-        let line = frame.line.map(|line| OwnLine { file: self.file(line.file), line: line.line, col: line.col });
-        OwnFrame { function: frame.function, line }
+        let line = frame.line.map(|line| OwnLine {
+            file: self.file(line.file),
+            line: line.line,
+            col: line.col,
+        });
+        OwnFrame {
+            function: frame.function,
+            line,
+        }
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
@@ -334,7 +428,8 @@ impl Relay {
 }
 
 impl Drop for Relay {
-    /// Says the last words, also those of an importer that gives up: the builder may have to refuse them.
+    /// Says the last words, also those of an importer that gives up: the builder may have to refuse
+    /// them.
     fn drop(&mut self) {
         self.flush();
     }
@@ -359,7 +454,8 @@ impl Sink for Relay {
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
         let (number, new) = self.functions.number(def);
         if let Some(function) = new {
-            self.said.text += def.name.len() + def.raw_name.len() + def.module.len() + def.file.len();
+            self.said.text +=
+                def.name.len() + def.raw_name.len() + def.module.len() + def.file.len();
             self.said.functions.push(function);
             self.say(Event::Function);
         }
@@ -369,7 +465,10 @@ impl Sink for Relay {
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
         let (number, new) = self.label_sets.number(labels);
         if let Some(set) = new {
-            self.said.text += labels.iter().map(|label| label.key.len() + label.value.len()).sum::<usize>();
+            self.said.text += labels
+                .iter()
+                .map(|label| label.key.len() + label.value.len())
+                .sum::<usize>();
             self.said.label_sets.push(set);
             self.say(Event::Labels);
         }
@@ -391,7 +490,10 @@ impl Sink for Relay {
             Cost::Exclusive(figure) => Event::ExclusiveCost(metric, figure),
             Cost::Cumulative(figure) => Event::CumulativeCost(metric, figure),
             Cost::ExclusiveOnly(figure) => Event::ExclusiveOnlyCost(metric, figure),
-            Cost::Both { exclusive, cumulative } => {
+            Cost::Both {
+                exclusive,
+                cumulative,
+            } => {
                 self.said.both_costs.push((exclusive, cumulative));
                 Event::BothCosts(metric)
             }
@@ -406,7 +508,10 @@ impl Sink for Relay {
     fn sample(&mut self, sample: Sample<'_>) {
         let common = |from: usize| {
             let last = self.last_stack.iter().skip(from);
-            from + last.zip(sample.stack.iter().skip(from)).take_while(|(last, frame)| last.is(frame)).count()
+            from + last
+                .zip(sample.stack.iter().skip(from))
+                .take_while(|(last, frame)| last.is(frame))
+                .count()
         };
         let shared = common(sample.shared);
         debug_assert_eq!(shared, common(0), "an importer knows what stacks share");
@@ -418,25 +523,60 @@ impl Sink for Relay {
             self.said.frames.push(own);
         }
         self.said.values.extend_from_slice(sample.values);
-        let (shared, frames, values) = (count(shared), count(others.len()), count(sample.values.len()));
+        let (shared, frames, values) = (
+            count(shared),
+            count(others.len()),
+            count(sample.values.len()),
+        );
         self.said.labels.push(sample.labels);
         let has_calls = self.calls(sample.calls);
-        self.say(Event::Sample { shared, frames, values, has_calls });
+        self.say(Event::Sample {
+            shared,
+            frames,
+            values,
+            has_calls,
+        });
     }
 
     fn edge(&mut self, edge: Edge<'_>) {
         edge.caller.iter().for_each(|frame| self.frame(frame));
         self.said.costs.extend_from_slice(edge.costs);
         let Edge { callee, kind, .. } = edge;
-        let (has_caller, has_calls, costs) = (edge.caller.is_some(), self.calls(edge.calls), count(edge.costs.len()));
-        self.say(Event::Edge { callee, has_caller, kind, has_calls, costs });
+        let (has_caller, has_calls, costs) = (
+            edge.caller.is_some(),
+            self.calls(edge.calls),
+            count(edge.costs.len()),
+        );
+        self.say(Event::Edge {
+            callee,
+            has_caller,
+            kind,
+            has_calls,
+            costs,
+        });
     }
 
     fn info(&mut self, info: Info<'_>) {
         self.frame(&info.frame);
         let frame = Frame::function(info.frame.function);
-        let Info { metric, calls, primitive, exclusive, cumulative, seen, .. } = info;
-        self.said.infos.push(Info { frame, metric, calls, primitive, exclusive, cumulative, seen });
+        let Info {
+            metric,
+            calls,
+            primitive,
+            exclusive,
+            cumulative,
+            seen,
+            ..
+        } = info;
+        self.said.infos.push(Info {
+            frame,
+            metric,
+            calls,
+            primitive,
+            exclusive,
+            cumulative,
+            seen,
+        });
         self.say(Event::Info);
     }
 
@@ -444,7 +584,9 @@ impl Sink for Relay {
 
     fn note(&mut self, note: Note<'_>) {
         let message = self.text(note.message);
-        self.said.notes.push((note.severity, note.position, message));
+        self.said
+            .notes
+            .push((note.severity, note.position, message));
         self.say(Event::Note);
     }
 }

@@ -1,8 +1,9 @@
-//! One import from end to end: the importer works in the calling thread, the builder in a second one, the database in a
-//! third; a short queue of batches lies between each two.
+//! One import from end to end: the importer works in the calling thread, the builder in a second
+//! one, the database in a third; a short queue of batches lies between each two.
 //!
-//! Whoever fails first stops the others: builder and database set the [`Stop`] that the next read of the input sees, and
-//! an importer that gives up closes the queues without a last message, upon which the writer rolls back.
+//! Whoever fails first stops the others: builder and database set the [`Stop`] that the next read
+//! of the input sees, and an importer that gives up closes the queues without a last message, upon
+//! which the writer rolls back.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -20,8 +21,8 @@ use event_queue::{Relay, Said};
 /// Batches that may lie between importer and builder, and between builder and writer.
 const QUEUE: usize = 4;
 
-/// How long the writer waits for a batch before it looks whether anybody wants the run any more: an importer may be waiting
-/// for input that never comes.
+/// How long the writer waits for a batch before it looks whether anybody wants the run any more: an
+/// importer may be waiting for input that never comes.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Why an import came to nothing.
@@ -115,10 +116,12 @@ pub fn meta(format: &Format, options: &Options, name: &str, fingerprint: Fingerp
     }
 }
 
-/// Imports one input. `open` is called when there is something to write; `describe` when the content is known.
+/// Imports one input. `open` is called when there is something to write; `describe` when the
+/// content is known.
 ///
 /// # Errors
-/// When the file cannot be understood or the database not be written: then the database is as it was before.
+/// When the file cannot be understood or the database not be written: then the database is as it
+/// was before.
 pub fn import(
     mut input: Input<'_>,
     format: &Format,
@@ -132,36 +135,56 @@ pub fn import(
         let (empty, returned) = channel();
         let spawn = thread::Builder::new;
         let source = Source { full, empty };
-        let writer = spawn().spawn_scoped(scope, move || write(&source, open, stop)).map_err(Failure::Thread)?;
-        let queue = Queue { full: sender.clone(), empty: returned };
+        let writer = spawn()
+            .spawn_scoped(scope, move || write(&source, open, stop))
+            .map_err(Failure::Thread)?;
+        let queue = Queue {
+            full: sender.clone(),
+            empty: returned,
+        };
         let (relay, said) = sync_channel(QUEUE);
         let (used, unused) = channel();
-        let builder = spawn().spawn_scoped(scope, move || build(&said, &used, queue, stop)).map_err(Failure::Thread)?;
+        let builder = spawn()
+            .spawn_scoped(scope, move || build(&said, &used, queue, stop))
+            .map_err(Failure::Thread)?;
         let read = format.read(&mut input, options, &mut Relay::new(relay, unused));
         let builder = joined(builder);
         // What the builder had to refuse is the cause of the stop that the importer has seen.
         let read = if builder.has_refused() { Ok(()) } else { read };
-        let read = read.and_then(|()| builder.finish()).and_then(|(totals, _queue)| {
-            let fingerprint = input.finish()?;
-            let nodes = totals.nodes;
-            // A writer that is gone has its own error to report.
-            let _ = sender.send(Message::Finish(Box::new((totals, describe(fingerprint)))));
-            Ok(nodes)
-        });
+        let read = read
+            .and_then(|()| builder.finish())
+            .and_then(|(totals, _queue)| {
+                let fingerprint = input.finish()?;
+                let nodes = totals.nodes;
+                // A writer that is gone has its own error to report.
+                let _ = sender.send(Message::Finish(Box::new((totals, describe(fingerprint)))));
+                Ok(nodes)
+            });
         drop(sender);
         match (read, joined(writer)) {
-            (Err(error), Ok(_) | Err(Failure::Interrupted)) if !matches!(error, ImportError::Stopped) => {
+            (Err(error), Ok(_) | Err(Failure::Interrupted))
+                if !matches!(error, ImportError::Stopped) =>
+            {
                 Err(error.into())
             }
             (_, Err(failure)) => Err(failure),
-            (Ok(nodes), Ok(Some((outcome, database)))) => Ok(Imported { outcome, database, nodes }),
+            (Ok(nodes), Ok(Some((outcome, database)))) => Ok(Imported {
+                outcome,
+                database,
+                nodes,
+            }),
             (Err(_) | Ok(_), Ok(_)) => Err(Failure::Interrupted),
         }
     })
 }
 
 /// Builds what the importer says, until it has nothing more to say.
-fn build(said: &Receiver<Said>, used: &Sender<Said>, queue: Queue, stop: &Stop) -> TreeBuilder<Queue> {
+fn build(
+    said: &Receiver<Said>,
+    used: &Sender<Said>,
+    queue: Queue,
+    stop: &Stop,
+) -> TreeBuilder<Queue> {
     let mut builder = TreeBuilder::new(queue, stop.clone());
     for mut said in said {
         said.say(&mut builder);
@@ -181,7 +204,13 @@ fn write(
     let Ok(first) = source.full.recv() else {
         return Ok(None);
     };
-    let opened = open().map_err(|error| if stop.is_set() { Failure::Interrupted } else { error.into() });
+    let opened = open().map_err(|error| {
+        if stop.is_set() {
+            Failure::Interrupted
+        } else {
+            error.into()
+        }
+    });
     let written = opened.and_then(|database| write_run(first, source, database, stop));
     if written.is_err() {
         stop.set();
@@ -223,7 +252,11 @@ fn write_run(
         }
         Err(error) => {
             database.discard_if_new();
-            Err(if stop.is_set() { Failure::Interrupted } else { error.into() })
+            Err(if stop.is_set() {
+                Failure::Interrupted
+            } else {
+                error.into()
+            })
         }
     }
 }

@@ -9,10 +9,12 @@ use super::{NONE, index};
 use crate::base::hash_index::HashIndex;
 use crate::events::FunctionId;
 
-/// See the module's page. What most nodes do not have lies apart: there may be tens of millions of them.
+/// See the module's page. What most nodes do not have lies apart: there may be tens of millions of
+/// them.
 pub(super) struct Trie {
     nodes: Vec<TrieNode>,
-    /// By parent, function and line, without the first child of each node: that is mostly the only one, and lies behind it.
+    /// By parent, function and line, without the first child of each node: that is mostly the only
+    /// one, and lies behind it.
     index: HashIndex,
     hasher: DefaultHashBuilder,
     metrics: usize,
@@ -31,7 +33,8 @@ struct TrieNode {
     /// As links, [`TOP`] means none.
     first_child: u32,
     last_child: u32,
-    /// The one before: the next one would have to be written into a node that has long left the caches.
+    /// The one before: the next one would have to be written into a node that has long left the
+    /// caches.
     previous_sibling: u32,
     /// Where its calls and, in whole sets, its figures are; [`NONE`] if it has none.
     figures: u32,
@@ -50,14 +53,24 @@ impl Trie {
     pub(super) fn set_metrics(&mut self, metrics: usize) {
         let old = std::mem::replace(&mut self.metrics, metrics);
         let mut figures = vec![Sum::UNKNOWN; self.calls.len() * metrics];
-        for (set, wider) in self.figures.chunks_exact(old.max(1)).zip(figures.chunks_exact_mut(metrics.max(1))) {
+        for (set, wider) in self
+            .figures
+            .chunks_exact(old.max(1))
+            .zip(figures.chunks_exact_mut(metrics.max(1)))
+        {
             wider[..old].copy_from_slice(set);
         }
         self.figures = figures;
     }
 
-    /// The node of the last stack with so many nodes around it, if it stands for this function and a line that fits.
-    pub(super) fn on_path(&self, depth: usize, function: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
+    /// The node of the last stack with so many nodes around it, if it stands for this function and
+    /// a line that fits.
+    pub(super) fn on_path(
+        &self,
+        depth: usize,
+        function: u32,
+        fits: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
         let at = *self.path.get(depth)?;
         let node = &self.nodes[at as usize];
         (node.function == function && fits(node.line)).then_some(at)
@@ -67,21 +80,29 @@ impl Trie {
     pub(super) fn below(&mut self, depth: usize, function: u32, line: u32) -> u32 {
         self.path.truncate(depth);
         let parent = self.path.last().copied().unwrap_or(TOP);
-        let at = self.child(parent, function, line).unwrap_or_else(|| self.add_child(parent, function, line));
+        let at = self
+            .child(parent, function, line)
+            .unwrap_or_else(|| self.add_child(parent, function, line));
         self.path.push(at);
         at
     }
 
     fn child(&self, parent: u32, function: u32, line: u32) -> Option<u32> {
         let key = (parent, function, line);
-        let TrieNode { first_child, last_child, .. } = self.nodes[parent as usize];
+        let TrieNode {
+            first_child,
+            last_child,
+            ..
+        } = self.nodes[parent as usize];
         if first_child != TOP && self.nodes[first_child as usize].key() == key {
             return Some(first_child);
         }
         if first_child == last_child {
             return None;
         }
-        self.index.find(self.hasher.hash_one(key), |at| self.nodes[at as usize].key() == key)
+        self.index.find(self.hasher.hash_one(key), |at| {
+            self.nodes[at as usize].key() == key
+        })
     }
 
     fn add_child(&mut self, parent: u32, function: u32, line: u32) -> u32 {
@@ -91,13 +112,16 @@ impl Trie {
         if previous == TOP {
             siblings.first_child = next;
         } else {
-            self.index.insert(self.hasher.hash_one((parent, function, line)), next);
+            self.index
+                .insert(self.hasher.hash_one((parent, function, line)), next);
         }
-        self.nodes.push(TrieNode::new(parent, function, line, previous));
+        self.nodes
+            .push(TrieNode::new(parent, function, line, previous));
         next
     }
 
-    /// Adds calls to the node of a function, which every sample does that ends there; says whether the sum is still exact.
+    /// Adds calls to the node of a function, which every sample does that ends there; says whether
+    /// the sum is still exact.
     pub(super) fn call(&mut self, at: u32, calls: Option<u64>) -> bool {
         let place = self.place(at);
         self.calls[place].add(calls)
@@ -114,14 +138,19 @@ impl Trie {
         if *place == NONE {
             *place = index(self.calls.len());
             self.calls.push(Tally::default());
-            self.figures.resize(self.calls.len() * self.metrics, Sum::UNKNOWN);
+            self.figures
+                .resize(self.calls.len() * self.metrics, Sum::UNKNOWN);
         }
         *place as usize
     }
 
     /// The same without what is only needed to add to it.
     pub(super) fn complete(self) -> Self {
-        Self { index: HashIndex::default(), path: Vec::new(), ..self }
+        Self {
+            index: HashIndex::default(),
+            path: Vec::new(),
+            ..self
+        }
     }
 
     /// How many nodes there are, with the one above all stacks.
@@ -132,14 +161,26 @@ impl Trie {
     /// Function, line and calls of a node.
     pub(super) fn node(&self, at: u32) -> (u32, u32, Option<u64>) {
         let node = &self.nodes[at as usize];
-        let calls = if node.line == NONE { self.calls.get(node.figures as usize) } else { None };
-        (node.function, node.line, calls.copied().and_then(Tally::get))
+        let calls = if node.line == NONE {
+            self.calls.get(node.figures as usize)
+        } else {
+            None
+        };
+        (
+            node.function,
+            node.line,
+            calls.copied().and_then(Tally::get),
+        )
     }
 
     /// What samples that end at a node have said of a metric.
     pub(super) fn figure(&self, at: u32, metric: usize) -> Option<f64> {
         let figures = self.nodes[at as usize].figures;
-        if figures == NONE { None } else { self.figures[figures as usize * self.metrics + metric].get() }
+        if figures == NONE {
+            None
+        } else {
+            self.figures[figures as usize * self.metrics + metric].get()
+        }
     }
 
     /// Depth and function of the nodes that these steps open, without lines.
@@ -160,9 +201,11 @@ impl Trie {
         functions
     }
 
-    /// All nodes in pre-order, each closed after its children. Does not recurse: stacks may be a million frames deep.
+    /// All nodes in pre-order, each closed after its children. Does not recurse: stacks may be a
+    /// million frames deep.
     pub(super) fn walk(&self) -> impl Iterator<Item = Step> {
-        // Nodes that remain to be opened, the next one last, and how many of them are not below each open node.
+        // Nodes that remain to be opened, the next one last, and how many of them are not below
+        // each open node.
         let mut waiting: Vec<u32> = self.children_from_last(TOP).collect();
         let mut open: Vec<usize> = Vec::new();
         std::iter::from_fn(move || {
@@ -186,7 +229,15 @@ impl Trie {
 
 impl TrieNode {
     fn new(parent: u32, function: u32, line: u32, previous_sibling: u32) -> Self {
-        Self { parent, function, line, first_child: TOP, last_child: TOP, previous_sibling, figures: NONE }
+        Self {
+            parent,
+            function,
+            line,
+            first_child: TOP,
+            last_child: TOP,
+            previous_sibling,
+            figures: NONE,
+        }
     }
 
     fn key(&self) -> (u32, u32, u32) {

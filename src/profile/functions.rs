@@ -19,11 +19,18 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    /// The number of a function, and its text if it is new: they are numbered in the order in which they come.
+    /// The number of a function, and its text if it is new: they are numbered in the order in which
+    /// they come.
     pub(crate) fn number(&mut self, def: FunctionDef<'_>) -> (FunctionId, Option<Arc<Function>>) {
-        let identity = FunctionDef { raw_name: "", ..def };
+        let identity = FunctionDef {
+            raw_name: "",
+            ..def
+        };
         let hash = self.hasher.hash_one(identity);
-        if let Some(at) = self.index.find(hash, |at| definition(&self.all[at as usize]) == identity) {
+        if let Some(at) = self
+            .index
+            .find(hash, |at| definition(&self.all[at as usize]) == identity)
+        {
             return (FunctionId(at), None);
         }
         let at = index(self.all.len());

@@ -23,7 +23,8 @@ pub(crate) struct LabelSets {
 }
 
 impl LabelSets {
-    /// The number of a set, and the set itself if it is new: they are numbered in the order in which they come.
+    /// The number of a set, and the set itself if it is new: they are numbered in the order in
+    /// which they come.
     pub(crate) fn number(&mut self, labels: &[Label<'_>]) -> (LabelsId, Option<LabelSet>) {
         let mut set: Vec<Texts> = labels.iter().map(|label| self.texts(label)).collect();
         set.sort_unstable();
@@ -48,8 +49,8 @@ impl LabelSets {
     }
 }
 
-/// What samples with labels cost. There may be as many sums as nodes: they lie close together, and only their numbers in the
-/// table.
+/// What samples with labels cost. There may be as many sums as nodes: they lie close together, and
+/// only their numbers in the table.
 #[derive(Default)]
 pub(super) struct Labels {
     /// By number.
@@ -90,13 +91,23 @@ impl Labels {
         let (costs, hasher) = (&mut self.costs, &self.hasher);
         let key = (at, labels.0, metric.0);
         let hash = hasher.hash_one(key);
-        if let Some(&found) = self.index.find(hash, |found| costs[*found as usize].key() == key) {
+        if let Some(&found) = self
+            .index
+            .find(hash, |found| costs[*found as usize].key() == key)
+        {
             costs[found as usize].sum += cost;
             return;
         }
         let next = index(costs.len());
-        self.index.insert_unique(hash, next, |found| hasher.hash_one(costs[*found as usize].key()));
-        costs.push(LabelCost { at, labels, metric, sum: cost });
+        self.index.insert_unique(hash, next, |found| {
+            hasher.hash_one(costs[*found as usize].key())
+        });
+        costs.push(LabelCost {
+            at,
+            labels,
+            metric,
+            sum: cost,
+        });
     }
 
     /// Nothing will be added any more.
@@ -114,15 +125,35 @@ impl Labels {
         self.costs.iter().all(|cost| cost.sum.is_finite())
     }
 
-    /// The sets, and what they cost at the nodes that have become of those of the trie. What cost nothing has no row.
+    /// The sets, and what they cost at the nodes that have become of those of the trie. What cost
+    /// nothing has no row.
     pub(super) fn into_rows(self, nodes: &[u64]) -> (Vec<LabelRow>, Vec<LabelCostRow>) {
         let sets = (0_u32..).zip(&self.sets).flat_map(|(set, labels)| {
-            labels.iter().cloned().map(move |(key, value, unit)| LabelRow { labels: LabelsId(set), key, value, unit })
+            labels
+                .iter()
+                .cloned()
+                .map(move |(key, value, unit)| LabelRow {
+                    labels: LabelsId(set),
+                    key,
+                    value,
+                    unit,
+                })
         });
-        let costs =
-            self.costs.into_iter().filter(|cost| cost.sum != 0.0).map(|LabelCost { at, labels, metric, sum }| {
-                LabelCostRow { metric, node: nodes[at as usize], labels, exclusive: sum }
-            });
+        let costs = self.costs.into_iter().filter(|cost| cost.sum != 0.0).map(
+            |LabelCost {
+                 at,
+                 labels,
+                 metric,
+                 sum,
+             }| {
+                LabelCostRow {
+                    metric,
+                    node: nodes[at as usize],
+                    labels,
+                    exclusive: sum,
+                }
+            },
+        );
         let mut costs: Vec<LabelCostRow> = costs.collect();
         costs.sort_unstable_by_key(|row| (row.metric, row.node, row.labels));
         (sets.collect(), costs)
@@ -134,7 +165,11 @@ mod tests {
     use super::*;
 
     fn label<'a>(key: &'a str, value: &'a str) -> Label<'a> {
-        Label { key, value: LabelValue::Text(value), unit: "" }
+        Label {
+            key,
+            value: LabelValue::Text(value),
+            unit: "",
+        }
     }
 
     #[test]
@@ -149,11 +184,20 @@ mod tests {
             number
         };
         let both = number(&[label("a", "1"), label("b", "2")]);
-        assert_eq!(number(&[label("b", "2"), label("a", "1"), label("a", "1")]), both);
+        assert_eq!(
+            number(&[label("b", "2"), label("a", "1"), label("a", "1")]),
+            both
+        );
         assert_ne!(number(&[label("a", "1"), label("a", "2")]), both);
         let text = number(&[label("a", "1")]);
         assert_ne!(text, both);
-        assert_ne!(number(&[Label { value: LabelValue::Number(1), ..label("a", "") }]), text);
+        assert_ne!(
+            number(&[Label {
+                value: LabelValue::Number(1),
+                ..label("a", "")
+            }]),
+            text
+        );
         assert!(labels.knows(both) && labels.knows(LabelsId(3)) && !labels.knows(LabelsId(4)));
     }
 
@@ -179,9 +223,22 @@ mod tests {
         }
         let (sets, costs) = labels.into_rows(&[0, 20, 10]);
         let text = |value: &str| LabelText::Text(value.into());
-        let sets: Vec<_> = sets.into_iter().map(|row| (row.value, row.labels)).collect();
+        let sets: Vec<_> = sets
+            .into_iter()
+            .map(|row| (row.value, row.labels))
+            .collect();
         assert_eq!(sets, [(text("1"), one), (text("2"), two)]);
-        let costs: Vec<_> = costs.iter().map(|row| (row.metric, row.node, row.labels, row.exclusive)).collect();
-        assert_eq!(costs, [(samples, 10, one, 1.0), (samples, 20, one, 3.0), (time, 20, two, 5.0)]);
+        let costs: Vec<_> = costs
+            .iter()
+            .map(|row| (row.metric, row.node, row.labels, row.exclusive))
+            .collect();
+        assert_eq!(
+            costs,
+            [
+                (samples, 10, one, 1.0),
+                (samples, 20, one, 3.0),
+                (time, 20, two, 5.0)
+            ]
+        );
     }
 }

@@ -1,10 +1,10 @@
-//! The builder: from what importers say to rows. Numbers nodes in pre-order, closes intervals, links each node to the
-//! enclosing one of the same function, derives the cost that the file leaves out, and adds up functions, lines and edges
-//! in the same pass. No I/O, no SQL.
+//! The builder: from what importers say to rows. Numbers nodes in pre-order, closes intervals,
+//! links each node to the enclosing one of the same function, derives the cost that the file leaves
+//! out, and adds up functions, lines and edges in the same pass. No I/O, no SQL.
 //!
-//! Memory: the open nodes, one batch of rows, and what is kept per function, line, edge (and, for stacks, per distinct
-//! path). Never per node of a tree format: a row leaves with its batch, also while nodes above it are still open; those
-//! few follow in the batch in which they close.
+//! Memory: the open nodes, one batch of rows, and what is kept per function, line, edge (and, for
+//! stacks, per distinct path). Never per node of a tree format: a row leaves with its batch, also
+//! while nodes above it are still open; those few follow in the batch in which they close.
 
 mod call_tree;
 mod functions;
@@ -18,8 +18,8 @@ mod totals;
 pub(crate) use functions::Functions;
 pub(crate) use labels::{LabelSet, LabelSets};
 pub use rows::{
-    Batch, CostRow, EdgeRow, Facts, Figures, Function, InfoFigures, InfoRow, LabelCostRow, LabelRow, LabelText,
-    MetricRow, NodeRow, NoteRow, Output, Place, Rows, TotalSource, Totals,
+    Batch, CostRow, EdgeRow, Facts, Figures, Function, InfoFigures, InfoRow, LabelCostRow,
+    LabelRow, LabelText, MetricRow, NodeRow, NoteRow, Output, Place, Rows, TotalSource, Totals,
 };
 
 use std::sync::Arc;
@@ -33,8 +33,8 @@ use notes::Remarks;
 use sink::Placed;
 use totals::{Caller, Ledger};
 
-/// Nodes in one batch: enough that handing it over costs nothing, few enough that they are still in a cache when the writer
-/// gets them.
+/// Nodes in one batch: enough that handing it over costs nothing, few enough that they are still in
+/// a cache when the writer gets them.
 const NODES_PER_BATCH: usize = 8192;
 
 /// Steps through merged stacks of which the ledger hears ahead: every second one opens a node.
@@ -46,11 +46,15 @@ const MOST_ACCOUNTS: usize = 1 << 22;
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT_COST: f64 = 9_007_199_254_740_992.0;
 
-/// A leftover (cumulative less callees) that is negative by less than this part of the cumulative cost is rounding.
+/// A leftover (cumulative less callees) that is negative by less than this part of the cumulative
+/// cost is rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// What costs nothing.
-const NOTHING: Figures = Figures { exclusive: 0.0, cumulative: Some(0.0) };
+const NOTHING: Figures = Figures {
+    exclusive: 0.0,
+    cumulative: Some(0.0),
+};
 
 /// The index of nothing.
 const NONE: u32 = u32::MAX;
@@ -74,8 +78,9 @@ struct Level {
     last_line: u32,
 }
 
-/// What is known of an open node in one metric: a [`Cost`] taken apart, because it is written field by field, and reading
-/// it as a whole right after that would wait until all of it has reached the cache.
+/// What is known of an open node in one metric: a [`Cost`] taken apart, because it is written field
+/// by field, and reading it as a whole right after that would wait until all of it has reached the
+/// cache.
 #[derive(Clone, Copy, Default)]
 struct Account {
     given: Given,
@@ -118,7 +123,8 @@ pub struct TreeBuilder<O> {
     /// One per open node and metric.
     accounts: Vec<Account>,
     next: u64,
-    /// Rows of the nodes from `base` on. Those of open nodes are there too, with size and figures to come.
+    /// Rows of the nodes from `base` on. Those of open nodes are there too, with size and figures
+    /// to come.
     batch: Batch,
     base: u64,
     /// Figures of the batch's nodes in the other metrics.
@@ -204,7 +210,10 @@ impl<O: Output> TreeBuilder<O> {
 
     /// Takes the next function, for whoever numbers functions himself.
     pub(crate) fn add_function(&mut self, function: Arc<Function>) {
-        if [&function.name, &function.module, &function.file].iter().any(|text| has_bytes(text)) {
+        if [&function.name, &function.module, &function.file]
+            .iter()
+            .any(|text| has_bytes(text))
+        {
             self.remarks.not_utf8.add(index(self.ledger.functions()));
         }
         self.ledger.add_function(function);
@@ -220,13 +229,15 @@ impl<O: Output> TreeBuilder<O> {
         self.stack.len()
     }
 
-    /// Says which nodes will be opened soon, by depth and function. Nothing comes of it but speed: the functions of large
-    /// profiles lie all over memory.
+    /// Says which nodes will be opened soon, by depth and function. Nothing comes of it but speed:
+    /// the functions of large profiles lie all over memory.
     pub(crate) fn look_ahead(&self, nodes: &[(usize, FunctionId)]) {
         let caller = |at: usize, depth: usize| {
             let above = depth.checked_sub(1)?;
             let ahead = nodes[..at].iter().rev().find(|(depth, _)| *depth == above);
-            ahead.map(|(_, function)| function.0).or_else(|| Some(self.stack.get(above)?.function))
+            ahead
+                .map(|(_, function)| function.0)
+                .or_else(|| Some(self.stack.get(above)?.function))
         };
         let ahead: Vec<(u32, u32)> = nodes
             .iter()
@@ -244,7 +255,10 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     fn refuse_calls(&mut self, function: u32) {
-        self.refuse(&format!("the calls of `{}` add up to more than 2^53", self.name(function)));
+        self.refuse(&format!(
+            "the calls of `{}` add up to more than 2^53",
+            self.name(function)
+        ));
     }
 
     fn freeze(&mut self) {
@@ -291,7 +305,10 @@ impl<O: Output> TreeBuilder<O> {
 
     fn open_function(&mut self, function: u32, calls: Option<u64>) {
         self.mention(function);
-        let above = self.stack.last().map_or(Caller::ROOT, |parent| parent.caller);
+        let above = self
+            .stack
+            .last()
+            .map_or(Caller::ROOT, |parent| parent.caller);
         let node = self.next;
         let opened = self.ledger.open_function(function, node, calls);
         if !opened.exact {
@@ -302,39 +319,77 @@ impl<O: Output> TreeBuilder<O> {
         } else {
             let site = self.ledger.site_of(above);
             let edge = self.ledger.edge_of_node(function, site);
-            (Caller { function, line: NONE }, edge, self.ledger.open_edge(edge, calls))
+            (
+                Caller {
+                    function,
+                    line: NONE,
+                },
+                edge,
+                self.ledger.open_edge(edge, calls),
+            )
         };
         let (outer, line, last_line) = (opened.outer, NONE, NONE);
-        self.push(Level { node, outer, function, line, calls, caller, edge, outermost_pair, last_line });
+        self.push(Level {
+            node,
+            outer,
+            function,
+            line,
+            calls,
+            caller,
+            edge,
+            outermost_pair,
+            last_line,
+        });
     }
 
     /// Opens a node of a line that has its entry.
     fn open_line(&mut self, function: u32, line: u32, calls: Option<u64>) {
-        let parent = self.stack.last_mut().filter(|parent| parent.function == function && parent.line == NONE);
+        let parent = self
+            .stack
+            .last_mut()
+            .filter(|parent| parent.function == function && parent.line == NONE);
         let Some(parent) = parent else {
             return self.refuse("the importer opened a line outside its function");
         };
         parent.last_line = line;
         // Whoever looks for a caller passes through containers, and through their lines.
         let is_container = self.ledger.is_container(function);
-        let caller = if is_container { parent.caller } else { Caller { function, line } };
+        let caller = if is_container {
+            parent.caller
+        } else {
+            Caller { function, line }
+        };
         let node = self.next;
         let opened = self.ledger.open_line(line, node, calls);
         if !opened.exact {
             let number = self.ledger.place(line).map_or(0, |place| place.line);
-            let reason = format!("the calls of `{}[{number}]` add up to more than 2^53", self.name(function));
+            let reason = format!(
+                "the calls of `{}[{number}]` add up to more than 2^53",
+                self.name(function)
+            );
             self.refuse(&reason);
         }
         let (outer, edge, outermost_pair, last_line) = (opened.outer, NONE, false, NONE);
-        self.push(Level { node, outer, function, line, calls, caller, edge, outermost_pair, last_line });
+        self.push(Level {
+            node,
+            outer,
+            function,
+            line,
+            calls,
+            caller,
+            edge,
+            outermost_pair,
+            last_line,
+        });
     }
 
     #[inline]
     fn push(&mut self, level: Level) {
         let metrics = self.metrics.len();
         if self.accounts.len() + metrics > MOST_ACCOUNTS {
-            let reason =
-                format!("more than {MOST_ACCOUNTS} figures of open calls, {metrics} each (limit: open figures)");
+            let reason = format!(
+                "more than {MOST_ACCOUNTS} figures of open calls, {metrics} each (limit: open figures)"
+            );
             return self.refuse(&reason);
         }
         // A tree may be a million levels deep before the first of them closes.
@@ -342,9 +397,11 @@ impl<O: Output> TreeBuilder<O> {
             self.flush();
         }
         self.batch.nodes.push(self.row(&level, self.stack.len()));
-        self.other_figures.resize(self.batch.nodes.len() * self.others(), NOTHING);
+        self.other_figures
+            .resize(self.batch.nodes.len() * self.others(), NOTHING);
         self.stack.push(level);
-        self.accounts.resize(self.stack.len() * metrics, Account::default());
+        self.accounts
+            .resize(self.stack.len() * metrics, Account::default());
         self.next += 1;
     }
 
@@ -353,7 +410,9 @@ impl<O: Output> TreeBuilder<O> {
     fn row(&self, level: &Level, depth: usize) -> NodeRow {
         NodeRow {
             node: level.node,
-            up: self.stack[..depth].last().map(|parent| level.node - parent.node),
+            up: self.stack[..depth]
+                .last()
+                .map(|parent| level.node - parent.node),
             size: 0,
             outer_up: (level.outer != 0).then(|| level.node - level.outer),
             depth: index(depth),
@@ -372,12 +431,29 @@ impl<O: Output> TreeBuilder<O> {
     /// The figures of a node that closes, from what the file gave and what was called.
     #[inline]
     fn settle(&mut self, account: &Account, function: u32) -> Figures {
-        let Account { given, exclusive, cumulative, callees } = *account;
+        let Account {
+            given,
+            exclusive,
+            cumulative,
+            callees,
+        } = *account;
         match given {
-            Given::None => Figures { exclusive: 0.0, cumulative: Some(callees) },
-            Given::Exclusive => Figures { exclusive, cumulative: Some(exclusive + callees) },
-            Given::Both => Figures { exclusive, cumulative: Some(cumulative) },
-            Given::ExclusiveOnly => Figures { exclusive, cumulative: None },
+            Given::None => Figures {
+                exclusive: 0.0,
+                cumulative: Some(callees),
+            },
+            Given::Exclusive => Figures {
+                exclusive,
+                cumulative: Some(exclusive + callees),
+            },
+            Given::Both => Figures {
+                exclusive,
+                cumulative: Some(cumulative),
+            },
+            Given::ExclusiveOnly => Figures {
+                exclusive,
+                cumulative: None,
+            },
             Given::Cumulative => {
                 let left = cumulative - callees;
                 // A node that called nothing may cost less than nothing: corrected times do.
@@ -385,31 +461,51 @@ impl<O: Output> TreeBuilder<O> {
                 if !alone && left < -ROUNDING * cumulative.abs() {
                     self.remarks.exceeded.add(function);
                 }
-                Figures { exclusive: if alone { left } else { left.max(0.0) }, cumulative: Some(cumulative) }
+                Figures {
+                    exclusive: if alone { left } else { left.max(0.0) },
+                    cumulative: Some(cumulative),
+                }
             }
         }
     }
 
-    /// Adds the figures of a closing node to its function or line, to its edge, and to its parent's callees.
+    /// Adds the figures of a closing node to its function or line, to its edge, and to its parent's
+    /// callees.
     #[inline]
     fn add_up(&mut self, level: &Level, metric: usize, figures: Figures, callees: f64) {
         let outermost = level.outer == 0;
         let cumulative = figures.cumulative.unwrap_or(0.0);
         if level.line == NONE {
-            self.ledger.add_to_function(level.function, metric, figures, outermost);
+            self.ledger
+                .add_to_function(level.function, metric, figures, outermost);
         } else {
-            self.ledger.add_to_line(level.line, metric, figures, outermost);
+            self.ledger
+                .add_to_line(level.line, metric, figures, outermost);
         }
         if level.edge != NONE {
-            let in_outermost_pair = if level.outermost_pair { cumulative } else { 0.0 };
+            let in_outermost_pair = if level.outermost_pair {
+                cumulative
+            } else {
+                0.0
+            };
             let in_outermost = if outermost { cumulative } else { 0.0 };
-            let parts = [figures.exclusive, in_outermost_pair, in_outermost, cumulative];
+            let parts = [
+                figures.exclusive,
+                in_outermost_pair,
+                in_outermost,
+                cumulative,
+            ];
             self.ledger.add_to_edge(level.edge, metric, parts);
         }
         if let Some(above) = self.stack.len().checked_sub(1) {
-            // A line is part of its function: what it called counts for the function, its own cost is there already.
+            // A line is part of its function: what it called counts for the function, its own cost
+            // is there already.
             let account = &mut self.accounts[above * self.metrics.len() + metric];
-            account.callees += if level.line == NONE { cumulative } else { callees };
+            account.callees += if level.line == NONE {
+                cumulative
+            } else {
+                callees
+            };
         } else {
             self.metrics[metric].total += cumulative;
         }
@@ -417,19 +513,36 @@ impl<O: Output> TreeBuilder<O> {
 
     fn flush(&mut self) {
         self.late.sort_unstable_by_key(|row| row.node);
-        self.late_costs.sort_unstable_by_key(|cost| (cost.metric, cost.node));
+        self.late_costs
+            .sort_unstable_by_key(|cost| (cost.metric, cost.node));
         let others = self.others();
         let Batch { nodes, costs, .. } = &mut self.batch;
         costs.append(&mut self.late_costs);
         for other in 0..others {
-            let metric = MetricId(index(if other < self.default { other } else { other + 1 }));
-            for (row, figures) in nodes.iter().zip(self.other_figures.iter().skip(other).step_by(others)) {
+            let metric = MetricId(index(if other < self.default {
+                other
+            } else {
+                other + 1
+            }));
+            for (row, figures) in nodes
+                .iter()
+                .zip(self.other_figures.iter().skip(other).step_by(others))
+            {
                 if figures.is_worth_a_row() {
-                    costs.push(CostRow { metric, node: row.node, figures: *figures });
+                    costs.push(CostRow {
+                        metric,
+                        node: row.node,
+                        figures: *figures,
+                    });
                 }
             }
         }
-        let mut open = self.stack.iter().map(|level| level.node).skip_while(|node| *node < self.base).peekable();
+        let mut open = self
+            .stack
+            .iter()
+            .map(|level| level.node)
+            .skip_while(|node| *node < self.base)
+            .peekable();
         nodes.retain(|row| open.next_if_eq(&row.node).is_none());
         nodes.splice(0..0, self.late.drain(..));
         self.other_figures.clear();
@@ -442,7 +555,14 @@ impl<O: Output> TreeBuilder<O> {
         let trie = std::mem::take(&mut self.trie).complete();
         self.last_stack = Vec::new();
         self.labels.close();
-        let mut nodes = vec![0; if self.labels.have_costs() { trie.len() } else { 0 }];
+        let mut nodes = vec![
+            0;
+            if self.labels.have_costs() {
+                trie.len()
+            } else {
+                0
+            }
+        ];
         let mut walk = trie.walk();
         loop {
             let steps: Vec<Step> = walk.by_ref().take(STEPS).collect();

@@ -1,4 +1,5 @@
-//! What there is to remark of a run: what the importer says, up to a limit, and what the builder has counted.
+//! What there is to remark of a run: what the importer says, up to a limit, and what the builder
+//! has counted.
 
 use super::rows::NoteRow;
 use crate::events::{Note, Severity};
@@ -47,14 +48,37 @@ impl Remarks {
             self.left_out += 1;
             return;
         }
-        let Note { severity, position, message } = note;
-        self.notes.push(NoteRow { severity, position, message: message.to_owned() });
+        let Note {
+            severity,
+            position,
+            message,
+        } = note;
+        self.notes.push(NoteRow {
+            severity,
+            position,
+            message: message.to_owned(),
+        });
     }
 
     /// All of them; `name` knows the functions.
     pub(super) fn into_rows(self, name: impl Fn(u32) -> String) -> Vec<NoteRow> {
-        let Self { mut notes, left_out, exceeded, paid_more, in_circles, not_paid, not_utf8, rounded } = self;
-        let mut add = |severity, message| notes.push(NoteRow { severity, position: None, message });
+        let Self {
+            mut notes,
+            left_out,
+            exceeded,
+            paid_more,
+            in_circles,
+            not_paid,
+            not_utf8,
+            rounded,
+        } = self;
+        let mut add = |severity, message| {
+            notes.push(NoteRow {
+                severity,
+                position: None,
+                message,
+            });
+        };
         let mut close = |message: String| add(Severity::Warning, message);
         if exceeded.count > 0 {
             close(format!(

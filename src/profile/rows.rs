@@ -38,7 +38,8 @@ pub struct Place {
     pub col: u32,
 }
 
-/// A figure pair of a node: its own cost, and the cost with everything called (`None` if nobody knows).
+/// A figure pair of a node: its own cost, and the cost with everything called (`None` if nobody
+/// knows).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// Cost of the node itself.
@@ -56,7 +57,8 @@ pub struct NodeRow {
     pub up: Option<u64>,
     /// How many nodes are below this one.
     pub size: u64,
-    /// Distance to the nearest enclosing node of the same function (or the same line of it); `None` if outermost.
+    /// Distance to the nearest enclosing node of the same function (or the same line of it); `None`
+    /// if outermost.
     pub outer_up: Option<u64>,
     /// Nodes above this one.
     pub depth: u32,
@@ -103,7 +105,8 @@ impl Batch {
 
 /// Takes batches. Cannot fail towards the builder: see [`crate::events::Sink`].
 pub trait Output {
-    /// Takes the rows of the next batch, and leaves an empty batch: best one that has been written, for its room.
+    /// Takes the rows of the next batch, and leaves an empty batch: best one that has been written,
+    /// for its room.
     fn batch(&mut self, batch: &mut Batch);
 }
 
@@ -214,7 +217,8 @@ pub struct EdgeRow {
     pub calls: Option<u64>,
     /// The callee's own cost.
     pub exclusive: Option<f64>,
-    /// The callee's cumulative cost, the pair of functions counted once per path, credited to the outer line.
+    /// The callee's cumulative cost, the pair of functions counted once per path, credited to the
+    /// outer line.
     pub cumulative: Option<f64>,
     /// The callee's cumulative cost where the callee is outermost.
     pub outermost: Option<f64>,
@@ -294,8 +298,8 @@ pub struct Totals {
 /// How many rows ahead memory is asked for what they are made from.
 const AHEAD: usize = 16;
 
-/// Rows that are made when they are asked for. What they are made from is small; all of them at once would take more
-/// memory than the rest of an import.
+/// Rows that are made when they are asked for. What they are made from is small; all of them at
+/// once would take more memory than the rest of an import.
 pub struct Rows<T> {
     pub(super) ledger: Arc<Ledger>,
     pub(super) metrics: usize,
@@ -333,14 +337,20 @@ impl<T> Rows<T> {
         (0..self.each).filter_map(move |at| Some((at, self.get(metric, at)?)))
     }
 
-    /// The same in the order of their keys, which start with the metric and which no two of them share.
+    /// The same in the order of their keys, which start with the metric and which no two of them
+    /// share.
     pub fn sorted_by_key<K: Ord>(&self, key: impl Fn(&T) -> K) -> impl Iterator<Item = (K, T)> {
         (0..self.metrics).flat_map(move |metric| {
-            let mut sorted: Vec<(K, usize)> = self.of_metric(metric).map(|(at, row)| (key(&row), at)).collect();
+            let mut sorted: Vec<(K, usize)> = self
+                .of_metric(metric)
+                .map(|(at, row)| (key(&row), at))
+                .collect();
             sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
             let mut soon: VecDeque<usize> = sorted.iter().skip(AHEAD).map(|(_, at)| *at).collect();
             sorted.into_iter().filter_map(move |(key, at)| {
-                soon.pop_front().into_iter().for_each(|soon| self.prefetch(metric, soon));
+                soon.pop_front()
+                    .into_iter()
+                    .for_each(|soon| self.prefetch(metric, soon));
                 Some((key, self.get(metric, at)?))
             })
         })
@@ -363,22 +373,35 @@ impl Figures {
 impl InfoFigures {
     /// Whether there is a cost, or one that may be there: half of what could be known.
     pub(super) fn has_cost(&self) -> bool {
-        let Self { exclusive, cumulative, seen, .. } = *self;
-        let costs = [exclusive, cumulative, seen].into_iter().flatten().any(|figure| figure != 0.0);
+        let Self {
+            exclusive,
+            cumulative,
+            seen,
+            ..
+        } = *self;
+        let costs = [exclusive, cumulative, seen]
+            .into_iter()
+            .flatten()
+            .any(|figure| figure != 0.0);
         costs || (exclusive.is_some() && cumulative.is_none())
     }
 }
 
 impl Totals {
-    /// Which of the metrics' totals hold: what the file states, else what the roots add up to, else (without nodes) what
-    /// the functions cost themselves.
+    /// Which of the metrics' totals hold: what the file states, else what the roots add up to, else
+    /// (without nodes) what the functions cost themselves.
     pub(super) fn with_stated(mut self, stated: &[Option<f64>]) -> Self {
         for (at, metric) in self.metrics.iter_mut().enumerate() {
             if let Some(&Some(stated)) = stated.get(at) {
                 (metric.total, metric.total_source) = (stated, TotalSource::Stated);
             } else if self.nodes == 0 {
-                let own = self.functions.iter().filter(|row| row.metric.0 as usize == at);
-                metric.total = own.filter_map(|row| row.figures.exclusive).fold(0.0, |sum, cost| sum + cost);
+                let own = self
+                    .functions
+                    .iter()
+                    .filter(|row| row.metric.0 as usize == at);
+                metric.total = own
+                    .filter_map(|row| row.figures.exclusive)
+                    .fold(0.0, |sum, cost| sum + cost);
             }
         }
         self

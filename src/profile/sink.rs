@@ -6,15 +6,16 @@ use super::rows::{CostRow, InfoFigures, MetricRow, NodeRow, Output, TotalSource}
 use super::totals::Site;
 use super::{Given, NODES_PER_BATCH, NONE, NOTHING, TreeBuilder, index};
 use crate::events::{
-    Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact, Sample, Sink,
-    Unit,
+    Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note,
+    RunFact, Sample, Sink, Unit,
 };
 
 /// Where a frame of the last stack is in the trie.
 #[derive(Clone, Copy)]
 pub(super) struct Placed {
     function: u32,
-    /// The node of the function, and that of the frame: they are two if it is a line, and both hold the cost.
+    /// The node of the function, and that of the frame: they are two if it is a line, and both hold
+    /// the cost.
     function_at: u32,
     at: u32,
     /// Nodes down to it.
@@ -22,7 +23,8 @@ pub(super) struct Placed {
 }
 
 impl<O: Output> TreeBuilder<O> {
-    /// Adds a stack whose first `shared` frames are those of the last one; the sample has the others.
+    /// Adds a stack whose first `shared` frames are those of the last one; the sample has the
+    /// others.
     pub(crate) fn sample_below(&mut self, shared: usize, sample: Sample<'_>) {
         if self.failure.is_some() {
             return;
@@ -40,19 +42,35 @@ impl<O: Output> TreeBuilder<O> {
             depth += 1;
             let mut at = function_at;
             if let Some(line) = frame.line {
-                let known = self.trie.on_path(depth, function, |at| self.ledger.is_line(at, line));
+                let known = self
+                    .trie
+                    .on_path(depth, function, |at| self.ledger.is_line(at, line));
                 at = known.unwrap_or_else(|| {
                     let line = self.ledger.line(function, line);
                     self.trie.below(depth, function, line)
                 });
                 depth += 1;
             }
-            self.last_stack.push(Placed { function, function_at, at, depth });
+            self.last_stack.push(Placed {
+                function,
+                function_at,
+                at,
+                depth,
+            });
         }
-        let Some(Placed { function, function_at, at, .. }) = self.last_stack.last().copied() else {
+        let Some(Placed {
+            function,
+            function_at,
+            at,
+            ..
+        }) = self.last_stack.last().copied()
+        else {
             return self.refuse("the importer gave a sample without frames");
         };
-        if sample.labels.is_some_and(|labels| !self.labels.knows(labels)) {
+        if sample
+            .labels
+            .is_some_and(|labels| !self.labels.knows(labels))
+        {
             return self.refuse("the importer gave a sample labels that it never announced");
         }
         if !self.trie.call(function_at, sample.calls) {
@@ -83,7 +101,9 @@ impl<O: Output> Sink for TreeBuilder<O> {
             RunFact::Command(text) => facts.command = Some(text.to_owned()),
             RunFact::ToolVersion(text) => facts.tool_version = Some(text.to_owned()),
             RunFact::RecordedAt(text) => facts.recorded_at = Some(text.to_owned()),
-            RunFact::TimerBias(figure) | RunFact::BiasApplied(figure) | RunFact::Total(_, figure)
+            RunFact::TimerBias(figure)
+            | RunFact::BiasApplied(figure)
+            | RunFact::Total(_, figure)
                 if !figure.is_finite() =>
             {
                 self.refuse("a figure of the run is no finite number");
@@ -91,10 +111,15 @@ impl<O: Output> Sink for TreeBuilder<O> {
             RunFact::TimerBias(bias) => facts.timer_bias = Some(bias),
             RunFact::BiasApplied(bias) => facts.bias_applied = Some(bias),
             RunFact::TimerReadings(metric) => {
-                let is_count = self.metrics.get(metric.0 as usize).is_some_and(|metric| metric.unit == Unit::Count);
+                let is_count = self
+                    .metrics
+                    .get(metric.0 as usize)
+                    .is_some_and(|metric| metric.unit == Unit::Count);
                 facts.timer_readings = Some(metric);
                 if !is_count {
-                    self.refuse("the importer made readings of the timer of a metric that is no count");
+                    self.refuse(
+                        "the importer made readings of the timer of a metric that is no count",
+                    );
                 }
             }
             RunFact::DefaultMetric(metric) if has_rows => {
@@ -113,10 +138,12 @@ impl<O: Output> Sink for TreeBuilder<O> {
                     None => self.refuse("the importer named a metric that it never announced"),
                 }
             }
-            RunFact::Other(key, value) => match facts.properties.iter_mut().find(|(known, _)| known == key) {
-                Some((_, known)) => value.clone_into(known),
-                None => facts.properties.push((key.to_owned(), value.to_owned())),
-            },
+            RunFact::Other(key, value) => {
+                match facts.properties.iter_mut().find(|(known, _)| known == key) {
+                    Some((_, known)) => value.clone_into(known),
+                    None => facts.properties.push((key.to_owned(), value.to_owned())),
+                }
+            }
         }
     }
 
@@ -175,11 +202,16 @@ impl<O: Output> Sink for TreeBuilder<O> {
         let (given, exclusive, cumulative) = match cost {
             Cost::Exclusive(exclusive) => (Given::Exclusive, exclusive, 0.0),
             Cost::Cumulative(cumulative) => (Given::Cumulative, 0.0, cumulative),
-            Cost::Both { exclusive, cumulative } => (Given::Both, exclusive, cumulative),
+            Cost::Both {
+                exclusive,
+                cumulative,
+            } => (Given::Both, exclusive, cumulative),
             Cost::ExclusiveOnly(exclusive) => (Given::ExclusiveOnly, exclusive, 0.0),
         };
         let accepted = self.accept(metric, &[exclusive, cumulative], function);
-        if matches!(given, Given::ExclusiveOnly) && self.stack.last().is_some_and(|level| level.line == NONE) {
+        if matches!(given, Given::ExclusiveOnly)
+            && self.stack.last().is_some_and(|level| level.line == NONE)
+        {
             return self.refuse("the importer gave a function a cost that only lines may have");
         }
         if accepted {
@@ -196,9 +228,13 @@ impl<O: Output> Sink for TreeBuilder<O> {
         let Some(level) = self.stack.pop() else {
             return self.refuse("the importer closed a node that it never opened");
         };
-        self.ledger.close(level.function, level.line, level.edge, level.outer);
+        self.ledger
+            .close(level.function, level.line, level.edge, level.outer);
         let (metrics, others) = (self.metrics.len(), self.others());
-        let row = level.node.checked_sub(self.base).and_then(|row| usize::try_from(row).ok());
+        let row = level
+            .node
+            .checked_sub(self.base)
+            .and_then(|row| usize::try_from(row).ok());
         let mut default = NOTHING;
         let mut other = 0;
         for metric in 0..metrics {
@@ -216,7 +252,11 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 Some(row) => self.other_figures[row * others + other] = figures,
                 None if figures.is_worth_a_row() => {
                     let metric = MetricId(index(metric));
-                    self.late_costs.push(CostRow { metric, node: level.node, figures });
+                    self.late_costs.push(CostRow {
+                        metric,
+                        node: level.node,
+                        figures,
+                    });
                 }
                 None => {}
             }
@@ -229,7 +269,11 @@ impl<O: Output> Sink for TreeBuilder<O> {
             row.size = size;
             row.figures = default;
         } else {
-            self.late.push(NodeRow { size, figures: default, ..self.row(&level, self.stack.len()) });
+            self.late.push(NodeRow {
+                size,
+                figures: default,
+                ..self.row(&level, self.stack.len())
+            });
         }
         if self.batch.nodes.len() >= NODES_PER_BATCH || self.late.len() >= NODES_PER_BATCH {
             self.flush();
@@ -261,7 +305,10 @@ impl<O: Output> Sink for TreeBuilder<O> {
             self.ledger.add_calls_of_line(edge.caller, edge.costs);
         }
         for cost in edge.costs {
-            let (metric, parts) = (cost.metric, [cost.exclusive, cost.cumulative, cost.outermost, cost.seen]);
+            let (metric, parts) = (
+                cost.metric,
+                [cost.exclusive, cost.cumulative, cost.outermost, cost.seen],
+            );
             if !self.accept(metric, &parts.map(|figure| figure.unwrap_or(0.0)), callee) {
                 return;
             }
@@ -275,16 +322,24 @@ impl<O: Output> Sink for TreeBuilder<O> {
         }
         self.freeze();
         let function = info.frame.function.0;
-        let figures = [info.exclusive, info.cumulative, info.seen].map(|figure| figure.unwrap_or(0.0));
+        let figures =
+            [info.exclusive, info.cumulative, info.seen].map(|figure| figure.unwrap_or(0.0));
         if !self.accept(info.metric, &figures, function) {
             return;
         }
         // Nothing is added to them: they are kept as they are.
-        if [info.calls, info.primitive].into_iter().flatten().any(|calls| i64::try_from(calls).is_err()) {
+        if [info.calls, info.primitive]
+            .into_iter()
+            .flatten()
+            .any(|calls| i64::try_from(calls).is_err())
+        {
             return self.refuse("a number of calls is larger than 2^63-1");
         }
         self.mention(function);
-        let line = info.frame.line.map_or(NONE, |line| self.ledger.line(function, line));
+        let line = info
+            .frame
+            .line
+            .map_or(NONE, |line| self.ledger.line(function, line));
         let figures = InfoFigures {
             calls: info.calls,
             primitive: info.primitive,

@@ -16,7 +16,10 @@ impl Tally {
     pub(super) fn add(&mut self, part: Option<u64>) -> bool {
         // What is unknown stays so, and a sum that gets there otherwise is no exact one.
         self.0 = part.map_or(Self::UNKNOWN, |part| self.0.saturating_add(part));
-        [part, self.get()].into_iter().flatten().all(|count| count <= MAX_EXACT)
+        [part, self.get()]
+            .into_iter()
+            .flatten()
+            .all(|count| count <= MAX_EXACT)
     }
 
     pub(super) fn get(self) -> Option<u64> {

@@ -194,7 +194,9 @@ pub fn parse(sql: &str) -> Result<Header<'_>, String> {
         raw_times: false,
     };
     for line in lines {
-        let (_, item) = all_consuming(item).parse(line).map_err(|_| format!("not understood: --{line}"))?;
+        let (_, item) = all_consuming(item)
+            .parse(line)
+            .map_err(|_| format!("not understood: --{line}"))?;
         match item {
             Item::Prose(text) if found.about.is_empty() => found.about = text,
             Item::Prose("") => {}
@@ -226,16 +228,24 @@ fn item(line: &str) -> IResult<&str, Item<'_>> {
         map((space1, tag("rows: many")), |_| Item::ManyRows),
         map((space1, tag("about: function")), |_| Item::AboutFunction),
         map((space1, tag("times: raw")), |_| Item::RawTimes),
-        map(verify(rest, |text: &str| !text.starts_with('>') && !text.trim_start().starts_with(':')), |text: &str| {
-            Item::Prose(text.trim())
-        }),
+        map(
+            verify(rest, |text: &str| {
+                !text.starts_with('>') && !text.trim_start().starts_with(':')
+            }),
+            |text: &str| Item::Prose(text.trim()),
+        ),
     ))
     .parse(line)
 }
 
 fn needs(input: &str) -> IResult<&str, Needs> {
     let labels = value(Needs::Labels, tag("labels"));
-    alt((value(Needs::Edges, tag("edges")), value(Needs::Tree, tag("tree")), labels)).parse(input)
+    alt((
+        value(Needs::Edges, tag("edges")),
+        value(Needs::Tree, tag("tree")),
+        labels,
+    ))
+    .parse(input)
 }
 
 fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
@@ -247,14 +257,36 @@ fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
         value(Parameter::Thread, tag("THREAD")),
         value(Parameter::Tag, tag("TAG")),
         value(Parameter::Filter, tag("FILTER")),
-        map(preceded((tag("CHOICE"), space1), separated_list1(char('|'), word)), Parameter::Choice),
-        map(preceded((tag("GROUPS"), space1), separated_list1(char('|'), group)), Parameter::Groups),
+        map(
+            preceded((tag("CHOICE"), space1), separated_list1(char('|'), word)),
+            Parameter::Choice,
+        ),
+        map(
+            preceded((tag("GROUPS"), space1), separated_list1(char('|'), group)),
+            Parameter::Groups,
+        ),
         map(preceded((tag("VARIANT"), space1), word), Parameter::Variant),
     ));
     let default = preceded((char(' '), char('='), char(' ')), title);
-    let (input, (name, _, kind, optional, default, meaning)) =
-        (word, space1, kind, opt((space1, char('?'))), opt(default), meaning).parse(input)?;
-    Ok((input, ParameterDef { name, kind, optional: optional.is_some() || default.is_some(), default, meaning }))
+    let (input, (name, _, kind, optional, default, meaning)) = (
+        word,
+        space1,
+        kind,
+        opt((space1, char('?'))),
+        opt(default),
+        meaning,
+    )
+        .parse(input)?;
+    Ok((
+        input,
+        ParameterDef {
+            name,
+            kind,
+            optional: optional.is_some() || default.is_some(),
+            default,
+            meaning,
+        },
+    ))
 }
 
 fn column(input: &str) -> IResult<&str, Column<'_>> {
@@ -284,8 +316,14 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
         map(tag("json"), |_| Attribute::Json),
         map(tag("optional"), |_| Attribute::Optional),
     ));
-    let (input, (name, _, kind, attributes, meaning)) =
-        (word, space1, kind, many0(preceded(char(' '), attribute)), meaning).parse(input)?;
+    let (input, (name, _, kind, attributes, meaning)) = (
+        word,
+        space1,
+        kind,
+        many0(preceded(char(' '), attribute)),
+        meaning,
+    )
+        .parse(input)?;
     let mut column = Column {
         name: name.into(),
         kind,
@@ -340,17 +378,33 @@ mod tests {
         assert_eq!(header.about, "What it shows.");
         assert_eq!(header.needs, Needs::Tree);
         assert!(!header.many_rows);
-        let [first, lines, depth, by] = header.parameters.as_slice() else { panic!("{:?}", header.parameters) };
+        let [first, lines, depth, by] = header.parameters.as_slice() else {
+            panic!("{:?}", header.parameters)
+        };
         assert_eq!(
             (first.name, &first.kind, first.optional, first.meaning),
             ("first", &Parameter::Count, true, "rows")
         );
-        assert_eq!((&lines.kind, lines.optional), (&Parameter::Variant("other"), false));
+        assert_eq!(
+            (&lines.kind, lines.optional),
+            (&Parameter::Variant("other"), false)
+        );
         assert_eq!((depth.default, depth.optional), (Some("20"), true));
-        assert_eq!((&by.kind, by.default), (&Parameter::Choice(vec!["function", "file"]), None));
-        let [shown] = header.columns.as_slice() else { panic!("{:?}", header.columns) };
-        assert_eq!((shown.text.as_deref(), shown.csv.as_deref()), (Some("@"), Some("Time")));
-        assert_eq!((shown.xml.as_deref(), shown.when), (Some("Time"), Some("lines")));
+        assert_eq!(
+            (&by.kind, by.default),
+            (&Parameter::Choice(vec!["function", "file"]), None)
+        );
+        let [shown] = header.columns.as_slice() else {
+            panic!("{:?}", header.columns)
+        };
+        assert_eq!(
+            (shown.text.as_deref(), shown.csv.as_deref()),
+            (Some("@"), Some("Time"))
+        );
+        assert_eq!(
+            (shown.xml.as_deref(), shown.when),
+            (Some("Time"), Some("lines"))
+        );
         assert!(shown.json && shown.optional);
         assert_eq!(shown.meaning, "the cost");
     }
@@ -358,8 +412,14 @@ mod tests {
     #[test]
     fn a_line_that_is_not_understood_is_named() {
         let table = [
-            ("-- About.\n-- :first NUMBER  rows\nSELECT 1;", "first NUMBER"),
-            ("-- About.\n--> shown COST bold  the cost\nSELECT 1;", "bold"),
+            (
+                "-- About.\n-- :first NUMBER  rows\nSELECT 1;",
+                "first NUMBER",
+            ),
+            (
+                "-- About.\n--> shown COST bold  the cost\nSELECT 1;",
+                "bold",
+            ),
             ("-- About.\nSELECT 1;", "columns"),
         ];
         for (sql, named) in table {

@@ -1,5 +1,5 @@
-//! Reports: one SELECT each, with a header that says what it is, what it may be asked with and what its columns mean.
-//! Flags, help and documents are made from the header.
+//! Reports: one SELECT each, with a header that says what it is, what it may be asked with and what
+//! its columns mean. Flags, help and documents are made from the header.
 
 pub mod header;
 pub mod path;
@@ -43,10 +43,19 @@ struct Climb {
 pub const REPORTS: &[Report] = &[
     report("summary", include_str!("../../queries/reports/summary.sql")),
     report("calls", include_str!("../../queries/reports/calls.sql")),
-    report("call_lines", include_str!("../../queries/reports/call_lines.sql")),
+    report(
+        "call_lines",
+        include_str!("../../queries/reports/call_lines.sql"),
+    ),
     report("callees", include_str!("../../queries/reports/callees.sql")),
-    report("exclusive", include_str!("../../queries/reports/exclusive.sql")),
-    report("cumulative", include_str!("../../queries/reports/cumulative.sql")),
+    report(
+        "exclusive",
+        include_str!("../../queries/reports/exclusive.sql"),
+    ),
+    report(
+        "cumulative",
+        include_str!("../../queries/reports/cumulative.sql"),
+    ),
     report("lines", include_str!("../../queries/reports/lines.sql")),
     Report {
         pruned: Some(include_str!("../../queries/pruned/tree.sql")),
@@ -58,7 +67,10 @@ pub const REPORTS: &[Report] = &[
             next: include_str!("../../queries/climbs/bottom_up_next.sql"),
         }),
         pruned: Some(include_str!("../../queries/pruned/bottom_up.sql")),
-        ..report("bottom_up", include_str!("../../queries/reports/bottom_up.sql"))
+        ..report(
+            "bottom_up",
+            include_str!("../../queries/reports/bottom_up.sql"),
+        )
     },
     Report {
         climb: Some(Climb {
@@ -72,7 +84,12 @@ pub const REPORTS: &[Report] = &[
 ];
 
 const fn report(name: &'static str, sql: &'static str) -> Report {
-    Report { name, sql, climb: None, pruned: None }
+    Report {
+        name,
+        sql,
+        climb: None,
+        pruned: None,
+    }
 }
 
 /// Finds a report by its name.
@@ -94,8 +111,15 @@ impl Report {
     /// Every text that belongs to it: its SELECT first.
     #[must_use]
     pub fn statements(&self) -> Vec<&'static str> {
-        let climb = self.climb.iter().flat_map(|climb| [climb.first, climb.next]);
-        [self.sql].into_iter().chain(climb).chain(self.pruned).collect()
+        let climb = self
+            .climb
+            .iter()
+            .flat_map(|climb| [climb.first, climb.next]);
+        [self.sql]
+            .into_iter()
+            .chain(climb)
+            .chain(self.pruned)
+            .collect()
     }
 
     /// Climbs as high as the report looks.
@@ -105,7 +129,11 @@ impl Report {
         };
         script.run(first, bound)?;
         for level in 0_i64.. {
-            let with_level: Vec<Bound<'_>> = bound.iter().copied().chain([("level", &level as &dyn ToSql)]).collect();
+            let with_level: Vec<Bound<'_>> = bound
+                .iter()
+                .copied()
+                .chain([("level", &level as &dyn ToSql)])
+                .collect();
             if script.run(next, &with_level)? == 0 {
                 break;
             }
@@ -176,7 +204,10 @@ pub enum Argument {
 
 impl Request {
     fn argument(&self, name: &str) -> Option<&Argument> {
-        self.arguments.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        self.arguments
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value)
     }
 
     /// The text given for a parameter.
@@ -191,28 +222,54 @@ impl Request {
     fn number_of(&self, header: &Header<'_>, name: &str) -> Option<u64> {
         match self.argument(name) {
             Some(Argument::Count(count)) => Some(*count),
-            _ => header.parameters.iter().find(|parameter| parameter.name == name)?.default?.parse().ok(),
+            _ => header
+                .parameters
+                .iter()
+                .find(|parameter| parameter.name == name)?
+                .default?
+                .parse()
+                .ok(),
         }
     }
 
-    /// The labels that samples must have, as far as the report looks at them: keys, and values unless any will do.
+    /// The labels that samples must have, as far as the report looks at them: keys, and values
+    /// unless any will do.
     fn tags(&self, header: &Header<'_>) -> impl Iterator<Item = (&str, Option<&str>)> {
-        let parameter = header.parameters.iter().find(|parameter| parameter.kind == Parameter::Tag);
+        let parameter = header
+            .parameters
+            .iter()
+            .find(|parameter| parameter.kind == Parameter::Tag);
         let name = parameter.map(|parameter| parameter.name.to_owned());
-        let given = name.into_iter().flat_map(|name| self.arguments.iter().filter(move |(known, _)| *known == name));
+        let given = name.into_iter().flat_map(|name| {
+            self.arguments
+                .iter()
+                .filter(move |(known, _)| *known == name)
+        });
         given.filter_map(|(_, value)| {
-            let Argument::Text(text) = value else { return None };
-            Some(text.split_once('=').map_or((text.as_str(), None), |(key, value)| (key, Some(value))))
+            let Argument::Text(text) = value else {
+                return None;
+            };
+            Some(
+                text.split_once('=')
+                    .map_or((text.as_str(), None), |(key, value)| (key, Some(value))),
+            )
         })
     }
 
     /// The text given for the parameter of a kind, if the report has one.
     fn text(&self, header: &Header<'_>, kind: &Parameter<'_>) -> Result<Option<&str>, ReportError> {
-        let Some(parameter) = header.parameters.iter().find(|parameter| parameter.kind == *kind) else {
+        let Some(parameter) = header
+            .parameters
+            .iter()
+            .find(|parameter| parameter.kind == *kind)
+        else {
             return Ok(None);
         };
         match self.text_of(parameter.name) {
-            None if !parameter.optional => Err(ReportError::Usage(format!("the report needs --{}", parameter.name))),
+            None if !parameter.optional => Err(ReportError::Usage(format!(
+                "the report needs --{}",
+                parameter.name
+            ))),
             text => Ok(text),
         }
     }
@@ -224,10 +281,15 @@ impl Request {
             Parameter::Groups(words) => self.text_of(parameter.name).map(|text| (words, text)),
             _ => None,
         });
-        let Some((words, text)) = by.into_iter().next() else { return Ok(Groups::Functions) };
+        let Some((words, text)) = by.into_iter().next() else {
+            return Ok(Groups::Functions);
+        };
         let key = text.strip_prefix(TAG_KEY.trim_end_matches("KEY"));
         if !words.contains(&if key.is_some() { TAG_KEY } else { text }) {
-            return Err(ReportError::Usage(format!("--by: expected {}, found {text}", words.join(", "))));
+            return Err(ReportError::Usage(format!(
+                "--by: expected {}, found {text}",
+                words.join(", ")
+            )));
         }
         Ok(match (text, key) {
             (_, Some(key)) => Groups::Tag(key),
@@ -282,11 +344,14 @@ pub struct Subject {
     pub selected: Option<f64>,
     /// What has been subtracted from the times, in ns per tick; `None` if unknown.
     pub bias: Option<f64>,
-    /// Own costs are what the callees leave of the nodes shown, not what the file gives for each function.
+    /// Own costs are what the callees leave of the nodes shown, not what the file gives for each
+    /// function.
     pub exclusive_left: bool,
-    /// What the callers add up to, where they do not add up to what is selected; only of reports about them.
+    /// What the callers add up to, where they do not add up to what is selected; only of reports
+    /// about them.
     pub callers: Option<Callers>,
-    /// What is not shown because it lies too deep or costs too little; `None` if nothing was to be left out.
+    /// What is not shown because it lies too deep or costs too little; `None` if nothing was to be
+    /// left out.
     pub pruned: Option<Pruned>,
 }
 
@@ -332,7 +397,8 @@ enum Author {
     User,
 }
 
-/// Rows that are wanted more than once are kept, unless they are many: then the question is asked again.
+/// Rows that are wanted more than once are kept, unless they are many: then the question is asked
+/// again.
 enum Rows<'d> {
     Kept(Vec<Vec<Value>>),
     Asked(Statement<'d>),
@@ -343,7 +409,10 @@ impl Answer<'_> {
     ///
     /// # Errors
     /// The function's own, or the database's.
-    pub fn each<E: From<StoreError>>(&mut self, mut row: impl FnMut(&[Value]) -> Result<(), E>) -> Result<(), E> {
+    pub fn each<E: From<StoreError>>(
+        &mut self,
+        mut row: impl FnMut(&[Value]) -> Result<(), E>,
+    ) -> Result<(), E> {
         match &mut self.rows {
             Rows::Kept(rows) => rows.iter().try_for_each(|values| row(values)),
             Rows::Asked(statement) => {
@@ -354,7 +423,10 @@ impl Answer<'_> {
                 while let Some(found) = rows.next().map_err(failed)? {
                     values.clear();
                     for column in 0..width {
-                        let kind = self.columns.get(column).map_or(Kind::Any, |column| column.kind);
+                        let kind = self
+                            .columns
+                            .get(column)
+                            .map_or(Kind::Any, |column| column.kind);
                         values.push(value(found, column, kind, self.author).map_err(failed)?);
                     }
                     row(&values)?;
@@ -393,7 +465,11 @@ impl Answer<'_> {
             }
         }
         // A table without rows has all its columns: it can be read back.
-        Ok(if any { filled } else { vec![true; filled.len()] })
+        Ok(if any {
+            filled
+        } else {
+            vec![true; filled.len()]
+        })
     }
 
     /// How many rows are lines without source, and how many are lines at all.
@@ -401,7 +477,11 @@ impl Answer<'_> {
     /// # Errors
     /// The database's.
     pub fn lines_without_code(&mut self) -> Result<(u64, u64), StoreError> {
-        let place = |names: &[&str]| self.columns.iter().position(|column| names.contains(&column.name.as_ref()));
+        let place = |names: &[&str]| {
+            self.columns
+                .iter()
+                .position(|column| names.contains(&column.name.as_ref()))
+        };
         let (Some(line), Some(code)) = (place(&["line", "caller_line"]), place(&["code"])) else {
             return Ok((0, 0));
         };
@@ -418,7 +498,10 @@ impl Answer<'_> {
 }
 
 fn failure(database: &Database, source: rusqlite::Error) -> StoreError {
-    StoreError::Sqlite { path: database.path().to_owned(), source }
+    StoreError::Sqlite {
+        path: database.path().to_owned(),
+        source,
+    }
 }
 
 fn value(row: &Row<'_>, column: usize, kind: Kind, author: Author) -> rusqlite::Result<Value> {
@@ -432,7 +515,9 @@ fn value(row: &Row<'_>, column: usize, kind: Kind, author: Author) -> rusqlite::
         (ValueRef::Text(_) | ValueRef::Blob(_), Author::Us) => match kind {
             Kind::Name | Kind::Node | Kind::Text | Kind::Any => Value::Text(row.get(column)?),
             // Text in the place of a number is an error.
-            Kind::Line | Kind::Count | Kind::Cost | Kind::Raw | Kind::Percent => Value::Real(row.get(column)?),
+            Kind::Line | Kind::Count | Kind::Cost | Kind::Raw | Kind::Percent => {
+                Value::Real(row.get(column)?)
+            }
         },
     })
 }
@@ -440,7 +525,8 @@ fn value(row: &Row<'_>, column: usize, kind: Kind, author: Author) -> rusqlite::
 /// Asks a report of a run.
 ///
 /// # Errors
-/// When the run does not know enough for the report, when a name is unknown, or when the database fails.
+/// When the run does not know enough for the report, when a name is unknown, or when the database
+/// fails.
 pub fn ask<'d>(
     database: &'d Database,
     report: &'static Report,
@@ -455,7 +541,10 @@ pub fn ask<'d>(
     let script = Script::new(database);
     let sums = scope::set_up(&script, &header, run, (&metric, &metrics), request)?;
     let values = values(&header, request);
-    let bound: Vec<Bound<'_>> = values.iter().map(|(name, value)| (*name, value.as_ref())).collect();
+    let bound: Vec<Bound<'_>> = values
+        .iter()
+        .map(|(name, value)| (*name, value.as_ref()))
+        .collect();
     let depth = request.number_of(&header, "depth");
     report.climb(&script, &bound)?;
     let pruned = match report.pruned {
@@ -465,15 +554,38 @@ pub fn ask<'d>(
         _ => None,
     };
     let statement = script.prepare(report.sql, &bound)?;
-    let metric = MetricInfo { total: sums.total, ..metric };
-    let Sums { selected, bias, remarks, .. } = sums;
-    let shows_own_cost = header.columns.iter().any(|column| column.name == "exclusive");
+    let metric = MetricInfo {
+        total: sums.total,
+        ..metric
+    };
+    let Sums {
+        selected,
+        bias,
+        remarks,
+        ..
+    } = sums;
+    let shows_own_cost = header
+        .columns
+        .iter()
+        .any(|column| column.name == "exclusive");
     let exclusive_left = sums.exclusive_left && shows_own_cost;
-    let callers = sums.callers.filter(|_| header.columns.iter().any(|column| column.name == "caller"));
+    let callers = sums
+        .callers
+        .filter(|_| header.columns.iter().any(|column| column.name == "caller"));
     let run = run.clone();
     let timer_readings = metrics.iter().any(|metric| metric.timer_readings);
     let report = report.name;
-    let subject = Subject { report, run, metric, timer_readings, selected, bias, exclusive_left, callers, pruned };
+    let subject = Subject {
+        report,
+        run,
+        metric,
+        timer_readings,
+        selected,
+        bias,
+        exclusive_left,
+        callers,
+        pruned,
+    };
     let mut answer = Answer {
         subject: Some(subject),
         columns: header.columns,
@@ -495,15 +607,25 @@ fn values<'h>(header: &Header<'h>, request: &Request) -> Vec<(&'h str, Box<dyn T
         let default = parameter.default.map(str::to_owned);
         match (&parameter.kind, request.argument(parameter.name)) {
             (Parameter::Flag, flag) => Box::new(flag.is_some()),
-            (_, Some(Argument::Count(count))) => Box::new(i64::try_from(*count).unwrap_or(i64::MAX)),
+            (_, Some(Argument::Count(count))) => {
+                Box::new(i64::try_from(*count).unwrap_or(i64::MAX))
+            }
             (_, Some(Argument::Number(number))) => Box::new(*number),
             (_, Some(Argument::Text(text))) => Box::new(text.clone()),
-            (Parameter::Count, _) => Box::new(default.and_then(|number| number.parse::<i64>().ok())),
-            (Parameter::Percentage, _) => Box::new(default.and_then(|number| number.parse::<f64>().ok())),
+            (Parameter::Count, _) => {
+                Box::new(default.and_then(|number| number.parse::<i64>().ok()))
+            }
+            (Parameter::Percentage, _) => {
+                Box::new(default.and_then(|number| number.parse::<f64>().ok()))
+            }
             _ => Box::new(default),
         }
     };
-    header.parameters.iter().map(|parameter| (parameter.name, value(parameter))).collect()
+    header
+        .parameters
+        .iter()
+        .map(|parameter| (parameter.name, value(parameter)))
+        .collect()
 }
 
 /// What a report leaves out.
@@ -511,7 +633,11 @@ fn pruned(database: &Database, statement: &mut Statement<'_>) -> Result<Pruned, 
     let mut read = || -> rusqlite::Result<Pruned> {
         let mut rows = statement.raw_query();
         let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        Ok(Pruned { rows: row.get(0)?, cost: row.get(1)?, percent: row.get(2)? })
+        Ok(Pruned {
+            rows: row.get(0)?,
+            cost: row.get(1)?,
+            percent: row.get(2)?,
+        })
     };
     read().map_err(|source| failure(database, source))
 }
@@ -522,7 +648,13 @@ impl Answer<'_> {
         let mut kept = Vec::new();
         let mut bytes = 0;
         let read = self.each(|row| {
-            let texts = row.iter().map(|value| if let Value::Text(text) = value { text.len() } else { 0 });
+            let texts = row.iter().map(|value| {
+                if let Value::Text(text) = value {
+                    text.len()
+                } else {
+                    0
+                }
+            });
             bytes += texts.sum::<usize>();
             if bytes > MOST_KEPT {
                 return Err(Unkept::Long);
@@ -558,10 +690,13 @@ impl From<StoreError> for Unkept {
 fn variant(report: &'static Report, request: &Request) -> &'static Report {
     let header = report.header();
     let asked = header.parameters.iter().find(|parameter| {
-        matches!(parameter.kind, Parameter::Variant(_)) && request.argument(parameter.name).is_some()
+        matches!(parameter.kind, Parameter::Variant(_))
+            && request.argument(parameter.name).is_some()
     });
     match asked.map(|parameter| parameter.kind.clone()) {
-        Some(Parameter::Variant(name)) => by_name(name).expect("a test reads the variants of all reports"),
+        Some(Parameter::Variant(name)) => {
+            by_name(name).expect("a test reads the variants of all reports")
+        }
         _ => report,
     }
 }
@@ -573,13 +708,22 @@ pub(crate) fn choose_metric(
     name: Option<&str>,
 ) -> Result<MetricInfo, ReportError> {
     let Some(wanted) = name.or(run.default_metric.as_deref()) else {
-        return Err(ReportError::NothingSelected(format!("run {} measured nothing", run.run_id)));
+        return Err(ReportError::NothingSelected(format!(
+            "run {} measured nothing",
+            run.run_id
+        )));
     };
-    let found = metrics.iter().find(|metric| metric.name == *wanted).cloned();
+    let found = metrics
+        .iter()
+        .find(|metric| metric.name == *wanted)
+        .cloned();
     found.ok_or_else(|| {
         let names: Vec<_> = metrics.iter().map(|metric| metric.name.as_str()).collect();
         let known = names.join(", ");
-        ReportError::NothingSelected(format!("run {} has no metric `{wanted}`; it has {known}", run.run_id))
+        ReportError::NothingSelected(format!(
+            "run {} has no metric `{wanted}`; it has {known}",
+            run.run_id
+        ))
     })
 }
 
@@ -605,7 +749,11 @@ impl Needs {
         };
         Err(ReportError::NothingSelected(format!(
             "report {report} needs {}; run {} knows {known}: try {instead}summary, lines or data",
-            if self == Self::Edges { "callers" } else { "the tree of calls" },
+            if self == Self::Edges {
+                "callers"
+            } else {
+                "the tree of calls"
+            },
             run.run_id
         )))
     }
@@ -616,7 +764,10 @@ impl Needs {
 /// # Errors
 /// The database's.
 pub fn list<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, ReportError> {
-    Ok(Answer { author: Author::Us, ..query(database, sql)? })
+    Ok(Answer {
+        author: Author::Us,
+        ..query(database, sql)?
+    })
 }
 
 /// Runs a statement of the user's own, read-only.
@@ -625,18 +776,27 @@ pub fn list<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, ReportE
 /// When it is no single statement, would change something, or fails.
 pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, ReportError> {
     let failed = |source: rusqlite::Error| match source {
-        rusqlite::Error::MultipleStatement => ReportError::Usage("one statement at a time".to_owned()),
+        rusqlite::Error::MultipleStatement => {
+            ReportError::Usage("one statement at a time".to_owned())
+        }
         rusqlite::Error::SqlInputError { msg, .. } => ReportError::Usage(msg),
-        rusqlite::Error::SqliteFailure(error, Some(message)) if error.code == rusqlite::ErrorCode::Unknown => {
+        rusqlite::Error::SqliteFailure(error, Some(message))
+            if error.code == rusqlite::ErrorCode::Unknown =>
+        {
             ReportError::Usage(message)
         }
         source => ReportError::Store(failure(database, source)),
     };
     let statement = database.connection().prepare(sql).map_err(failed)?;
     if !statement.readonly() || statement.column_count() == 0 {
-        return Err(ReportError::Usage("only statements that read: SELECT, WITH, VALUES, EXPLAIN".to_owned()));
+        return Err(ReportError::Usage(
+            "only statements that read: SELECT, WITH, VALUES, EXPLAIN".to_owned(),
+        ));
     }
-    let columns = statement.column_names().map(|name| Column::plain(name.to_owned(), Kind::Any)).collect();
+    let columns = statement
+        .column_names()
+        .map(|name| Column::plain(name.to_owned(), Kind::Any))
+        .collect();
     Ok(Answer {
         subject: None,
         columns,

@@ -1,8 +1,9 @@
 //! The grammar of drill-down paths: `A,B` is B somewhere within A, `A>B` is B called by A directly.
 //!
-//! Names come from strangers' programs and hold everything, operators included (`map<a, b>`, `|>|`, `*FOO*`). So the names
-//! that the run knows are tried first: where a known name fits, the longest one is meant. Quotes force a name, and without
-//! quotes `*` and `?` in a name that nobody knows fit any text and any character.
+//! Names come from strangers' programs and hold everything, operators included (`map<a, b>`, `|>|`,
+//! `*FOO*`). So the names that the run knows are tried first: where a known name fits, the longest
+//! one is meant. Quotes force a name, and without quotes `*` and `?` in a name that nobody knows
+//! fit any text and any character.
 
 use nom::branch::alt;
 use nom::bytes::complete::{is_not, take_while};
@@ -46,8 +47,8 @@ pub struct Path {
     pub rest: Vec<(Operator, Name)>,
 }
 
-/// Reads a path; `known` says whether the run has a function of that name. With regular expressions, a name is what stands
-/// between two operators or in quotes.
+/// Reads a path; `known` says whether the run has a function of that name. With regular
+/// expressions, a name is what stands between two operators or in quotes.
 ///
 /// # Errors
 /// When the text is no path.
@@ -56,36 +57,62 @@ pub fn parse(text: &str, syntax: NameSyntax, known: &dyn Fn(&str) -> bool) -> Re
         NameSyntax::Glob => name(input, known),
         NameSyntax::Regex => alt((delimited(blanks, quoted, blanks), regex)).parse(input),
     };
-    // Behind an operator there must be a name: without `cut` the operator would be left over, and blamed.
+    // Behind an operator there must be a name: without `cut` the operator would be left over, and
+    // blamed.
     let step = (operator, cut(name));
     let path = map((name, many0(step)), |(first, rest)| Path { first, rest });
     match all_consuming(path).parse(text) {
         Ok((_, path)) => Ok(path),
         Err(nom::Err::Error(error) | nom::Err::Failure(error)) => {
             let at = text.chars().count() - error.input.chars().count();
-            let found = if error.input.is_empty() { "the end".to_owned() } else { format!("\"{}\"", error.input) };
-            Err(format!("path \"{text}\": expected a name at character {}, found {found}", at + 1))
+            let found = if error.input.is_empty() {
+                "the end".to_owned()
+            } else {
+                format!("\"{}\"", error.input)
+            };
+            Err(format!(
+                "path \"{text}\": expected a name at character {}, found {found}",
+                at + 1
+            ))
         }
         Err(nom::Err::Incomplete(_)) => Err(format!("path \"{text}\": expected a name")),
     }
 }
 
 fn operator(input: &str) -> IResult<&str, Operator> {
-    alt((value(Operator::Within, char(',')), value(Operator::Direct, char('>')))).parse(input)
+    alt((
+        value(Operator::Within, char(',')),
+        value(Operator::Direct, char('>')),
+    ))
+    .parse(input)
 }
 
 fn name<'a>(input: &'a str, known: &dyn Fn(&str) -> bool) -> IResult<&'a str, Name> {
-    alt((|input| known_name(input, known), delimited(blanks, quoted, blanks), bare)).parse(input)
+    alt((
+        |input| known_name(input, known),
+        delimited(blanks, quoted, blanks),
+        bare,
+    ))
+    .parse(input)
 }
 
 /// The longest name that the run knows, up to an operator or the end.
 fn known_name<'a>(input: &'a str, known: &dyn Fn(&str) -> bool) -> IResult<&'a str, Name> {
-    let ends = input.match_indices([',', '>']).map(|(at, _)| at).chain([input.len()]);
-    let fitting = ends.filter(|&end| known(input[..end].trim()) || known(&input[..end])).last();
+    let ends = input
+        .match_indices([',', '>'])
+        .map(|(at, _)| at)
+        .chain([input.len()]);
+    let fitting = ends
+        .filter(|&end| known(input[..end].trim()) || known(&input[..end]))
+        .last();
     let Some(end) = fitting else {
         return Err(nom::Err::Error(Error::new(input, ErrorKind::Tag)));
     };
-    let found = if known(&input[..end]) { &input[..end] } else { input[..end].trim() };
+    let found = if known(&input[..end]) {
+        &input[..end]
+    } else {
+        input[..end].trim()
+    };
     Ok((&input[end..], Name::Exact(found.to_owned())))
 }
 
@@ -100,7 +127,10 @@ fn quoted(input: &str) -> IResult<&str, Name> {
 
 /// A regular expression up to the next operator.
 fn regex(input: &str) -> IResult<&str, Name> {
-    map(is_not(",>"), |text: &str| Name::Regex(text.trim().to_owned())).parse(input)
+    map(is_not(",>"), |text: &str| {
+        Name::Regex(text.trim().to_owned())
+    })
+    .parse(input)
 }
 
 /// A name up to the next operator.
@@ -110,7 +140,11 @@ fn bare(input: &str) -> IResult<&str, Name> {
     if text.is_empty() {
         return Err(nom::Err::Error(Error::new(input, ErrorKind::Tag)));
     }
-    let name = if text.contains(['*', '?']) { Name::Pattern(text.to_owned()) } else { Name::Exact(text.to_owned()) };
+    let name = if text.contains(['*', '?']) {
+        Name::Pattern(text.to_owned())
+    } else {
+        Name::Exact(text.to_owned())
+    };
     Ok((rest, name))
 }
 
@@ -122,7 +156,18 @@ fn blanks(input: &str) -> IResult<&str, &str> {
 mod tests {
     use super::*;
 
-    const KNOWN: &[&str] = &["A", "B", "map<a, b>", "|>|", "*FOO*", ">=", "a->b", "\"idle\"", "x,y", " z"];
+    const KNOWN: &[&str] = &[
+        "A",
+        "B",
+        "map<a, b>",
+        "|>|",
+        "*FOO*",
+        ">=",
+        "a->b",
+        "\"idle\"",
+        "x,y",
+        " z",
+    ];
 
     fn show(path: &Path) -> String {
         let name = |name: &Name| match name {
@@ -130,7 +175,11 @@ mod tests {
             Name::Pattern(name) | Name::Thread(name) | Name::Regex(name) => format!("/{name}/"),
         };
         let rest = path.rest.iter().map(|(operator, step)| {
-            let operator = if *operator == Operator::Within { "," } else { ">" };
+            let operator = if *operator == Operator::Within {
+                ","
+            } else {
+                ">"
+            };
             format!("{operator}{}", name(step))
         });
         std::iter::once(name(&path.first)).chain(rest).collect()
@@ -167,17 +216,23 @@ mod tests {
             ("'A", "['A]"),
         ];
         for (text, expected) in table {
-            let path =
-                parse(text, NameSyntax::Glob, &|name| KNOWN.contains(&name)).unwrap_or_else(|error| panic!("{error}"));
+            let path = parse(text, NameSyntax::Glob, &|name| KNOWN.contains(&name))
+                .unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(show(&path), expected, "{text}");
         }
     }
 
     #[test]
     fn regular_expressions_stand_between_operators() {
-        let table = [("^A.*", "/^A.*/"), ("A|B , C", "/A|B/,/C/"), ("'A,B'>C", "[A,B]>/C/"), ("a\\x2cb", "/a\\x2cb/")];
+        let table = [
+            ("^A.*", "/^A.*/"),
+            ("A|B , C", "/A|B/,/C/"),
+            ("'A,B'>C", "[A,B]>/C/"),
+            ("a\\x2cb", "/a\\x2cb/"),
+        ];
         for (text, expected) in table {
-            let path = parse(text, NameSyntax::Regex, &|_| true).unwrap_or_else(|error| panic!("{error}"));
+            let path =
+                parse(text, NameSyntax::Regex, &|_| true).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(show(&path), expected, "{text}");
         }
     }
@@ -186,8 +241,12 @@ mod tests {
     fn what_is_no_path_is_refused_with_its_place() {
         let table = [("", 1), ("A,", 3), (",A", 1), ("A,,B", 3), ("A>>B", 3)];
         for (text, at) in table {
-            let error = parse(text, NameSyntax::Glob, &|name| name == "A" || name == "B").expect_err(text);
-            assert!(error.contains(&format!("character {at}")), "{text}: {error}");
+            let error =
+                parse(text, NameSyntax::Glob, &|name| name == "A" || name == "B").expect_err(text);
+            assert!(
+                error.contains(&format!("character {at}")),
+                "{text}: {error}"
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
-//! What a report looks at. Temporary views with fixed names stand between the tables of a run and the SELECT of a report:
-//! one layer gives costs in the metric and with the timer bias that are asked for, or what filters leave of them, the next
-//! one what is selected. So a report is written once, whatever is asked.
+//! What a report looks at. Temporary views with fixed names stand between the tables of a run and
+//! the SELECT of a report: one layer gives costs in the metric and with the timer bias that are
+//! asked for, or what filters leave of them, the next one what is selected. So a report is written
+//! once, whatever is asked.
 
 use rusqlite::named_params;
 
@@ -81,7 +82,8 @@ pub(super) struct Sums {
     pub(super) selected: Option<f64>,
     /// What has been subtracted from the times, in ns per tick; `None` if unknown.
     pub(super) bias: Option<f64>,
-    /// Own costs are what callees leave of nodes, where the file gives other ones for each function.
+    /// Own costs are what callees leave of nodes, where the file gives other ones for each
+    /// function.
     pub(super) exclusive_left: bool,
     /// What the callers add up to, where they do not add up to what is selected.
     pub(super) callers: Option<Callers>,
@@ -101,7 +103,14 @@ pub(super) fn set_up(
     script.batch(TABLES)?;
     script.batch(CLEAR)?;
     let shift = shift(header, run, (metric, metrics), request)?;
-    script.run(QUESTION, &[("run", &run.run_id), ("metric", &metric.metric_id), ("shift", &shift)])?;
+    script.run(
+        QUESTION,
+        &[
+            ("run", &run.run_id),
+            ("metric", &metric.metric_id),
+            ("shift", &shift),
+        ],
+    )?;
     let total = number(script, "SELECT total FROM temp.asked")?;
     let stored_in_nodes = run.default_metric.as_ref() == Some(&metric.name);
     let (totals, nodes) = match (shift != 0.0, stored_in_nodes) {
@@ -148,7 +157,9 @@ pub(super) fn set_up(
     };
     match by {
         Groups::Functions => {}
-        Groups::Containers(_) | Groups::Tag(_) => share(script, &names, by, selected.unwrap_or(total))?,
+        Groups::Containers(_) | Groups::Tag(_) => {
+            share(script, &names, by, selected.unwrap_or(total))?;
+        }
         Groups::Modules | Groups::Files if is_tree => {
             script.batch(FORGET_FIGURES)?;
             script.batch(GROUP_NODES)?;
@@ -160,7 +171,11 @@ pub(super) fn set_up(
     }
     if is_tree && target != Target::Functions {
         let path = request.text(header, &Parameter::Path)?;
-        script.batch(if header.about_function && path.is_some() { STARTS_AT_SELECTION } else { STARTS_EVERYWHERE })?;
+        script.batch(if header.about_function && path.is_some() {
+            STARTS_AT_SELECTION
+        } else {
+            STARTS_EVERYWHERE
+        })?;
     }
     if request.base == Base::Selection && selected.is_some() {
         script.batch(PERCENT_OF_SELECTION)?;
@@ -180,15 +195,24 @@ pub(super) fn set_up(
         Target::Functions if !is_tree => callers(script, selected)?,
         _ => None,
     };
-    Ok(Sums { total, selected, bias, exclusive_left, callers, remarks })
+    Ok(Sums {
+        total,
+        selected,
+        bias,
+        exclusive_left,
+        callers,
+        remarks,
+    })
 }
 
-/// Whether what the callers of a function paid is what it cost. A function that nobody called has none.
+/// Whether what the callers of a function paid is what it cost. A function that nobody called has
+/// none.
 fn callers(script: &Script<'_>, selected: Option<f64>) -> Result<Option<Callers>, ReportError> {
     if number(script, "SELECT COUNT(*) FROM temp.arrivals")? == 0.0 {
         return Ok(None);
     }
-    let sum = "SELECT CASE COUNT(*) WHEN COUNT(cumulative) THEN SUM(cumulative) END FROM temp.arrivals";
+    let sum =
+        "SELECT CASE COUNT(*) WHEN COUNT(cumulative) THEN SUM(cumulative) END FROM temp.arrivals";
     Ok(match (known(script, sum)?, selected) {
         (Some(sum), Some(cost)) if (sum - cost).abs() <= 1e-9 * cost.abs() => None,
         (sum, _) => Some(Callers { sum }),
@@ -198,7 +222,9 @@ fn callers(script: &Script<'_>, selected: Option<f64>) -> Result<Option<Callers>
 /// Puts nodes and what is below them in view.
 fn subtrees(script: &Script<'_>, statement: &str, step: i64) -> Result<(), ReportError> {
     if script.run(statement, &[("step", &step)])? == 0 {
-        return Err(ReportError::NothingSelected("the filters leave nothing of what is selected".to_owned()));
+        return Err(ReportError::NothingSelected(
+            "the filters leave nothing of what is selected".to_owned(),
+        ));
     }
     for views in [NODES, PATHS, PLACES, DEPARTURES] {
         script.batch(views)?;
@@ -206,8 +232,8 @@ fn subtrees(script: &Script<'_>, statement: &str, step: i64) -> Result<(), Repor
     Ok(())
 }
 
-/// Leaves of the tree what the filters want; says whether there are any. A filter that finds nothing to leave out is none,
-/// and is remarked.
+/// Leaves of the tree what the filters want; says whether there are any. A filter that finds
+/// nothing to leave out is none, and is remarked.
 fn filter(
     script: &Script<'_>,
     names: &Names<'_, '_>,
@@ -217,7 +243,10 @@ fn filter(
 ) -> Result<bool, ReportError> {
     let mut given = Vec::new();
     for filter in FILTERS {
-        if header.parameters.iter().any(|parameter| parameter.name == filter)
+        if header
+            .parameters
+            .iter()
+            .any(|parameter| parameter.name == filter)
             && let Some(text) = request.text_of(filter)
         {
             let functions = names.fitting(text, filter)?;
@@ -225,9 +254,13 @@ fn filter(
             if !functions.is_empty() {
                 given.push((filter, selection::listed(&functions)));
             } else if filter == FOCUS {
-                return Err(ReportError::NothingSelected(format!("--{filter}: no function of run {run} fits {text}")));
+                return Err(ReportError::NothingSelected(format!(
+                    "--{filter}: no function of run {run} fits {text}"
+                )));
             } else {
-                remarks.push(format!("--{filter}: no function of run {run} fits {text}: nothing is left out"));
+                remarks.push(format!(
+                    "--{filter}: no function of run {run} fits {text}: nothing is left out"
+                ));
             }
         }
     }
@@ -243,7 +276,14 @@ fn filter(
     for (filter, functions) in &given {
         script.run(MATCH, &[("filter", filter), ("functions", functions)])?;
     }
-    script.run(KEEP, &[("run", &names.run().run_id), ("focused", &is_given(FOCUS)), ("tagged", &is_tagged)])?;
+    script.run(
+        KEEP,
+        &[
+            ("run", &names.run().run_id),
+            ("focused", &is_given(FOCUS)),
+            ("tagged", &is_tagged),
+        ],
+    )?;
     script.batch(ADD_UP)?;
     script.batch(DROP_EMPTY)?;
     if is_given("hide") {
@@ -265,10 +305,18 @@ fn tag<'r>(
     tags: impl Iterator<Item = (&'r str, Option<&'r str>)>,
 ) -> Result<(), ReportError> {
     for (at, (key, value)) in tags.enumerate() {
-        let bound: [Bound<'_>; 3] = [("run", &names.run().run_id), ("key", &key), ("value", &value)];
+        let bound: [Bound<'_>; 3] = [
+            ("run", &names.run().run_id),
+            ("key", &key),
+            ("value", &value),
+        ];
         script.run(if at == 0 { TAG_FIRST } else { TAG_NEXT }, &bound)?;
         if number(script, "SELECT COUNT(*) FROM temp.tag_sets")? == 0.0 {
-            return Err(ReportError::NothingSelected(names.unknown_tag(key, value, at > 0)?));
+            return Err(ReportError::NothingSelected(names.unknown_tag(
+                key,
+                value,
+                at > 0,
+            )?));
         }
     }
     script.batch(TAG_COSTS)?;
@@ -301,7 +349,12 @@ fn check_labels(
 }
 
 /// Counts by thread, process or label what is selected.
-fn share(script: &Script<'_>, names: &Names<'_, '_>, by: Groups<'_>, selected: f64) -> Result<(), ReportError> {
+fn share(
+    script: &Script<'_>,
+    names: &Names<'_, '_>,
+    by: Groups<'_>,
+    selected: f64,
+) -> Result<(), ReportError> {
     let run = names.run().run_id;
     let (kind, name, shared) = match by {
         Groups::Functions | Groups::Modules | Groups::Files => return Ok(()),
@@ -313,24 +366,50 @@ fn share(script: &Script<'_>, names: &Names<'_, '_>, by: Groups<'_>, selected: f
                     kind.name()
                 )));
             }
-            (kind.name(), kind.name(), number(script, "SELECT SUM(cost) FROM temp.shares")?)
+            (
+                kind.name(),
+                kind.name(),
+                number(script, "SELECT SUM(cost) FROM temp.shares")?,
+            )
         }
         Groups::Tag(key) => {
             if script.run(SHARES_OF_LABELS, &[("key", &key)])? == 0 {
-                return Err(ReportError::NothingSelected(names.unknown_tag(key, None, true)?));
+                return Err(ReportError::NothingSelected(
+                    names.unknown_tag(key, None, true)?,
+                ));
             }
             let connection = script.database().connection();
-            let shared = connection.query_row(SHARED_BY_LABELS, named_params! {":key": key}, |row| row.get(0));
-            ("tag", key, shared.map_err(|source| failure(script.database(), source))?)
+            let shared =
+                connection.query_row(SHARED_BY_LABELS, named_params! {":key": key}, |row| {
+                    row.get(0)
+                });
+            (
+                "tag",
+                key,
+                shared.map_err(|source| failure(script.database(), source))?,
+            )
         }
     };
-    script.run(SHARES_LEFT, &[("name", &name), ("kind", &kind), ("selected", &selected), ("shared", &shared)])?;
+    script.run(
+        SHARES_LEFT,
+        &[
+            ("name", &name),
+            ("kind", &kind),
+            ("selected", &selected),
+            ("shared", &shared),
+        ],
+    )?;
     script.batch(FORGET_FIGURES)?;
     Ok(script.batch(SHARES)?)
 }
 
 /// Counts functions of one module or file as one.
-fn group(script: &Script<'_>, run: &RunInfo, statements: &str, what: &str) -> Result<(), ReportError> {
+fn group(
+    script: &Script<'_>,
+    run: &RunInfo,
+    statements: &str,
+    what: &str,
+) -> Result<(), ReportError> {
     script.run(statements, &[("run", &run.run_id)])?;
     if number(script, "SELECT COUNT(DISTINCT group_id) FROM temp.groups")? > 1.0 {
         return Ok(());
@@ -342,7 +421,10 @@ fn group(script: &Script<'_>, run: &RunInfo, statements: &str, what: &str) -> Re
     if known > 0.0 {
         return Ok(());
     }
-    Err(ReportError::NothingSelected(format!("no function of run {} has a {what}", run.run_id)))
+    Err(ReportError::NothingSelected(format!(
+        "no function of run {} has a {what}",
+        run.run_id
+    )))
 }
 
 /// What is to be added to a time for each of its ticks, in ns.
@@ -355,19 +437,32 @@ fn shift(
     let has_ticks = metrics.iter().any(|metric| metric.timer_readings);
     let is_time = metric.unit == "ns";
     let Some(bias) = request.bias else {
-        let raw = run.bias_applied.filter(|_| header.raw_times && has_ticks && is_time);
+        let raw = run
+            .bias_applied
+            .filter(|_| header.raw_times && has_ticks && is_time);
         return Ok(raw.unwrap_or(0.0));
     };
     let refuse = |reason: String| Err(ReportError::Usage(format!("--bias: {reason}")));
     let run_id = run.run_id;
     // A bias in ms is rounded otherwise than one in ns.
-    let is_same = |applied: f64| (applied - bias * NANOSECONDS).abs() <= 2.0 * f64::EPSILON * applied.abs();
-    match run.bias_applied.map(|applied| if is_same(applied) { 0.0 } else { applied - bias * NANOSECONDS }) {
+    let is_same =
+        |applied: f64| (applied - bias * NANOSECONDS).abs() <= 2.0 * f64::EPSILON * applied.abs();
+    match run.bias_applied.map(|applied| {
+        if is_same(applied) {
+            0.0
+        } else {
+            applied - bias * NANOSECONDS
+        }
+    }) {
         _ if !is_time => refuse(format!("metric {} is no time", metric.name)),
         // The times are what is asked for, however often the timer was read.
         Some(0.0) => Ok(0.0),
-        _ if !has_ticks => refuse(format!("run {run_id} does not say how often the timer was read (ticks)")),
-        None => refuse(format!("run {run_id} does not say by what bias its times are corrected already")),
+        _ if !has_ticks => refuse(format!(
+            "run {run_id} does not say how often the timer was read (ticks)"
+        )),
+        None => refuse(format!(
+            "run {run_id} does not say by what bias its times are corrected already"
+        )),
         Some(shift) => Ok(shift),
     }
 }
@@ -380,5 +475,8 @@ fn number(script: &Script<'_>, sql: &str) -> Result<f64, StoreError> {
 /// One number, if it is known.
 fn known(script: &Script<'_>, sql: &str) -> Result<Option<f64>, StoreError> {
     let database = script.database();
-    database.connection().query_row(sql, [], |row| row.get(0)).map_err(|source| failure(database, source))
+    database
+        .connection()
+        .query_row(sql, [], |row| row.get(0))
+        .map_err(|source| failure(database, source))
 }

@@ -1,4 +1,5 @@
-//! What is done to answer a question, statement by statement, so that it can be shown and done again in any SQLite shell.
+//! What is done to answer a question, statement by statement, so that it can be shown and done
+//! again in any SQLite shell.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -24,7 +25,11 @@ pub(super) struct Script<'d> {
 
 impl<'d> Script<'d> {
     pub(super) fn new(database: &'d Database) -> Self {
-        Self { database, text: RefCell::default(), set: RefCell::default() }
+        Self {
+            database,
+            text: RefCell::default(),
+            set: RefCell::default(),
+        }
     }
 
     pub(super) fn database(&self) -> &'d Database {
@@ -34,11 +39,14 @@ impl<'d> Script<'d> {
     /// Runs statements that take no parameters.
     pub(super) fn batch(&self, sql: &str) -> Result<(), StoreError> {
         self.write(sql, &[]);
-        self.database.connection().execute_batch(sql).map_err(|source| failure(self.database, source))
+        self.database
+            .connection()
+            .execute_batch(sql)
+            .map_err(|source| failure(self.database, source))
     }
 
-    /// Runs the statements of a text one after the other, with the parameters that each of them mentions; says how many
-    /// rows the last one has changed.
+    /// Runs the statements of a text one after the other, with the parameters that each of them
+    /// mentions; says how many rows the last one has changed.
     pub(super) fn run(&self, sql: &str, parameters: &[Bound<'_>]) -> Result<usize, StoreError> {
         let run = || -> rusqlite::Result<usize> {
             let mut changed = 0;
@@ -54,13 +62,22 @@ impl<'d> Script<'d> {
     }
 
     /// Prepares the statement that answers.
-    pub(super) fn prepare(&self, sql: &str, parameters: &[Bound<'_>]) -> Result<Statement<'d>, StoreError> {
+    pub(super) fn prepare(
+        &self,
+        sql: &str,
+        parameters: &[Bound<'_>],
+    ) -> Result<Statement<'d>, StoreError> {
         self.write(sql, parameters);
         self.prepare_aside(sql, parameters)
     }
 
-    /// Prepares a statement that is no part of the text: its rows would come before those of the answer.
-    pub(super) fn prepare_aside(&self, sql: &str, parameters: &[Bound<'_>]) -> Result<Statement<'d>, StoreError> {
+    /// Prepares a statement that is no part of the text: its rows would come before those of the
+    /// answer.
+    pub(super) fn prepare_aside(
+        &self,
+        sql: &str,
+        parameters: &[Bound<'_>],
+    ) -> Result<Statement<'d>, StoreError> {
         let prepared = || {
             let mut statement = self.database.connection().prepare(sql)?;
             bind(&mut statement, parameters)?;
@@ -82,7 +99,10 @@ impl<'d> Script<'d> {
             }
             let literal = literal(*value);
             if self.set.borrow().get(*name) != Some(&literal) {
-                let _ = writeln!(text, "REPLACE INTO temp.sqlite_parameters VALUES (':{name}', {literal});");
+                let _ = writeln!(
+                    text,
+                    "REPLACE INTO temp.sqlite_parameters VALUES (':{name}', {literal});"
+                );
                 self.set.borrow_mut().insert((*name).to_owned(), literal);
             }
         }
@@ -106,8 +126,10 @@ fn bind(statement: &mut Statement<'_>, parameters: &[Bound<'_>]) -> rusqlite::Re
 /// Whether a text mentions the parameter.
 fn mentions(sql: &str, name: &str) -> bool {
     let parameter = format!(":{name}");
-    let goes_on = |rest: &str| rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_');
-    sql.match_indices(&parameter).any(|(at, _)| !goes_on(&sql[at + parameter.len()..]))
+    let goes_on =
+        |rest: &str| rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_');
+    sql.match_indices(&parameter)
+        .any(|(at, _)| !goes_on(&sql[at + parameter.len()..]))
 }
 
 /// A value as SQL writes it.
@@ -150,11 +172,21 @@ mod tests {
     #[test]
     fn values_are_written_as_sql_reads_them() {
         let database = Database::in_memory().expect("memory");
-        let values: [&dyn ToSql; 8] =
-            [&None::<i64>, &7_i64, &-1.5_f64, &1e300_f64, &0.1_f64, &"it's :run; --", &"a\nb\0c\u{7f}", &true];
+        let values: [&dyn ToSql; 8] = [
+            &None::<i64>,
+            &7_i64,
+            &-1.5_f64,
+            &1e300_f64,
+            &0.1_f64,
+            &"it's :run; --",
+            &"a\nb\0c\u{7f}",
+            &true,
+        ];
         for value in values {
             let sql = format!("SELECT {} IS ?1", literal(value));
-            let same = database.connection().query_row(&sql, [value], |row| row.get::<_, bool>(0));
+            let same = database
+                .connection()
+                .query_row(&sql, [value], |row| row.get::<_, bool>(0));
             assert!(same.expect("a row"), "{sql}");
         }
     }

@@ -1,8 +1,9 @@
 //! What a drill-down path selects: nodes, in temporary tables that the reports read.
 //!
-//! A path is followed step by step. `,` takes the nodes of the next name strictly within the outermost nodes so far, `>`
-//! those whose caller is any node so far. Reducing to outermost nodes before `>`, or adding up nodes that are outermost for
-//! their own function over several functions, would count recursion wrongly; tests/figures/selection.rs compares with brute force.
+//! A path is followed step by step. `,` takes the nodes of the next name strictly within the
+//! outermost nodes so far, `>` those whose caller is any node so far. Reducing to outermost nodes
+//! before `>`, or adding up nodes that are outermost for their own function over several functions,
+//! would count recursion wrongly; tests/figures/selection.rs compares with brute force.
 
 use hashbrown::HashMap;
 use regex::Regex;
@@ -55,9 +56,9 @@ pub(super) enum Target {
     },
 }
 
-/// Follows a path, within a thread if one is named; without either the whole run is selected. Where totals do, those of a
-/// single function are selected instead of its nodes. Without paths those of several are, too, if they never enclose each
-/// other.
+/// Follows a path, within a thread if one is named; without either the whole run is selected. Where
+/// totals do, those of a single function are selected instead of its nodes. Without paths those of
+/// several are, too, if they never enclose each other.
 pub(super) fn select(
     script: &Script<'_>,
     names: &Names<'_, '_>,
@@ -65,14 +66,23 @@ pub(super) fn select(
     text: Option<&str>,
     totals_do: bool,
 ) -> Result<Target, ReportError> {
-    let parsed =
-        text.map(|text| path::parse(text, names.syntax, &|name| names.knows(name)).map_err(ReportError::Usage));
-    let path = match (thread.map(|thread| Name::Thread(thread.to_owned())), parsed.transpose()?) {
+    let parsed = text.map(|text| {
+        path::parse(text, names.syntax, &|name| names.knows(name)).map_err(ReportError::Usage)
+    });
+    let path = match (
+        thread.map(|thread| Name::Thread(thread.to_owned())),
+        parsed.transpose()?,
+    ) {
         (None, None) => return Ok(Target::Run),
         (None, Some(path)) => path,
-        (Some(first), None) => Path { first, rest: Vec::new() },
+        (Some(first), None) => Path {
+            first,
+            rest: Vec::new(),
+        },
         (Some(first), Some(path)) => {
-            let rest = std::iter::once((Operator::Within, path.first)).chain(path.rest).collect();
+            let rest = std::iter::once((Operator::Within, path.first))
+                .chain(path.rest)
+                .collect();
             Path { first, rest }
         }
     };
@@ -87,7 +97,8 @@ pub(super) fn select(
         names.check_apart()?;
         return Ok(Target::Functions);
     }
-    let follow = |sql: &str, step: i64| script.run(sql, &[("run", &names.run.run_id), ("step", &step)]);
+    let follow =
+        |sql: &str, step: i64| script.run(sql, &[("run", &names.run.run_id), ("step", &step)]);
     let mut found = follow(FIRST, 1)?;
     let mut last = 1;
     for (step, (operator, name)) in (2_i64..).zip(&path.rest) {
@@ -101,7 +112,9 @@ pub(super) fn select(
     if found == 0 {
         let path = text.unwrap_or_default();
         let run = names.run.run_id;
-        return Err(ReportError::NothingSelected(format!("no call in run {run} follows the path {path}")));
+        return Err(ReportError::NothingSelected(format!(
+            "no call in run {run} follows the path {path}"
+        )));
     }
     Ok(Target::Nodes { step: last })
 }
@@ -115,7 +128,11 @@ pub(super) struct Names<'s, 'd> {
 
 impl<'s, 'd> Names<'s, 'd> {
     pub(super) fn new(script: &'s Script<'d>, run: &'s RunInfo, syntax: NameSyntax) -> Self {
-        Self { script, run, syntax }
+        Self {
+            script,
+            run,
+            syntax,
+        }
     }
 
     pub(super) fn run(&self) -> &RunInfo {
@@ -132,15 +149,18 @@ impl<'s, 'd> Names<'s, 'd> {
         ReportError::NothingSelected(format!("run {} knows no paths: {instead}", self.run.run_id))
     }
 
-    /// Refuses several picked functions if one may be within a call of another one: nobody knows then how much of their costs
-    /// would count twice.
+    /// Refuses several picked functions if one may be within a call of another one: nobody knows
+    /// then how much of their costs would count twice.
     fn check_apart(&self) -> Result<(), ReportError> {
-        let picked: Vec<(i64, String)> = self.rows(PICKED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let picked: Vec<(i64, String)> =
+            self.rows(PICKED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
         if picked.len() <= 1 {
             return Ok(());
         }
         let reason = if self.run.fidelity == "edges" {
-            let Some(outer) = self.enclosing(&picked)? else { return Ok(()) };
+            let Some(outer) = self.enclosing(&picked)? else {
+                return Ok(());
+            };
             format!("a call of {outer} may lead to another one")
         } else {
             "whether they call each other is unknown".to_owned()
@@ -160,10 +180,17 @@ impl<'s, 'd> Names<'s, 'd> {
         for (caller, callee) in self.rows(CALLED, &[run], |row| Ok((row.get(0)?, row.get(1)?)))? {
             callees.entry(caller).or_default().push(callee);
         }
-        let sources: HashMap<i64, &str> = picked.iter().map(|(function, name)| (*function, name.as_str())).collect();
-        // Two sources that lead to a function are enough: one of them is another one than whatever lies behind it.
+        let sources: HashMap<i64, &str> = picked
+            .iter()
+            .map(|(function, name)| (*function, name.as_str()))
+            .collect();
+        // Two sources that lead to a function are enough: one of them is another one than whatever
+        // lies behind it.
         let mut known: HashMap<i64, Vec<i64>> = HashMap::new();
-        let mut ways: Vec<(i64, i64)> = picked.iter().map(|(function, _)| (*function, *function)).collect();
+        let mut ways: Vec<(i64, i64)> = picked
+            .iter()
+            .map(|(function, _)| (*function, *function))
+            .collect();
         while let Some((source, at)) = ways.pop() {
             for callee in callees.get(&at).into_iter().flatten() {
                 if *callee != source && sources.contains_key(callee) {
@@ -184,22 +211,34 @@ impl<'s, 'd> Names<'s, 'd> {
         let parameters = named_params! { ":run": self.run.run_id, ":name": name };
         let statement = self.script.database().connection().prepare_cached(KNOWS);
         // A failing database fails again, and is reported, when the name is picked.
-        statement.and_then(|mut statement| statement.query_row(parameters, |row| row.get(0))).unwrap_or(false)
+        statement
+            .and_then(|mut statement| statement.query_row(parameters, |row| row.get(0)))
+            .unwrap_or(false)
     }
 
     /// Picks the functions of a step; says how many.
     fn pick(&self, step: i64, name: &Name) -> Result<usize, ReportError> {
-        let pick =
-            |sql: &str, value: Bound<'_>| self.script.run(sql, &[("run", &self.run.run_id), ("step", &step), value]);
+        let pick = |sql: &str, value: Bound<'_>| {
+            self.script
+                .run(sql, &[("run", &self.run.run_id), ("step", &step), value])
+        };
         let picked = match name {
             Name::Exact(name) => pick(PICK_NAME, ("name", name))?,
             Name::Thread(name) => {
                 let threads = self.list(THREADS)?;
-                pick(PICK_THREAD, ("name", &thread(name, &threads).unwrap_or(name)))?
+                pick(
+                    PICK_THREAD,
+                    ("name", &thread(name, &threads).unwrap_or(name)),
+                )?
             }
             // In GLOB a bracket opens a set of characters; here it stands for itself.
-            Name::Pattern(pattern) => pick(PICK_PATTERN, ("pattern", &pattern.replace('[', "[[]")))?,
-            Name::Regex(text) => pick(PICK_LISTED, ("functions", &listed(&self.fitting(text, "fn")?)))?,
+            Name::Pattern(pattern) => {
+                pick(PICK_PATTERN, ("pattern", &pattern.replace('[', "[[]")))?
+            }
+            Name::Regex(text) => pick(
+                PICK_LISTED,
+                ("functions", &listed(&self.fitting(text, "fn")?)),
+            )?,
         };
         match picked {
             0 => Err(ReportError::NothingSelected(self.unknown(name)?)),
@@ -207,17 +246,24 @@ impl<'s, 'd> Names<'s, 'd> {
         }
     }
 
-    /// The functions of the run that a regular expression fits, by name, module or file for filters and by name for paths:
-    /// their numbers as JSON.
+    /// The functions of the run that a regular expression fits, by name, module or file for filters
+    /// and by name for paths: their numbers as JSON.
     pub(super) fn fitting(&self, text: &str, flag: &str) -> Result<Vec<i64>, ReportError> {
         let regex = Regex::new(text).map_err(|error| {
             let error = error.to_string();
             // The lines before draw the expression with a mark below the place.
-            let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            ReportError::Usage(format!("--{flag}: {text} is no regular expression: {reason}"))
+            let reason = error
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .trim_start_matches("error: ");
+            ReportError::Usage(format!(
+                "--{flag}: {text} is no regular expression: {reason}"
+            ))
         })?;
         let fits = |name: &str, module: &str, file: &str| {
-            regex.is_match(name) || (flag != "fn" && (regex.is_match(module) || regex.is_match(file)))
+            regex.is_match(name)
+                || (flag != "fn" && (regex.is_match(module) || regex.is_match(file)))
         };
         let all = || -> rusqlite::Result<Vec<i64>> {
             let mut statement = self.script.database().connection().prepare(ALL_FUNCTIONS)?;
@@ -238,7 +284,9 @@ impl<'s, 'd> Names<'s, 'd> {
     fn unknown(&self, name: &Name) -> Result<String, StoreError> {
         let run = self.run.run_id;
         Ok(match name {
-            Name::Pattern(pattern) | Name::Regex(pattern) => format!("no function of run {run} fits {pattern}"),
+            Name::Pattern(pattern) | Name::Regex(pattern) => {
+                format!("no function of run {run} fits {pattern}")
+            }
             Name::Thread(name) => {
                 let threads = self.list(THREADS)?;
                 let known = match threads.len() {
@@ -246,7 +294,9 @@ impl<'s, 'd> Names<'s, 'd> {
                     1..=THREADS_SHOWN => threads.join(", "),
                     many => format!("{many}{}", suggestion(", the nearest: ", name, threads)),
                 };
-                format!("run {run} has no thread {name}, nor a single one that ends in it; it has {known}")
+                format!(
+                    "run {run} has no thread {name}, nor a single one that ends in it; it has {known}"
+                )
             }
             Name::Exact(name) => {
                 let suggestion = suggestion("; the nearest: ", name, self.list(NAMES)?);
@@ -257,7 +307,11 @@ impl<'s, 'd> Names<'s, 'd> {
 
     /// Refuses what needs labels, if there are none.
     pub(super) fn check_labels(&self) -> Result<(), ReportError> {
-        if self.list(KEYS)?.is_empty() { Err(ReportError::NothingSelected(self.unlabelled())) } else { Ok(()) }
+        if self.list(KEYS)?.is_empty() {
+            Err(ReportError::NothingSelected(self.unlabelled()))
+        } else {
+            Ok(())
+        }
     }
 
     fn unlabelled(&self) -> String {
@@ -277,12 +331,18 @@ impl<'s, 'd> Names<'s, 'd> {
         Ok(if keys.is_empty() {
             self.unlabelled()
         } else if !keys.iter().any(|known| known == key) {
-            format!("no sample of run {run} has the label {key}; its labels: {}", some(&keys))
+            format!(
+                "no sample of run {run} has the label {key}; its labels: {}",
+                some(&keys)
+            )
         } else if of_those_left {
             format!("no sample of run {run} that is selected has the label {wanted}")
         } else {
             let values = self.list_with(VALUES, &[(":key", &key)])?;
-            format!("no sample of run {run} has the label {wanted}; values of {key}: {}", some(&values))
+            format!(
+                "no sample of run {run} has the label {wanted}; values of {key}: {}",
+                some(&values)
+            )
         })
     }
 
@@ -293,8 +353,11 @@ impl<'s, 'd> Names<'s, 'd> {
 
     /// The same, of a statement that wants to know more than the run.
     fn list_with(&self, sql: &str, more: &[(&str, &dyn ToSql)]) -> Result<Vec<String>, StoreError> {
-        let parameters: Vec<(&str, &dyn ToSql)> =
-            [(":run", &self.run.run_id as &dyn ToSql)].iter().chain(more).copied().collect();
+        let parameters: Vec<(&str, &dyn ToSql)> = [(":run", &self.run.run_id as &dyn ToSql)]
+            .iter()
+            .chain(more)
+            .copied()
+            .collect();
         self.rows(sql, &parameters, |row| row.get(0))
     }
 
@@ -314,13 +377,17 @@ impl<'s, 'd> Names<'s, 'd> {
     }
 }
 
-/// The thread of this name, else the only one whose name ends in it: whole words, whatever closes the name (`0102` means
-/// `Thread_0102`, `main` means `"main"`).
+/// The thread of this name, else the only one whose name ends in it: whole words, whatever closes
+/// the name (`0102` means `Thread_0102`, `main` means `"main"`).
 fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
     let is_between_words = |character: char| !character.is_alphanumeric();
     let ends_in_it = |name: &str| {
-        let before = name.trim_end_matches(is_between_words).strip_suffix(wanted).or(name.strip_suffix(wanted));
-        !wanted.is_empty() && before.is_some_and(|before| before.is_empty() || before.ends_with(is_between_words))
+        let before = name
+            .trim_end_matches(is_between_words)
+            .strip_suffix(wanted)
+            .or(name.strip_suffix(wanted));
+        !wanted.is_empty()
+            && before.is_some_and(|before| before.is_empty() || before.ends_with(is_between_words))
     };
     if let Some(name) = threads.iter().find(|name| *name == wanted) {
         return Some(name);
@@ -334,14 +401,22 @@ fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
 
 /// The first of some names, in the order in which they come.
 fn some(names: &[String]) -> String {
-    let more = if names.len() > NAMES_SHOWN { ", …" } else { "" };
+    let more = if names.len() > NAMES_SHOWN {
+        ", …"
+    } else {
+        ""
+    };
     format!("{}{more}", names[..names.len().min(NAMES_SHOWN)].join(", "))
 }
 
 /// Says which names are most like the given one, if any is.
 fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
     let near = nearest(name, names);
-    if near.is_empty() { String::new() } else { format!("{introduction}{}", near.join(", ")) }
+    if near.is_empty() {
+        String::new()
+    } else {
+        format!("{introduction}{}", near.join(", "))
+    }
 }
 
 /// Functions as the list that statements take.
@@ -358,10 +433,17 @@ fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
         let last = candidate.rsplit('.').next().unwrap_or_default();
         strsim::jaro_winkler(&wanted, &candidate).max(strsim::jaro_winkler(&wanted, last))
     };
-    let mut rated: Vec<(f64, String)> = names.into_iter().map(|name| (likeness(&name), name)).collect();
+    let mut rated: Vec<(f64, String)> = names
+        .into_iter()
+        .map(|name| (likeness(&name), name))
+        .collect();
     rated.retain(|(likeness, _)| *likeness >= ALIKE);
     rated.sort_by(|(a, name_a), (b, name_b)| b.total_cmp(a).then_with(|| name_a.cmp(name_b)));
-    rated.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
+    rated
+        .into_iter()
+        .take(SUGGESTIONS)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 #[cfg(test)]
@@ -371,14 +453,22 @@ mod tests {
     #[test]
     fn a_thread_goes_by_its_name_or_by_what_only_it_ends_in() {
         let table: &[(&str, &[&str], Option<&str>)] = &[
-            ("Thread_0102", &["Thread_0102", "Thread_0103"], Some("Thread_0102")),
+            (
+                "Thread_0102",
+                &["Thread_0102", "Thread_0103"],
+                Some("Thread_0102"),
+            ),
             ("0102", &["Thread_0102", "Thread_0103"], Some("Thread_0102")),
             ("0102", &["Thread_0102", "0102"], Some("0102")),
             ("0102", &["Thread_0102", "Worker 0102"], None),
             ("102", &["Thread_0102"], None),
             ("Thread", &["Thread_0102"], None),
             ("main", &["\"main\"", "\"domain\""], Some("\"main\"")),
-            ("loop", &["the \"event loop\"", "loop (2)"], Some("the \"event loop\"")),
+            (
+                "loop",
+                &["the \"event loop\"", "loop (2)"],
+                Some("the \"event loop\""),
+            ),
             ("(2)", &["loop", "loop (2)"], Some("loop (2)")),
             ("é", &["Café", "Thread é"], Some("Thread é")),
             ("", &["Thread_", "x"], None),
@@ -386,7 +476,11 @@ mod tests {
         ];
         for (wanted, threads, expected) in table {
             let threads: Vec<String> = threads.iter().map(|&name| name.to_owned()).collect();
-            assert_eq!(thread(wanted, &threads), *expected, "{wanted} of {threads:?}");
+            assert_eq!(
+                thread(wanted, &threads),
+                *expected,
+                "{wanted} of {threads:?}"
+            );
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Finds the source of the lines that a run knows, in a folder.
 //!
-//! Names out of a profile are never paths to open: they are compared with the files that the folder has. A line whose
-//! function has a file is looked for in the file whose path ends like it; a function of an APL workspace, `#.Shop.Price`, in
-//! the scripts, where folders stand for namespaces. What fits twice is left out: no source is better than a wrong one.
+//! Names out of a profile are never paths to open: they are compared with the files that the folder
+//! has. A line whose function has a file is looked for in the file whose path ends like it; a
+//! function of an APL workspace, `#.Shop.Price`, in the scripts, where folders stand for
+//! namespaces. What fits twice is left out: no source is better than a wrong one.
 
 mod script;
 
@@ -28,7 +29,8 @@ pub trait Folder: Debug + Send + Sync {
     /// Paths of all files below it, relative to it, with `/` between their parts; sorted.
     fn files(&self) -> &[String];
 
-    /// What the file at a place of [`Folder::files`] holds, if it is no longer than [`LARGEST_SOURCE`].
+    /// What the file at a place of [`Folder::files`] holds, if it is no longer than
+    /// [`LARGEST_SOURCE`].
     ///
     /// # Errors
     /// When it cannot be read; of kind `Interrupted` when nobody waits for it any more.
@@ -62,7 +64,8 @@ pub struct Text {
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Each place with its text: numbers of [`Found::texts`], in the order in which the places were given.
+    /// Each place with its text: numbers of [`Found::texts`], in the order in which the places were
+    /// given.
     pub places: Vec<Option<usize>>,
     /// The texts.
     pub texts: Vec<Text>,
@@ -75,13 +78,21 @@ pub struct Found {
 #[error("interrupted")]
 pub struct Stopped;
 
-/// Finds the texts of places. Every file is read once at most, one after the other; what is kept are the lines asked for.
+/// Finds the texts of places. Every file is read once at most, one after the other; what is kept
+/// are the lines asked for.
 ///
 /// # Errors
 /// When the folder says that nobody waits any more. A file that cannot be read is a remark.
 pub fn find(folder: &dyn Folder, places: &[Place]) -> Result<Found, Stopped> {
-    let found = Found { places: vec![None; places.len()], ..Found::default() };
-    let mut search = Search { folder, places, found };
+    let found = Found {
+        places: vec![None; places.len()],
+        ..Found::default()
+    };
+    let mut search = Search {
+        folder,
+        places,
+        found,
+    };
     search.files()?;
     search.scripts()?;
     Ok(search.found)
@@ -101,7 +112,10 @@ struct Best<T, S> {
 
 impl<T, S> Default for Best<T, S> {
     fn default() -> Self {
-        Self { score: None, only: None }
+        Self {
+            score: None,
+            only: None,
+        }
     }
 }
 
@@ -111,55 +125,90 @@ impl<T: PartialEq, S: Ord> Best<T, S> {
         match score.cmp(&self.score) {
             Ordering::Less => {}
             Ordering::Equal => self.only = self.only.take().filter(|only| *only == item),
-            Ordering::Greater => *self = Self { score, only: Some(item) },
+            Ordering::Greater => {
+                *self = Self {
+                    score,
+                    only: Some(item),
+                }
+            }
         }
     }
 }
 
 impl<'a> Search<'a> {
-    /// Lines that have a file. The file of the folder whose path has the longest end in common is theirs, unless it has as
-    /// much in common with another file of the run.
+    /// Lines that have a file. The file of the folder whose path has the longest end in common is
+    /// theirs, unless it has as much in common with another file of the run.
     fn files(&mut self) -> Result<(), Stopped> {
         let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, file) in self.folder.files().iter().enumerate() {
-            by_name.entry(parts(file).last().copied().unwrap_or_default()).or_default().push(at);
+            by_name
+                .entry(parts(file).last().copied().unwrap_or_default())
+                .or_default()
+                .push(at);
         }
         let mut asked: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (at, place) in self.places.iter().enumerate().filter(|(_, place)| !place.file.is_empty()) {
+        for (at, place) in self
+            .places
+            .iter()
+            .enumerate()
+            .filter(|(_, place)| !place.file.is_empty())
+        {
             asked.entry(&place.file).or_default().push(at);
         }
         let mut taken: BTreeMap<usize, Best<&str, (bool, usize)>> = BTreeMap::new();
         for wanted in asked.keys() {
             let wanted_parts = parts(wanted);
             let mut best = Best::default();
-            for at in by_name.get(wanted_parts.last().copied().unwrap_or_default()).into_iter().flatten() {
+            for at in by_name
+                .get(wanted_parts.last().copied().unwrap_or_default())
+                .into_iter()
+                .flatten()
+            {
                 let file = &self.folder.files()[*at];
-                best.offer(*at, (file == wanted, common_end(&wanted_parts, &parts(file))));
+                best.offer(
+                    *at,
+                    (file == wanted, common_end(&wanted_parts, &parts(file))),
+                );
             }
             match best {
                 Best { score: None, .. } => {}
-                Best { score: Some(score), only: Some(file) } => taken.entry(file).or_default().offer(*wanted, score),
+                Best {
+                    score: Some(score),
+                    only: Some(file),
+                } => taken.entry(file).or_default().offer(*wanted, score),
                 Best { only: None, .. } => {
-                    self.found.remarks.push(format!("several files may be {wanted}: its source is left out"));
+                    self.found.remarks.push(format!(
+                        "several files may be {wanted}: its source is left out"
+                    ));
                 }
             }
         }
         for (file, wanted) in taken {
             let Some(wanted) = wanted.only else {
                 let file = &self.folder.files()[file];
-                self.found.remarks.push(format!("{file} may be several files of the run: it is left out"));
+                self.found.remarks.push(format!(
+                    "{file} may be several files of the run: it is left out"
+                ));
                 continue;
             };
-            let Some(bytes) = self.read(file)? else { continue };
+            let Some(bytes) = self.read(file)? else {
+                continue;
+            };
             let text = decode(&bytes);
-            let numbers: BTreeSet<i64> =
-                asked[wanted].iter().flat_map(|at| self.places[*at].lines.iter().copied()).collect();
+            let numbers: BTreeSet<i64> = asked[wanted]
+                .iter()
+                .flat_map(|at| self.places[*at].lines.iter().copied())
+                .collect();
             let lines = pick(text.lines(), 1, &numbers);
             if !lines.is_empty() {
                 for at in &asked[wanted] {
                     self.found.places[*at] = Some(self.found.texts.len());
                 }
-                self.found.texts.push(Text { sha256: Sha256::digest(&bytes).into(), first_line: 1, lines });
+                self.found.texts.push(Text {
+                    sha256: Sha256::digest(&bytes).into(),
+                    first_line: 1,
+                    lines,
+                });
             }
         }
         Ok(())
@@ -168,9 +217,17 @@ impl<'a> Search<'a> {
     /// Functions of an APL workspace without a file.
     fn scripts(&mut self) -> Result<(), Stopped> {
         let mut wanted: HashMap<&str, Vec<(usize, Vec<&'a str>)>> = HashMap::new();
-        for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.file.is_empty()) {
+        for (at, place) in self
+            .places
+            .iter()
+            .enumerate()
+            .filter(|(_, place)| place.file.is_empty())
+        {
             if let Some(path) = workspace_path(&place.name) {
-                wanted.entry(path.last().copied().unwrap_or_default()).or_default().push((at, path));
+                wanted
+                    .entry(path.last().copied().unwrap_or_default())
+                    .or_default()
+                    .push((at, path));
             }
         }
         if wanted.is_empty() {
@@ -179,33 +236,48 @@ impl<'a> Search<'a> {
         let mut best: BTreeMap<usize, Best<Text, usize>> = BTreeMap::new();
         for (at, file) in self.folder.files().iter().enumerate() {
             let mut folders = parts(file);
-            let Some((stem, ending)) = folders.pop().and_then(|name| name.rsplit_once('.')) else { continue };
+            let Some((stem, ending)) = folders.pop().and_then(|name| name.rsplit_once('.')) else {
+                continue;
+            };
             if !SCRIPTS.contains(&ending) {
                 continue;
             }
-            let Some(bytes) = self.read(at)? else { continue };
+            let Some(bytes) = self.read(at)? else {
+                continue;
+            };
             let text = decode(&bytes);
             let lines: Vec<&str> = text.lines().collect();
             for function in script::functions(&lines, stem) {
                 let name = function.path.last().copied().unwrap_or_default();
                 let fits = wanted.get(name).into_iter().flatten();
-                let fits = fits.filter_map(|(place, path)| Some((*place, fit(path, &folders, &function.path)?)));
+                let fits = fits.filter_map(|(place, path)| {
+                    Some((*place, fit(path, &folders, &function.path)?))
+                });
                 let mut owner = Best::default();
                 for (place, score) in fits {
                     owner.offer(place, score);
                 }
                 match owner {
                     Best { score: None, .. } => {}
-                    Best { score: Some(score), only: Some(place) } => {
+                    Best {
+                        score: Some(score),
+                        only: Some(place),
+                    } => {
                         let text = Text {
                             sha256: hash_lines(function.lines),
                             first_line: 0,
-                            lines: pick(function.lines.iter().copied(), 0, &self.places[place].lines),
+                            lines: pick(
+                                function.lines.iter().copied(),
+                                0,
+                                &self.places[place].lines,
+                            ),
                         };
                         best.entry(place).or_default().offer(text, score);
                     }
                     Best { only: None, .. } => {
-                        let remark = format!("{name} in {file} may be several functions of the run: it is left out");
+                        let remark = format!(
+                            "{name} in {file} may be several functions of the run: it is left out"
+                        );
                         self.found.remarks.push(remark);
                     }
                 }
@@ -220,7 +292,9 @@ impl<'a> Search<'a> {
                 }
                 None => {
                     let name = &self.places[place].name;
-                    self.found.remarks.push(format!("several functions may be {name}: its source is left out"));
+                    self.found.remarks.push(format!(
+                        "several functions may be {name}: its source is left out"
+                    ));
                 }
             }
         }
@@ -232,7 +306,9 @@ impl<'a> Search<'a> {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(Stopped),
             Err(error) => {
-                self.found.remarks.push(format!("{}: {error}", self.folder.files()[file]));
+                self.found
+                    .remarks
+                    .push(format!("{}: {error}", self.folder.files()[file]));
                 Ok(None)
             }
         }
@@ -241,15 +317,22 @@ impl<'a> Search<'a> {
 
 /// The parts of a path of any system.
 fn parts(path: &str) -> Vec<&str> {
-    path.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")).collect()
+    path.split(['/', '\\'])
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect()
 }
 
 /// How many parts two paths have in common at their ends.
 fn common_end(left: &[&str], right: &[&str]) -> usize {
-    left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count()
+    left.iter()
+        .rev()
+        .zip(right.iter().rev())
+        .take_while(|(left, right)| left == right)
+        .count()
 }
 
-/// Where a function of an APL workspace is, from the root on: `#.Shop.Price` is `Price` within `Shop`.
+/// Where a function of an APL workspace is, from the root on: `#.Shop.Price` is `Price` within
+/// `Shop`.
 fn workspace_path(name: &str) -> Option<Vec<&str>> {
     let mut path = name.split('.');
     let root = path.next()?;
@@ -257,8 +340,9 @@ fn workspace_path(name: &str) -> Option<Vec<&str>> {
     (matches!(root, "#" | "⎕SE") && !path.is_empty()).then_some(path)
 }
 
-/// How well a function in a script fits a path of the workspace: how many parts agree. The names within the script must
-/// agree all, and the folders around it until there are no more names, or no more folders.
+/// How well a function in a script fits a path of the workspace: how many parts agree. The names
+/// within the script must agree all, and the folders around it until there are no more names, or no
+/// more folders.
 fn fit(wanted: &[&str], folders: &[&str], function: &[&str]) -> Option<usize> {
     let above = wanted.strip_suffix(function)?;
     let common = common_end(above, folders);
@@ -275,16 +359,27 @@ fn decode(bytes: &[u8]) -> String {
 }
 
 /// Lines by their numbers.
-fn pick<'a>(lines: impl Iterator<Item = &'a str>, first_line: i64, numbers: &BTreeSet<i64>) -> BTreeMap<i64, String> {
-    let wanted = (first_line..).zip(lines).filter(|(number, _)| numbers.contains(number));
-    wanted.map(|(number, line)| (number, shortened(line.trim()))).collect()
+fn pick<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    first_line: i64,
+    numbers: &BTreeSet<i64>,
+) -> BTreeMap<i64, String> {
+    let wanted = (first_line..)
+        .zip(lines)
+        .filter(|(number, _)| numbers.contains(number));
+    wanted
+        .map(|(number, line)| (number, shortened(line.trim())))
+        .collect()
 }
 
 fn shortened(line: &str) -> String {
     if line.len() <= LONGEST_LINE {
         return line.to_owned();
     }
-    let end = (0..=LONGEST_LINE).rev().find(|end| line.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=LONGEST_LINE)
+        .rev()
+        .find(|end| line.is_char_boundary(*end))
+        .unwrap_or(0);
     format!("{}…", &line[..end])
 }
 
@@ -310,7 +405,10 @@ mod tests {
             let mut files = files.to_vec();
             files.sort_unstable();
             let (names, contents): (Vec<_>, Vec<_>) = files.into_iter().unzip();
-            Self(names.into_iter().map(str::to_owned).collect(), contents.into_iter().map(Vec::from).collect())
+            Self(
+                names.into_iter().map(str::to_owned).collect(),
+                contents.into_iter().map(Vec::from).collect(),
+            )
         }
     }
 
@@ -329,7 +427,12 @@ mod tests {
     }
 
     fn place(name: &str, file: &str, lines: &[i64]) -> Place {
-        Place { function_id: 1, name: name.to_owned(), file: file.to_owned(), lines: lines.iter().copied().collect() }
+        Place {
+            function_id: 1,
+            name: name.to_owned(),
+            file: file.to_owned(),
+            lines: lines.iter().copied().collect(),
+        }
     }
 
     /// The first line of the text of each place, `-` where there is none, and the remarks.
@@ -337,7 +440,8 @@ mod tests {
     fn check(files: &[(&str, &str)], places: &[Place], expected: &[&str], remarks: &[&str]) {
         let found = find(&Files::new(files), places).expect("nobody stops it");
         let text = |text: &Option<usize>| {
-            text.and_then(|text| found.texts[text].lines.values().next()).map_or("-", String::as_str)
+            text.and_then(|text| found.texts[text].lines.values().next())
+                .map_or("-", String::as_str)
         };
         let texts: Vec<&str> = found.places.iter().map(text).collect();
         let found: Vec<&str> = found.remarks.iter().map(String::as_str).collect();
@@ -347,7 +451,12 @@ mod tests {
     #[test]
     fn a_file_is_found_by_the_end_of_its_path() {
         let one = |file| [place("f", file, &[1])];
-        let files = [("a/x.c", "a"), ("b/x.c", "b"), ("b/c/x.c", "c"), ("y.c", "y")];
+        let files = [
+            ("a/x.c", "a"),
+            ("b/x.c", "b"),
+            ("b/c/x.c", "c"),
+            ("y.c", "y"),
+        ];
         check(&files, &one("a/x.c"), &["a"], &[]);
         check(&files, &one("b/x.c"), &["b"], &[]);
         check(&files, &one("/src/b/c/x.c"), &["c"], &[]);
@@ -355,7 +464,12 @@ mod tests {
         check(&files, &one("./a//x.c"), &["a"], &[]);
         check(&files, &one("/elsewhere/y.c"), &["y"], &[]);
         check(&files, &one("c/b/y.c"), &["y"], &[]);
-        check(&files, &one("d/x.c"), &["-"], &["several files may be d/x.c: its source is left out"]);
+        check(
+            &files,
+            &one("d/x.c"),
+            &["-"],
+            &["several files may be d/x.c: its source is left out"],
+        );
         for unknown in ["z.c", "../y", "..", "/", "y", ".c"] {
             check(&files, &one(unknown), &["-"], &[]);
         }
@@ -364,16 +478,31 @@ mod tests {
     #[test]
     fn a_file_is_that_of_one_file_of_the_run() {
         let files = [("lib.rs", "lib")];
-        let both = [place("f", "core/lib.rs", &[1]), place("g", "std/lib.rs", &[1])];
-        check(&files, &both, &["-", "-"], &["lib.rs may be several files of the run: it is left out"]);
-        let exact = [place("f", "core/lib.rs", &[1]), place("g", "lib.rs", &[1]), place("h", "lib.rs", &[1])];
+        let both = [
+            place("f", "core/lib.rs", &[1]),
+            place("g", "std/lib.rs", &[1]),
+        ];
+        check(
+            &files,
+            &both,
+            &["-", "-"],
+            &["lib.rs may be several files of the run: it is left out"],
+        );
+        let exact = [
+            place("f", "core/lib.rs", &[1]),
+            place("g", "lib.rs", &[1]),
+            place("h", "lib.rs", &[1]),
+        ];
         check(&files, &exact, &["-", "lib", "lib"], &[]);
     }
 
     #[test]
     fn folders_stand_for_namespaces() {
         let one = |name| [place(name, "", &[0])];
-        let files = [("Shop/Price.aplf", "r←Price x"), ("Util.apln", ":Namespace Util\n∇ Go\n∇\n:EndNamespace")];
+        let files = [
+            ("Shop/Price.aplf", "r←Price x"),
+            ("Util.apln", ":Namespace Util\n∇ Go\n∇\n:EndNamespace"),
+        ];
         check(&files, &one("#.Shop.Price"), &["r←Price x"], &[]);
         check(&files, &one("#.Price"), &["r←Price x"], &[]);
         check(&files, &one("#.All.Shop.Price"), &["r←Price x"], &[]);
@@ -381,7 +510,16 @@ mod tests {
         check(&files, &one("#.Util.Go"), &["∇ Go"], &[]);
         check(&files, &one("⎕SE.Util.Go"), &["∇ Go"], &[]);
         check(&files, &one("#.Go"), &["-"], &[]);
-        for unknown in ["Price", "Shop.Price", "#", "#.", "#..Price", "#.Shop.Price.", "#.../Shop/Price", ""] {
+        for unknown in [
+            "Price",
+            "Shop.Price",
+            "#",
+            "#.",
+            "#..Price",
+            "#.Shop.Price.",
+            "#.../Shop/Price",
+            "",
+        ] {
             check(&files, &one(unknown), &["-"], &[]);
         }
     }
@@ -391,13 +529,23 @@ mod tests {
         let files = [("Shop/Go.aplf", "Go a"), ("Util/Go.aplf", "Go b")];
         let run = [place("#.Shop.Go", "", &[0]), place("#.Go", "", &[0])];
         check(&files[..1], &run, &["Go a", "-"], &[]);
-        check(&files, &run[1..], &["-"], &["several functions may be #.Go: its source is left out"]);
+        check(
+            &files,
+            &run[1..],
+            &["-"],
+            &["several functions may be #.Go: its source is left out"],
+        );
         let two = [place("#.Shop.Go", "", &[0]), place("#.Util.Go", "", &[0])];
         let alone = [("Go.aplf", "Go")];
         let remark = "Go in Go.aplf may be several functions of the run: it is left out";
         check(&alone, &two, &["-", "-"], &[remark]);
         let same = [("a/Go.aplf", "Go"), ("b/Go.dyalog", "∇Go\n∇")];
-        check(&same, &run[1..], &["-"], &["several functions may be #.Go: its source is left out"]);
+        check(
+            &same,
+            &run[1..],
+            &["-"],
+            &["several functions may be #.Go: its source is left out"],
+        );
         let copies = [("a/Go.aplf", "Go"), ("b/Go.dyalog", "Go")];
         check(&copies, &run[1..], &["Go"], &[]);
     }
@@ -405,25 +553,44 @@ mod tests {
     #[test]
     fn lines_are_kept_as_they_are_asked_for() {
         let find = |content: &str, place: Place| {
-            let found = find(&Files::new(&[("Go.aplf", content)]), &[place]).expect("nobody stops it");
-            found.texts.first().map(|text| (text.first_line, text.lines.clone().into_iter().collect::<Vec<_>>()))
+            let found =
+                find(&Files::new(&[("Go.aplf", content)]), &[place]).expect("nobody stops it");
+            found.texts.first().map(|text| {
+                (
+                    text.first_line,
+                    text.lines.clone().into_iter().collect::<Vec<_>>(),
+                )
+            })
         };
         let line = |number, text: &str| (number, text.to_owned());
         let script = "\u{feff}Go\r\n\t a \r\nb\r\n";
         let asked = place("#.Go", "", &[-1, 0, 1, 3, i64::MAX, i64::MIN]);
-        assert_eq!(find(script, asked), Some((0, vec![line(0, "Go"), line(1, "a")])));
+        assert_eq!(
+            find(script, asked),
+            Some((0, vec![line(0, "Go"), line(1, "a")]))
+        );
         let asked = place("f", "Go.aplf", &[-1, 0, 1, 3, 4, i64::MAX, i64::MIN]);
-        assert_eq!(find(script, asked), Some((1, vec![line(1, "Go"), line(3, "b")])));
+        assert_eq!(
+            find(script, asked),
+            Some((1, vec![line(1, "Go"), line(3, "b")]))
+        );
         assert_eq!(find(script, place("f", "Go.aplf", &[9])), None);
         let long = "é".repeat(LONGEST_LINE);
         let cut = format!("{}…", "é".repeat(LONGEST_LINE / 2));
-        assert_eq!(find(&long, place("f", "Go.aplf", &[1])), Some((1, vec![line(1, &cut)])));
+        assert_eq!(
+            find(&long, place("f", "Go.aplf", &[1])),
+            Some((1, vec![line(1, &cut)]))
+        );
     }
 
     #[test]
     fn bytes_become_text() {
-        let table: [(&[u8], &str); 4] =
-            [(b"a", "a"), (b"\xef\xbb\xbf\xc3\xa9", "é"), (b"\xe9 \xff", "é ÿ"), (b"\xef\xbb\xbf", "")];
+        let table: [(&[u8], &str); 4] = [
+            (b"a", "a"),
+            (b"\xef\xbb\xbf\xc3\xa9", "é"),
+            (b"\xe9 \xff", "é ÿ"),
+            (b"\xef\xbb\xbf", ""),
+        ];
         for (bytes, text) in table {
             assert_eq!(decode(bytes), text);
         }
@@ -435,6 +602,11 @@ mod tests {
         check(&[("x.c", "too large")], &asked, &["-"], &["x.c: too large"]);
         assert!(find(&Files::new(&[("x.c", "stop")]), &asked).is_err());
         // What nobody asks for is not read.
-        check(&[("x.c", "x"), ("y.c", "stop"), ("z.aplf", "stop")], &asked, &["x"], &[]);
+        check(
+            &[("x.c", "x"), ("y.c", "stop"), ("z.aplf", "stop")],
+            &asked,
+            &["x"],
+            &[],
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Cuts APL scripts into functions. A script is a function without anything around it, or functions within namespaces
-//! and classes:
+//! Cuts APL scripts into functions. A script is a function without anything around it, or functions
+//! within namespaces and classes:
 //!
 //! ```text
 //! :Namespace Shop              ⍝ a place: namespaces, classes and interfaces nest
@@ -29,7 +29,13 @@ pub(super) fn functions<'a>(lines: &'a [&'a str], stem: &'a str) -> Vec<Function
     let start = code(lines[first]);
     if !start.starts_with([':', '∇']) && dfn(start).is_none() {
         let lines = &lines[first..];
-        return name(start).map(|name| Function { path: vec![name], lines }).into_iter().collect();
+        return name(start)
+            .map(|name| Function {
+                path: vec![name],
+                lines,
+            })
+            .into_iter()
+            .collect();
     }
     let mut found = Vec::new();
     let mut around: Vec<Vec<&str>> = Vec::new();
@@ -52,10 +58,14 @@ pub(super) fn functions<'a>(lines: &'a [&'a str], stem: &'a str) -> Vec<Function
             }
             found.extend(function(&around, Some(name), &lines[at..end]));
         } else if let Some(keyword) = line.strip_prefix(':') {
-            let (word, rest) = keyword.split_once(char::is_whitespace).unwrap_or((keyword, ""));
+            let (word, rest) = keyword
+                .split_once(char::is_whitespace)
+                .unwrap_or((keyword, ""));
             match word.to_lowercase().as_str() {
                 "namespace" | "class" | "interface" => {
-                    let named = rest.split(|sign| !is_name(sign) && sign != '.').find(|name| !name.is_empty());
+                    let named = rest
+                        .split(|sign| !is_name(sign) && sign != '.')
+                        .find(|name| !name.is_empty());
                     around.push(named.unwrap_or(stem).split('.').collect());
                 }
                 "endnamespace" | "endclass" | "endinterface" => drop(around.pop()),
@@ -67,12 +77,17 @@ pub(super) fn functions<'a>(lines: &'a [&'a str], stem: &'a str) -> Vec<Function
     found
 }
 
-fn function<'a>(around: &[Vec<&'a str>], name: Option<&'a str>, lines: &'a [&'a str]) -> Option<Function<'a>> {
+fn function<'a>(
+    around: &[Vec<&'a str>],
+    name: Option<&'a str>,
+    lines: &'a [&'a str],
+) -> Option<Function<'a>> {
     let path = around.iter().flatten().copied().chain(name).collect();
     name.map(|_| Function { path, lines })
 }
 
-/// A line without its comment and the blanks around it. A quote that is not closed ends with the line.
+/// A line without its comment and the blanks around it. A quote that is not closed ends with the
+/// line.
 fn code(line: &str) -> &str {
     let mut quoted = false;
     let end = line.find(|sign| {
@@ -86,7 +101,8 @@ fn code(line: &str) -> &str {
 fn dfn(code: &str) -> Option<&str> {
     let (name, body) = code.split_once('←')?;
     let name = name.trim();
-    (body.trim_start().starts_with('{') && !name.is_empty() && name.chars().all(is_name)).then_some(name)
+    (body.trim_start().starts_with('{') && !name.is_empty() && name.chars().all(is_name))
+        .then_some(name)
 }
 
 /// How many more braces a line opens than it closes.
@@ -102,14 +118,17 @@ fn braces(line: &str) -> isize {
     })
 }
 
-/// The name of the function with a header: `r←x (f Op g) y;local`, with or without result, arguments and locals.
+/// The name of the function with a header: `r←x (f Op g) y;local`, with or without result,
+/// arguments and locals.
 fn name(header: &str) -> Option<&str> {
     let (header, _) = header.split_once(';').unwrap_or((header, ""));
     let header = header.split_once('←').map_or(header, |(_, behind)| behind);
     match parts(header).as_slice() {
         [Part::Name(name)] | [Part::Name(name), _] | [_, Part::Name(name), _] => Some(name),
         // An operator stands in brackets with its operands: behind the first of them.
-        [Part::Group(group)] | [Part::Group(group), _] | [_, Part::Group(group), _] => group.split_whitespace().nth(1),
+        [Part::Group(group)] | [Part::Group(group), _] | [_, Part::Group(group), _] => {
+            group.split_whitespace().nth(1)
+        }
         _ => None,
     }
 }
@@ -122,7 +141,8 @@ enum Part<'a> {
     Group(&'a str),
 }
 
-/// The parts of a header. A left argument that may be left out (`{x}`) and an axis (`[k]`) say nothing of the name.
+/// The parts of a header. A left argument that may be left out (`{x}`) and an axis (`[k]`) say
+/// nothing of the name.
 fn parts(header: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = header.trim_start();
@@ -135,7 +155,10 @@ fn parts(header: &str) -> Vec<Part<'_>> {
         };
         let end = match close {
             Some(close) => rest.find(close).map_or(rest.len(), |end| end + 1),
-            None => rest.find(|sign| !is_name(sign)).unwrap_or(rest.len()).max(first.len_utf8()),
+            None => rest
+                .find(|sign| !is_name(sign))
+                .unwrap_or(rest.len())
+                .max(first.len_utf8()),
         };
         let (part, behind) = rest.split_at(end);
         match first {
@@ -163,9 +186,18 @@ mod tests {
         let found = functions(&lines, "stem");
         let found: Vec<(String, &str, &str)> = found
             .iter()
-            .map(|function| (function.path.join("."), function.lines[0], *function.lines.last().expect("a header")))
+            .map(|function| {
+                (
+                    function.path.join("."),
+                    function.lines[0],
+                    *function.lines.last().expect("a header"),
+                )
+            })
             .collect();
-        let expected: Vec<_> = expected.iter().map(|(path, first, last)| ((*path).to_owned(), *first, *last)).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(path, first, last)| ((*path).to_owned(), *first, *last))
+            .collect();
         assert_eq!(found, expected, "{script}");
     }
 
@@ -212,22 +244,41 @@ mod tests {
     fn namespaces_and_classes_nest() {
         check(
             ":Namespace A\n:Namespace B.C\n∇f\n∇\n:EndNamespace\n g←{⍵}\n:EndNamespace\nh←{⍵}",
-            &[("A.B.C.f", "∇f", "∇f"), ("A.g", " g←{⍵}", " g←{⍵}"), ("h", "h←{⍵}", "h←{⍵}")],
+            &[
+                ("A.B.C.f", "∇f", "∇f"),
+                ("A.g", " g←{⍵}", " g←{⍵}"),
+                ("h", "h←{⍵}", "h←{⍵}"),
+            ],
         );
         check(
             ":Class Cart : Base\n:Field Public n←0\n ∇ Add x\n  :Access Public\n ∇\n:EndClass",
             &[("Cart.Add", " ∇ Add x", "  :Access Public")],
         );
-        check(":namespace\n∇f\n∇\n:endnamespace", &[("stem.f", "∇f", "∇f")]);
+        check(
+            ":namespace\n∇f\n∇\n:endnamespace",
+            &[("stem.f", "∇f", "∇f")],
+        );
         check("∇f\n:EndNamespace", &[("f", "∇f", ":EndNamespace")]);
         check(":EndNamespace\n∇f\n∇", &[("f", "∇f", "∇f")]);
     }
 
     #[test]
     fn quotes_and_comments_hide_braces_and_ends() {
-        check("f←{ ⍝ }\n '}'\n}\ng←{⍵}", &[("f", "f←{ ⍝ }", "}"), ("g", "g←{⍵}", "g←{⍵}")]);
-        check("f←{'it''s {'}\ng←{⍵}", &[("f", "f←{'it''s {'}", "f←{'it''s {'}"), ("g", "g←{⍵}", "g←{⍵}")]);
-        check("∇f ⍝ ∇\n'∇'\n ⍝ ∇\n∇ ⍝ end\n∇g\n⍫", &[("f", "∇f ⍝ ∇", " ⍝ ∇"), ("g", "∇g", "∇g")]);
+        check(
+            "f←{ ⍝ }\n '}'\n}\ng←{⍵}",
+            &[("f", "f←{ ⍝ }", "}"), ("g", "g←{⍵}", "g←{⍵}")],
+        );
+        check(
+            "f←{'it''s {'}\ng←{⍵}",
+            &[
+                ("f", "f←{'it''s {'}", "f←{'it''s {'}"),
+                ("g", "g←{⍵}", "g←{⍵}"),
+            ],
+        );
+        check(
+            "∇f ⍝ ∇\n'∇'\n ⍝ ∇\n∇ ⍝ end\n∇g\n⍫",
+            &[("f", "∇f ⍝ ∇", " ⍝ ∇"), ("g", "∇g", "∇g")],
+        );
         check("f←{ { }\n", &[("f", "f←{ { }", "f←{ { }")]);
     }
 }

@@ -1,13 +1,15 @@
-//! Puts trees of one SQLite file behind the rows of another, whose last row comes before their first: the leaves are copied
-//! page by page, and only the right edge of a tree is put together anew. All pages pass through SQLite's own pager, by its
-//! table `sqlite_dbpage`, in the transaction that is open: locks, journal and rollback are those of any other change.
+//! Puts trees of one SQLite file behind the rows of another, whose last row comes before their
+//! first: the leaves are copied page by page, and only the right edge of a tree is put together
+//! anew. All pages pass through SQLite's own pager, by its table `sqlite_dbpage`, in the
+//! transaction that is open: locks, journal and rollback are those of any other change.
 //! docs/design/0008-later-runs.md says why.
 //!
-//! SQLite does not notice that pages change under it. So the trees are the last thing in a transaction, and the connection
-//! is not used after it. The file may be a stranger's: what does not fit is damage, never a panic.
+//! SQLite does not notice that pages change under it. So the trees are the last thing in a
+//! transaction, and the connection is not used after it. The file may be a stranger's: what does
+//! not fit is damage, never a panic.
 //!
-//! References: SQLite, "Database File Format", sections 1.3 (header), 1.5 (freelist), 1.6 (b-tree pages); "The
-//! `sqlite_dbpage` Virtual Table".
+//! References: SQLite, "Database File Format", sections 1.3 (header), 1.5 (freelist), 1.6 (b-tree
+//! pages); "The `sqlite_dbpage` Virtual Table".
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -45,7 +47,10 @@ pub(crate) struct Pager<'c> {
 
 impl<'c> Pager<'c> {
     /// `None` if this SQLite does not hand out pages, or the file is of another kind than ours.
-    pub(crate) fn new(connection: &'c Connection, page_size: u16) -> Result<Option<Self>, AppendError> {
+    pub(crate) fn new(
+        connection: &'c Connection,
+        page_size: u16,
+    ) -> Result<Option<Self>, AppendError> {
         let sql = "SELECT COUNT(*) FROM pragma_module_list WHERE name = 'sqlite_dbpage'";
         if connection.query_row(sql, [], |row| row.get::<_, i64>(0))? == 0 {
             return Ok(None);
@@ -57,17 +62,26 @@ impl<'c> Pager<'c> {
             && first[RESERVED] == 0
             // Else pages are numbered in another way, or texts are not UTF-8.
             && (thirty_two_bits(&first, LARGEST_ROOT), thirty_two_bits(&first, ENCODING)) == (Some(0), Some(1));
-        Ok(usual.then_some(Self { connection, read, write, first, free: Vec::new() }))
+        Ok(usual.then_some(Self {
+            connection,
+            read,
+            write,
+            first,
+            free: Vec::new(),
+        }))
     }
 
-    /// Puts trees behind those of the database; each pair of roots is of the database and of `source`. Ends the use of the
-    /// connection, but for COMMIT and ROLLBACK.
+    /// Puts trees behind those of the database; each pair of roots is of the database and of
+    /// `source`. Ends the use of the connection, but for COMMIT and ROLLBACK.
     pub(crate) fn graft(mut self, source: &File, roots: &[(u32, u32)]) -> Result<(), AppendError> {
         let connection = self.connection;
-        // Else nobody may write pages. The statements are ours alone: no trigger of a stranger's schema sees them.
+        // Else nobody may write pages. The statements are ours alone: no trigger of a stranger's
+        // schema sees them.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
         let mut source = Source::new(source, self.first.len());
-        let trees = roots.iter().try_for_each(|(root, from)| self.tree(&mut source, *root, *from));
+        let trees = roots
+            .iter()
+            .try_for_each(|(root, from)| self.tree(&mut source, *root, *from));
         let grafted = trees.and_then(|()| self.finish());
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         grafted
@@ -83,7 +97,8 @@ impl<'c> Pager<'c> {
         }
         let mut edge = self.right_edge(kind, root)?;
         let (number, last) = edge.pop().ok_or_else(damaged)?;
-        // The last page is filled up with rows of the first, which also gives what divides it from the next.
+        // The last page is filled up with rows of the first, which also gives what divides it from
+        // the next.
         let mut page = Page::new(kind.leaf(), LEAF_HEAD, last.len());
         let mut before = (0, 0);
         for cell in self::cells(kind, &last)? {
@@ -118,7 +133,9 @@ impl<'c> Pager<'c> {
         for (at, leaf) in leaves.pages.iter().enumerate().skip(1) {
             let mut divider = leaves.divider(at - 1).to_vec();
             if kind == Kind::Index {
-                let spill = cell(kind, false, &divider, 0, first.len()).ok_or_else(damaged)?.spill;
+                let spill = cell(kind, false, &divider, 0, first.len())
+                    .ok_or_else(damaged)?
+                    .spill;
                 self.spill(source, &mut divider, spill)?;
             }
             level.divide(&divider);
@@ -158,7 +175,11 @@ impl<'c> Pager<'c> {
         let mut number = root;
         while edge.len() < MAX_DEPTH {
             let page = self.page(number)?;
-            let next = if page[0] == kind.interior() { thirty_two_bits(&page, LEAF_HEAD) } else { None };
+            let next = if page[0] == kind.interior() {
+                thirty_two_bits(&page, LEAF_HEAD)
+            } else {
+                None
+            };
             edge.push((number, page));
             match next {
                 Some(next) => number = next,
@@ -184,7 +205,12 @@ impl<'c> Pager<'c> {
         Ok(numbers)
     }
 
-    fn leaf(&mut self, source: &mut Source<'_>, kind: Kind, number: u32) -> Result<u32, AppendError> {
+    fn leaf(
+        &mut self,
+        source: &mut Source<'_>,
+        kind: Kind,
+        number: u32,
+    ) -> Result<u32, AppendError> {
         let page = source.page(number)?;
         if !spills(kind, page).ok_or_else(damaged)? {
             return self.append(page);
@@ -198,7 +224,12 @@ impl<'c> Pager<'c> {
     }
 
     /// Copies what a cell has on pages of its own, and tells the cell where that is now.
-    fn spill(&mut self, source: &mut Source<'_>, cell: &mut [u8], spill: Option<usize>) -> Result<(), AppendError> {
+    fn spill(
+        &mut self,
+        source: &mut Source<'_>,
+        cell: &mut [u8],
+        spill: Option<usize>,
+    ) -> Result<(), AppendError> {
         let Some(bytes) = spill else {
             return Ok(());
         };
@@ -221,7 +252,8 @@ impl<'c> Pager<'c> {
 
     fn page(&mut self, number: u32) -> Result<Vec<u8>, AppendError> {
         let page: Option<Vec<u8>> = self.read.query_row([number], |row| row.get(0)).optional()?;
-        page.filter(|page| page.len() == self.first.len()).ok_or_else(damaged)
+        page.filter(|page| page.len() == self.first.len())
+            .ok_or_else(damaged)
     }
 
     fn replace(&mut self, number: u32, page: &[u8]) -> Result<(), AppendError> {
@@ -247,7 +279,12 @@ impl<'c> Pager<'c> {
                 self.free.push(word(2 + at)?);
             }
             let taken = u32::try_from(self.free.len()).map_err(|_| damaged())?;
-            self.set_header(FREE_PAGES, self.header(FREE_PAGES)?.checked_sub(taken).ok_or_else(damaged)?);
+            self.set_header(
+                FREE_PAGES,
+                self.header(FREE_PAGES)?
+                    .checked_sub(taken)
+                    .ok_or_else(damaged)?,
+            );
         }
         if let Some(number) = self.free.pop() {
             return Ok(number);
@@ -272,8 +309,15 @@ impl<'c> Pager<'c> {
     fn finish(mut self) -> Result<(), AppendError> {
         let free = std::mem::take(&mut self.free);
         if let [trunk, rest @ ..] = free.as_slice() {
-            let words = [self.header(FREE_TRUNK)?, rest.len().try_into().map_err(|_| damaged())?];
-            let mut page: Vec<u8> = words.iter().chain(rest).flat_map(|word| word.to_be_bytes()).collect();
+            let words = [
+                self.header(FREE_TRUNK)?,
+                rest.len().try_into().map_err(|_| damaged())?,
+            ];
+            let mut page: Vec<u8> = words
+                .iter()
+                .chain(rest)
+                .flat_map(|word| word.to_be_bytes())
+                .collect();
             page.resize(self.first.len(), 0);
             self.replace(*trunk, &page)?;
             self.set_header(FREE_TRUNK, *trunk);
@@ -296,23 +340,34 @@ struct Source<'f> {
 
 impl<'f> Source<'f> {
     fn new(file: &'f File, page_size: usize) -> Self {
-        Self { file, page_size, window: Vec::new(), first: 0 }
+        Self {
+            file,
+            page_size,
+            window: Vec::new(),
+            first: 0,
+        }
     }
 
     /// A page of the file, until the next is read.
     fn page(&mut self, number: u32) -> Result<&[u8], AppendError> {
         let is_there = |at: &usize| (at + 1) * self.page_size <= self.window.len();
-        let at = number.checked_sub(self.first).map(|at| at as usize).filter(is_there);
+        let at = number
+            .checked_sub(self.first)
+            .map(|at| at as usize)
+            .filter(is_there);
         if at.is_none() {
             let before = number.checked_sub(1).ok_or_else(damaged)?;
-            self.file.seek(SeekFrom::Start(u64::from(before) * self.page_size as u64))?;
+            self.file
+                .seek(SeekFrom::Start(u64::from(before) * self.page_size as u64))?;
             self.window.clear();
             let bytes = WINDOW * self.page_size as u64;
             self.file.take(bytes).read_to_end(&mut self.window)?;
             self.first = number;
         }
         let start = at.unwrap_or(0) * self.page_size;
-        self.window.get(start..start + self.page_size).ok_or_else(damaged)
+        self.window
+            .get(start..start + self.page_size)
+            .ok_or_else(damaged)
     }
 
     /// The leaves of a tree, and what divides them.
@@ -321,7 +376,10 @@ impl<'f> Source<'f> {
         level.pages.push(root);
         for _ in 0..MAX_DEPTH {
             let kind = self.page(level.pages[0])?[0];
-            let kind = match [Kind::Table, Kind::Index].into_iter().find(|known| known.interior() == kind) {
+            let kind = match [Kind::Table, Kind::Index]
+                .into_iter()
+                .find(|known| known.interior() == kind)
+            {
                 Some(kind) => kind,
                 None if kind == Kind::Table.leaf() => return Ok((Kind::Table, level)),
                 None => return Ok((Kind::Index, level)),
@@ -342,10 +400,14 @@ impl<'f> Source<'f> {
 /// Adds the children of a page, and what divides them.
 fn children(kind: Kind, page: &[u8], level: &mut Level) -> Result<(), AppendError> {
     for cell in cells(kind, page)? {
-        level.pages.push(thirty_two_bits(page, cell.start).ok_or_else(damaged)?);
+        level
+            .pages
+            .push(thirty_two_bits(page, cell.start).ok_or_else(damaged)?);
         level.divide(&page[cell.start + LINK..cell.end]);
     }
-    level.pages.push(thirty_two_bits(page, LEAF_HEAD).ok_or_else(damaged)?);
+    level
+        .pages
+        .push(thirty_two_bits(page, LEAF_HEAD).ok_or_else(damaged)?);
     Ok(())
 }
 
@@ -371,7 +433,8 @@ fn cells(kind: Kind, page: &[u8]) -> Result<Vec<Cell>, AppendError> {
     cells.collect::<Option<_>>().ok_or_else(damaged)
 }
 
-/// Whether something on a leaf goes on on pages of its own: hardly ever, so that no more is read of each cell than it takes.
+/// Whether something on a leaf goes on on pages of its own: hardly ever, so that no more is read of
+/// each cell than it takes.
 fn spills(kind: Kind, page: &[u8]) -> Option<bool> {
     for at in 0..sixteen_bits(page, 3)? {
         let mut start = sixteen_bits(page, LEAF_HEAD + PLACE * at)?;
@@ -402,7 +465,12 @@ fn cell(kind: Kind, interior: bool, page: &[u8], start: usize, page_size: usize)
             at += LINK;
         }
     }
-    (at <= page.len()).then_some(Cell { start, end: at, row, spill })
+    (at <= page.len()).then_some(Cell {
+        start,
+        end: at,
+        row,
+        spill,
+    })
 }
 
 /// Reads a number of seven bits a byte.
@@ -429,7 +497,9 @@ fn row_number(row: u64) -> Vec<u8> {
 }
 
 fn sixteen_bits(page: &[u8], at: usize) -> Option<usize> {
-    Some(usize::from(u16::from_be_bytes(*page.get(at..)?.first_chunk()?)))
+    Some(usize::from(u16::from_be_bytes(
+        *page.get(at..)?.first_chunk()?,
+    )))
 }
 
 fn thirty_two_bits(page: &[u8], at: usize) -> Option<u32> {
@@ -482,27 +552,44 @@ mod tests {
     /// Opens a file that need not survive a loss of power.
     fn open(path: &Path) -> Connection {
         let connection = Connection::open(path).expect("a file");
-        connection.pragma_update(None, "synchronous", "OFF").expect("SQL");
+        connection
+            .pragma_update(None, "synchronous", "OFF")
+            .expect("SQL");
         connection
     }
 
     fn create(path: &Path) -> Connection {
         let connection = open(path);
-        connection.pragma_update(None, "page_size", PAGE_SIZE).expect("a size that SQLite knows");
+        connection
+            .pragma_update(None, "page_size", PAGE_SIZE)
+            .expect("a size that SQLite knows");
         connection.execute_batch(SCHEMA).expect("a schema");
         connection
     }
 
     /// Inserts rows of a part, with texts up to `longest` bytes.
     fn insert(connection: &Connection, part: u64, rows: u64, longest: u64) {
-        let transaction = connection.unchecked_transaction().expect("nobody else is here");
-        let mut numbered = connection.prepare("INSERT INTO numbered VALUES (?1, ?2)").expect("SQL");
-        let mut sorted = connection.prepare("INSERT INTO sorted VALUES (?1, ?2, ?3)").expect("SQL");
+        let transaction = connection
+            .unchecked_transaction()
+            .expect("nobody else is here");
+        let mut numbered = connection
+            .prepare("INSERT INTO numbered VALUES (?1, ?2)")
+            .expect("SQL");
+        let mut sorted = connection
+            .prepare("INSERT INTO sorted VALUES (?1, ?2, ?3)")
+            .expect("SQL");
         for at in 0..rows {
             let length = usize::try_from((at * 7919 + part) % (longest + 1)).expect("a short text");
-            let (id, name) = (part * 1_000_000 + at, format!("{at:09}").repeat(length / 9 + 1));
-            numbered.execute((id.cast_signed(), &name)).expect("space on the disk");
-            sorted.execute((part.cast_signed(), at.cast_signed(), &name)).expect("space on the disk");
+            let (id, name) = (
+                part * 1_000_000 + at,
+                format!("{at:09}").repeat(length / 9 + 1),
+            );
+            numbered
+                .execute((id.cast_signed(), &name))
+                .expect("space on the disk");
+            sorted
+                .execute((part.cast_signed(), at.cast_signed(), &name))
+                .expect("space on the disk");
         }
         transaction.commit().expect("space on the disk");
     }
@@ -510,22 +597,28 @@ mod tests {
     fn rows(connection: &Connection) -> Vec<(i64, i64, String)> {
         let sql = "SELECT 0, id, name FROM numbered UNION ALL SELECT part, id, name FROM sorted";
         let mut statement = connection.prepare(sql).expect("SQL");
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("rows");
+        let rows = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .expect("rows");
         rows.collect::<Result<_, _>>().expect("rows")
     }
 
     fn roots(connection: &Connection) -> Vec<u32> {
-        let sql = "SELECT rootpage FROM sqlite_schema WHERE name IN ('numbered', 'sorted') ORDER BY name";
+        let sql =
+            "SELECT rootpage FROM sqlite_schema WHERE name IN ('numbered', 'sorted') ORDER BY name";
         let mut statement = connection.prepare(sql).expect("SQL");
         let roots = statement.query_map([], |row| row.get(0)).expect("rows");
         roots.collect::<Result<_, _>>().expect("rows")
     }
 
     fn one<T: rusqlite::types::FromSql>(connection: &Connection, sql: &str) -> T {
-        connection.query_row(sql, [], |row| row.get(0)).expect("an answer")
+        connection
+            .query_row(sql, [], |row| row.get(0))
+            .expect("an answer")
     }
 
-    /// Puts rows behind those of a database in several parts, and lets SQLite compare them with what it has inserted.
+    /// Puts rows behind those of a database in several parts, and lets SQLite compare them with
+    /// what it has inserted.
     fn check(parts: &[u64], longest: u64, free: u64) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("all.db");
@@ -533,15 +626,21 @@ mod tests {
         let expected = create(Path::new(":memory:"));
         for (part, rows) in (1..).zip(parts) {
             let connection = open(&path);
-            let transaction = connection.unchecked_transaction().expect("nobody else is here");
+            let transaction = connection
+                .unchecked_transaction()
+                .expect("nobody else is here");
             for _ in 0..free {
                 let garbage = "INSERT INTO other (name) VALUES (hex(zeroblob(100)))";
                 connection.execute(garbage, []).expect("space on the disk");
             }
-            connection.execute("DELETE FROM other", []).expect("it can be written");
+            connection
+                .execute("DELETE FROM other", [])
+                .expect("it can be written");
             transaction.commit().expect("space on the disk");
-            let (pages, unused): (u32, u32) =
-                (one(&connection, "PRAGMA page_count"), one(&connection, "PRAGMA freelist_count"));
+            let (pages, unused): (u32, u32) = (
+                one(&connection, "PRAGMA page_count"),
+                one(&connection, "PRAGMA freelist_count"),
+            );
 
             let segment_path = folder.path().join(format!("{part}.db"));
             let segment = create(&segment_path);
@@ -549,32 +648,58 @@ mod tests {
             insert(&expected, part, *rows, longest);
             let from = roots(&segment);
             let pairs: Vec<_> = roots(&connection).into_iter().zip(from).collect();
-            connection.execute_batch("BEGIN IMMEDIATE").expect("nobody else is here");
-            let pager = Pager::new(&connection, PAGE_SIZE).expect("a sound file").expect("pages are handed out");
-            pager.graft(&File::open(&segment_path).expect("it is there"), &pairs).expect("space");
-            connection.execute_batch("COMMIT").expect("space on the disk");
+            connection
+                .execute_batch("BEGIN IMMEDIATE")
+                .expect("nobody else is here");
+            let pager = Pager::new(&connection, PAGE_SIZE)
+                .expect("a sound file")
+                .expect("pages are handed out");
+            pager
+                .graft(&File::open(&segment_path).expect("it is there"), &pairs)
+                .expect("space");
+            connection
+                .execute_batch("COMMIT")
+                .expect("space on the disk");
             drop(connection);
 
             let connection = open(&path);
             let found: String = one(&connection, "PRAGMA integrity_check");
             assert_eq!(found, "ok", "{parts:?}, {longest}, {free}, part {part}");
-            assert!(self::rows(&connection) == self::rows(&expected), "{parts:?}, {longest}, {free}, part {part}");
+            assert!(
+                self::rows(&connection) == self::rows(&expected),
+                "{parts:?}, {longest}, {free}, part {part}"
+            );
             let grown = one::<u32>(&connection, "PRAGMA page_count") - pages;
             let used = unused - one::<u32>(&connection, "PRAGMA freelist_count");
-            assert!(grown == 0 || used == unused, "{grown} pages are new, and {} unused", unused - used);
+            assert!(
+                grown == 0 || used == unused,
+                "{grown} pages are new, and {} unused",
+                unused - used
+            );
         }
         // SQLite goes on with it.
         let connection = open(&path);
         insert(&connection, 99, 500, longest);
         insert(&expected, 99, 500, longest);
         connection
-            .execute_batch("DELETE FROM sorted WHERE part = 1; DELETE FROM numbered WHERE id < 2000000")
+            .execute_batch(
+                "DELETE FROM sorted WHERE part = 1; DELETE FROM numbered WHERE id < 2000000",
+            )
             .expect("space");
         expected
-            .execute_batch("DELETE FROM sorted WHERE part = 1; DELETE FROM numbered WHERE id < 2000000")
+            .execute_batch(
+                "DELETE FROM sorted WHERE part = 1; DELETE FROM numbered WHERE id < 2000000",
+            )
             .expect("space");
-        assert_eq!(one::<String>(&connection, "PRAGMA integrity_check"), "ok", "{parts:?}, {longest}, {free}");
-        assert!(rows(&connection) == rows(&expected), "{parts:?}, {longest}, {free}");
+        assert_eq!(
+            one::<String>(&connection, "PRAGMA integrity_check"),
+            "ok",
+            "{parts:?}, {longest}, {free}"
+        );
+        assert!(
+            rows(&connection) == rows(&expected),
+            "{parts:?}, {longest}, {free}"
+        );
     }
 
     #[test]

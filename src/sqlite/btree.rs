@@ -1,6 +1,7 @@
-//! B-trees of a SQLite file, written page by page instead of row by row: rows come in the order of their keys, so that each
-//! page is filled, written and forgotten. The file and its tables are made by SQLite; the trees replace the empty ones
-//! there. docs/design/0005-pages.md says why, and what keeps it safe.
+//! B-trees of a SQLite file, written page by page instead of row by row: rows come in the order of
+//! their keys, so that each page is filled, written and forgotten. The file and its tables are made
+//! by SQLite; the trees replace the empty ones there. docs/design/0005-pages.md says why, and what
+//! keeps it safe.
 //!
 //! References: SQLite, "Database File Format", sections 1.3 (header), 1.6 (b-tree pages).
 
@@ -44,7 +45,10 @@ pub(crate) struct PageBuffer {
 
 impl PageBuffer {
     pub(crate) fn new(page_size: u16) -> Self {
-        Self { pages: Vec::new(), page_size: usize::from(page_size) }
+        Self {
+            pages: Vec::new(),
+            page_size: usize::from(page_size),
+        }
     }
 }
 
@@ -83,7 +87,13 @@ impl PageFile {
         let offset = file.metadata()?.len();
         let pages = offset / page_size as u64;
         let next = u32::try_from(pages + 1).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        Ok(Self { file, page_size, next, chunk: Vec::with_capacity(CHUNK + page_size), offset })
+        Ok(Self {
+            file,
+            page_size,
+            next,
+            chunk: Vec::with_capacity(CHUNK + page_size),
+            offset,
+        })
     }
 
     /// The file, for another thread. Pages of the last chunk may not be in it yet.
@@ -93,7 +103,11 @@ impl PageFile {
 
     /// Gives the pages of a buffer their places; says the numbers that they have now.
     pub(crate) fn take(&mut self, buffer: &PageBuffer) -> io::Result<Vec<u32>> {
-        buffer.pages.chunks_exact(self.page_size).map(|page| self.append(page)).collect()
+        buffer
+            .pages
+            .chunks_exact(self.page_size)
+            .map(|page| self.append(page))
+            .collect()
     }
 
     fn replace(&mut self, number: u32, page: &[u8]) -> io::Result<()> {
@@ -155,7 +169,8 @@ impl Pages for PageFile {
 pub(crate) enum Kind {
     /// Rows by number; what stands between two pages repeats the number of the last row before.
     Table,
-    /// Rows by content (tables without row numbers, indexes); what stands between two pages is a row itself.
+    /// Rows by content (tables without row numbers, indexes); what stands between two pages is a
+    /// row itself.
     Index,
 }
 
@@ -170,7 +185,11 @@ impl Kind {
 
     /// How much of a record its page keeps; the rest goes to pages of its own.
     pub(crate) fn kept(self, record: usize, page_size: usize) -> usize {
-        let most = if self == Self::Table { page_size - 35 } else { (page_size - 12) * 64 / 255 - 23 };
+        let most = if self == Self::Table {
+            page_size - 35
+        } else {
+            (page_size - 12) * 64 / 255 - 23
+        };
         let least = (page_size - 12) * 32 / 255 - 23;
         if record <= most {
             return record;
@@ -208,7 +227,8 @@ impl Level {
         self.ends.extend(next.ends.iter().map(|end| before + end));
     }
 
-    /// The pages above these, of which there are two at least, and what divides them: they have no numbers yet.
+    /// The pages above these, of which there are two at least, and what divides them: they have no
+    /// numbers yet.
     pub(crate) fn parents(&self, kind: Kind, page_size: usize) -> (Vec<Vec<u8>>, Self) {
         let mut parents = Vec::new();
         let mut above = Self::default();
@@ -256,13 +276,22 @@ struct Tree {
 impl Tree {
     fn new(kind: Kind, page_size: usize) -> Self {
         let page = Page::new(kind.leaf(), LEAF_HEAD, page_size);
-        Self { kind, leaves: Level::default(), page, room: 0, room_ahead: 0, last_cell: 0 }
+        Self {
+            kind,
+            leaves: Level::default(),
+            page,
+            room: 0,
+            room_ahead: 0,
+            last_cell: 0,
+        }
     }
 
-    /// Adds a cell. Where the page is full it is written; `key` is what then stands behind it in a table.
+    /// Adds a cell. Where the page is full it is written; `key` is what then stands behind it in a
+    /// table.
     fn add(&mut self, pages: &mut impl Pages, cell: &[u8], key: u64) -> io::Result<()> {
         let room = cell.len() + self.room + self.room_ahead;
-        // However much room is wanted, a page has rows, and one is left where another becomes a divider.
+        // However much room is wanted, a page has rows, and one is left where another becomes a
+        // divider.
         if !self.page.fits(cell.len()) || (self.page.cells > 1 && !self.page.fits(room)) {
             match self.kind {
                 Kind::Table => {
@@ -319,11 +348,19 @@ pub(crate) struct TableTree {
 
 impl TableTree {
     pub(crate) fn new(pages: &impl Pages) -> Self {
-        Self { tree: Tree::new(Kind::Table, pages.page_size()), last: 0 }
+        Self {
+            tree: Tree::new(Kind::Table, pages.page_size()),
+            last: 0,
+        }
     }
 
     /// Adds a row; its number is higher than all before.
-    pub(crate) fn push(&mut self, file: &mut PageFile, row: u64, record: &mut Record) -> io::Result<()> {
+    pub(crate) fn push(
+        &mut self,
+        file: &mut PageFile,
+        row: u64,
+        record: &mut Record,
+    ) -> io::Result<()> {
         let mut spilled = Vec::new();
         let cell = record.cell(Kind::Table, Some(row), file, &mut spilled)?;
         self.tree.add(file, cell, self.last)?;
@@ -356,7 +393,8 @@ impl IndexTree {
         self.0.add(pages, cell, 0)
     }
 
-    /// Goes over from a buffer to the file that has taken it: `numbers` says which pages have become of its.
+    /// Goes over from a buffer to the file that has taken it: `numbers` says which pages have
+    /// become of its.
     pub(crate) fn move_to(&mut self, numbers: &[u32]) {
         for page in &mut self.0.leaves.pages {
             *page = numbers[*page as usize];
@@ -372,15 +410,24 @@ impl IndexTree {
         self.0.leaves.pages.is_empty() && self.0.page.cells == 0
     }
 
-    /// Goes on with the pages of another tree, which has rows; `divider` comes after all rows here and before those.
-    pub(crate) fn join(&mut self, file: &mut PageFile, divider: &mut Record, mut next: Self) -> io::Result<()> {
+    /// Goes on with the pages of another tree, which has rows; `divider` comes after all rows here
+    /// and before those.
+    pub(crate) fn join(
+        &mut self,
+        file: &mut PageFile,
+        divider: &mut Record,
+        mut next: Self,
+    ) -> io::Result<()> {
         let mut spilled = Vec::new();
         let cell = divider.cell(Kind::Index, None, file, &mut spilled)?;
         self.0.close_leaf(file)?;
         self.0.leaves.divide(cell);
         // Its last page is still being filled, so each of the others has a divider behind it.
         self.0.leaves.extend(&std::mem::take(&mut next.0.leaves));
-        self.0 = Tree { leaves: std::mem::take(&mut self.0.leaves), ..next.0 };
+        self.0 = Tree {
+            leaves: std::mem::take(&mut self.0.leaves),
+            ..next.0
+        };
         Ok(())
     }
 
@@ -401,7 +448,12 @@ impl Page {
     pub(crate) fn new(kind: u8, head: usize, page_size: usize) -> Self {
         let mut bytes = vec![0; page_size];
         bytes[0] = kind;
-        Self { bytes, head, cells: 0, top: page_size }
+        Self {
+            bytes,
+            head,
+            cells: 0,
+            top: page_size,
+        }
     }
 
     pub(crate) fn fits(&self, bytes: usize) -> bool {
@@ -442,7 +494,8 @@ impl Page {
     }
 }
 
-/// A place or a number of cells. A page of 65,536 bytes without cells has its top at 65,536, which is written as 0.
+/// A place or a number of cells. A page of 65,536 bytes without cells has its top at 65,536, which
+/// is written as 0.
 fn sixteen_bits(number: usize) -> [u8; 2] {
     let [.., high, low] = number.to_be_bytes();
     [high, low]
@@ -481,9 +534,15 @@ mod tests {
         connection.execute_batch(&schema).expect("a schema");
         let root = |name: &str| {
             let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
-            connection.query_row(sql, [name], |row| row.get::<_, u32>(0)).expect("a table")
+            connection
+                .query_row(sql, [name], |row| row.get::<_, u32>(0))
+                .expect("a table")
         };
-        let options = File::options().read(true).write(true).open(&path).expect("it is there");
+        let options = File::options()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .expect("it is there");
         let mut file = PageFile::new(options, PAGE_SIZE).expect("a file of whole pages");
         let mut record = Record::default();
         let mut numbered = TableTree::new(&file);
@@ -497,48 +556,87 @@ mod tests {
                 late.push((id, number, cost, name));
                 continue;
             }
-            record.start().null().integer(number).real(cost).text(&name).null();
-            numbered.push(&mut file, id, &mut record).expect("space on the disk");
+            record
+                .start()
+                .null()
+                .integer(number)
+                .real(cost)
+                .text(&name)
+                .null();
+            numbered
+                .push(&mut file, id, &mut record)
+                .expect("space on the disk");
             for (part, tree) in (0..).zip(&mut parts) {
                 // The first row of a part may become what divides it from the part before.
                 if at > 1 {
-                    tree.push(&mut file, record.start().integer(part).text(&name).real(cost)).expect("space");
+                    tree.push(
+                        &mut file,
+                        record.start().integer(part).text(&name).real(cost),
+                    )
+                    .expect("space");
                 }
             }
         }
-        numbered.finish(&mut file, root("numbered")).expect("space on the disk");
+        numbered
+            .finish(&mut file, root("numbered"))
+            .expect("space on the disk");
         let [mut first, second] = parts;
         if !second.is_empty() {
             let (_, _, cost, name) = row(1, longest);
             let divider = record.start().integer(1).text(&name).real(cost);
-            first.join(&mut file, divider, second).expect("space on the disk");
+            first
+                .join(&mut file, divider, second)
+                .expect("space on the disk");
         }
-        first.finish(&mut file, root("sorted")).expect("space on the disk");
+        first
+            .finish(&mut file, root("sorted"))
+            .expect("space on the disk");
         file.finish().expect("space on the disk");
 
         let insert = "INSERT INTO numbered (id, number, cost, name) VALUES (?1, ?2, ?3, ?4)";
         for (id, number, cost, name) in &late {
             let id = i64::try_from(*id).expect("63 bits");
-            connection.execute(insert, (id, number, cost, name)).expect("a row that is missing");
+            connection
+                .execute(insert, (id, number, cost, name))
+                .expect("a row that is missing");
         }
-        let found: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("an answer");
+        let found: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .expect("an answer");
         assert_eq!(found, "ok", "{rows} rows");
-        let mut select =
-            connection.prepare("SELECT id, number, cost, name, gone FROM numbered ORDER BY id").expect("SQL");
+        let mut select = connection
+            .prepare("SELECT id, number, cost, name, gone FROM numbered ORDER BY id")
+            .expect("SQL");
         let read = |row: &rusqlite::Row<'_>| {
             assert_eq!(row.get::<_, Option<String>>(4)?, None);
-            Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, f64>(2)?, row.get(3)?))
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get(1)?,
+                row.get::<_, f64>(2)?,
+                row.get(3)?,
+            ))
         };
-        let stored: Vec<_> = select.query_map([], read).expect("rows").collect::<Result<_, _>>().expect("rows");
+        let stored: Vec<_> = select
+            .query_map([], read)
+            .expect("rows")
+            .collect::<Result<_, _>>()
+            .expect("rows");
         let expected: Vec<_> = (1..=rows)
             .map(|at| row(at, longest))
-            .map(|(id, number, cost, name)| (i64::try_from(id).expect("63 bits"), number, cost, name))
+            .map(|(id, number, cost, name)| {
+                (i64::try_from(id).expect("63 bits"), number, cost, name)
+            })
             .collect();
         assert_eq!(stored, expected);
-        let mut select = connection.prepare("SELECT part, name, cost FROM sorted ORDER BY part, name").expect("SQL");
+        let mut select = connection
+            .prepare("SELECT part, name, cost FROM sorted ORDER BY part, name")
+            .expect("SQL");
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-        let stored: Vec<(i64, String, f64)> =
-            select.query_map([], read).expect("rows").collect::<Result<_, _>>().expect("rows");
+        let stored: Vec<(i64, String, f64)> = select
+            .query_map([], read)
+            .expect("rows")
+            .collect::<Result<_, _>>()
+            .expect("rows");
         let expected: Vec<_> = (0..2)
             .flat_map(|part| (1..=rows).map(move |at| (part, at)))
             .filter(|&(part, at)| at % 50 != 17 && (at > 1 || (part == 1 && rows > 1)))
@@ -549,9 +647,14 @@ mod tests {
 
     /// A row whose columns take all lengths that numbers can take.
     fn row(at: u64, longest: u64) -> (u64, i64, f64, String) {
-        let number = (mixed(at) >> (mixed(at + 1) % 64)).cast_signed() * if at.is_multiple_of(3) { -1 } else { 1 };
+        let number = (mixed(at) >> (mixed(at + 1) % 64)).cast_signed()
+            * if at.is_multiple_of(3) { -1 } else { 1 };
         #[expect(clippy::cast_precision_loss, reason = "any number will do")]
-        let cost = if at.is_multiple_of(2) { number as f64 } else { number as f64 / 1024.0 };
+        let cost = if at.is_multiple_of(2) {
+            number as f64
+        } else {
+            number as f64 / 1024.0
+        };
         // Numbers of rows grow from one byte to nine.
         let id = at + if at > 1000 { 1 << (at / 40).min(61) } else { 0 };
         (id, number, cost, text(at, longest))

@@ -1,4 +1,5 @@
-//! SQLite's file format: records, b-tree pages, and trees that are appended to those of a file. Knows nothing of profiles.
+//! SQLite's file format: records, b-tree pages, and trees that are appended to those of a file.
+//! Knows nothing of profiles.
 //!
 //! Reference: SQLite, "Database File Format".
 

@@ -6,7 +6,8 @@ use std::io;
 
 use super::btree::{Kind, LINK, Pages};
 
-/// Bytes in front of a row's values: for its types, whose length is one byte, and for two numbers before them.
+/// Bytes in front of a row's values: for its types, whose length is one byte, and for two numbers
+/// before them.
 const AHEAD: usize = 2 * 9 + 1 + TYPES;
 /// Bytes of types at most: a dozen columns, whose types take five bytes each.
 const TYPES: usize = 60;
@@ -21,7 +22,11 @@ pub(crate) struct Record {
 
 impl Default for Record {
     fn default() -> Self {
-        Self { types: [0; TYPES], columns: 0, bytes: vec![0; AHEAD] }
+        Self {
+            types: [0; TYPES],
+            columns: 0,
+            bytes: vec![0; AHEAD],
+        }
     }
 }
 
@@ -62,7 +67,10 @@ impl Record {
 
     /// How far the row has got.
     pub(crate) fn mark(&self) -> Mark {
-        Mark { columns: self.columns, bytes: self.bytes.len() }
+        Mark {
+            columns: self.columns,
+            bytes: self.bytes.len(),
+        }
     }
 
     /// Begins a row with the columns that there were at the mark.
@@ -87,17 +95,25 @@ impl Record {
         let bits = 64 - (value ^ (value >> 63)).leading_zeros();
         let (kind, length) = INTEGERS[bits as usize];
         let is_type = matches!(value, 0 | 1);
-        let (kind, length) = if is_type { (8 + low_bits(value.cast_unsigned()), 0) } else { (kind, length) };
+        let (kind, length) = if is_type {
+            (8 + low_bits(value.cast_unsigned()), 0)
+        } else {
+            (kind, length)
+        };
         self.kind(kind);
         // All eight bytes, those that count first: copying a fixed number costs no call.
         let end = self.bytes.len() + usize::from(length);
-        self.bytes.extend_from_slice(&value.rotate_right(8 * u32::from(length)).to_be_bytes());
+        self.bytes
+            .extend_from_slice(&value.rotate_right(8 * u32::from(length)).to_be_bytes());
         self.bytes.truncate(end);
         self
     }
 
     pub(crate) fn real(&mut self, value: f64) -> &mut Self {
-        #[expect(clippy::cast_possible_truncation, reason = "compared with what comes back")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "compared with what comes back"
+        )]
         let whole = value as i64;
         #[expect(clippy::cast_precision_loss, reason = "compared with what went in")]
         if value.abs() < WHOLE && (whole as f64).to_bits() == (value + 0.0).to_bits() {
@@ -137,8 +153,9 @@ impl Record {
         }
     }
 
-    /// The row as a page holds it. What is too long for a page with others goes to pages of its own, and the rest to `short`.
-    /// Columns at the end that are NULL are left out, as in rows that are older than a column.
+    /// The row as a page holds it. What is too long for a page with others goes to pages of its
+    /// own, and the rest to `short`. Columns at the end that are NULL are left out, as in rows that
+    /// are older than a column.
     pub(crate) fn cell<'c>(
         &'c mut self,
         tree: Kind,

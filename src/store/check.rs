@@ -11,8 +11,9 @@ const EXAMPLES: usize = 5;
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was checked: `integrity` (SQLite's own check of the file), `foreign_keys` that tables declare, `views`, `texts`
-    /// (whether they are UTF-8), or the name of a statement in `queries/checks`.
+    /// What was checked: `integrity` (SQLite's own check of the file), `foreign_keys` that tables
+    /// declare, `views`, `texts` (whether they are UTF-8), or the name of a statement in
+    /// `queries/checks`.
     pub check: &'static str,
     /// How many rows are wrong; 1 where nothing more can be read.
     pub count: usize,
@@ -21,7 +22,8 @@ pub struct Finding {
 }
 
 impl Database {
-    /// Checks the file itself, then what the tables say. That the schema is ours was checked when the file was opened.
+    /// Checks the file itself, then what the tables say. That the schema is ours was checked when
+    /// the file was opened.
     ///
     /// # Errors
     /// When the database cannot be read that far.
@@ -42,13 +44,22 @@ impl Database {
     /// Views of ours with another text, which are replaced wherever the file may be written.
     fn foreign_views(&self) -> Result<Option<Finding>, StoreError> {
         let stale = stale_views(&self.connection).map_err(|source| self.failed(source))?;
-        let examples: Vec<_> = stale.iter().map(|(name, _)| format!("{name} is not as profdb makes it")).collect();
-        Ok((!examples.is_empty()).then_some(Finding { check: "views", count: examples.len(), examples }))
+        let examples: Vec<_> = stale
+            .iter()
+            .map(|(name, _)| format!("{name} is not as profdb makes it"))
+            .collect();
+        Ok((!examples.is_empty()).then_some(Finding {
+            check: "views",
+            count: examples.len(),
+            examples,
+        }))
     }
 
     /// Values of our tables that should be text and are not.
     fn wrong_texts(&self) -> Result<Option<Finding>, StoreError> {
-        self.collected("texts", |finding| texts::each_wrong(&self.connection, |wrong| finding.add(|| Ok(wrong))))
+        self.collected("texts", |finding| {
+            texts::each_wrong(&self.connection, |wrong| finding.add(|| Ok(wrong)))
+        })
     }
 
     /// Runs the bundled statements that find no row in a database that is consistent.
@@ -56,7 +67,10 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn broken_rules(&self) -> Result<Vec<Finding>, StoreError> {
-        let found: Result<Vec<_>, _> = CHECKS.iter().map(|(name, sql)| self.found(name, sql, columns)).collect();
+        let found: Result<Vec<_>, _> = CHECKS
+            .iter()
+            .map(|(name, sql)| self.found(name, sql, columns))
+            .collect();
         Ok(found?.into_iter().flatten().collect())
     }
 
@@ -82,7 +96,11 @@ impl Database {
         check: &'static str,
         find: impl FnOnce(&mut Finding) -> rusqlite::Result<()>,
     ) -> Result<Option<Finding>, StoreError> {
-        let mut finding = Finding { check, count: 0, examples: Vec::new() };
+        let mut finding = Finding {
+            check,
+            count: 0,
+            examples: Vec::new(),
+        };
         match find(&mut finding) {
             Err(error) if is_of_content(&error) => {
                 finding.count += 1;
@@ -124,6 +142,16 @@ fn is_of_content(error: &rusqlite::Error) -> bool {
 /// The columns of a row with their names.
 fn columns(row: &Row<'_>) -> rusqlite::Result<String> {
     let names = row.as_ref().column_names();
-    let column = |(at, name)| Ok(format!("{name} {}", lossy(row.get_ref(at)?).as_deref().unwrap_or("NULL")));
-    Ok(names.into_iter().enumerate().map(column).collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
+    let column = |(at, name)| {
+        Ok(format!(
+            "{name} {}",
+            lossy(row.get_ref(at)?).as_deref().unwrap_or("NULL")
+        ))
+    };
+    Ok(names
+        .into_iter()
+        .enumerate()
+        .map(column)
+        .collect::<rusqlite::Result<Vec<_>>>()?
+        .join(", "))
 }

@@ -172,7 +172,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Somebody else has made the file that was to be made: it is there now, and can be imported into.
+    /// Somebody else has made the file that was to be made: it is there now, and can be imported
+    /// into.
     pub(crate) fn is_there_by_now(&self) -> bool {
         matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
     }
@@ -183,7 +184,10 @@ impl StoreError {
             Self::Altered { .. } | Self::Inconsistent { .. } => true,
             Self::Sqlite { source, .. } => {
                 let code = source.sqlite_error_code();
-                matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) || is_wrong_value(source)
+                matches!(
+                    code,
+                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+                ) || is_wrong_value(source)
             }
             _ => false,
         }
@@ -232,7 +236,10 @@ fn describe(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            format!("another program has had the database locked for {} seconds", READING.as_secs())
+            format!(
+                "another program has had the database locked for {} seconds",
+                READING.as_secs()
+            )
         }
         Some(ErrorCode::DiskFull) => FULL.to_owned(),
         // The memory that goes with a log is a file: there is no room for it to grow.
@@ -243,13 +250,17 @@ fn describe(error: &rusqlite::Error) -> String {
         None if matches!(error, rusqlite::Error::Utf8Error(..)) => {
             "the database is damaged (a text is not UTF-8): `profdb check` says where".to_owned()
         }
-        None if is_wrong_value(error) => format!("the database is damaged ({error}): `profdb check` says where"),
+        None if is_wrong_value(error) => {
+            format!("the database is damaged ({error}): `profdb check` says where")
+        }
         _ => error.to_string(),
     }
 }
 
 fn is_extended(error: &rusqlite::Error, code: i32) -> bool {
-    error.sqlite_error().is_some_and(|error| error.extended_code == code)
+    error
+        .sqlite_error()
+        .is_some_and(|error| error.extended_code == code)
 }
 
 /// A value is of another type than its column, or no text where text should be.
@@ -281,7 +292,9 @@ const MEBIBYTE: u64 = 1 << 20;
 pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
     let path = path.to_owned();
     match cause.into() {
-        Cause::Sqlite(source) if is_extended(&source, ffi::SQLITE_READONLY_DBMOVED) => StoreError::Replaced(path),
+        Cause::Sqlite(source) if is_extended(&source, ffi::SQLITE_READONLY_DBMOVED) => {
+            StoreError::Replaced(path)
+        }
         Cause::Sqlite(source) => match (source.sqlite_error_code(), too_few_files()) {
             (Some(ErrorCode::CannotOpen), Some(limit)) => StoreError::TooFewFiles { path, limit },
             _ => StoreError::Sqlite { path, source },
@@ -293,7 +306,13 @@ pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
         Cause::NoRoom { needed, free } => StoreError::NoRoom { path, needed, free },
         Cause::Altered(what) => StoreError::Altered { path, what },
         Cause::Replaced => StoreError::Replaced(path),
-        Cause::Leftover(log) => StoreError::Leftover { log: shown(&path, log), path },
-        Cause::StrangersLink(link) => StoreError::StrangersLink { link: shown(&path, link), path },
+        Cause::Leftover(log) => StoreError::Leftover {
+            log: shown(&path, log),
+            path,
+        },
+        Cause::StrangersLink(link) => StoreError::StrangersLink {
+            link: shown(&path, link),
+            path,
+        },
     }
 }

@@ -33,7 +33,8 @@ pub struct RunMeta {
 }
 
 impl RunMeta {
-    /// The run's identity: equal uid, equal rows. `repeat` counts the times that it was stored again.
+    /// The run's identity: equal uid, equal rows. `repeat` counts the times that it was stored
+    /// again.
     #[must_use]
     pub fn uid(&self, repeat: u32) -> String {
         let content = self.content_hash(repeat);
@@ -46,11 +47,15 @@ impl RunMeta {
     fn content_hash(&self, repeat: u32) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.fingerprint.sha256);
-        hash.update(format!("\n{}\n{}\n{repeat}\n{}", self.format, self.revision, self.options));
+        hash.update(format!(
+            "\n{}\n{}\n{repeat}\n{}",
+            self.format, self.revision, self.options
+        ));
         hash.finalize().into()
     }
 
-    /// The same with title and tags; `None` if neither was given, so that the identity is then that of the content alone.
+    /// The same with title and tags; `None` if neither was given, so that the identity is then that
+    /// of the content alone.
     fn said_hash(&self, content: &[u8; 32]) -> Option<[u8; 32]> {
         let tags = self.stored_tags();
         if self.title.is_none() && tags.is_empty() {
@@ -58,8 +63,8 @@ impl RunMeta {
         }
         let mut hash = Sha256::new();
         hash.update(content);
-        // Every text comes with its length: else two sets of tags could run together into the same bytes. The byte before the
-        // title, which is no line feed, sets this apart from content.
+        // Every text comes with its length: else two sets of tags could run together into the same
+        // bytes. The byte before the title, which is no line feed, sets this apart from content.
         let mut text = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);
@@ -80,12 +85,19 @@ impl RunMeta {
 
     /// The tags that are stored: of those with the same key the last, in the order of their keys.
     pub(super) fn stored_tags(&self) -> BTreeMap<&str, &str> {
-        self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect()
+        self.tags
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect()
     }
 
-    /// The run that is this one, of these that were stored again the one of this number. A program that knew nothing of title
-    /// and tags in identities has left runs that have them all the same.
-    pub(super) fn stored(&self, connection: &Connection, repeat: u32) -> rusqlite::Result<Option<i64>> {
+    /// The run that is this one, of these that were stored again the one of this number. A program
+    /// that knew nothing of title and tags in identities has left runs that have them all the same.
+    pub(super) fn stored(
+        &self,
+        connection: &Connection,
+        repeat: u32,
+    ) -> rusqlite::Result<Option<i64>> {
         let there = run_with_uid(connection, &self.uid(repeat))?;
         if there.is_some() || (self.title.is_none() && self.tags.is_empty()) {
             return Ok(there);
@@ -95,7 +107,10 @@ impl RunMeta {
         };
         let (title, tags) = (title(connection, older)?, tags(connection, older)?);
         let is_same = (self.title.is_none() || self.title == title)
-            && tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).eq(self.stored_tags());
+            && tags
+                .iter()
+                .map(|(key, value)| (key.as_str(), value.as_str()))
+                .eq(self.stored_tags());
         Ok(is_same.then_some(older))
     }
 }
@@ -103,21 +118,31 @@ impl RunMeta {
 /// The run of this identity.
 pub(super) fn run_with_uid(connection: &Connection, uid: &str) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT run_id FROM runs WHERE run_uid = ?1";
-    connection.query_row(sql, [uid], |row| row.get(0)).optional()
+    connection
+        .query_row(sql, [uid], |row| row.get(0))
+        .optional()
 }
 
 /// The title of a run, if it has one.
 pub(super) fn title(connection: &Connection, run: i64) -> rusqlite::Result<Option<String>> {
-    connection.query_row("SELECT title FROM runs WHERE run_id = ?1", [run], |row| row.get(0))
+    connection.query_row("SELECT title FROM runs WHERE run_id = ?1", [run], |row| {
+        row.get(0)
+    })
 }
 
 /// What the user has said of a run, in the order of the keys.
 pub(super) fn tags(connection: &Connection, run: i64) -> rusqlite::Result<Vec<(String, String)>> {
-    let mut statement = connection.prepare("SELECT key, value FROM run_tags WHERE run_id = ?1 ORDER BY key")?;
-    statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    let mut statement =
+        connection.prepare("SELECT key, value FROM run_tags WHERE run_id = ?1 ORDER BY key")?;
+    statement
+        .query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
 }
 
-#[expect(clippy::format_collect, reason = "32 bytes at most, once or twice per run: the plainest text wins")]
+#[expect(
+    clippy::format_collect,
+    reason = "32 bytes at most, once or twice per run: the plainest text wins"
+)]
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -127,13 +152,19 @@ mod tests {
     use super::*;
 
     fn meta(title: Option<&str>, tags: &[(&str, &str)]) -> RunMeta {
-        let tags = tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let tags = tags
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect();
         RunMeta {
             format: "format",
             revision: 1,
             options: String::new(),
             source_name: "run".to_owned(),
-            fingerprint: Fingerprint { sha256: [7; 32], bytes: 1 },
+            fingerprint: Fingerprint {
+                sha256: [7; 32],
+                bytes: 1,
+            },
             title: title.map(str::to_owned),
             tags,
             again: false,
@@ -165,8 +196,10 @@ mod tests {
             meta(Some("ab"), &[("c", "")]),
             meta(None, &[("+", "a"), ("b", "c")]),
         ];
-        let uids: std::collections::BTreeSet<String> =
-            table.iter().flat_map(|meta| [meta.uid(0), meta.uid(1)]).collect();
+        let uids: std::collections::BTreeSet<String> = table
+            .iter()
+            .flat_map(|meta| [meta.uid(0), meta.uid(1)])
+            .collect();
         assert_eq!(uids.len(), 2 * table.len());
     }
 
@@ -174,6 +207,9 @@ mod tests {
     fn the_order_of_tags_and_those_that_others_replace_are_no_matter() {
         let one = meta(None, &[("a", "b"), ("c", "d")]).uid(0);
         assert_eq!(meta(None, &[("c", "d"), ("a", "b")]).uid(0), one);
-        assert_eq!(meta(None, &[("a", "x"), ("c", "d"), ("a", "b")]).uid(0), one);
+        assert_eq!(
+            meta(None, &[("a", "x"), ("c", "d"), ("a", "b")]).uid(0),
+            one
+        );
     }
 }

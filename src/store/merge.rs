@@ -1,7 +1,9 @@
-//! Runs of other databases, put behind those of one. A run is known by its `run_uid`, so that the same run twice is one.
+//! Runs of other databases, put behind those of one. A run is known by its `run_uid`, so that the
+//! same run twice is one.
 //!
-//! The other database may be a stranger's, and is believed in nothing: its tables have to be those that this program makes,
-//! so that reading them runs no code of its own, and it has to pass every check before a run is taken out of it.
+//! The other database may be a stranger's, and is believed in nothing: its tables have to be those
+//! that this program makes, so that reading them runs no code of its own, and it has to pass every
+//! check before a run is taken out of it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,7 +13,10 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params, params_from_ite
 
 use super::identity::{RunMeta, run_with_uid, tags, title};
 use super::write::{Ids, Outcome, function_id};
-use super::{Database, Patience, StoreError, VERSION, bring_up_to_date, is_not_writable, needs_recovery, stale_views};
+use super::{
+    Database, Patience, StoreError, VERSION, bring_up_to_date, is_not_writable, needs_recovery,
+    stale_views,
+};
 use crate::events::MetricId;
 use crate::source::Stopped;
 
@@ -72,12 +77,22 @@ const BY_RUN: &[Table] = &[
     },
     Table {
         name: "function_nodes",
-        ids: &[("run_id", Id::Run), ("function_id", Id::Function), ("node_id", Id::Node)],
+        ids: &[
+            ("run_id", Id::Run),
+            ("function_id", Id::Function),
+            ("node_id", Id::Node),
+        ],
         columns: "",
         rows: "run_id = ?1",
         order: "function_id, node_id",
     },
-    Table { name: "run_tags", ids: &[("run_id", Id::Run)], columns: "key, value", rows: "run_id = ?1", order: "key" },
+    Table {
+        name: "run_tags",
+        ids: &[("run_id", Id::Run)],
+        columns: "key, value",
+        rows: "run_id = ?1",
+        order: "key",
+    },
     Table {
         name: "run_properties",
         ids: &[("run_id", Id::Run)],
@@ -101,7 +116,11 @@ const BY_RUN: &[Table] = &[
     },
     Table {
         name: "run_sources",
-        ids: &[("run_id", Id::Run), ("function_id", Id::Function), ("source_id", Id::Source)],
+        ids: &[
+            ("run_id", Id::Run),
+            ("function_id", Id::Function),
+            ("source_id", Id::Source),
+        ],
         columns: "file",
         rows: "run_id = ?1",
         order: "function_id, file",
@@ -133,7 +152,11 @@ const BY_METRIC: &[Table] = &[
     },
     Table {
         name: "edges",
-        ids: &[("metric_id", Id::Metric), ("callee_id", Id::Function), ("caller_id", Id::Caller)],
+        ids: &[
+            ("metric_id", Id::Metric),
+            ("callee_id", Id::Function),
+            ("caller_id", Id::Caller),
+        ],
         columns: "caller_line, caller_col, back, calls, exclusive, cumulative, outermost_other, seen_other",
         rows: "metric_id = ?1",
         order: "callee_id, caller_id, caller_line, caller_col, back",
@@ -158,14 +181,16 @@ pub struct Merged {
     pub outcome: Outcome,
     /// Its nodes.
     pub nodes: i64,
-    /// What is said of it there and now here, too, if the run was there already: `KEY=VALUE` of tags, or a title.
+    /// What is said of it there and now here, too, if the run was there already: `KEY=VALUE` of
+    /// tags, or a title.
     pub added: Vec<String>,
     /// The same, where something else is said here, which stays.
     pub refused: Vec<String>,
 }
 
 impl Database {
-    /// Opens a database to take runs out of it: for reading only, and nothing in it is brought up to date.
+    /// Opens a database to take runs out of it: for reading only, and nothing in it is brought up
+    /// to date.
     ///
     /// # Errors
     /// When it cannot be read as it is.
@@ -173,25 +198,39 @@ impl Database {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
-        let opened = Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false, patience.clone());
+        let opened = Self::with_flags(
+            path,
+            OpenFlags::SQLITE_OPEN_READ_ONLY,
+            false,
+            patience.clone(),
+        );
         let source = opened.map_err(|error| match error {
-            StoreError::Sqlite { source, .. } if is_not_writable(&source) => {
-                needs_recovery(path).unwrap_or(StoreError::Sqlite { path: path.to_owned(), source })
-            }
+            StoreError::Sqlite { source, .. } if is_not_writable(&source) => needs_recovery(path)
+                .unwrap_or(StoreError::Sqlite {
+                    path: path.to_owned(),
+                    source,
+                }),
             error => error,
         })?;
         if source.found < VERSION {
-            return Err(StoreError::OlderSource { path: path.to_owned(), found: source.found });
+            return Err(StoreError::OlderSource {
+                path: path.to_owned(),
+                found: source.found,
+            });
         }
         Ok(source)
     }
 
-    /// Adds the runs of other databases that this one lacks, all of them or, on error, none. `progress` is called with the
-    /// number of rows so far.
+    /// Adds the runs of other databases that this one lacks, all of them or, on error, none.
+    /// `progress` is called with the number of rows so far.
     ///
     /// # Errors
     /// When one of the others is not sound or cannot be read, or this one not be written.
-    pub fn merge(&mut self, sources: &[Self], progress: &mut dyn FnMut(u64)) -> Result<Vec<Merged>, StoreError> {
+    pub fn merge(
+        &mut self,
+        sources: &[Self],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Vec<Merged>, StoreError> {
         loop {
             match self.merge_once(sources, progress) {
                 // Somebody else has made the database meanwhile.
@@ -204,16 +243,22 @@ impl Database {
         }
     }
 
-    fn merge_once(&mut self, sources: &[Self], progress: &mut dyn FnMut(u64)) -> Result<Vec<Merged>, StoreError> {
+    fn merge_once(
+        &mut self,
+        sources: &[Self],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Vec<Merged>, StoreError> {
         self.begin()?;
-        let merged = self.merge_all(sources, progress).and_then(|(merged, has_changed)| {
-            if has_changed {
-                self.commit()?;
-            } else {
-                self.is_in_place()?;
-            }
-            Ok(merged)
-        });
+        let merged = self
+            .merge_all(sources, progress)
+            .and_then(|(merged, has_changed)| {
+                if has_changed {
+                    self.commit()?;
+                } else {
+                    self.is_in_place()?;
+                }
+                Ok(merged)
+            });
         let is_changed = self.connection.is_autocommit();
         self.end();
         let merged = merged?;
@@ -223,8 +268,8 @@ impl Database {
         Ok(merged)
     }
 
-    /// Puts the one run of a new file, which could not have its name because somebody else has made a database there meanwhile,
-    /// into that database, and opens that instead.
+    /// Puts the one run of a new file, which could not have its name because somebody else has made
+    /// a database there meanwhile, into that database, and opens that instead.
     pub(super) fn add_to_what_is_there(&mut self, meta: &RunMeta) -> Result<Outcome, StoreError> {
         let mut there = Self::open_patiently(&self.path, self.patience.clone())?;
         there.heed(self.patience.stop.clone())?;
@@ -236,7 +281,9 @@ impl Database {
             };
             if meta.again && matches!(outcome, Outcome::AlreadyThere(_)) {
                 repeat += 1;
-                let renamed = self.connection.execute("UPDATE runs SET run_uid = ?1", [meta.uid(repeat)]);
+                let renamed = self
+                    .connection
+                    .execute("UPDATE runs SET run_uid = ?1", [meta.uid(repeat)]);
                 renamed.map_err(|source| self.failed(source))?;
                 continue;
             }
@@ -246,7 +293,11 @@ impl Database {
     }
 
     /// What became of all runs, and whether anything has changed by that.
-    fn merge_all(&self, sources: &[Self], progress: &mut dyn FnMut(u64)) -> Result<(Vec<Merged>, bool), StoreError> {
+    fn merge_all(
+        &self,
+        sources: &[Self],
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(Vec<Merged>, bool), StoreError> {
         bring_up_to_date(&self.connection).map_err(|cause| self.failed(cause))?;
         let mut merged = Vec::new();
         let mut has_changed = false;
@@ -254,10 +305,14 @@ impl Database {
         for (at, source) in sources.iter().enumerate() {
             let from_source = |error| source.failed(error);
             // What is read is what has been checked.
-            let _reading = source.connection.unchecked_transaction().map_err(from_source)?;
+            let _reading = source
+                .connection
+                .unchecked_transaction()
+                .map_err(from_source)?;
             let mut is_checked = false;
             for (run, uid, nodes) in runs(&source.connection).map_err(from_source)? {
-                let there = run_with_uid(&self.connection, &uid).map_err(|error| self.failed(error))?;
+                let there =
+                    run_with_uid(&self.connection, &uid).map_err(|error| self.failed(error))?;
                 let said = match there {
                     Some(there) => self.differences(there, source, run)?,
                     None => Said::default(),
@@ -267,7 +322,9 @@ impl Database {
                     is_checked = true;
                 }
                 let outcome = if let Some(there) = there {
-                    has_changed |= self.unite(there, &said).map_err(|error| self.failed(error))?;
+                    has_changed |= self
+                        .unite(there, &said)
+                        .map_err(|error| self.failed(error))?;
                     Outcome::AlreadyThere(there)
                 } else {
                     has_changed = true;
@@ -278,7 +335,14 @@ impl Database {
                     Outcome::Stored(stored)
                 };
                 let (added, refused) = (said.added(), said.refused());
-                merged.push(Merged { source: at, run, outcome, nodes, added, refused });
+                merged.push(Merged {
+                    source: at,
+                    run,
+                    outcome,
+                    nodes,
+                    added,
+                    refused,
+                });
             }
         }
         Ok((merged, has_changed))
@@ -287,34 +351,51 @@ impl Database {
     /// What the user has said of a run elsewhere that is not said of it here.
     fn differences(&self, here: i64, source: &Self, there: i64) -> Result<Said, StoreError> {
         let read = |database: &Self, run| -> rusqlite::Result<_> {
-            Ok((title(&database.connection, run)?, tags(&database.connection, run)?))
+            Ok((
+                title(&database.connection, run)?,
+                tags(&database.connection, run)?,
+            ))
         };
         let (our_title, our_tags) = read(self, here).map_err(|error| self.failed(error))?;
         let (title, tags) = read(source, there).map_err(|error| source.failed(error))?;
         let title = title.filter(|title| our_title.as_ref() != Some(title));
         let our_tags: HashMap<_, _> = our_tags.into_iter().collect();
-        let tags = tags.into_iter().map(|(key, value)| (our_tags.get(&key).cloned(), key, value));
-        let tags = tags.filter(|(ours, _, value)| ours.as_ref() != Some(value)).collect();
-        Ok(Said { title: title.map(|title| (our_title, title)), tags })
+        let tags = tags
+            .into_iter()
+            .map(|(key, value)| (our_tags.get(&key).cloned(), key, value));
+        let tags = tags
+            .filter(|(ours, _, value)| ours.as_ref() != Some(value))
+            .collect();
+        Ok(Said {
+            title: title.map(|title| (our_title, title)),
+            tags,
+        })
     }
 
-    /// Says of a run what was said of it elsewhere. What is said here already stays, with a note. Whether anything has changed.
+    /// Says of a run what was said of it elsewhere. What is said here already stays, with a note.
+    /// Whether anything has changed.
     fn unite(&self, run: i64, said: &Said) -> rusqlite::Result<bool> {
         let mut changed = 0;
         let mut notes = Vec::new();
         match &said.title {
             Some((None, title)) => {
-                changed +=
-                    self.connection.execute("UPDATE runs SET title = ?2 WHERE run_id = ?1", params![run, title])?;
+                changed += self.connection.execute(
+                    "UPDATE runs SET title = ?2 WHERE run_id = ?1",
+                    params![run, title],
+                )?;
             }
             Some((Some(ours), title)) => {
-                notes.push(format!("merged with a run whose title is {title}: {ours} is kept"));
+                notes.push(format!(
+                    "merged with a run whose title is {title}: {ours} is kept"
+                ));
             }
             None => {}
         }
         for (ours, key, value) in &said.tags {
             if let Some(ours) = ours {
-                notes.push(format!("merged with a run whose tag {key} is {value}: {ours} is kept"));
+                notes.push(format!(
+                    "merged with a run whose tag {key} is {value}: {ours} is kept"
+                ));
             } else {
                 let sql = "INSERT INTO run_tags (run_id, key, value) VALUES (?1, ?2, ?3)";
                 changed += self.connection.execute(sql, params![run, key, value])?;
@@ -330,15 +411,23 @@ impl Database {
         Ok(changed > 0)
     }
 
-    /// Fails unless its views, which checks read, are ours, and no check finds anything. Its tables have been looked at when
-    /// it was opened.
+    /// Fails unless its views, which checks read, are ours, and no check finds anything. Its tables
+    /// have been looked at when it was opened.
     fn is_sound(&self) -> Result<(), StoreError> {
-        if !stale_views(&self.connection).map_err(|error| self.failed(error))?.is_empty() {
-            return Err(StoreError::OtherViews { path: self.path.clone() });
+        if !stale_views(&self.connection)
+            .map_err(|error| self.failed(error))?
+            .is_empty()
+        {
+            return Err(StoreError::OtherViews {
+                path: self.path.clone(),
+            });
         }
         match self.check()?.len() {
             0 => Ok(()),
-            findings => Err(StoreError::Unsound { path: self.path.clone(), findings }),
+            findings => Err(StoreError::Unsound {
+                path: self.path.clone(),
+                findings,
+            }),
         }
     }
 }
@@ -367,17 +456,26 @@ impl Said {
 
     /// That of which our own part is like this.
     fn listed(&self, is_wanted: fn(&Option<String>) -> bool) -> Vec<String> {
-        let title = self.title.iter().filter(|(ours, _)| is_wanted(ours)).map(|(_, title)| format!("title {title}"));
+        let title = self
+            .title
+            .iter()
+            .filter(|(ours, _)| is_wanted(ours))
+            .map(|(_, title)| format!("title {title}"));
         let tags = self.tags.iter().filter(|(ours, ..)| is_wanted(ours));
-        title.chain(tags.map(|(_, key, value)| format!("{key}={value}"))).collect()
+        title
+            .chain(tags.map(|(_, key, value)| format!("{key}={value}")))
+            .collect()
     }
 }
 
 /// The runs of a database: number, identity, nodes.
 fn runs(connection: &Connection) -> rusqlite::Result<Vec<(i64, String, i64)>> {
-    let sql = "SELECT run_id, run_uid, COALESCE(last_node - first_node + 1, 0) FROM runs ORDER BY run_id";
+    let sql =
+        "SELECT run_id, run_uid, COALESCE(last_node - first_node + 1, 0) FROM runs ORDER BY run_id";
     let mut statement = connection.prepare(sql)?;
-    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+    statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect()
 }
 
 /// A run on its way from one database to another.
@@ -409,14 +507,32 @@ impl<'d> Copy<'d> {
             let first: i64 = source.connection.query_row(sql, [run], |row| row.get(0))?;
             let sql = "SELECT metric_id FROM metrics WHERE run_id = ?1 ORDER BY position";
             let mut statement = source.connection.prepare(sql)?;
-            let metrics = statement.query_map([run], |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+            let metrics = statement
+                .query_map([run], |row| row.get(0))?
+                .collect::<rusqlite::Result<Vec<i64>>>()?;
             Ok((first, metrics))
         };
         let (first, metrics) = read().map_err(|error| source.failed(error))?;
-        let nodes = (ids.node(1)).checked_sub(first).ok_or_else(|| source.failed(out_of_range()))?;
-        let metrics = (0..).zip(metrics).map(|(at, old)| (old, ids.metric(MetricId(at)))).collect();
+        let nodes = (ids.node(1))
+            .checked_sub(first)
+            .ok_or_else(|| source.failed(out_of_range()))?;
+        let metrics = (0..)
+            .zip(metrics)
+            .map(|(at, old)| (old, ids.metric(MetricId(at))))
+            .collect();
         let (functions, sources) = (HashMap::new(), HashMap::new());
-        Ok(Self { source, target, old_run: run, nodes, new_run: 0, metrics, functions, sources, rows, progress })
+        Ok(Self {
+            source,
+            target,
+            old_run: run,
+            nodes,
+            new_run: 0,
+            metrics,
+            functions,
+            sources,
+            rows,
+            progress,
+        })
     }
 
     /// Copies all of it; its number in the other database.
@@ -438,12 +554,25 @@ impl<'d> Copy<'d> {
 
     /// Copies the rows of a table that belong to a run or metric.
     fn table(&mut self, table: &Table, key: i64) -> Result<(), StoreError> {
-        let Table { name, ids, columns, rows, order } = table;
+        let Table {
+            name,
+            ids,
+            columns,
+            rows,
+            order,
+        } = table;
         let (source, target) = (self.source, self.target);
         let from_source = |error| source.failed(error);
         let to_target = |error| target.failed(error);
-        let others = columns.split(',').map(str::trim).filter(|column| !column.is_empty());
-        let columns: Vec<&str> = ids.iter().map(|(column, _)| *column).chain(others).collect();
+        let others = columns
+            .split(',')
+            .map(str::trim)
+            .filter(|column| !column.is_empty());
+        let columns: Vec<&str> = ids
+            .iter()
+            .map(|(column, _)| *column)
+            .chain(others)
+            .collect();
         let list = columns.join(", ");
         let select = format!("SELECT {list} FROM {name} WHERE {rows} ORDER BY {order}");
         let marks = vec!["?"; columns.len()].join(", ");
@@ -459,7 +588,9 @@ impl<'d> Copy<'d> {
                 } else {
                     ToSqlOutput::Borrowed(row.get_ref(at).map_err(from_source)?)
                 };
-                insert.raw_bind_parameter(at + 1, value).map_err(to_target)?;
+                insert
+                    .raw_bind_parameter(at + 1, value)
+                    .map_err(to_target)?;
             }
             insert.raw_execute().map_err(to_target)?;
             self.count()?;
@@ -481,7 +612,11 @@ impl<'d> Copy<'d> {
     fn new_id(&mut self, id: Id, old: i64) -> Result<i64, StoreError> {
         let found = match id {
             Id::Run => Some(self.new_run),
-            Id::Metric => self.metrics.iter().find(|(metric, _)| *metric == old).map(|(_, new)| *new),
+            Id::Metric => self
+                .metrics
+                .iter()
+                .find(|(metric, _)| *metric == old)
+                .map(|(_, new)| *new),
             Id::Node => old.checked_add(self.nodes),
             Id::Caller if old == 0 => Some(0),
             Id::Function | Id::Caller => self.functions.get(&old).copied(),
@@ -490,7 +625,8 @@ impl<'d> Copy<'d> {
         found.ok_or_else(|| self.source.failed(out_of_range()))
     }
 
-    /// Gives the functions that the run mentions a number here: those that are new, in the order of their numbers there.
+    /// Gives the functions that the run mentions a number here: those that are new, in the order of
+    /// their numbers there.
     fn functions(&mut self) -> Result<(), StoreError> {
         let (source, target) = (self.source, self.target);
         let from_source = |error| source.failed(error);
@@ -505,10 +641,19 @@ impl<'d> Copy<'d> {
         let mut rows = select.query([self.old_run]).map_err(from_source)?;
         while let Some(row) = rows.next().map_err(from_source)? {
             let values: rusqlite::Result<Vec<_>> = (1..8).map(|at| row.get_ref(at)).collect();
-            let values: Vec<_> = values.map_err(from_source)?.into_iter().map(ToSqlOutput::Borrowed).collect();
-            let new = function_id(&target.connection, params_from_iter(&values), params_from_iter(&values[..6]));
+            let values: Vec<_> = values
+                .map_err(from_source)?
+                .into_iter()
+                .map(ToSqlOutput::Borrowed)
+                .collect();
+            let new = function_id(
+                &target.connection,
+                params_from_iter(&values),
+                params_from_iter(&values[..6]),
+            );
             let old = row.get(0).map_err(from_source)?;
-            self.functions.insert(old, new.map_err(|error| target.failed(error))?);
+            self.functions
+                .insert(old, new.map_err(|error| target.failed(error))?);
             self.count()?;
         }
         Ok(())
@@ -530,7 +675,8 @@ impl<'d> Copy<'d> {
         let (sha256, first_line) = key.ok_or_else(|| source.failed(out_of_range()))?;
         let new = (|| -> rusqlite::Result<i64> {
             let key = params![sha256, first_line];
-            let sql = "INSERT INTO sources (sha256, first_line) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+            let sql =
+                "INSERT INTO sources (sha256, first_line) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
             target.connection.execute(sql, key)?;
             let sql = "SELECT source_id FROM sources WHERE sha256 = ?1 AND first_line = ?2";
             target.connection.query_row(sql, key, |row| row.get(0))
@@ -541,10 +687,15 @@ impl<'d> Copy<'d> {
         let mut select = source.connection.prepare(sql).map_err(from_source)?;
         let mut rows = select.query([old]).map_err(from_source)?;
         while let Some(row) = rows.next().map_err(from_source)? {
-            let (line, text): (i64, String) = (row.get(0).map_err(from_source)?, row.get(1).map_err(from_source)?);
+            let (line, text): (i64, String) = (
+                row.get(0).map_err(from_source)?,
+                row.get(1).map_err(from_source)?,
+            );
             let sql = "INSERT INTO source_texts (source_id, line, text) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-            let inserted =
-                target.connection.prepare_cached(sql).and_then(|mut insert| insert.execute(params![new, line, text]));
+            let inserted = target
+                .connection
+                .prepare_cached(sql)
+                .and_then(|mut insert| insert.execute(params![new, line, text]));
             inserted.map_err(|error| target.failed(error))?;
             self.count()?;
         }

@@ -1,5 +1,5 @@
-//! The database file: opening, schema, writing a run, reading what is known of runs. The only code besides
-//! [`crate::report`] that says rusqlite.
+//! The database file: opening, schema, writing a run, reading what is known of runs. The only code
+//! besides [`crate::report`] that says rusqlite.
 
 mod check;
 mod error;
@@ -48,7 +48,8 @@ const MEMORY: &str = ":memory:";
 /// How often a file is opened that is replaced each time in that moment.
 const ATTEMPTS: usize = 10;
 
-/// How long a statement waits that only reads: nobody keeps readers out for longer than it takes to end a change.
+/// How long a statement waits that only reads: nobody keeps readers out for longer than it takes to
+/// end a change.
 const READING: Duration = Duration::from_secs(10);
 
 /// How many steps of the SQL machine pass between two looks at [`Stop`].
@@ -67,23 +68,48 @@ enum MigrationKind {
     Adds,
     /// It writes rows of large tables anew, which takes room.
     Rewrites,
-    /// It only says anew what tables are: its `CREATE TABLE` statements replace the texts of these tables in the schema.
+    /// It only says anew what tables are: its `CREATE TABLE` statements replace the texts of these
+    /// tables in the schema.
     Restates,
 }
 
 /// The tables, in the order in which they came to be: number = `PRAGMA user_version`. Append-only.
 const MIGRATIONS: &[Migration] = &[
-    Migration { sql: include_str!("../../migrations/0001_core.sql"), kind: MigrationKind::Adds },
-    Migration { sql: include_str!("../../migrations/0002_sources.sql"), kind: MigrationKind::Adds },
-    Migration { sql: include_str!("../../migrations/0003_small_rows.sql"), kind: MigrationKind::Rewrites },
-    Migration { sql: include_str!("../../migrations/0004_labels.sql"), kind: MigrationKind::Adds },
-    Migration { sql: include_str!("../../migrations/0005_total_source.sql"), kind: MigrationKind::Adds },
-    Migration { sql: include_str!("../../migrations/0006_foreign_keys.sql"), kind: MigrationKind::Restates },
-    Migration { sql: include_str!("../../migrations/0007_timer_readings.sql"), kind: MigrationKind::Adds },
+    Migration {
+        sql: include_str!("../../migrations/0001_core.sql"),
+        kind: MigrationKind::Adds,
+    },
+    Migration {
+        sql: include_str!("../../migrations/0002_sources.sql"),
+        kind: MigrationKind::Adds,
+    },
+    Migration {
+        sql: include_str!("../../migrations/0003_small_rows.sql"),
+        kind: MigrationKind::Rewrites,
+    },
+    Migration {
+        sql: include_str!("../../migrations/0004_labels.sql"),
+        kind: MigrationKind::Adds,
+    },
+    Migration {
+        sql: include_str!("../../migrations/0005_total_source.sql"),
+        kind: MigrationKind::Adds,
+    },
+    Migration {
+        sql: include_str!("../../migrations/0006_foreign_keys.sql"),
+        kind: MigrationKind::Restates,
+    },
+    Migration {
+        sql: include_str!("../../migrations/0007_timer_readings.sql"),
+        kind: MigrationKind::Adds,
+    },
 ];
 
 /// `PRAGMA user_version` of a file that has all of them.
-#[expect(clippy::cast_possible_wrap, reason = "a list that somebody wrote by hand is short")]
+#[expect(
+    clippy::cast_possible_wrap,
+    reason = "a list that somebody wrote by hand is short"
+)]
 const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// The schema version that databases are written in, and the version of SQLite that writes them.
@@ -97,30 +123,78 @@ const VIEWS: &[(&str, &str)] = &[
     ("summary", include_str!("../../queries/views/summary.sql")),
     ("lines", include_str!("../../queries/views/lines.sql")),
     ("calls", include_str!("../../queries/views/calls.sql")),
-    ("call_lines", include_str!("../../queries/views/call_lines.sql")),
+    (
+        "call_lines",
+        include_str!("../../queries/views/call_lines.sql"),
+    ),
     ("callees", include_str!("../../queries/views/callees.sql")),
-    ("exclusive", include_str!("../../queries/views/exclusive.sql")),
-    ("cumulative", include_str!("../../queries/views/cumulative.sql")),
+    (
+        "exclusive",
+        include_str!("../../queries/views/exclusive.sql"),
+    ),
+    (
+        "cumulative",
+        include_str!("../../queries/views/cumulative.sql"),
+    ),
     ("tree", include_str!("../../queries/views/tree.sql")),
     ("tags", include_str!("../../queries/views/tags.sql")),
     ("run_list", include_str!("../../queries/views/run_list.sql")),
-    ("source_lines", include_str!("../../queries/views/source_lines.sql")),
+    (
+        "source_lines",
+        include_str!("../../queries/views/source_lines.sql"),
+    ),
 ];
 
 /// Statements that find no row in a database that is consistent, by name.
 pub const CHECKS: &[(&str, &str)] = &[
-    ("nodes_in_runs", include_str!("../../queries/checks/nodes_in_runs.sql")),
-    ("runs_complete", include_str!("../../queries/checks/runs_complete.sql")),
-    ("intervals", include_str!("../../queries/checks/intervals.sql")),
-    ("outer_nodes", include_str!("../../queries/checks/outer_nodes.sql")),
-    ("line_nodes", include_str!("../../queries/checks/line_nodes.sql")),
-    ("function_nodes", include_str!("../../queries/checks/function_nodes.sql")),
-    ("function_totals", include_str!("../../queries/checks/function_totals.sql")),
-    ("functions_listed", include_str!("../../queries/checks/functions_listed.sql")),
-    ("line_totals", include_str!("../../queries/checks/line_totals.sql")),
-    ("edge_totals", include_str!("../../queries/checks/edge_totals.sql")),
-    ("metrics_listed", include_str!("../../queries/checks/metrics_listed.sql")),
-    ("references", include_str!("../../queries/checks/references.sql")),
+    (
+        "nodes_in_runs",
+        include_str!("../../queries/checks/nodes_in_runs.sql"),
+    ),
+    (
+        "runs_complete",
+        include_str!("../../queries/checks/runs_complete.sql"),
+    ),
+    (
+        "intervals",
+        include_str!("../../queries/checks/intervals.sql"),
+    ),
+    (
+        "outer_nodes",
+        include_str!("../../queries/checks/outer_nodes.sql"),
+    ),
+    (
+        "line_nodes",
+        include_str!("../../queries/checks/line_nodes.sql"),
+    ),
+    (
+        "function_nodes",
+        include_str!("../../queries/checks/function_nodes.sql"),
+    ),
+    (
+        "function_totals",
+        include_str!("../../queries/checks/function_totals.sql"),
+    ),
+    (
+        "functions_listed",
+        include_str!("../../queries/checks/functions_listed.sql"),
+    ),
+    (
+        "line_totals",
+        include_str!("../../queries/checks/line_totals.sql"),
+    ),
+    (
+        "edge_totals",
+        include_str!("../../queries/checks/edge_totals.sql"),
+    ),
+    (
+        "metrics_listed",
+        include_str!("../../queries/checks/metrics_listed.sql"),
+    ),
+    (
+        "references",
+        include_str!("../../queries/checks/references.sql"),
+    ),
     ("sources", include_str!("../../queries/checks/sources.sql")),
     ("labels", include_str!("../../queries/checks/labels.sql")),
 ];
@@ -143,8 +217,8 @@ pub struct Database {
     patience: Patience,
 }
 
-/// Removes the file that a program has left which died while it made this database or imported into it. Whoever is about to
-/// write to it calls this.
+/// Removes the file that a program has left which died while it made this database or imported into
+/// it. Whoever is about to write to it calls this.
 pub fn remove_abandoned(path: &Path) {
     let Ok(way) = Way::of(path) else { return };
     if let Some(place) = way.free.or_else(|| fs::canonicalize(path).ok()) {
@@ -175,22 +249,34 @@ impl Database {
         may_become_database(path, &way)?;
         if !cfg!(unix) {
             // Whatever comes there in between stays as it is.
-            fs::OpenOptions::new().write(true).create_new(true).open(place).map_err(file)?;
+            fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(place)
+                .map_err(file)?;
             return Self::with_flags(path, flags, true, patience);
         }
         let claim = Claim::new(place.clone()).map_err(|cause| failed(path, cause))?;
-        let opened = claim.open().and_then(|connection| Ok((connection, claim.identity()?)));
+        let opened = claim
+            .open()
+            .and_then(|connection| Ok((connection, claim.identity()?)));
         let (connection, identity) = opened.map_err(|cause| failed(path, cause))?;
         let growing = Self::identified(connection, path, Some(identity), true, patience)?;
         // It is synced as a whole.
-        growing.connection.pragma_update(None, "synchronous", "OFF").map_err(|source| growing.failed(source))?;
-        Ok(Self { claim: Some(claim), ..growing })
+        growing
+            .connection
+            .pragma_update(None, "synchronous", "OFF")
+            .map_err(|source| growing.failed(source))?;
+        Ok(Self {
+            claim: Some(claim),
+            ..growing
+        })
     }
 
     /// Opens an existing file for reading only.
     ///
-    /// A file that an interrupted program has left in the middle of a change, or whose schema is of an older version, is
-    /// brought in order first, which needs the right to write.
+    /// A file that an interrupted program has left in the middle of a change, or whose schema is of
+    /// an older version, is brought in order first, which needs the right to write.
     ///
     /// # Errors
     /// When it does not exist, cannot be opened, is not ours, or is newer than this program.
@@ -206,7 +292,14 @@ impl Database {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
-        let read_only = || Self::with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY, false, patience.clone());
+        let read_only = || {
+            Self::with_flags(
+                path,
+                OpenFlags::SQLITE_OPEN_READ_ONLY,
+                false,
+                patience.clone(),
+            )
+        };
         let stale = match read_only() {
             Ok(database) if database.is_current()? => return Ok(database),
             Ok(database) => Some(database),
@@ -214,25 +307,37 @@ impl Database {
             Err(error) => return Err(error),
         };
         match (Self::rewrite(path, patience), stale) {
-            (Ok(found), _) => Ok(Self { found, ..read_only()? }),
+            (Ok(found), _) => Ok(Self {
+                found,
+                ..read_only()?
+            }),
             // Only views are of an older version: reports do without them.
-            (Err(StoreError::Sqlite { source, .. }), Some(database)) if is_not_writable(&source) => {
+            (Err(StoreError::Sqlite { source, .. }), Some(database))
+                if is_not_writable(&source) =>
+            {
                 match database.found {
                     VERSION => Ok(database),
                     // A file without a byte.
                     0 => Err(database.failed(source)),
-                    found => Err(StoreError::Older { path: path.to_owned(), found, known: MIGRATIONS.len() }),
+                    found => Err(StoreError::Older {
+                        path: path.to_owned(),
+                        found,
+                        known: MIGRATIONS.len(),
+                    }),
                 }
             }
             (Err(StoreError::Sqlite { source, .. }), None) if is_not_writable(&source) => {
-                Err(needs_recovery(path).unwrap_or(StoreError::Sqlite { path: path.to_owned(), source }))
+                Err(needs_recovery(path).unwrap_or(StoreError::Sqlite {
+                    path: path.to_owned(),
+                    source,
+                }))
             }
             (Err(error), _) => Err(error),
         }
     }
 
-    /// Rolls back what was interrupted, which reading with the right to write does, and migrates. Gives back the version
-    /// that was found.
+    /// Rolls back what was interrupted, which reading with the right to write does, and migrates.
+    /// Gives back the version that was found.
     fn rewrite(path: &Path, patience: &Patience) -> Result<i64, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let mut database = Self::with_flags(path, flags, false, patience.clone())?;
@@ -248,13 +353,19 @@ impl Database {
     /// When there is no memory for it.
     pub fn in_memory() -> Result<Self, StoreError> {
         let path = Path::new(MEMORY);
-        let connection = file::connection::open_in_memory().map_err(|source| failed(path, source))?;
+        let connection =
+            file::connection::open_in_memory().map_err(|source| failed(path, source))?;
         let mut database = Self::identified(connection, path, None, false, Patience::default())?;
         database.change(migrate)?;
         Ok(database)
     }
 
-    fn with_flags(path: &Path, flags: OpenFlags, created: bool, patience: Patience) -> Result<Self, StoreError> {
+    fn with_flags(
+        path: &Path,
+        flags: OpenFlags,
+        created: bool,
+        patience: Patience,
+    ) -> Result<Self, StoreError> {
         if path.is_dir() {
             return Err(StoreError::Folder(path.to_owned()));
         }
@@ -275,7 +386,8 @@ impl Database {
                 Err(_) if before.is_some() && identity.is_none() => break,
                 opened => opened.map_err(|cause| failed(path, cause))?,
             };
-            // Which of the files that were there is open is known only if it is the one that is there now.
+            // Which of the files that were there is open is known only if it is the one that is
+            // there now.
             if let Some(own) = identity
                 && (before == identity || own.times_open().is_some_and(|times| times > 0))
             {
@@ -294,8 +406,16 @@ impl Database {
         patience: Patience,
     ) -> Result<Self, StoreError> {
         let path = path.to_owned();
-        let mut database =
-            Self { connection, path, created, found: 0, identity, stamp: Cell::default(), claim: None, patience };
+        let mut database = Self {
+            connection,
+            path,
+            created,
+            found: 0,
+            identity,
+            stamp: Cell::default(),
+            claim: None,
+            patience,
+        };
         database.found = database.identify()?;
         Ok(database)
     }
@@ -304,28 +424,44 @@ impl Database {
     fn identify(&self) -> Result<i64, StoreError> {
         // Rolls back what an interrupted program has left, which others may be about to do, too.
         let (application, version, objects) = self.wait(|| {
-            // The folder, too, is synced: else a loss of power may bring back a journal, and a run that has been stored is
-            // undone. This reads the schema, so it may have to wait.
-            self.connection.pragma_update(None, "synchronous", "EXTRA")?;
+            // The folder, too, is synced: else a loss of power may bring back a journal, and a run
+            // that has been stored is undone. This reads the schema, so it may have to wait.
+            self.connection
+                .pragma_update(None, "synchronous", "EXTRA")?;
             self.identity()
         })?;
-        self.connection.busy_timeout(READING).map_err(|source| self.failed(source))?;
-        if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0) {
+        self.connection
+            .busy_timeout(READING)
+            .map_err(|source| self.failed(source))?;
+        if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0)
+        {
             return Err(StoreError::NotOurs(self.path.clone()));
         }
         if version > VERSION {
             let (path, known) = (self.path.clone(), MIGRATIONS.len());
-            return Err(StoreError::Newer { path, found: version, known });
+            return Err(StoreError::Newer {
+                path,
+                found: version,
+                known,
+            });
         }
         let known = usize::try_from(version).unwrap_or(0);
-        let foreign = schema::foreign(&self.connection, known).map_err(|source| self.failed(source))?;
-        let altered = |what| StoreError::Altered { path: self.path.clone(), what };
+        let foreign =
+            schema::foreign(&self.connection, known).map_err(|source| self.failed(source))?;
+        let altered = |what| StoreError::Altered {
+            path: self.path.clone(),
+            what,
+        };
         foreign.map_or(Ok(version), |what| Err(altered(what)))
     }
 
     fn identity(&self) -> rusqlite::Result<(i64, i64, i64)> {
         let one = |sql: &str| self.connection.query_row(sql, [], |row| row.get(0));
-        Ok((one("PRAGMA application_id")?, one("PRAGMA user_version")?, one("SELECT COUNT(*) FROM sqlite_schema")?))
+        Ok((
+            one("PRAGMA application_id")?,
+            one("PRAGMA user_version")?,
+            one("SELECT COUNT(*) FROM sqlite_schema")?,
+        ))
     }
 
     /// Whether tables and views are as this program wants them.
@@ -358,12 +494,17 @@ impl Database {
     /// Lets long statements be interrupted.
     pub(crate) fn heed(&mut self, stop: Stop) -> Result<(), StoreError> {
         self.patience.stop = stop.clone();
-        let heeded = self.connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
+        let heeded = self
+            .connection
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
         heeded.map_err(|source| self.failed(source))
     }
 
     /// Changes the database in one transaction. Waits for the lock, and for those who read.
-    fn change<T, E: Into<Cause>>(&mut self, change: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, StoreError> {
+    fn change<T, E: Into<Cause>>(
+        &mut self,
+        change: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, StoreError> {
         self.begin()?;
         let changed = change(&self.connection).map_err(|cause| self.failed(cause));
         let changed = changed.and_then(|changed| self.commit().map(|()| changed));
@@ -371,14 +512,18 @@ impl Database {
         changed
     }
 
-    /// Starts a transaction; waits for the lock. From here to [`Self::end`], SQLite itself does not wait.
+    /// Starts a transaction; waits for the lock. From here to [`Self::end`], SQLite itself does not
+    /// wait.
     fn begin(&self) -> Result<(), StoreError> {
-        self.connection.busy_timeout(Duration::ZERO).map_err(|source| self.failed(source))?;
+        self.connection
+            .busy_timeout(Duration::ZERO)
+            .map_err(|source| self.failed(source))?;
         self.wait(|| self.connection.execute_batch("BEGIN IMMEDIATE"))?;
         self.remember().inspect_err(|_| self.end())
     }
 
-    /// Waits until nobody reads any more what is to be changed. The last moment at which somebody can ask to stop.
+    /// Waits until nobody reads any more what is to be changed. The last moment at which somebody
+    /// can ask to stop.
     fn commit(&self) -> Result<(), StoreError> {
         if self.patience.stop.is_set() {
             return Err(Stopped.into());
@@ -401,26 +546,37 @@ impl Database {
     /// Does something as soon as other programs let it.
     fn wait<T>(&self, mut attempt: impl FnMut() -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let done = self.patience.wait(&self.path, || unless_locked(attempt()));
-        done.map_err(|source| self.failed(source))?.ok_or_else(|| locked(&self.path, &self.patience))
+        done.map_err(|source| self.failed(source))?
+            .ok_or_else(|| locked(&self.path, &self.patience))
     }
 
     /// Removes the file if this program made it and nothing came of it.
     pub(crate) fn discard_if_new(self) {
-        let Self { connection, path, created, claim, .. } = self;
+        let Self {
+            connection,
+            path,
+            created,
+            claim,
+            ..
+        } = self;
         drop(connection);
         if claim.is_some() {
             return;
         }
         let empty = fs::metadata(&path).is_ok_and(|found| found.len() == 0);
         if created && empty {
-            // Somebody else may have opened the file meanwhile: SQLite then finds it moved and says so before it writes.
+            // Somebody else may have opened the file meanwhile: SQLite then finds it moved and says
+            // so before it writes.
             let _ = fs::remove_file(&path);
         }
     }
 
     /// Somebody else has written what no import writes.
     pub(crate) fn inconsistent(&self, what: impl Into<String>) -> StoreError {
-        StoreError::Inconsistent { path: self.path.clone(), what: what.into() }
+        StoreError::Inconsistent {
+            path: self.path.clone(),
+            what: what.into(),
+        }
     }
 
     fn failed(&self, cause: impl Into<Cause>) -> StoreError {
@@ -432,20 +588,28 @@ impl Database {
     }
 }
 
-/// What is said of a file that cannot be read without being written to, if that is because of its log.
+/// What is said of a file that cannot be read without being written to, if that is because of its
+/// log.
 fn needs_recovery(path: &Path) -> Option<StoreError> {
     let log = log_beside(&fs::canonicalize(path).ok()?).ok()??;
-    log.is_file().then(|| StoreError::NeedsRecovery(path.to_owned()))
+    log.is_file()
+        .then(|| StoreError::NeedsRecovery(path.to_owned()))
 }
 
 fn locked(path: &Path, patience: &Patience) -> StoreError {
-    StoreError::Locked { path: path.to_owned(), waited: patience.limit }
+    StoreError::Locked {
+        path: path.to_owned(),
+        waited: patience.limit,
+    }
 }
 
-/// SQLite would have to write, and cannot. A read-only connection says so, too, where it would have to roll back what an
-/// interrupted program has left.
+/// SQLite would have to write, and cannot. A read-only connection says so, too, where it would have
+/// to roll back what an interrupted program has left.
 fn is_not_writable(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen)
+    )
 }
 
 /// Brings the tables and views of a file that may be large to what this program wants.
@@ -489,7 +653,8 @@ fn apply(transaction: &Connection, version: usize) -> Result<(), Cause> {
 
 /// Views that the file does not have, or has with another text.
 fn stale_views(connection: &Connection) -> rusqlite::Result<Vec<(&'static str, &'static str)>> {
-    let mut statement = connection.prepare("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'view' AND sql = ?1")?;
+    let mut statement = connection
+        .prepare("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'view' AND sql = ?1")?;
     let mut stale = Vec::new();
     for (name, sql) in VIEWS {
         let stored = sql.trim_end().trim_end_matches(';');

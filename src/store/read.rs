@@ -82,13 +82,14 @@ impl fmt::Display for NoteInfo {
 }
 
 impl Database {
-    /// Finds a run by its number, its title or the value of one of its tags, the latest first; without a name, the latest
-    /// run of all.
+    /// Finds a run by its number, its title or the value of one of its tags, the latest first;
+    /// without a name, the latest run of all.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn run(&self, name: Option<&str>) -> Result<Option<RunInfo>, StoreError> {
-        let columns = "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name, r.title,
+        let columns =
+            "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name, r.title,
                               r.tool_version, r.timer_bias, r.bias_applied
                        FROM runs AS r LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id";
         let read = |row: &Row<'_>| {
@@ -115,7 +116,10 @@ impl Database {
              ORDER BY r.run_id IS NOT ?1, r.run_id DESC
              LIMIT 1"
         );
-        let found = self.connection.query_row(&sql, params![name.parse::<i64>().ok(), name], read).optional();
+        let found = self
+            .connection
+            .query_row(&sql, params![name.parse::<i64>().ok(), name], read)
+            .optional();
         found.map_err(|source| self.failed(source))
     }
 
@@ -124,8 +128,7 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn metrics(&self, run_id: i64) -> Result<Vec<MetricInfo>, StoreError> {
-        let sql =
-            "SELECT metric_id, name, unit, total, timer_readings FROM metrics WHERE run_id = ?1 ORDER BY position";
+        let sql = "SELECT metric_id, name, unit, total, timer_readings FROM metrics WHERE run_id = ?1 ORDER BY position";
         let read = |row: &Row<'_>| {
             Ok(MetricInfo {
                 metric_id: row.get(0)?,
@@ -135,7 +138,12 @@ impl Database {
                 timer_readings: row.get(4)?,
             })
         };
-        let metrics = || self.connection.prepare(sql)?.query_map([run_id], read)?.collect::<Result<_, _>>();
+        let metrics = || {
+            self.connection
+                .prepare(sql)?
+                .query_map([run_id], read)?
+                .collect::<Result<_, _>>()
+        };
         metrics().map_err(|source| self.failed(source))
     }
 
@@ -146,7 +154,10 @@ impl Database {
     pub fn state(&self, run_id: i64) -> Result<RunState, StoreError> {
         let metrics = self.metrics(run_id)?;
         let pairs = |sql: &str| -> rusqlite::Result<Vec<(String, String)>> {
-            self.connection.prepare(sql)?.query_map([run_id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            self.connection
+                .prepare(sql)?
+                .query_map([run_id], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
         };
         let state = || -> rusqlite::Result<RunState> {
             let sql = "SELECT run_id, run_uid, title, format, fidelity, source_name, source_sha256, source_bytes,
@@ -162,7 +173,9 @@ impl Database {
             let notes = self.notes(run_id)?;
             Ok(RunState {
                 columns,
-                properties: pairs("SELECT key, value FROM run_properties WHERE run_id = ?1 ORDER BY key")?,
+                properties: pairs(
+                    "SELECT key, value FROM run_properties WHERE run_id = ?1 ORDER BY key",
+                )?,
                 tags: identity::tags(&self.connection, run_id)?,
                 metrics,
                 notes,
@@ -171,14 +184,18 @@ impl Database {
         state().map_err(|source| self.failed(source))
     }
 
-    /// What tells a run from others of the same content: its title if it has one, and its tags as `KEY=VALUE`.
+    /// What tells a run from others of the same content: its title if it has one, and its tags as
+    /// `KEY=VALUE`.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn title_and_tags(&self, run_id: i64) -> Result<(Option<String>, Vec<String>), StoreError> {
         let said = || -> rusqlite::Result<_> {
             let tags = identity::tags(&self.connection, run_id)?;
-            let tags = tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            let tags = tags
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
             Ok((identity::title(&self.connection, run_id)?, tags))
         };
         said().map_err(|source| self.failed(source))
@@ -186,11 +203,20 @@ impl Database {
 
     /// What there was to remark about the file of a run.
     fn notes(&self, run_id: i64) -> rusqlite::Result<Vec<NoteInfo>> {
-        let sql = "SELECT severity, byte, line, message FROM notes WHERE run_id = ?1 ORDER BY note_id";
+        let sql =
+            "SELECT severity, byte, line, message FROM notes WHERE run_id = ?1 ORDER BY note_id";
         let read = |row: &Row<'_>| {
-            Ok(NoteInfo { severity: row.get(0)?, byte: row.get(1)?, line: row.get(2)?, message: row.get(3)? })
+            Ok(NoteInfo {
+                severity: row.get(0)?,
+                byte: row.get(1)?,
+                line: row.get(2)?,
+                message: row.get(3)?,
+            })
         };
-        self.connection.prepare(sql)?.query_map([run_id], read)?.collect()
+        self.connection
+            .prepare(sql)?
+            .query_map([run_id], read)?
+            .collect()
     }
 
     /// The remarks about a run that may make a figure other than expected.
@@ -230,6 +256,8 @@ pub(super) fn lossy(value: ValueRef<'_>) -> Option<String> {
         ValueRef::Null => None,
         ValueRef::Integer(value) => Some(value.to_string()),
         ValueRef::Real(value) => Some(value.to_string()),
-        ValueRef::Text(value) | ValueRef::Blob(value) => Some(String::from_utf8_lossy(value).into_owned()),
+        ValueRef::Text(value) | ValueRef::Blob(value) => {
+            Some(String::from_utf8_lossy(value).into_owned())
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! Another text for tables that a file has, without a look at their rows: for what a text says and no row shows, as which
-//! column a foreign key means. To make these tables anew would write all their rows.
+//! Another text for tables that a file has, without a look at their rows: for what a text says and
+//! no row shows, as which column a foreign key means. To make these tables anew would write all
+//! their rows.
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -7,11 +8,13 @@ use rusqlite::config::DbConfig;
 use super::Cause;
 use super::schema::declared;
 
-/// Replaces the texts of the tables that a migration of kind [`super::MigrationKind::Restates`] names, in a transaction, in
-/// a schema of the version before it. A text that is not exactly the one that this version has is left alone, and an error:
-/// then the transaction has to be rolled back.
+/// Replaces the texts of the tables that a migration of kind [`super::MigrationKind::Restates`]
+/// names, in a transaction, in a schema of the version before it. A text that is not exactly the
+/// one that this version has is left alone, and an error: then the transaction has to be rolled
+/// back.
 pub(super) fn restate(transaction: &Connection, version: usize) -> Result<(), Cause> {
-    // A defensive connection does not let anybody write its schema, and this one is nobody else's for so long.
+    // A defensive connection does not let anybody write its schema, and this one is nobody else's
+    // for so long.
     let is_defensive = transaction.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE)?;
     transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
     let restated = replace_texts(transaction, version);
@@ -31,7 +34,9 @@ fn replace_texts(transaction: &Connection, version: usize) -> Result<(), Cause> 
     for (name, before) in declared(version) {
         let after = &now[name];
         if before.sql != after.sql && replace.execute([after.sql, name, before.sql])? != 1 {
-            return Err(Cause::Altered(format!("the table {name} is not the table that profdb makes")));
+            return Err(Cause::Altered(format!(
+                "the table {name} is not the table that profdb makes"
+            )));
         }
     }
     Ok(())
@@ -50,7 +55,10 @@ mod tests {
     use crate::store::{MIGRATIONS, MigrationKind, apply};
 
     fn restating() -> usize {
-        MIGRATIONS.iter().position(|step| step.kind == MigrationKind::Restates).expect("there is one")
+        MIGRATIONS
+            .iter()
+            .position(|step| step.kind == MigrationKind::Restates)
+            .expect("there is one")
     }
 
     /// A database as it was before a migration that restates, in a transaction.
@@ -65,26 +73,44 @@ mod tests {
 
     fn text(connection: &Connection, name: &str) -> String {
         let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
-        connection.query_row(sql, [name], |row| row.get(0)).expect("it is there")
+        connection
+            .query_row(sql, [name], |row| row.get(0))
+            .expect("it is there")
     }
 
     #[test]
     fn only_texts_that_are_known_are_replaced() {
         let version = restating();
         let (old, new) = (declared(version), declared(version + 1));
-        let changed: Vec<_> = old.iter().filter(|(name, before)| before.sql != new[*name].sql).collect();
+        let changed: Vec<_> = old
+            .iter()
+            .filter(|(name, before)| before.sql != new[*name].sql)
+            .collect();
         assert!(changed.len() > 10);
         for (name, before_sql) in changed {
             let connection = &before(version);
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).expect("a setting");
+            connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)
+                .expect("a setting");
             let other = before_sql.sql.replacen('\n', "\n ", 1);
             let change = "UPDATE sqlite_schema SET sql = ?1 WHERE name = ?2";
-            connection.execute_batch("PRAGMA writable_schema = ON").expect("a setting");
-            connection.execute(change, [&*other, name]).expect("not defensive");
-            connection.execute_batch("PRAGMA writable_schema = OFF").expect("a setting");
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).expect("a setting");
+            connection
+                .execute_batch("PRAGMA writable_schema = ON")
+                .expect("a setting");
+            connection
+                .execute(change, [&*other, name])
+                .expect("not defensive");
+            connection
+                .execute_batch("PRAGMA writable_schema = OFF")
+                .expect("a setting");
+            connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)
+                .expect("a setting");
             let refused = restate(connection, version).expect_err("another text");
-            assert!(matches!(&refused, Cause::Altered(what) if what.contains(*name)), "{name}: {refused:?}");
+            assert!(
+                matches!(&refused, Cause::Altered(what) if what.contains(*name)),
+                "{name}: {refused:?}"
+            );
             assert_eq!(text(connection, name), other);
             is_closed(connection, name);
         }
@@ -100,15 +126,24 @@ mod tests {
             assert_eq!(text(connection, name), after.sql);
         }
         let sql = "SELECT COUNT(*) FROM pragma_foreign_key_list('edges') WHERE \"to\" IS NULL";
-        let unnamed: i64 = connection.query_row(sql, [], |row| row.get(0)).expect("a number");
+        let unnamed: i64 = connection
+            .query_row(sql, [], |row| row.get(0))
+            .expect("a number");
         assert_eq!(unnamed, 0);
         connection.execute_batch("ROLLBACK").expect("a transaction");
-        let left: i64 = connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0)).expect("none");
+        let left: i64 = connection
+            .query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0))
+            .expect("none");
         assert_eq!(left, 0);
     }
 
     fn is_closed(connection: &Connection, about: &str) {
-        assert!(connection.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).expect("a setting"), "{about}");
+        assert!(
+            connection
+                .db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE)
+                .expect("a setting"),
+            "{about}"
+        );
         let change = "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema";
         assert!(connection.execute_batch(change).is_err(), "{about}");
     }

@@ -1,8 +1,8 @@
-//! Whether the schema of a file is what the migrations make: what a stranger has put in the place of a table, or hung on it,
-//! would run within our statements.
+//! Whether the schema of a file is what the migrations make: what a stranger has put in the place
+//! of a table, or hung on it, would run within our statements.
 //!
-//! Other tables, views and indexes are a user's good right, and nothing here reads them. Triggers are not: what they hang on
-//! cannot be told from what the file says about them.
+//! Other tables, views and indexes are a user's good right, and nothing here reads them. Triggers
+//! are not: what they hang on cannot be told from what the file says about them.
 
 use std::collections::BTreeMap;
 
@@ -28,18 +28,21 @@ pub(super) struct Declared {
     pub(super) sql: &'static str,
 }
 
-/// What makes a schema of this version another one than ours, in words. Views of ours with another text do not: they are
-/// replaced.
+/// What makes a schema of this version another one than ours, in words. Views of ours with another
+/// text do not: they are replaced.
 pub(super) fn foreign(connection: &Connection, version: usize) -> rusqlite::Result<Option<String>> {
     let mut missing = declared(version);
-    let mut statement = connection.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")?;
+    let mut statement =
+        connection.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
         let sql: Option<String> = row.get(2)?;
         let sql = sql.unwrap_or_default();
         let ours = missing.remove(&*name.to_ascii_lowercase());
-        let view = VIEWS.iter().any(|(view, _)| name.eq_ignore_ascii_case(view));
+        let view = VIEWS
+            .iter()
+            .any(|(view, _)| name.eq_ignore_ascii_case(view));
         let expected = match &ours {
             Some(declared) if declared.kind == kind && declared.sql == sql.trim_end() => continue,
             Some(declared) => Some(declared.kind),
@@ -47,19 +50,28 @@ pub(super) fn foreign(connection: &Connection, version: usize) -> rusqlite::Resu
             None => None,
         };
         if let Some(expected) = expected {
-            return Ok(Some(format!("the {kind} {name} is not the {expected} that profdb makes")));
+            return Ok(Some(format!(
+                "the {kind} {name} is not the {expected} that profdb makes"
+            )));
         }
-        let harmless = HARMLESS.iter().any(|(harmless, start)| kind == *harmless && sql.starts_with(start));
+        let harmless = HARMLESS
+            .iter()
+            .any(|(harmless, start)| kind == *harmless && sql.starts_with(start));
         if !harmless && !name.starts_with(INTERNAL) {
             return Ok(Some(format!("the {kind} {name} is none of profdb's")));
         }
     }
-    Ok(missing.first_key_value().map(|(name, Declared { kind, .. })| format!("the {kind} {name} is missing")))
+    Ok(missing
+        .first_key_value()
+        .map(|(name, Declared { kind, .. })| format!("the {kind} {name} is missing")))
 }
 
 /// The tables that the first migrations make.
 pub(super) fn tables(version: usize) -> impl Iterator<Item = &'static str> {
-    declared(version).into_iter().filter(|(_, declared)| declared.kind == "table").map(|(name, _)| name)
+    declared(version)
+        .into_iter()
+        .filter(|(_, declared)| declared.kind == "table")
+        .map(|(name, _)| name)
 }
 
 /// What the first migrations make, as SQLite keeps the text: by name, the latest text of each.
@@ -73,7 +85,10 @@ pub(super) fn declared(version: usize) -> BTreeMap<&'static str, Declared> {
             }
             let text = &migration[at..];
             let mut words = text.split_ascii_whitespace().skip(1);
-            let (kind, name) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            let (kind, name) = (
+                words.next().unwrap_or_default(),
+                words.next().unwrap_or_default(),
+            );
             let (kind, end) = match kind {
                 "TABLE" => ("table", "\n)"),
                 "INDEX" => ("index", "\n)"),
@@ -81,7 +96,13 @@ pub(super) fn declared(version: usize) -> BTreeMap<&'static str, Declared> {
             };
             let end = text.find(end).unwrap_or_default();
             let end = end + text[end..].find(';').unwrap_or_default();
-            declared.insert(name, Declared { kind, sql: &text[..end] });
+            declared.insert(
+                name,
+                Declared {
+                    kind,
+                    sql: &text[..end],
+                },
+            );
         }
     }
     declared
@@ -94,8 +115,11 @@ mod tests {
 
     fn made(version: usize) -> Connection {
         let connection = Connection::open_in_memory().expect("room for a database");
-        // As in every connection of ours: else a table that is renamed takes the references to it along.
-        connection.pragma_update(None, "foreign_keys", false).expect("a setting");
+        // As in every connection of ours: else a table that is renamed takes the references to it
+        // along.
+        connection
+            .pragma_update(None, "foreign_keys", false)
+            .expect("a setting");
         for step in 0..version {
             apply(&connection, step).unwrap_or_else(|cause| panic!("step {step}: {cause:?}"));
         }
@@ -106,10 +130,20 @@ mod tests {
     fn what_migrations_make_is_ours() {
         for version in 0..=MIGRATIONS.len() {
             let connection = made(version);
-            assert_eq!(foreign(&connection, version).expect("a schema"), None, "version {version}");
+            assert_eq!(
+                foreign(&connection, version).expect("a schema"),
+                None,
+                "version {version}"
+            );
             let sql = "SELECT COUNT(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'";
-            let found: i64 = connection.query_row(sql, [], |row| row.get(0)).expect("a number");
-            assert_eq!(found, i64::try_from(declared(version).len()).expect("a few"), "version {version}");
+            let found: i64 = connection
+                .query_row(sql, [], |row| row.get(0))
+                .expect("a number");
+            assert_eq!(
+                found,
+                i64::try_from(declared(version).len()).expect("a few"),
+                "version {version}"
+            );
         }
     }
 
@@ -120,18 +154,31 @@ mod tests {
         let connection = made(version);
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let mut statement = connection.prepare(sql).expect("a statement");
-        let all: Vec<(String, String)> =
-            statement.query_map([], read).expect("a schema").collect::<Result<_, _>>().expect("a schema");
+        let all: Vec<(String, String)> = statement
+            .query_map([], read)
+            .expect("a schema")
+            .collect::<Result<_, _>>()
+            .expect("a schema");
         for (name, kind) in all {
             for (change, says) in [
-                ("UPDATE sqlite_schema SET sql = sql || ' /* */' WHERE name = ?1", "is not the"),
+                (
+                    "UPDATE sqlite_schema SET sql = sql || ' /* */' WHERE name = ?1",
+                    "is not the",
+                ),
                 ("DELETE FROM sqlite_schema WHERE name = ?1", "is missing"),
             ] {
                 let connection = made(version);
-                connection.execute_batch("PRAGMA writable_schema = ON").expect("not defensive");
+                connection
+                    .execute_batch("PRAGMA writable_schema = ON")
+                    .expect("not defensive");
                 connection.execute(change, [&name]).expect("not defensive");
-                let found = foreign(&connection, version).expect("a schema").unwrap_or_default();
-                assert!(found.contains(&format!("{kind} {name}")) && found.contains(says), "{name}: {found}");
+                let found = foreign(&connection, version)
+                    .expect("a schema")
+                    .unwrap_or_default();
+                assert!(
+                    found.contains(&format!("{kind} {name}")) && found.contains(says),
+                    "{name}: {found}"
+                );
             }
         }
     }
@@ -146,8 +193,13 @@ mod tests {
                    CREATE VIRTUAL TABLE words USING fts5(word);
                    ANALYZE;";
         connection.execute_batch(own).expect("statements");
-        assert_eq!(foreign(&connection, MIGRATIONS.len()).expect("a schema"), None);
-        connection.execute_batch("CREATE TRIGGER t AFTER INSERT ON mine BEGIN SELECT 1; END").expect("a statement");
+        assert_eq!(
+            foreign(&connection, MIGRATIONS.len()).expect("a schema"),
+            None
+        );
+        connection
+            .execute_batch("CREATE TRIGGER t AFTER INSERT ON mine BEGIN SELECT 1; END")
+            .expect("a statement");
         let found = foreign(&connection, MIGRATIONS.len()).expect("a schema");
         assert_eq!(found.as_deref(), Some("the trigger t is none of profdb's"));
     }

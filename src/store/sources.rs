@@ -1,7 +1,9 @@
-//! The source of a run's lines: as it was at the import, in tables; as it is now, in a table of the connection.
+//! The source of a run's lines: as it was at the import, in tables; as it is now, in a table of the
+//! connection.
 //!
-//! What is stored are the lines that the run has figures for, not whole files: as much as the run itself, whatever the size
-//! of the files. The hash of the whole says which version they are from. The same text is stored once for all runs.
+//! What is stored are the lines that the run has figures for, not whole files: as much as the run
+//! itself, whatever the size of the files. The hash of the whole says which version they are from.
+//! The same text is stored once for all runs.
 
 use rusqlite::{Connection, named_params, params};
 
@@ -13,8 +15,8 @@ const WANTED: &str = include_str!("../../queries/sources/wanted.sql");
 const SHOWN: &str = include_str!("../../queries/sources/shown.sql");
 
 impl Database {
-    /// Lets reports show the source of a run's lines as it is in a folder now, instead of what was stored with the run.
-    /// Gives back what there was to remark.
+    /// Lets reports show the source of a run's lines as it is in a folder now, instead of what was
+    /// stored with the run. Gives back what there was to remark.
     ///
     /// # Errors
     /// When the database fails, or nobody waits any more.
@@ -38,9 +40,11 @@ pub(super) fn store(
         Ok(found) => found,
         Err(stopped) => return Ok(Err(stopped)),
     };
-    let insert_source = "INSERT INTO sources (sha256, first_line) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    let insert_source =
+        "INSERT INTO sources (sha256, first_line) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     let mut insert_source = transaction.prepare(insert_source)?;
-    let mut find_source = transaction.prepare("SELECT source_id FROM sources WHERE sha256 = ?1 AND first_line = ?2")?;
+    let mut find_source = transaction
+        .prepare("SELECT source_id FROM sources WHERE sha256 = ?1 AND first_line = ?2")?;
     let insert_line = "INSERT INTO source_texts (source_id, line, text) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     let mut insert_line = transaction.prepare(insert_line)?;
     let mut source_ids: Vec<i64> = Vec::new();
@@ -53,17 +57,27 @@ pub(super) fn store(
         }
         source_ids.push(source_id);
     }
-    let sql = "INSERT INTO run_sources (run_id, function_id, file, source_id) VALUES (?1, ?2, ?3, ?4)";
+    let sql =
+        "INSERT INTO run_sources (run_id, function_id, file, source_id) VALUES (?1, ?2, ?3, ?4)";
     let mut insert = transaction.prepare(sql)?;
     for (place, text) in places.iter().zip(&found.places) {
         if let Some(text) = text {
-            insert.execute(params![run_id, place.function_id, place.file, source_ids[*text]])?;
+            insert.execute(params![
+                run_id,
+                place.function_id,
+                place.file,
+                source_ids[*text]
+            ])?;
         }
     }
-    let mut note = transaction.prepare("INSERT INTO notes (run_id, severity, message) VALUES (?1, 'warning', ?2)")?;
+    let mut note = transaction
+        .prepare("INSERT INTO notes (run_id, severity, message) VALUES (?1, 'warning', ?2)")?;
     let (missing, lines) = missing(&places, &found);
     if missing > 0 {
-        note.execute(params![run_id, format!("no source for {missing} of {lines} lines")])?;
+        note.execute(params![
+            run_id,
+            format!("no source for {missing} of {lines} lines")
+        ])?;
     }
     for remark in &found.remarks {
         note.execute(params![run_id, remark])?;
@@ -79,8 +93,15 @@ fn wanted(connection: &Connection, run_id: i64) -> rusqlite::Result<Vec<Place>> 
     while let Some(row) = rows.next()? {
         let (function_id, file, line): (_, String, _) = (row.get(0)?, row.get(1)?, row.get(3)?);
         match places.last_mut() {
-            Some(place) if place.function_id == function_id && place.file == file => drop(place.lines.insert(line)),
-            _ => places.push(Place { function_id, name: row.get(2)?, file, lines: [line].into() }),
+            Some(place) if place.function_id == function_id && place.file == file => {
+                place.lines.insert(line);
+            }
+            _ => places.push(Place {
+                function_id,
+                name: row.get(2)?,
+                file,
+                lines: [line].into(),
+            }),
         }
     }
     Ok(places)
@@ -88,18 +109,35 @@ fn wanted(connection: &Connection, run_id: i64) -> rusqlite::Result<Vec<Place>> 
 
 /// How many lines have no source, and how many lines there are.
 fn missing(places: &[Place], found: &Found) -> (usize, usize) {
-    let has = |text: &Option<usize>, line| text.is_some_and(|text| found.texts[text].lines.contains_key(line));
-    let lines =
-        || places.iter().zip(&found.places).flat_map(|(place, text)| place.lines.iter().map(move |l| (l, text)));
-    (lines().filter(|(line, text)| !has(text, line)).count(), lines().count())
+    let has = |text: &Option<usize>, line| {
+        text.is_some_and(|text| found.texts[text].lines.contains_key(line))
+    };
+    let lines = || {
+        places
+            .iter()
+            .zip(&found.places)
+            .flat_map(|(place, text)| place.lines.iter().map(move |l| (l, text)))
+    };
+    (
+        lines().filter(|(line, text)| !has(text, line)).count(),
+        lines().count(),
+    )
 }
 
-fn show(connection: &Connection, run_id: i64, places: &[Place], found: &Found) -> rusqlite::Result<()> {
+fn show(
+    connection: &Connection,
+    run_id: i64,
+    places: &[Place],
+    found: &Found,
+) -> rusqlite::Result<()> {
     connection.execute_batch(SHOWN)?;
     let sql = "INSERT INTO temp.source_lines (run_id, function_id, file, line, text) VALUES (?1, ?2, ?3, ?4, ?5)";
     let mut insert = connection.prepare(sql)?;
     for (place, text) in places.iter().zip(&found.places) {
-        let lines = text.map(|text| &found.texts[text].lines).into_iter().flatten();
+        let lines = text
+            .map(|text| &found.texts[text].lines)
+            .into_iter()
+            .flatten();
         for (line, text) in lines.filter(|(line, _)| place.lines.contains(line)) {
             insert.execute(params![run_id, place.function_id, place.file, line, text])?;
         }

@@ -1,4 +1,5 @@
-//! Text that is no text: whatever SQLite is told is text, it stores as text, and does not look at its bytes.
+//! Text that is no text: whatever SQLite is told is text, it stores as text, and does not look at
+//! its bytes.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -17,7 +18,8 @@ struct Column {
     is_key: bool,
 }
 
-/// Calls a function for every value of our tables that should be text and is not, with the words that say where it is.
+/// Calls a function for every value of our tables that should be text and is not, with the words
+/// that say where it is.
 pub(super) fn each_wrong(
     connection: &Connection,
     mut found: impl FnMut(String) -> rusqlite::Result<()>,
@@ -25,25 +27,48 @@ pub(super) fn each_wrong(
     for table in tables(usize::try_from(VERSION).unwrap_or_default()) {
         let sql = "SELECT name, type, pk > 0 FROM pragma_table_info(?1) ORDER BY cid";
         let mut statement = connection.prepare(sql)?;
-        let read = |row: &Row<'_>| Ok(Column { name: row.get(0)?, kind: row.get(1)?, is_key: row.get(2)? });
-        let columns = statement.query_map([table], read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+        let read = |row: &Row<'_>| {
+            Ok(Column {
+                name: row.get(0)?,
+                kind: row.get(1)?,
+                is_key: row.get(2)?,
+            })
+        };
+        let columns = statement
+            .query_map([table], read)?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
         let texts: Vec<&Column> = columns.iter().filter(|column| holds_text(column)).collect();
         if texts.is_empty() {
             continue;
         }
-        let keys: Vec<&str> = columns.iter().filter(|column| column.is_key).map(|column| &*column.name).collect();
+        let keys: Vec<&str> = columns
+            .iter()
+            .filter(|column| column.is_key)
+            .map(|column| &*column.name)
+            .collect();
         let names: Vec<&str> = texts.iter().map(|column| &*column.name).collect();
-        let there: Vec<String> = names.iter().map(|name| format!("{name} IS NOT NULL")).collect();
+        let there: Vec<String> = names
+            .iter()
+            .map(|name| format!("{name} IS NOT NULL"))
+            .collect();
         let selected = [&*names, &*keys].concat().join(", ");
-        let sql = format!("SELECT {selected} FROM {table} WHERE {} ORDER BY {}", there.join(" OR "), keys.join(", "));
+        let sql = format!(
+            "SELECT {selected} FROM {table} WHERE {} ORDER BY {}",
+            there.join(" OR "),
+            keys.join(", ")
+        );
         let mut statement = connection.prepare(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             for (at, column) in texts.iter().enumerate() {
                 if let Some(wrong) = wrong(row.get_ref(at)?, column) {
                     let key = (names.len()..).zip(&keys);
-                    let key =
-                        key.map(|(at, name)| Ok(format!("{name} {}", lossy(row.get_ref(at)?).unwrap_or_default())));
+                    let key = key.map(|(at, name)| {
+                        Ok(format!(
+                            "{name} {}",
+                            lossy(row.get_ref(at)?).unwrap_or_default()
+                        ))
+                    });
                     let key = key.collect::<rusqlite::Result<Vec<_>>>()?.join(", ");
                     found(format!("{table} where {key}: {} is {wrong}", column.name))?;
                 }

@@ -124,7 +124,8 @@ pub struct StackRow {
 }
 
 impl Database {
-    /// Calls a function for every node of a run, parents first, and of what a node called the last first, until it fails.
+    /// Calls a function for every node of a run, parents first, and of what a node called the last
+    /// first, until it fails.
     ///
     /// # Errors
     /// The function's own, or the database's.
@@ -135,22 +136,34 @@ impl Database {
     ) -> Result<(), E> {
         let failed = |source: rusqlite::Error| E::from(self.failed(source));
         let range = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let found = self.connection.query_row(RANGE, named_params! {":run": run_id}, range).optional();
-        let Some((first, last)): Option<(i64, i64)> = found.map_err(failed)? else { return Ok(()) };
+        let found = self
+            .connection
+            .query_row(RANGE, named_params! {":run": run_id}, range)
+            .optional();
+        let Some((first, last)): Option<(i64, i64)> = found.map_err(failed)? else {
+            return Ok(());
+        };
         let number = |node: i64| node.abs_diff(first) + 1;
         let mut statement = self.connection.prepare(NODE).map_err(failed)?;
         let mut node = |at: i64| {
             statement.query_row(named_params! {":node": at}, |row| {
-                Ok((at, row.get::<_, Option<i64>>(0)?.map(|up| at.saturating_sub(up)), row.get(1)?, row.get(2)?))
+                Ok((
+                    at,
+                    row.get::<_, Option<i64>>(0)?
+                        .map(|up| at.saturating_sub(up)),
+                    row.get(1)?,
+                    row.get(2)?,
+                ))
             })
         };
-        // Open nodes: each with the function node that it is or is a line of, and how many such there are above.
+        // Open nodes: each with the function node that it is or is a line of, and how many such
+        // there are above.
         let mut open: Vec<(i64, i64, usize)> = Vec::new();
         let mut chain: Vec<(i64, Option<i64>, i64, bool)> = Vec::new();
         let mut leaf = last;
         loop {
-            // From the last node below what is open up to the one that was called there: each is the last of what its
-            // parent called.
+            // From the last node below what is open up to the one that was called there: each is
+            // the last of what its parent called.
             let mut next = Some(leaf);
             while next != open.last().map(|(above, ..)| *above) {
                 let Some(at) = next else { break };
@@ -158,7 +171,9 @@ impl Database {
                 next = found.1;
                 // Or it would lead in circles, or out of the run.
                 if next.is_some_and(|above| above >= at || above < first) {
-                    return Err(self.inconsistent(format!("node {at} is not below the one that called it")).into());
+                    return Err(self
+                        .inconsistent(format!("node {at} is not below the one that called it"))
+                        .into());
                 }
                 chain.push(found);
             }
@@ -169,11 +184,19 @@ impl Database {
                 let (function, level) = own.unwrap_or((at, depth));
                 open.push((at, function, level));
                 let parent = above.map(|(function, _)| number(function));
-                each(StackRow { number: number(at), parent, depth, function_id, is_line })?;
+                each(StackRow {
+                    number: number(at),
+                    parent,
+                    depth,
+                    function_id,
+                    is_line,
+                })?;
             }
             // What comes before the first of what a node called is the node itself.
             loop {
-                let Some((at, ..)) = open.pop() else { return Ok(()) };
+                let Some((at, ..)) = open.pop() else {
+                    return Ok(());
+                };
                 if at == first {
                     return Ok(());
                 }
@@ -197,7 +220,9 @@ impl Database {
     ) -> Result<(), E> {
         let failed = |source: rusqlite::Error| E::from(self.failed(source));
         let mut statement = self.connection.prepare(NODES).map_err(failed)?;
-        let mut rows = statement.query(named_params! {":run": run_id, ":metric": metric_id}).map_err(failed)?;
+        let mut rows = statement
+            .query(named_params! {":run": run_id, ":metric": metric_id})
+            .map_err(failed)?;
         let mut levels = Levels::default();
         while let Some(row) = rows.next().map_err(failed)? {
             let node = node(row).map_err(failed)?;
@@ -225,7 +250,8 @@ impl Database {
         })
     }
 
-    /// Calls a function for every function of a run, in the order of their numbers, until it fails: a row for each metric.
+    /// Calls a function for every function of a run, in the order of their numbers, until it fails:
+    /// a row for each metric.
     ///
     /// # Errors
     /// The function's own, or the database's.
@@ -238,7 +264,8 @@ impl Database {
         self.side_by_side(FUNCTIONS, run_id, metrics, function, each)
     }
 
-    /// Calls a function for every line that a run knows of a function, by function, until it fails: a row for each metric.
+    /// Calls a function for every line that a run knows of a function, by function, until it fails:
+    /// a row for each metric.
     ///
     /// # Errors
     /// The function's own, or the database's.
@@ -251,7 +278,8 @@ impl Database {
         self.side_by_side(LINES, run_id, metrics, line, each)
     }
 
-    /// Calls a function for every pair of caller and callee of a run, by caller, until it fails: a row for each metric.
+    /// Calls a function for every pair of caller and callee of a run, by caller, until it fails: a
+    /// row for each metric.
     ///
     /// # Errors
     /// The function's own, or the database's.
@@ -264,7 +292,8 @@ impl Database {
         self.side_by_side(EDGES, run_id, metrics, edge, each)
     }
 
-    /// Asks the same for several metrics at once. The answers have their rows in common, apart from the costs.
+    /// Asks the same for several metrics at once. The answers have their rows in common, apart from
+    /// the costs.
     fn side_by_side<T, E: From<StoreError>>(
         &self,
         sql: &str,
@@ -274,17 +303,26 @@ impl Database {
         mut each: impl FnMut(&[T]) -> Result<(), E>,
     ) -> Result<(), E> {
         let failed = |source: rusqlite::Error| E::from(self.failed(source));
-        let statements: rusqlite::Result<Vec<_>> = metrics.iter().map(|_| self.connection.prepare(sql)).collect();
+        let statements: rusqlite::Result<Vec<_>> = metrics
+            .iter()
+            .map(|_| self.connection.prepare(sql))
+            .collect();
         let mut statements = statements.map_err(failed)?;
         let mut answers = Vec::new();
         for (statement, metric) in statements.iter_mut().zip(metrics) {
-            answers.push(statement.query(named_params! {":run": run_id, ":metric": metric}).map_err(failed)?);
+            answers.push(
+                statement
+                    .query(named_params! {":run": run_id, ":metric": metric})
+                    .map_err(failed)?,
+            );
         }
         let mut rows = Vec::with_capacity(metrics.len());
         loop {
             rows.clear();
             for answer in &mut answers {
-                let Some(row) = answer.next().map_err(failed)? else { return Ok(()) };
+                let Some(row) = answer.next().map_err(failed)? else {
+                    return Ok(());
+                };
                 rows.push(read(row).map_err(failed)?);
             }
             if rows.is_empty() {
@@ -301,7 +339,12 @@ impl Database {
     pub fn functions(&self, run_id: i64, metric_id: i64) -> Result<Vec<FunctionRow>, StoreError> {
         let functions = || -> rusqlite::Result<Vec<FunctionRow>> {
             let mut statement = self.connection.prepare(FUNCTIONS)?;
-            statement.query_map(named_params! {":run": run_id, ":metric": metric_id}, function)?.collect()
+            statement
+                .query_map(
+                    named_params! {":run": run_id, ":metric": metric_id},
+                    function,
+                )?
+                .collect()
         };
         functions().map_err(|source| self.failed(source))
     }
@@ -311,7 +354,9 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn labels(&self, run_id: i64) -> Result<u64, StoreError> {
-        let counted = self.connection.query_row(LABELS, named_params! {":run": run_id}, |row| count(row, 0));
+        let counted = self
+            .connection
+            .query_row(LABELS, named_params! {":run": run_id}, |row| count(row, 0));
         Ok(counted.map_err(|source| self.failed(source))?.unwrap_or(0))
     }
 
@@ -320,7 +365,11 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn has_recorded(&self, metric_id: i64) -> Result<bool, StoreError> {
-        let found = self.connection.query_row(RECORDED, named_params! {":metric": metric_id}, |row| row.get(0));
+        let found =
+            self.connection
+                .query_row(RECORDED, named_params! {":metric": metric_id}, |row| {
+                    row.get(0)
+                });
         found.map_err(|source| self.failed(source))
     }
 
@@ -329,7 +378,11 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn back_edges(&self, run_id: i64) -> Result<u64, StoreError> {
-        let counted = self.connection.query_row(BACK_EDGES, named_params! {":run": run_id}, |row| count(row, 0));
+        let counted =
+            self.connection
+                .query_row(BACK_EDGES, named_params! {":run": run_id}, |row| {
+                    count(row, 0)
+                });
         Ok(counted.map_err(|source| self.failed(source))?.unwrap_or(0))
     }
 }
@@ -339,15 +392,22 @@ impl Database {
 struct Levels(Vec<Option<i64>>);
 
 impl Levels {
-    /// A node in pre-order is at most one level below the one before, and a line directly below its function. Writers rely
-    /// on that.
+    /// A node in pre-order is at most one level below the one before, and a line directly below its
+    /// function. Writers rely on that.
     fn next(&mut self, node: &NodeRow) -> Result<(), String> {
         if node.depth > self.0.len() {
-            return Err(format!("a node at depth {} behind one at depth {}", node.depth, self.0.len()));
+            return Err(format!(
+                "a node at depth {} behind one at depth {}",
+                node.depth,
+                self.0.len()
+            ));
         }
         self.0.truncate(node.depth);
         if node.line.is_some() && self.0.last() != Some(&Some(node.function_id)) {
-            return Err(format!("a line of function {} that is not directly below it", node.function_id));
+            return Err(format!(
+                "a line of function {} that is not directly below it",
+                node.function_id
+            ));
         }
         self.0.push(node.line.is_none().then_some(node.function_id));
         Ok(())
@@ -356,7 +416,9 @@ impl Levels {
 
 fn node(row: &Row<'_>) -> rusqlite::Result<NodeRow> {
     Ok(NodeRow {
-        depth: count(row, 0)?.and_then(|depth| usize::try_from(depth).ok()).unwrap_or(0),
+        depth: count(row, 0)?
+            .and_then(|depth| usize::try_from(depth).ok())
+            .unwrap_or(0),
         function_id: row.get(1)?,
         line: match row.get(2)? {
             None => None,
@@ -375,7 +437,11 @@ fn node(row: &Row<'_>) -> rusqlite::Result<NodeRow> {
 fn line(row: &Row<'_>) -> rusqlite::Result<LineRow> {
     Ok(LineRow {
         function_id: row.get(0)?,
-        place: LinePlace { file: row.get(1)?, line: row.get(2)?, col: row.get(3)? },
+        place: LinePlace {
+            file: row.get(1)?,
+            line: row.get(2)?,
+            col: row.get(3)?,
+        },
         calls: count(row, 4)?,
         exclusive: row.get(5)?,
         cumulative: row.get(6)?,

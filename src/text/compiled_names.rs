@@ -1,5 +1,5 @@
-//! Names as compilers give them to linkers, made readable: when they are read, and, to know what they will be read as, when they
-//! are written.
+//! Names as compilers give them to linkers, made readable: when they are read, and, to know what
+//! they will be read as, when they are written.
 
 use std::fmt::{self, Write};
 
@@ -41,12 +41,16 @@ pub(crate) fn readable(name: &str) -> Option<String> {
 fn of_cpp(name: &str) -> Option<String> {
     let mut text = Bounded(String::new());
     let symbol = Symbol::new(name).ok()?;
-    symbol.structured_demangle(&mut text, &DemangleOptions::new()).is_ok().then_some(text.0)
+    symbol
+        .structured_demangle(&mut text, &DemangleOptions::new())
+        .is_ok()
+        .then_some(text.0)
 }
 
-/// The readable form of a name of C++ with letters beyond ASCII, which the library does not take. Their bytes count in the
-/// lengths of a mangled name, so that ASCII of the same length takes their place while it is read: a dollar sign, which the
-/// name does not have, and a letter that says which part it was.
+/// The readable form of a name of C++ with letters beyond ASCII, which the library does not take.
+/// Their bytes count in the lengths of a mangled name, so that ASCII of the same length takes their
+/// place while it is read: a dollar sign, which the name does not have, and a letter that says
+/// which part it was.
 fn beyond_ascii(name: &[u8], first: usize) -> Option<String> {
     const DOLLAR: u8 = b'$';
     const FILLER: u8 = b'x';
@@ -60,14 +64,20 @@ fn beyond_ascii(name: &[u8], first: usize) -> Option<String> {
             plain.push_str(std::str::from_utf8(part).ok()?);
             continue;
         }
-        let at = parts.iter().position(|known| *known == part).unwrap_or(parts.len());
+        let at = parts
+            .iter()
+            .position(|known| *known == part)
+            .unwrap_or(parts.len());
         if at == parts.len() {
             parts.push(part);
         }
         let letter = LETTERS.get(first + at).filter(|_| at < MOST_PARTS)?;
         plain.extend([char::from(DOLLAR), char::from(*letter)]);
         // One byte alone leaves no room.
-        plain.extend(std::iter::repeat_n(char::from(FILLER), part.len().checked_sub(2)?));
+        plain.extend(std::iter::repeat_n(
+            char::from(FILLER),
+            part.len().checked_sub(2)?,
+        ));
     }
     let underscores = plain.len() - plain.trim_start_matches('_').len();
     let text = of_cpp(plain.get(underscores - 1..)?)?;
@@ -75,7 +85,10 @@ fn beyond_ascii(name: &[u8], first: usize) -> Option<String> {
     let mut bytes = pieces.next()?.to_vec();
     for piece in pieces {
         let (letter, rest) = piece.split_first()?;
-        let at = LETTERS.iter().position(|known| known == letter)?.checked_sub(first)?;
+        let at = LETTERS
+            .iter()
+            .position(|known| known == letter)?
+            .checked_sub(first)?;
         let part = *parts.get(at)?;
         let (filler, rest) = rest.split_at_checked(part.len() - 2)?;
         if filler.iter().any(|byte| *byte != FILLER) {
@@ -107,9 +120,18 @@ mod tests {
     #[test]
     fn only_what_a_compiler_has_mangled_is_made_readable() {
         let table = [
-            ("_ZN4core3fmt5write17h0123456789abcdefE", Some("core::fmt::write")),
-            ("__ZN4core3fmt5write17h0123456789abcdefE", Some("core::fmt::write")),
-            ("_ZN4core3fmt5write17h0123456789abcdefE.llvm.1234", Some("core::fmt::write")),
+            (
+                "_ZN4core3fmt5write17h0123456789abcdefE",
+                Some("core::fmt::write"),
+            ),
+            (
+                "__ZN4core3fmt5write17h0123456789abcdefE",
+                Some("core::fmt::write"),
+            ),
+            (
+                "_ZN4core3fmt5write17h0123456789abcdefE.llvm.1234",
+                Some("core::fmt::write"),
+            ),
             ("_RNvC6_123foo3bar", Some("123foo::bar")),
             ("_RNvNtC7mycrate3foo3bar", Some("mycrate::foo::bar")),
             ("_Z3addii", Some("add(int, int)")),
@@ -119,7 +141,10 @@ mod tests {
                 Some("std::vector<int, std::allocator<int> >::push_back(int const&)"),
             ),
             ("_ZN3fooC1Ev", Some("foo::foo()")),
-            ("_Z3addii.constprop.0", Some("add(int, int) [clone .constprop.0]")),
+            (
+                "_Z3addii.constprop.0",
+                Some("add(int, int) [clone .constprop.0]"),
+            ),
             ("main", None),
             ("", None),
             ("_", None),
@@ -130,14 +155,35 @@ mod tests {
             ("Z3addii", None),
             ("_ZN4core3fmt", None),
             ("_Z3add∆", None),
-            ("_ZNK7größe6Matrix6längeEv", Some("größe::Matrix::länge() const")),
-            ("__ZNK7größe6Matrix6längeEv", Some("größe::Matrix::länge() const")),
-            ("_ZN7größe6MatrixC1Ed", Some("größe::Matrix::Matrix(double)")),
-            ("_ZN7größe12_GLOBAL__N_16Ünter2éEi", Some("größe::(anonymous namespace)::Ünter::é(int)")),
-            ("_Z10äöü_ß9N7größe6MatrixERS0_3計", Some("äöü_ß9(größe::Matrix, größe::Matrix&, 計)")),
+            (
+                "_ZNK7größe6Matrix6längeEv",
+                Some("größe::Matrix::länge() const"),
+            ),
+            (
+                "__ZNK7größe6Matrix6längeEv",
+                Some("größe::Matrix::länge() const"),
+            ),
+            (
+                "_ZN7größe6MatrixC1Ed",
+                Some("größe::Matrix::Matrix(double)"),
+            ),
+            (
+                "_ZN7größe12_GLOBAL__N_16Ünter2éEi",
+                Some("größe::(anonymous namespace)::Ünter::é(int)"),
+            ),
+            (
+                "_Z10äöü_ß9N7größe6MatrixERS0_3計",
+                Some("äöü_ß9(größe::Matrix, größe::Matrix&, 計)"),
+            ),
             ("_ZN3計4𝛼EiPS_", Some("計::𝛼(int, 計*)")),
-            ("_ZNK7größe6Matrix6какIiEET_S2_", Some("int größe::Matrix::как<int>(int) const")),
-            ("_Z10äöü_ß9i.constprop.0", Some("äöü_ß9(int) [clone .constprop.0]")),
+            (
+                "_ZNK7größe6Matrix6какIiEET_S2_",
+                Some("int größe::Matrix::как<int>(int) const"),
+            ),
+            (
+                "_Z10äöü_ß9i.constprop.0",
+                Some("äöü_ß9(int) [clone .constprop.0]"),
+            ),
             // The lengths are not those of the bytes.
             ("_ZNK5größe6Matrix5längeEv", None),
             // A dollar sign of its own, and one byte of Latin-1.
@@ -145,8 +191,14 @@ mod tests {
             (r"_Z2f\x{f6}i", None),
             (r"_Z2\x{f6}\x{df}i", Some(r"\x{f6}\x{df}(int)")),
             // Rust has ways of its own to write such names.
-            ("_ZN1r13gr$uf6$$udf$e9L$ue4$nge12_$ufc$berall17ha9df10146cd3537bE", Some("r::größe::Länge::überall")),
-            ("_RNvMNtCs6GmmlP4bgsG_1ru9gre_6ka8iNtB2_u8Lnge_loau10berall_2ya", Some("<r::größe::Länge>::überall")),
+            (
+                "_ZN1r13gr$uf6$$udf$e9L$ue4$nge12_$ufc$berall17ha9df10146cd3537bE",
+                Some("r::größe::Länge::überall"),
+            ),
+            (
+                "_RNvMNtCs6GmmlP4bgsG_1ru9gre_6ka8iNtB2_u8Lnge_loau10berall_2ya",
+                Some("<r::größe::Länge>::überall"),
+            ),
             ("Rain", None),
         ];
         for (name, expected) in table {

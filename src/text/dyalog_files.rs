@@ -1,7 +1,8 @@
-//! Files of Dyalog's `]PROFILE` as its two known versions write them: what readers and writers have to agree on.
+//! Files of Dyalog's `]PROFILE` as its two known versions write them: what readers and writers have
+//! to agree on.
 
-/// The version whose trees have ticks, times corrected for the timer's cost, and inclusive and exclusive under each other's
-/// label.
+/// The version whose trees have ticks, times corrected for the timer's cost, and inclusive and
+/// exclusive under each other's label.
 pub(crate) const V0_9: &str = "0.9.0";
 
 /// The version whose files have no ticks, times as measured, and right labels.
@@ -31,10 +32,15 @@ pub(crate) struct Timer {
 }
 
 impl Style {
-    /// The style that holds what is known of the timer: ticks and corrected times are those of 0.9.0.
+    /// The style that holds what is known of the timer: ticks and corrected times are those of
+    /// 0.9.0.
     pub(crate) fn of(timer: Timer) -> Self {
         let is_corrected = timer.applied.is_some_and(|applied| applied != 0.0);
-        if timer.readings || is_corrected { Self::Old } else { Self::New }
+        if timer.readings || is_corrected {
+            Self::Old
+        } else {
+            Self::New
+        }
     }
 
     /// What stands for no line in rows of whole functions.
@@ -48,8 +54,12 @@ impl Style {
     /// The title under which a figure stands.
     pub(crate) fn label(self, title: &str) -> String {
         let swapped = [("Inclusive", "Exclusive"), ("Exclusive", "Inclusive")];
-        let other = swapped.iter().find_map(|(label, other)| Some(format!("{other}{}", title.strip_prefix(label)?)));
-        other.filter(|_| self == Self::Old).unwrap_or_else(|| title.to_owned())
+        let other = swapped
+            .iter()
+            .find_map(|(label, other)| Some(format!("{other}{}", title.strip_prefix(label)?)));
+        other
+            .filter(|_| self == Self::Old)
+            .unwrap_or_else(|| title.to_owned())
     }
 }
 
@@ -73,7 +83,8 @@ pub(crate) struct Times<'v> {
     pub(crate) version: Option<&'v str>,
     /// What one reading of the timer costs, in ns.
     pub(crate) timer: Option<f64>,
-    /// What has been subtracted per reading from the times as they are written, in ns; `None` if unknown.
+    /// What has been subtracted per reading from the times as they are written, in ns; `None` if
+    /// unknown.
     pub(crate) applied: Option<f64>,
     /// The same of the times as the run has them.
     pub(crate) stored: Option<f64>,
@@ -85,7 +96,8 @@ pub(crate) struct Said<'v> {
     pub(crate) version: Option<&'v str>,
     /// `TimerBias`, in ns.
     pub(crate) bias: Option<f64>,
-    /// What readers take to be subtracted from the times that they see or make, unless some are negative.
+    /// What readers take to be subtracted from the times that they see or make, unless some are
+    /// negative.
     pub(crate) read: Option<f64>,
     /// The version says that the times are corrected, negative or not.
     pub(crate) corrects: bool,
@@ -94,27 +106,54 @@ pub(crate) struct Said<'v> {
 impl<'v> Times<'v> {
     /// What is to be said. The version is left out where it would be that of the other style.
     pub(crate) fn said(&self) -> Said<'v> {
-        let Self { timer, applied, stored, .. } = *self;
+        let Self {
+            timer,
+            applied,
+            stored,
+            ..
+        } = *self;
         let old = self.version.filter(|version| corrects_trees(version));
         let own = match self.style {
             Style::Old => self.version.filter(|version| *version != V1_37),
             Style::New => self.version.filter(|version| !corrects_trees(version)),
         };
-        let raw = Said { version: own, bias: timer, read: Some(0.0), corrects: false };
+        let raw = Said {
+            version: own,
+            bias: timer,
+            read: Some(0.0),
+            corrects: false,
+        };
         match (self.rows, self.style, applied) {
-            (Rows::Tree, Style::Old, Some(applied)) if self.ticks || applied != 0.0 => {
-                Said { version: old.or(Some(V0_9)), bias: Some(applied), read: Some(applied), corrects: true }
-            }
+            (Rows::Tree, Style::Old, Some(applied)) if self.ticks || applied != 0.0 => Said {
+                version: old.or(Some(V0_9)),
+                bias: Some(applied),
+                read: Some(applied),
+                corrects: true,
+            },
             // Readers would take the cost of the timer for what the times are corrected by.
-            (Rows::Tree, Style::Old, None) if old.is_some() => Said { bias: None, read: None, ..raw },
+            (Rows::Tree, Style::Old, None) if old.is_some() => Said {
+                bias: None,
+                read: None,
+                ..raw
+            },
             (Rows::Tree, Style::Old, None) if self.ticks => Said { read: None, ..raw },
-            (Rows::Tree, ..) => Said { version: own.filter(|version| !corrects_trees(version)), ..raw },
+            (Rows::Tree, ..) => Said {
+                version: own.filter(|version| !corrects_trees(version)),
+                ..raw
+            },
             // Readers correct totals with ticks.
             (Rows::Totals, ..) if !self.ticks => raw,
-            (Rows::Totals, _, Some(0.0)) if stored == timer => Said { read: timer.or(Some(0.0)), ..raw },
+            (Rows::Totals, _, Some(0.0)) if stored == timer => Said {
+                read: timer.or(Some(0.0)),
+                ..raw
+            },
             (Rows::Totals, _, Some(0.0)) => {
                 let bias = stored.filter(|stored| *stored != 0.0);
-                Said { bias, read: bias.or(Some(0.0)), ..raw }
+                Said {
+                    bias,
+                    read: bias.or(Some(0.0)),
+                    ..raw
+                }
             }
             (Rows::Totals, ..) => Said { bias: None, ..raw },
         }
@@ -127,9 +166,16 @@ mod tests {
 
     #[test]
     fn labels_are_those_of_the_style() {
-        let table = [("ExclusiveTime", "InclusiveTime"), ("InclusiveTicks", "ExclusiveTicks"), ("Calls", "Calls")];
+        let table = [
+            ("ExclusiveTime", "InclusiveTime"),
+            ("InclusiveTicks", "ExclusiveTicks"),
+            ("Calls", "Calls"),
+        ];
         for (title, old) in table {
-            assert_eq!((Style::Old.label(title), Style::New.label(title)), (old.to_owned(), title.to_owned()));
+            assert_eq!(
+                (Style::Old.label(title), Style::New.label(title)),
+                (old.to_owned(), title.to_owned())
+            );
         }
     }
 
@@ -145,24 +191,87 @@ mod tests {
             stored: Some(5.0),
         };
         let said = |times: Times<'static>| {
-            let Said { version, bias, read, .. } = times.said();
+            let Said {
+                version,
+                bias,
+                read,
+                ..
+            } = times.said();
             (version, bias, read)
         };
-        let old = Times { version: Some("0.9.0"), ..times };
-        let new = Times { style: Style::New, ticks: false, applied: Some(0.0), ..times };
+        let old = Times {
+            version: Some("0.9.0"),
+            ..times
+        };
+        let new = Times {
+            style: Style::New,
+            ticks: false,
+            applied: Some(0.0),
+            ..times
+        };
         let table = [
             (times, (Some("0.9.0"), Some(5.0), Some(5.0))),
             (old, (Some("0.9.0"), Some(5.0), Some(5.0))),
             // What filters leave has no ticks.
-            (Times { ticks: false, ..old }, (Some("0.9.0"), Some(5.0), Some(5.0))),
-            (Times { ticks: false, applied: Some(0.0), ..old }, (None, Some(5.0), Some(0.0))),
-            (Times { applied: None, ..old }, (Some("0.9.0"), None, None)),
-            (Times { applied: None, ..times }, (None, Some(5.0), None)),
+            (
+                Times {
+                    ticks: false,
+                    ..old
+                },
+                (Some("0.9.0"), Some(5.0), Some(5.0)),
+            ),
+            (
+                Times {
+                    ticks: false,
+                    applied: Some(0.0),
+                    ..old
+                },
+                (None, Some(5.0), Some(0.0)),
+            ),
+            (
+                Times {
+                    applied: None,
+                    ..old
+                },
+                (Some("0.9.0"), None, None),
+            ),
+            (
+                Times {
+                    applied: None,
+                    ..times
+                },
+                (None, Some(5.0), None),
+            ),
             (new, (Some("1.37"), Some(5.0), Some(0.0))),
-            (Times { version: Some("0.9.0"), ..new }, (None, Some(5.0), Some(0.0))),
-            (Times { rows: Rows::Totals, applied: Some(0.0), ..old }, (Some("0.9.0"), Some(5.0), Some(5.0))),
-            (Times { rows: Rows::Totals, ..old }, (Some("0.9.0"), None, Some(0.0))),
-            (Times { rows: Rows::Totals, ..new }, (Some("1.37"), Some(5.0), Some(0.0))),
+            (
+                Times {
+                    version: Some("0.9.0"),
+                    ..new
+                },
+                (None, Some(5.0), Some(0.0)),
+            ),
+            (
+                Times {
+                    rows: Rows::Totals,
+                    applied: Some(0.0),
+                    ..old
+                },
+                (Some("0.9.0"), Some(5.0), Some(5.0)),
+            ),
+            (
+                Times {
+                    rows: Rows::Totals,
+                    ..old
+                },
+                (Some("0.9.0"), None, Some(0.0)),
+            ),
+            (
+                Times {
+                    rows: Rows::Totals,
+                    ..new
+                },
+                (Some("1.37"), Some(5.0), Some(0.0)),
+            ),
         ];
         for (at, (times, expected)) in table.into_iter().enumerate() {
             assert_eq!(said(times), expected, "{at}: {times:?}");

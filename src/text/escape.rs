@@ -1,5 +1,6 @@
-//! Names whose bytes are no UTF-8, as text: a byte that is part of no character is `\x{e9}`, and the backslash of a name that
-//! really has such text is `\x{5c}`. So two names never become one, and [`bytes`] gives back what was written.
+//! Names whose bytes are no UTF-8, as text: a byte that is part of no character is `\x{e9}`, and
+//! the backslash of a name that really has such text is `\x{5c}`. So two names never become one,
+//! and [`bytes`] gives back what was written.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -92,7 +93,11 @@ pub(crate) fn each<'t>(text: &'t str, mut take: impl FnMut(Part<'t>)) {
     let mut rest = text;
     while let Some((at, byte)) = next(rest) {
         take(Part::Text(&rest[..at]));
-        take(if byte == b'\\' { Part::Text("\\") } else { Part::Byte(byte) });
+        take(if byte == b'\\' {
+            Part::Text("\\")
+        } else {
+            Part::Byte(byte)
+        });
         rest = &rest[at + START.len() + 3..];
     }
     take(Part::Text(rest));
@@ -114,7 +119,10 @@ pub(crate) fn has_bytes(text: &str) -> bool {
 fn next(text: &str) -> Option<(usize, u8)> {
     text.match_indices(START).find_map(|(at, _)| {
         let digits = text.get(at + START.len()..)?.split_once('}')?.0;
-        let is_one = digits.len() == 2 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+        let is_one = digits.len() == 2
+            && digits
+                .bytes()
+                .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
         Some((at, u8::from_str_radix(digits, 16).ok().filter(|_| is_one)?))
     })
 }
@@ -143,7 +151,11 @@ mod tests {
             assert_eq!(text(name), expected, "{}", name.escape_ascii());
             assert_eq!(owned(name.to_vec()), expected);
             assert_eq!(*bytes(expected), *name, "{expected}");
-            assert_eq!(has_bytes(expected), std::str::from_utf8(name).is_err(), "{expected}");
+            assert_eq!(
+                has_bytes(expected),
+                std::str::from_utf8(name).is_err(),
+                "{expected}"
+            );
         }
     }
 
@@ -152,9 +164,15 @@ mod tests {
         const LETTERS: [u8; 8] = [b'\\', b'x', b'{', b'5', b'c', b'}', 0xc3, 0xa9];
         let mut seen = std::collections::HashSet::new();
         for number in 0..8_u32.pow(5) {
-            let name: Vec<u8> = (0..5).map(|at| LETTERS[(number >> (3 * at) & 7) as usize]).collect();
+            let name: Vec<u8> = (0..5)
+                .map(|at| LETTERS[(number >> (3 * at) & 7) as usize])
+                .collect();
             assert_eq!(*bytes(&text(&name)), *name);
-            assert!(seen.insert(text(&name).into_owned()), "{}", name.escape_ascii());
+            assert!(
+                seen.insert(text(&name).into_owned()),
+                "{}",
+                name.escape_ascii()
+            );
         }
     }
 }

@@ -13,7 +13,10 @@ pub struct Separators {
 
 impl Default for Separators {
     fn default() -> Self {
-        Self { decimal: '.', field: b',' }
+        Self {
+            decimal: '.',
+            field: b',',
+        }
     }
 }
 
@@ -21,7 +24,11 @@ impl FromStr for Separators {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = |what: &str| Err(format!("expected decimal mark and field separator, such as \",;\": {what}"));
+        let expected = |what: &str| {
+            Err(format!(
+                "expected decimal mark and field separator, such as \",;\": {what}"
+            ))
+        };
         let [decimal, field] = text.as_bytes() else {
             return expected("two characters");
         };
@@ -32,9 +39,18 @@ impl FromStr for Separators {
             return expected("one character cannot be both");
         }
         match field {
-            b'\t' | b' ' | b'!' | b'#'..=b',' | b'.' | b'/' | b':'..=b'@' | b'['..=b'`' | b'{'..=b'~' => {
-                Ok(Self { decimal: char::from(*decimal), field: *field })
-            }
+            b'\t'
+            | b' '
+            | b'!'
+            | b'#'..=b','
+            | b'.'
+            | b'/'
+            | b':'..=b'@'
+            | b'['..=b'`'
+            | b'{'..=b'~' => Ok(Self {
+                decimal: char::from(*decimal),
+                field: *field,
+            }),
             _ => expected("fields are not separated by a letter, a digit, a quote or a minus"),
         }
     }
@@ -64,7 +80,10 @@ mod tests {
             (".¯", None),
         ];
         for (text, expected) in table {
-            let found = text.parse::<Separators>().ok().map(|found| (found.decimal, found.field));
+            let found = text
+                .parse::<Separators>()
+                .ok()
+                .map(|found| (found.decimal, found.field));
             assert_eq!(found, *expected, "{text:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! `profdb check` sees a single wrong value in every column of every table that is made from others.
+//! `profdb check` sees a single wrong value in every column of every table that is made from
+//! others.
 
 #![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
@@ -52,10 +53,23 @@ const SAID_ONCE: &[(&str, &[&str])] = &[
     ("run_tags", &["run_id", "key", "value"]),
     ("run_properties", &["run_id", "key", "value"]),
     ("metrics", &["name", "unit", "timer_readings"]),
-    ("functions", &["name", "module", "file", "first_line", "first_col", "raw_name"]),
+    (
+        "functions",
+        &[
+            "name",
+            "module",
+            "file",
+            "first_line",
+            "first_col",
+            "raw_name",
+        ],
+    ),
     ("function_info", &["recorded"]),
     ("line_info", &["recorded"]),
-    ("notes", &["note_id", "run_id", "severity", "byte", "line", "message"]),
+    (
+        "notes",
+        &["note_id", "run_id", "severity", "byte", "line", "message"],
+    ),
     ("label_sets", &["run_id", "set_id", "key", "value", "unit"]),
     ("node_labels", &["set_id", "exclusive"]),
     ("sources", &["sha256", "first_line"]),
@@ -85,15 +99,26 @@ fn add(database: Database, format: &str, bytes: &[u8]) -> Database {
     let (format, options) = (by_name(format).expect("a format"), Options::default());
     let source: Arc<dyn Folder> = Arc::new(Apl(["f.aplf".to_owned()]));
     let tags = vec![("host".to_owned(), "here".to_owned())];
-    let describe = |fingerprint| RunMeta { tags, source: Some(source), ..meta(format, &options, "input", fingerprint) };
-    import(input, format, &options, &stop, describe, || Ok(database)).expect("a case imports").database
+    let describe = |fingerprint| RunMeta {
+        tags,
+        source: Some(source),
+        ..meta(format, &options, "input", fingerprint)
+    };
+    import(input, format, &options, &stop, describe, || Ok(database))
+        .expect("a case imports")
+        .database
 }
 
 fn database() -> Database {
     let mut database = Database::in_memory().expect("room for a database");
     for run in RUNS {
-        let bytes = fs::read(format!("tests/cases/{run}")).unwrap_or_else(|error| panic!("{run}: {error}"));
-        database = add(database, run.split('/').next().expect("a folder per format"), &bytes);
+        let bytes =
+            fs::read(format!("tests/cases/{run}")).unwrap_or_else(|error| panic!("{run}: {error}"));
+        database = add(
+            database,
+            run.split('/').next().expect("a folder per format"),
+            &bytes,
+        );
     }
     let sourced = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\
                    0,\"#.f\",¯1,1,1,1\n1,\"#.f\",1,1,0.75,0.75\n1,\"#.f\",2,1,0.25,0.25\n";
@@ -107,16 +132,24 @@ fn names(connection: &Connection, sql: &str, of: &str) -> Vec<String> {
     rows.collect::<Result<_, _>>().expect("names")
 }
 
-/// What the checks find once a statement has been carried out; the database is as it was then. `None` if the statement
-/// changes nothing.
+/// What the checks find once a statement has been carried out; the database is as it was then.
+/// `None` if the statement changes nothing.
 fn found(database: &Database, sql: &str, key: &[Value]) -> Option<usize> {
     let connection = database.connection();
-    connection.execute_batch("SAVEPOINT before; PRAGMA ignore_check_constraints = ON").expect("a savepoint");
+    connection
+        .execute_batch("SAVEPOINT before; PRAGMA ignore_check_constraints = ON")
+        .expect("a savepoint");
     // What another constraint forbids cannot be wrong.
-    let changed = connection.execute(sql, rusqlite::params_from_iter(key)).unwrap_or(0);
-    connection.execute_batch("PRAGMA ignore_check_constraints = OFF").expect("a pragma");
+    let changed = connection
+        .execute(sql, rusqlite::params_from_iter(key))
+        .unwrap_or(0);
+    connection
+        .execute_batch("PRAGMA ignore_check_constraints = OFF")
+        .expect("a pragma");
     let found = (changed > 0).then(|| database.check().expect("the database can be read").len());
-    connection.execute_batch("ROLLBACK TO before; RELEASE before").expect("a savepoint");
+    connection
+        .execute_batch("ROLLBACK TO before; RELEASE before")
+        .expect("a savepoint");
     found
 }
 
@@ -125,8 +158,16 @@ fn some_rows(connection: &Connection, table: &str, key: &[String], only: &str) -
     let columns = key.join(", ");
     let sql = format!("SELECT {columns} FROM {table} WHERE {only} ORDER BY {columns}");
     let mut statement = connection.prepare(&sql).expect("a statement");
-    let read = |row: &rusqlite::Row<'_>| (0..key.len()).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>();
-    let rows: Vec<_> = statement.query_map([], read).expect("rows").collect::<Result<_, _>>().expect("rows");
+    let read = |row: &rusqlite::Row<'_>| {
+        (0..key.len())
+            .map(|at| row.get(at))
+            .collect::<Result<Vec<Value>, _>>()
+    };
+    let rows: Vec<_> = statement
+        .query_map([], read)
+        .expect("rows")
+        .collect::<Result<_, _>>()
+        .expect("rows");
     let step = rows.len().div_ceil(ROWS).max(1);
     let last = rows.last().cloned();
     rows.into_iter().step_by(step).chain(last).collect()
@@ -141,18 +182,33 @@ fn a_sound_database_has_no_findings() {
 fn every_wrong_value_is_found() {
     let database = database();
     let connection = database.connection();
-    let tables = "SELECT name FROM sqlite_schema WHERE type = ?1 AND name NOT LIKE 'sqlite%' ORDER BY name";
+    let tables =
+        "SELECT name FROM sqlite_schema WHERE type = ?1 AND name NOT LIKE 'sqlite%' ORDER BY name";
     let (mut tried, mut unseen) = (0, Vec::new());
     for table in names(connection, tables, "table") {
-        let columns = names(connection, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", &table);
-        let mut key = names(connection, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", &table);
+        let columns = names(
+            connection,
+            "SELECT name FROM pragma_table_info(?1) ORDER BY cid",
+            &table,
+        );
+        let mut key = names(
+            connection,
+            "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk",
+            &table,
+        );
         if key.is_empty() {
             key.push("rowid".to_owned());
         }
-        let said_once = SAID_ONCE.iter().find(|(known, _)| *known == table).map_or(&[][..], |(_, columns)| columns);
-        for column in columns.iter().filter(|column| !said_once.contains(&column.as_str())) {
-            // Figures that the file itself gave stand for themselves, and what a line within itself cost with what it called
-            // is added up nowhere.
+        let said_once = SAID_ONCE
+            .iter()
+            .find(|(known, _)| *known == table)
+            .map_or(&[][..], |(_, columns)| columns);
+        for column in columns
+            .iter()
+            .filter(|column| !said_once.contains(&column.as_str()))
+        {
+            // Figures that the file itself gave stand for themselves, and what a line within itself
+            // cost with what it called is added up nowhere.
             let only = match (table.as_str(), column.as_str()) {
                 ("function_info" | "line_info", _) => "recorded = 0",
                 ("nodes", "exclusive") => {
@@ -168,7 +224,11 @@ fn every_wrong_value_is_found() {
                 _ => "TRUE",
             };
             let only = format!("{only} AND {column} IS NOT NULL");
-            let place: Vec<String> = key.iter().enumerate().map(|(at, key)| format!("{key} IS ?{}", at + 1)).collect();
+            let place: Vec<String> = key
+                .iter()
+                .enumerate()
+                .map(|(at, key)| format!("{key} IS ?{}", at + 1))
+                .collect();
             let place = place.join(" AND ");
             let mut rows = 0;
             for row in some_rows(connection, &table, &key, &only) {
@@ -178,7 +238,9 @@ fn every_wrong_value_is_found() {
                     ),
                     format!("UPDATE {table} SET {column} = NULL WHERE {place}"),
                 ] {
-                    let Some(count) = found(&database, &change, &row) else { continue };
+                    let Some(count) = found(&database, &change, &row) else {
+                        continue;
+                    };
                     tried += 1;
                     rows += 1;
                     if count == 0 {
@@ -192,22 +254,42 @@ fn every_wrong_value_is_found() {
         }
     }
     println!("{tried} changes");
-    assert!(unseen.is_empty(), "{} of {tried} changes are not seen:\n{}", unseen.len(), unseen.join("\n"));
+    assert!(
+        unseen.is_empty(),
+        "{} of {tried} changes are not seen:\n{}",
+        unseen.len(),
+        unseen.join("\n")
+    );
 }
 
 /// Rows that are not there, of tables that are made from others.
 #[test]
 fn every_missing_row_is_found() {
-    const MADE: [&str; 6] = ["nodes", "function_nodes", "function_info", "line_info", "edges", "metrics"];
+    const MADE: [&str; 6] = [
+        "nodes",
+        "function_nodes",
+        "function_info",
+        "line_info",
+        "edges",
+        "metrics",
+    ];
     let database = database();
     let connection = database.connection();
     let mut unseen = Vec::new();
     for table in MADE {
-        let mut key = names(connection, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", table);
+        let mut key = names(
+            connection,
+            "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk",
+            table,
+        );
         if key.is_empty() {
             key.push("rowid".to_owned());
         }
-        let place: Vec<String> = key.iter().enumerate().map(|(at, key)| format!("{key} IS ?{}", at + 1)).collect();
+        let place: Vec<String> = key
+            .iter()
+            .enumerate()
+            .map(|(at, key)| format!("{key} IS ?{}", at + 1))
+            .collect();
         let delete = format!("DELETE FROM {table} WHERE {}", place.join(" AND "));
         let only = if table == "edges" { "back = 0" } else { "TRUE" };
         for row in some_rows(connection, table, &key, only) {
@@ -219,28 +301,49 @@ fn every_missing_row_is_found() {
     assert!(unseen.is_empty(), "{}", unseen.join("\n"));
 }
 
-/// What tables cannot hold unless somebody has worked on the file: values of another kind than their column, in each column
-/// that is stored, and text that is not UTF-8, which SQLite lets in.
+/// What tables cannot hold unless somebody has worked on the file: values of another kind than
+/// their column, in each column that is stored, and text that is not UTF-8, which SQLite lets in.
 #[test]
 fn values_of_a_wrong_kind_are_found() {
     let database = database();
     let connection = database.connection();
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).expect("a setting");
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)
+        .expect("a setting");
     let restate = |table: &str, sql: &str| {
-        connection.execute_batch("PRAGMA writable_schema = ON").expect("not defensive");
-        let changed = connection.execute("UPDATE sqlite_schema SET sql = ?1 WHERE name = ?2", [sql, table]);
+        connection
+            .execute_batch("PRAGMA writable_schema = ON")
+            .expect("not defensive");
+        let changed = connection.execute(
+            "UPDATE sqlite_schema SET sql = ?1 WHERE name = ?2",
+            [sql, table],
+        );
         assert_eq!(changed, Ok(1));
-        connection.execute_batch("PRAGMA writable_schema = RESET").expect("a setting");
+        connection
+            .execute_batch("PRAGMA writable_schema = RESET")
+            .expect("a setting");
     };
-    let tables = "SELECT name FROM sqlite_schema WHERE type = ?1 AND name NOT LIKE 'sqlite%' ORDER BY name";
+    let tables =
+        "SELECT name FROM sqlite_schema WHERE type = ?1 AND name NOT LIKE 'sqlite%' ORDER BY name";
     let (mut tried, mut unseen) = (0, Vec::new());
     for table in names(connection, tables, "table") {
-        let strict = names(connection, "SELECT sql FROM sqlite_schema WHERE name = ?1", &table).remove(0);
-        let lax = strict.replace(") STRICT, WITHOUT", ") WITHOUT").replace(") STRICT", ")");
+        let strict = names(
+            connection,
+            "SELECT sql FROM sqlite_schema WHERE name = ?1",
+            &table,
+        )
+        .remove(0);
+        let lax = strict
+            .replace(") STRICT, WITHOUT", ") WITHOUT")
+            .replace(") STRICT", ")");
         assert_ne!(strict, lax, "{table}");
         let columns = "SELECT name || ' ' || type FROM pragma_table_info(?1) ORDER BY cid";
-        let key =
-            names(connection, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", &table).join(", ");
+        let key = names(
+            connection,
+            "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk",
+            &table,
+        )
+        .join(", ");
         for column in names(connection, columns, &table) {
             let (column, kind) = column.split_once(' ').expect("a kind");
             let others = match kind {
@@ -253,23 +356,36 @@ fn values_of_a_wrong_kind_are_found() {
                     .expect("a savepoint");
                 restate(&table, &lax);
                 let row = format!("SELECT {key} FROM {table} WHERE {column} IS NOT NULL LIMIT 1");
-                let change = format!("UPDATE {table} SET {column} = {other} WHERE ({key}) IN ({row})");
+                let change =
+                    format!("UPDATE {table} SET {column} = {other} WHERE ({key}) IN ({row})");
                 // Numbers of rows cannot be anything else in any table.
                 let changed = connection.execute(&change, []).unwrap_or(0);
                 restate(&table, &strict);
-                connection.execute_batch("PRAGMA ignore_check_constraints = OFF").expect("a pragma");
+                connection
+                    .execute_batch("PRAGMA ignore_check_constraints = OFF")
+                    .expect("a pragma");
                 if changed > 0 {
                     tried += 1;
                     let found = database.check().expect("the database can be read");
-                    if !found.iter().any(|finding| ["integrity", "texts"].contains(&finding.check)) {
+                    if !found
+                        .iter()
+                        .any(|finding| ["integrity", "texts"].contains(&finding.check))
+                    {
                         unseen.push(change);
                     }
                 }
-                connection.execute_batch("ROLLBACK TO before; RELEASE before").expect("a savepoint");
+                connection
+                    .execute_batch("ROLLBACK TO before; RELEASE before")
+                    .expect("a savepoint");
             }
         }
     }
     println!("{tried} changes");
     assert!(tried > 120, "{tried}");
-    assert!(unseen.is_empty(), "{} of {tried} changes are not seen:\n{}", unseen.len(), unseen.join("\n"));
+    assert!(
+        unseen.is_empty(),
+        "{} of {tried} changes are not seen:\n{}",
+        unseen.len(),
+        unseen.join("\n")
+    );
 }

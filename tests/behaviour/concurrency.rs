@@ -1,7 +1,10 @@
 //! Several programs and one database; programs that are asked to stop while they wait.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::disallowed_methods, reason = "small files of our own, and bounded waits")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "small files of our own, and bounded waits"
+)]
 #![expect(clippy::print_stderr, reason = "says what has been tried")]
 
 use crate::support::tools;
@@ -19,7 +22,11 @@ const IMPORTS: usize = 16;
 
 fn start(folder: &Path, arguments: &[&str]) -> Child {
     let mut command = profdb(folder, arguments);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program is there")
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program is there")
 }
 
 fn end(child: Child) -> Output {
@@ -30,16 +37,22 @@ fn interrupt(child: &Child, signal: &str) {
     assert!(tools::kill(child.id(), signal.trim_start_matches('-')));
 }
 
-/// A line for each run that somebody sees who has nothing but the stock shell: its nodes, and how many of them are there.
-/// `None` if the database is locked at the moment.
+/// A line for each run that somebody sees who has nothing but the stock shell: its nodes, and how
+/// many of them are there. `None` if the database is locked at the moment.
 fn seen(sqlite3: &Path, folder: &Path) -> Option<Vec<String>> {
     let sql = "SELECT source_name, last_node - first_node + 1,
                       (SELECT COUNT(*) FROM nodes WHERE node_id BETWEEN first_node AND last_node)
                FROM runs ORDER BY run_id";
-    let done = Command::new(sqlite3).arg(folder.join(DATABASE)).arg(sql).output().expect("it was found");
+    let done = Command::new(sqlite3)
+        .arg(folder.join(DATABASE))
+        .arg(sql)
+        .output()
+        .expect("it was found");
     let said = text(&done.stderr);
     assert!(done.status.success() || said.contains("locked"), "{said}");
-    done.status.success().then(|| text(&done.stdout).lines().map(str::to_owned).collect())
+    done.status
+        .success()
+        .then(|| text(&done.stdout).lines().map(str::to_owned).collect())
 }
 
 /// Profiles of different sizes: some go through SQL, some as pages.
@@ -54,7 +67,9 @@ fn write_profiles(folder: &Path) -> Vec<(String, usize)> {
 
 /// Each profile is imported by two programs at once.
 fn many_imports(journal: Option<&str>) {
-    let Some(sqlite3) = tools::find("sqlite3") else { return };
+    let Some(sqlite3) = tools::find("sqlite3") else {
+        return;
+    };
     let inputs = tempfile::tempdir().expect("a folder");
     let profiles = write_profiles(inputs.path());
     let folder = tempfile::tempdir().expect("a folder");
@@ -64,22 +79,42 @@ fn many_imports(journal: Option<&str>) {
         fs::write(&first, csv(3000, 7)).expect("space on the disk");
         import(folder.path(), &first);
         let database = Connection::open(folder.path().join(DATABASE)).expect("it is there");
-        database.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(())).expect("nobody else is here");
+        database
+            .query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(()))
+            .expect("nobody else is here");
         before.push("first.csv|3001|3001".to_owned());
     }
-    let path = |name: &str| inputs.path().join(name).to_str().expect("plain names").to_owned();
+    let path = |name: &str| {
+        inputs
+            .path()
+            .join(name)
+            .to_str()
+            .expect("plain names")
+            .to_owned()
+    };
     let mut imports: Vec<Child> = Vec::new();
     for (name, _) in profiles.iter().chain(&profiles) {
-        imports.push(start(folder.path(), &["import", "--db", DATABASE, &path(name)]));
+        imports.push(start(
+            folder.path(),
+            &["import", "--db", DATABASE, &path(name)],
+        ));
     }
     let mut looks = 0;
-    while imports.iter_mut().any(|import| import.try_wait().expect("a child").is_none()) {
+    while imports
+        .iter_mut()
+        .any(|import| import.try_wait().expect("a child").is_none())
+    {
         if !folder.path().join(DATABASE).exists() {
             continue;
         }
-        let Some(runs) = seen(&sqlite3, folder.path()) else { continue };
+        let Some(runs) = seen(&sqlite3, folder.path()) else {
+            continue;
+        };
         looks += 1;
-        assert!(runs.len() >= before.len() && runs[..before.len()] == before, "{before:?} has become {runs:?}");
+        assert!(
+            runs.len() >= before.len() && runs[..before.len()] == before,
+            "{before:?} has become {runs:?}"
+        );
         for run in &runs {
             let parts: Vec<&str> = run.split('|').collect();
             assert_eq!(parts[1], parts[2], "a part of a run is seen: {run}");
@@ -92,8 +127,15 @@ fn many_imports(journal: Option<&str>) {
         assert!(done.status.success(), "{}", text(&done.stderr));
         stored += usize::from(!done.stdout.is_empty());
     }
-    assert_eq!(stored, profiles.len(), "each profile is stored by one of two programs");
-    let mut expected: Vec<String> = profiles.iter().map(|(name, rows)| format!("{name}|{rows}|{rows}")).collect();
+    assert_eq!(
+        stored,
+        profiles.len(),
+        "each profile is stored by one of two programs"
+    );
+    let mut expected: Vec<String> = profiles
+        .iter()
+        .map(|(name, rows)| format!("{name}|{rows}|{rows}"))
+        .collect();
     let mut found = seen(&sqlite3, folder.path()).expect("nobody else is here");
     found.retain(|run| !run.starts_with("first.csv"));
     expected.sort();
@@ -102,7 +144,9 @@ fn many_imports(journal: Option<&str>) {
     check(folder.path(), "many");
     eprintln!("{journal:?}: {} imports, {looks} looks", 2 * profiles.len());
     // Whoever reads a database with a log has to leave two files beside it.
-    let ours = entries(folder.path()).into_iter().filter(|name| !name.ends_with("-wal") && !name.ends_with("-shm"));
+    let ours = entries(folder.path())
+        .into_iter()
+        .filter(|name| !name.ends_with("-wal") && !name.ends_with("-shm"));
     assert_eq!(ours.collect::<Vec<_>>(), [DATABASE]);
 }
 
@@ -121,19 +165,28 @@ fn many_imports_with_a_log() {
     many_imports(Some("WAL"));
 }
 
-/// Each grows a file of its own, and only one of them gets the name: the others' runs go there, too, though nobody can read
-/// their input again. The same content is stored as often as that is asked for.
+/// Each grows a file of its own, and only one of them gets the name: the others' runs go there,
+/// too, though nobody can read their input again. The same content is stored as often as that is
+/// asked for.
 #[test]
 fn imports_from_pipes_into_one_new_file_all_succeed() {
-    for (again, contents, expected) in [(false, vec![2500, 2600, 2500], 2), (true, vec![2500; 2], 2)] {
+    for (again, contents, expected) in
+        [(false, vec![2500, 2600, 2500], 2), (true, vec![2500; 2], 2)]
+    {
         let folder = tempfile::tempdir().expect("a folder");
         let mut children: Vec<(Child, usize)> = contents
             .into_iter()
             .map(|rows| {
-                let arguments =
-                    [&["import", "--db", DATABASE, "-"][..], if again { &["--again"] } else { &[] }].concat();
+                let arguments = [
+                    &["import", "--db", DATABASE, "-"][..],
+                    if again { &["--again"] } else { &[] },
+                ]
+                .concat();
                 let mut command = profdb(folder.path(), &arguments);
-                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+                command
+                    .stdin(Stdio::piped())
+                    .stdout(Stdio::piped())
+                    .stderr(Stdio::piped());
                 (command.spawn().expect("the program is there"), rows)
             })
             .collect();
@@ -146,7 +199,12 @@ fn imports_from_pipes_into_one_new_file_all_succeed() {
             pipe.write_all(first.as_bytes()).expect("it reads");
             pipes.push((pipe, rest.to_owned()));
         }
-        let growing = || entries(folder.path()).iter().filter(|name| name.ends_with(".importing")).count();
+        let growing = || {
+            entries(folder.path())
+                .iter()
+                .filter(|name| name.ends_with(".importing"))
+                .count()
+        };
         while growing() < children.len() {
             std::thread::yield_now();
         }
@@ -159,9 +217,14 @@ fn imports_from_pipes_into_one_new_file_all_succeed() {
         }
         check(folder.path(), "pipes");
         let database = Connection::open(folder.path().join(DATABASE)).expect("it is there");
-        let runs: i64 = database.query_row("SELECT COUNT(*) FROM runs", [], |row| row.get(0)).expect("a number");
+        let runs: i64 = database
+            .query_row("SELECT COUNT(*) FROM runs", [], |row| row.get(0))
+            .expect("a number");
         assert_eq!(runs, expected, "again: {again}");
-        assert_eq!(entries(folder.path()).into_iter().collect::<Vec<_>>(), [DATABASE]);
+        assert_eq!(
+            entries(folder.path()).into_iter().collect::<Vec<_>>(),
+            [DATABASE]
+        );
     }
 }
 
@@ -191,8 +254,13 @@ fn line(child: &mut Child) -> String {
 fn a_wait_is_told_and_ends() {
     let folder = place();
     let other = Connection::open(folder.path().join(DATABASE)).expect("it is there");
-    other.execute_batch("BEGIN IMMEDIATE").expect("nobody else is here");
-    let done = end(start(folder.path(), &["import", "--wait", "2", "--db", DATABASE, "next.csv"]));
+    other
+        .execute_batch("BEGIN IMMEDIATE")
+        .expect("nobody else is here");
+    let done = end(start(
+        folder.path(),
+        &["import", "--wait", "2", "--db", DATABASE, "next.csv"],
+    ));
     assert_eq!(done.status.code(), Some(5));
     let locked = "profdb: x.db: another program has had the database locked for 2 seconds\n";
     assert_eq!(text(&done.stderr), format!("{WAITS}2 seconds\n{locked}"));
@@ -212,31 +280,56 @@ fn a_database_that_is_replaced_while_it_is_waited_for_is_not_spoken_for() {
             let at = |name: &str| folder.path().join(name);
             fs::copy(at("next.csv"), at("there.csv")).expect("space on the disk");
             let import = |database: &str| {
-                let done = profdb(folder.path(), &["import", "--db", database, "there.csv"]).status();
+                let done =
+                    profdb(folder.path(), &["import", "--db", database, "there.csv"]).status();
                 assert!(done.expect("the program is there").success());
             };
             import(DATABASE);
             import("same.db");
             fs::write(at("other.folded"), "a;b 1\n").expect("space on the disk");
             let other = ["import", "--db", "other.db", "other.folded"];
-            assert!(profdb(folder.path(), &other).status().expect("the program is there").success());
+            assert!(
+                profdb(folder.path(), &other)
+                    .status()
+                    .expect("the program is there")
+                    .success()
+            );
             let lock = Connection::open(at(DATABASE)).expect("it is there");
-            lock.query_row(&format!("PRAGMA journal_mode = {journal}"), [], |_| Ok(())).expect("nobody else is here");
-            lock.execute_batch("BEGIN IMMEDIATE").expect("nobody else is here");
+            lock.query_row(&format!("PRAGMA journal_mode = {journal}"), [], |_| Ok(()))
+                .expect("nobody else is here");
+            lock.execute_batch("BEGIN IMMEDIATE")
+                .expect("nobody else is here");
             // Of a pipe, nobody knows beforehand what it will hold.
-            let arguments =
-                if command == "import" { vec![command, from, DATABASE, "-"] } else { vec![command, from, "same.db"] };
+            let arguments = if command == "import" {
+                vec![command, from, DATABASE, "-"]
+            } else {
+                vec![command, from, "same.db"]
+            };
             let mut waiting = profdb(folder.path(), &arguments);
             waiting.stdin(fs::File::open(at("there.csv")).expect("it is there"));
-            let mut child =
-                waiting.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program is there");
-            assert_eq!(line(&mut child), format!("{WAITS}60 seconds"), "{journal}, {arguments:?}");
+            let mut child = waiting
+                .stderr(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("the program is there");
+            assert_eq!(
+                line(&mut child),
+                format!("{WAITS}60 seconds"),
+                "{journal}, {arguments:?}"
+            );
             fs::rename(at("other.db"), at(DATABASE)).expect("the same folder");
             lock.execute_batch("ROLLBACK").expect("it is open");
             let done = end(child);
             let said = text(&done.stderr);
-            assert_eq!(done.status.code(), Some(5), "{journal}, {arguments:?}: {said}");
-            assert!(said.contains("somebody has replaced the database"), "{journal}, {arguments:?}: {said}");
+            assert_eq!(
+                done.status.code(),
+                Some(5),
+                "{journal}, {arguments:?}: {said}"
+            );
+            assert!(
+                said.contains("somebody has replaced the database"),
+                "{journal}, {arguments:?}: {said}"
+            );
         }
     }
 }
@@ -249,10 +342,20 @@ fn a_program_that_reads_on_is_waited_for_once() {
         let other = Connection::open(folder.path().join(DATABASE)).expect("it is there");
         // With an index of somebody else, all rows go through SQL.
         other.execute_batch(index).expect("nobody else is here");
-        other.execute_batch("BEGIN; SELECT COUNT(*) FROM runs").expect("it can be read");
-        let done = end(start(folder.path(), &["import", "--wait", "2", "--db", DATABASE, "next.csv"]));
+        other
+            .execute_batch("BEGIN; SELECT COUNT(*) FROM runs")
+            .expect("it can be read");
+        let done = end(start(
+            folder.path(),
+            &["import", "--wait", "2", "--db", DATABASE, "next.csv"],
+        ));
         assert_eq!(done.status.code(), Some(5), "{}", text(&done.stderr));
-        assert_eq!(text(&done.stderr).matches(WAITS).count(), 1, "{}", text(&done.stderr));
+        assert_eq!(
+            text(&done.stderr).matches(WAITS).count(),
+            1,
+            "{}",
+            text(&done.stderr)
+        );
         let mut child = start(folder.path(), &["import", "--db", DATABASE, "next.csv"]);
         assert_eq!(line(&mut child), format!("{WAITS}60 seconds"), "{index}");
         other.execute_batch("COMMIT").expect("it is open");
@@ -266,13 +369,19 @@ fn who_waits_for_a_lock_can_be_asked_to_stop() {
     for signal in ["-INT", "-TERM"] {
         let folder = place();
         let other = Connection::open(folder.path().join(DATABASE)).expect("it is there");
-        other.execute_batch("BEGIN IMMEDIATE").expect("nobody else is here");
+        other
+            .execute_batch("BEGIN IMMEDIATE")
+            .expect("nobody else is here");
         let mut child = start(folder.path(), &["import", "--db", DATABASE, "next.csv"]);
         assert_eq!(line(&mut child), format!("{WAITS}60 seconds"));
         interrupt(&child, signal);
         let done = end(child);
         assert_eq!(done.status.code(), Some(130), "{signal}");
-        assert_eq!(text(&done.stderr), "profdb: next.csv: interrupted, nothing imported\n", "{signal}");
+        assert_eq!(
+            text(&done.stderr),
+            "profdb: next.csv: interrupted, nothing imported\n",
+            "{signal}"
+        );
     }
 }
 
@@ -292,30 +401,52 @@ fn who_waits_for_input_can_be_asked_to_stop() {
         let there = entries(folder.path());
         let bytes = fs::read(folder.path().join(DATABASE)).ok();
         let mut command = profdb(folder.path(), &["import", "--db", DATABASE, "-"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program is there");
         let mut pipe = child.stdin.take().expect("a pipe");
-        pipe.write_all(csv(100_000, 100).as_bytes()).expect("it reads");
+        pipe.write_all(csv(100_000, 100).as_bytes())
+            .expect("it reads");
         let begun = || {
             let other = Connection::open(folder.path().join(DATABASE)).expect("it is there");
             other.busy_timeout(Duration::ZERO).expect("a number");
             other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_err()
         };
-        while if is_new { growing(folder.path()).is_none() } else { !begun() } {
+        while if is_new {
+            growing(folder.path()).is_none()
+        } else {
+            !begun()
+        } {
             std::thread::yield_now();
         }
         interrupt(&child, signal);
         let done = end(child);
-        assert_eq!(done.status.code(), Some(130), "{signal}, {}", text(&done.stderr));
+        assert_eq!(
+            done.status.code(),
+            Some(130),
+            "{signal}, {}",
+            text(&done.stderr)
+        );
         assert_eq!(entries(folder.path()), there, "{signal}");
-        assert_eq!(fs::read(folder.path().join(DATABASE)).ok(), bytes, "{signal}");
+        assert_eq!(
+            fs::read(folder.path().join(DATABASE)).ok(),
+            bytes,
+            "{signal}"
+        );
         drop(pipe);
     }
 }
 
 /// More output than a pipe holds.
 const LONG: [&[&str]; 3] = [
-    &["sql", "--db", DATABASE, "SELECT node_id, depth, function_id, exclusive FROM nodes"],
+    &[
+        "sql",
+        "--db",
+        DATABASE,
+        "SELECT node_id, depth, function_id, exclusive FROM nodes",
+    ],
     &["export", "--format", "dyalog_csv", "--db", DATABASE],
     &["report", "tree", "--db", DATABASE, "--format", "json"],
 ];
@@ -332,11 +463,20 @@ fn output_that_nobody_reads_can_be_stopped() {
     for arguments in LONG {
         let mut child = start(folder.path(), arguments);
         let mut first = [0];
-        child.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("it writes");
+        child
+            .stdout
+            .as_mut()
+            .expect("a pipe")
+            .read_exact(&mut first)
+            .expect("it writes");
         interrupt(&child, "-INT");
         // Its standard output stays open, and full.
         let mut output = child.stdout.take().expect("a pipe");
-        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{arguments:?}");
+        assert_eq!(
+            child.wait().expect("it ends").code(),
+            Some(130),
+            "{arguments:?}"
+        );
         output.read_to_end(&mut Vec::new()).expect("a pipe");
     }
 }
@@ -347,15 +487,33 @@ fn a_closed_pipe_is_no_failure_and_a_full_disk_is_one() {
     for arguments in LONG {
         let mut child = start(folder.path(), arguments);
         let mut first = [0];
-        child.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("it writes");
+        child
+            .stdout
+            .as_mut()
+            .expect("a pipe")
+            .read_exact(&mut first)
+            .expect("it writes");
         drop(child.stdout.take());
         let done = end(child);
-        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()), "{arguments:?}");
+        assert_eq!(
+            (done.status.code(), text(&done.stderr)),
+            (Some(0), String::new()),
+            "{arguments:?}"
+        );
 
-        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-        let done = profdb(folder.path(), arguments).stdout(full).output().expect("the program is there");
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .expect("Linux has it");
+        let done = profdb(folder.path(), arguments)
+            .stdout(full)
+            .output()
+            .expect("the program is there");
         assert_eq!(done.status.code(), Some(1), "{arguments:?}");
         let said = text(&done.stderr);
-        assert!(said.starts_with("profdb: cannot write the output: No space left on device"), "{arguments:?}: {said}");
+        assert!(
+            said.starts_with("profdb: cannot write the output: No space left on device"),
+            "{arguments:?}: {said}"
+        );
     }
 }

@@ -1,6 +1,10 @@
-//! What fuzzers have found worth keeping is read again, with the rules of fuzzing; and a few inputs that nobody has read yet.
+//! What fuzzers have found worth keeping is read again, with the rules of fuzzing; and a few inputs
+//! that nobody has read yet.
 
-#![expect(clippy::disallowed_methods, reason = "small files of our own, and a limit on the time of each")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "small files of our own, and a limit on the time of each"
+)]
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +20,8 @@ use crate::support::random::Random;
 const NEW: u64 = 300;
 
 fn check(target: &Target, bytes: &[u8]) {
-    let read = catch_unwind(AssertUnwindSafe(|| target.check(bytes))).unwrap_or_else(|_| Err("panic".to_owned()));
+    let read = catch_unwind(AssertUnwindSafe(|| target.check(bytes)))
+        .unwrap_or_else(|_| Err("panic".to_owned()));
     read.unwrap_or_else(|rule| panic!("{}: {rule}: {}", target.name, bytes.escape_ascii()));
 }
 
@@ -38,18 +43,33 @@ fn kept_inputs_are_known_by_name() {
     for target in TARGETS {
         for bytes in kept(target) {
             let line = target.line(&bytes).expect("it was kept");
-            assert_eq!(target.input(&line).as_ref(), Some(&bytes), "{}: {line}", target.name);
+            assert_eq!(
+                target.input(&line).as_ref(),
+                Some(&bytes),
+                "{}: {line}",
+                target.name
+            );
         }
     }
-    let named = |name: &str| TARGETS.iter().find(|target| target.name == name).expect("a target");
+    let named = |name: &str| {
+        TARGETS
+            .iter()
+            .find(|target| target.name == name)
+            .expect("a target")
+    };
     for format in profdb::importers::FORMATS {
         let input = (named("importers").seed)(format, b"x").expect("an input");
-        assert_eq!(named("importers").line(&input), Some(format!("{} 78", format.name)));
+        assert_eq!(
+            named("importers").line(&input),
+            Some(format!("{} 78", format.name))
+        );
     }
     for report in profdb::report::REPORTS {
         for flags in ["", ":40", ":c0"] {
             let line = format!("{}{flags} 78", report.name);
-            let input = named("questions").input(&line).unwrap_or_else(|| panic!("{line}"));
+            let input = named("questions")
+                .input(&line)
+                .unwrap_or_else(|| panic!("{line}"));
             assert_eq!(named("questions").line(&input), Some(line));
         }
     }
@@ -62,12 +82,18 @@ fn new_inputs_break_no_rule() {
     for target in TARGETS {
         let mut seeds = Vec::new();
         for folder in &cases {
-            let Some(format) = folder.file_name().and_then(|name| profdb::importers::by_name(name.to_str()?)) else {
+            let Some(format) = folder
+                .file_name()
+                .and_then(|name| profdb::importers::by_name(name.to_str()?))
+            else {
                 continue;
             };
-            let inputs =
-                case_files::entries(folder).into_iter().flat_map(|case| case_files::files(&case.join("case.in")));
-            let small = inputs.filter_map(|path| fs::read(path).ok()).filter(|bytes| bytes.len() <= 4096);
+            let inputs = case_files::entries(folder)
+                .into_iter()
+                .flat_map(|case| case_files::files(&case.join("case.in")));
+            let small = inputs
+                .filter_map(|path| fs::read(path).ok())
+                .filter(|bytes| bytes.len() <= 4096);
             seeds.extend(small.filter_map(|bytes| (target.seed)(format, &bytes)));
         }
         for number in 0..NEW {

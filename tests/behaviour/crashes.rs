@@ -1,11 +1,16 @@
-//! Imports that are killed, interrupted, or let down by the system at any moment: the run is in the database then or it is
-//! not, the others are as they were, and the next import works. docs/reliability.md says what has been run.
+//! Imports that are killed, interrupted, or let down by the system at any moment: the run is in the
+//! database then or it is not, the others are as they were, and the next import works.
+//! docs/reliability.md says what has been run.
 //!
-//! `KILLS=540 SEED=1 cargo test --test behaviour crashes::kills` kills as many, `INTERRUPTS=200` interrupts as many, `LOSSES=500` cuts the
-//! power as often, and `LONG_TESTS=all cargo test --test behaviour crashes::calls_that_fail` lets each call fail.
+//! `KILLS=540 SEED=1 cargo test --test behaviour crashes::kills` kills as many, `INTERRUPTS=200`
+//! interrupts as many, `LOSSES=500` cuts the power as often, and `LONG_TESTS=all cargo test --test
+//! behaviour crashes::calls_that_fail` lets each call fail.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::disallowed_methods, reason = "tests that measure, and small files of our own")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests that measure, and small files of our own"
+)]
 #![expect(clippy::print_stderr, reason = "says what has been tried")]
 
 use crate::support::long::Form;
@@ -44,7 +49,11 @@ fn some_story(seed: u64, at: u64) -> Arc<Story> {
     let profiles = profiles();
     loop {
         let state = State::ALL[numbers.below(State::ALL.len())];
-        let kind = if numbers.below(3) == 0 { &profiles.long } else { &profiles.short };
+        let kind = if numbers.below(3) == 0 {
+            &profiles.long
+        } else {
+            &profiles.short
+        };
         let story = Story::of(state, &kind[numbers.below(kind.len())]);
         if story.is_new() {
             return story;
@@ -70,10 +79,13 @@ fn times(number: u64, each: impl Fn(u64) + Sync) {
                 each(at);
             }
         };
-        let workers: Vec<_> =
-            (0..thread::available_parallelism().map_or(1, usize::from)).map(|_| scope.spawn(worker)).collect();
+        let workers: Vec<_> = (0..thread::available_parallelism().map_or(1, usize::from))
+            .map(|_| scope.spawn(worker))
+            .collect();
         for worker in workers {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
     });
 }
@@ -84,27 +96,45 @@ struct Tally(Mutex<BTreeMap<String, usize>>);
 
 impl Tally {
     fn count(&self, what: impl Into<String>) {
-        *self.0.lock().expect("no panic").entry(what.into()).or_default() += 1;
+        *self
+            .0
+            .lock()
+            .expect("no panic")
+            .entry(what.into())
+            .or_default() += 1;
     }
 
     fn show(&self, title: &str) {
         let tally = self.0.lock().expect("no panic");
-        let parts: Vec<_> = tally.iter().map(|(what, number)| format!("{number} {what}")).collect();
+        let parts: Vec<_> = tally
+            .iter()
+            .map(|(what, number)| format!("{number} {what}"))
+            .collect();
         eprintln!("{title}: {}", parts.join(", "));
     }
 }
 
 #[test]
 fn kills() {
-    let (number, seed) = (Form::Kills.times("KILLS", FEW_KILLS, 200), setting("SEED").unwrap_or(1));
+    let (number, seed) = (
+        Form::Kills.times("KILLS", FEW_KILLS, 200),
+        setting("SEED").unwrap_or(1),
+    );
     let tally = Tally::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
         let story = some_story(seed, at);
         let folder = story.folder();
         let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
-        command.arg(&story.profile).stdout(Stdio::null()).stderr(Stdio::null());
-        let about = format!("SEED={seed}, kill {at}, {:?}, {}", story.state, story.profile.display());
+        command
+            .arg(&story.profile)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let about = format!(
+            "SEED={seed}, kill {at}, {:?}, {}",
+            story.state,
+            story.profile.display()
+        );
         let about = if numbers.below(4) == 0 {
             // At a moment when it may be doing something else than changing files.
             let time = some_time(&story, &mut numbers);
@@ -112,19 +142,38 @@ fn kills() {
             thread::sleep(time);
             child.kill().expect("it can be killed, or is dead");
             let done = child.wait().expect("it is dead");
-            tally.count(if done.success() { "done before they were killed" } else { "killed after a time" });
+            tally.count(if done.success() {
+                "done before they were killed"
+            } else {
+                "killed after a time"
+            });
             format!("{about}, after {time:?}")
         } else {
             let call = numbers.below(story.calls.len()) + 1;
             let what = ["kill", "torn"][numbers.below(2)];
-            with_fault(&mut command, folder.path(), "/dev/null".as_ref(), call, what);
+            with_fault(
+                &mut command,
+                folder.path(),
+                "/dev/null".as_ref(),
+                call,
+                what,
+            );
             let done = command.status().expect("the program is there");
-            assert_eq!(done.signal(), Some(9), "{about}, {what} {call} {:?}", story.calls[call - 1]);
+            assert_eq!(
+                done.signal(),
+                Some(9),
+                "{about}, {what} {call} {:?}",
+                story.calls[call - 1]
+            );
             tally.count(format!("killed at {}", story.calls[call - 1].0));
             format!("{about}, {what} {call} {:?}", story.calls[call - 1])
         };
         let is_there = story.holds(folder.path(), &about);
-        tally.count(if is_there { "runs there" } else { "runs absent" });
+        tally.count(if is_there {
+            "runs there"
+        } else {
+            "runs absent"
+        });
     });
     tally.show(&format!("{number} imports, SEED={seed}"));
 }
@@ -132,7 +181,10 @@ fn kills() {
 /// The power is cut: what has not been synced is there in part, in any order.
 #[test]
 fn losses_of_power() {
-    let (number, seed) = (Form::Losses.times("LOSSES", FEW_LOSSES, 200), setting("SEED").unwrap_or(1));
+    let (number, seed) = (
+        Form::Losses.times("LOSSES", FEW_LOSSES, 200),
+        setting("SEED").unwrap_or(1),
+    );
     let tally = Tally::default();
     times(number.div_ceil(PER_STORY), |of| {
         let story = some_story(seed, of * PER_STORY);
@@ -140,15 +192,31 @@ fn losses_of_power() {
         let disk = Disk::record(folder.path(), |log| {
             let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
             with_fault(&mut command, folder.path(), "/dev/null".as_ref(), 0, "");
-            let done = command.arg(&story.profile).env("FAULT_DISK", log).output().expect("the program is there");
+            let done = command
+                .arg(&story.profile)
+                .env("FAULT_DISK", log)
+                .output()
+                .expect("the program is there");
             assert!(done.status.success(), "{done:?}");
         });
         // Nothing has escaped notice.
-        assert_eq!(disk.after_all().by_name(), Files::of(folder.path()).by_name(), "{:?}", story.profile);
+        assert_eq!(
+            disk.after_all().by_name(),
+            Files::of(folder.path()).by_name(),
+            "{:?}",
+            story.profile
+        );
         for at in 0..PER_STORY {
-            let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(of * PER_STORY + at));
+            let mut numbers = Numbers(
+                seed.wrapping_mul(1_000_033)
+                    .wrapping_add(of * PER_STORY + at),
+            );
             // Once after the program has said that it is done.
-            let after = if at == 0 { disk.len() } else { numbers.below(disk.len()) };
+            let after = if at == 0 {
+                disk.len()
+            } else {
+                numbers.below(disk.len())
+            };
             let about = format!(
                 "SEED={seed}, loss {}, {:?}, {}, after {after} of {} changes",
                 of * PER_STORY + at,
@@ -160,10 +228,17 @@ fn losses_of_power() {
             disk.after_a_loss(after, &mut numbers).write(left.path());
             let is_there = story.holds(left.path(), &about);
             assert!(is_there || at > 0, "{about}: what has been stored is lost");
-            tally.count(if is_there { "runs there" } else { "runs absent" });
+            tally.count(if is_there {
+                "runs there"
+            } else {
+                "runs absent"
+            });
         }
     });
-    tally.show(&format!("{} losses of power, SEED={seed}", number.div_ceil(PER_STORY) * PER_STORY));
+    tally.show(&format!(
+        "{} losses of power, SEED={seed}",
+        number.div_ceil(PER_STORY) * PER_STORY
+    ));
 }
 
 /// Whoever only reads does nothing to the files of a folder but open them, as the system sees it.
@@ -188,14 +263,23 @@ fn readers_change_nothing() {
         let done = reader.output().expect("the program is there");
         assert!(done.status.success(), "{command:?}: {done:?}");
         let called = calls(log.path());
-        assert!(called.iter().any(|(_, file)| file.ends_with(DATABASE)), "{command:?}: {called:?}");
-        assert!(called.iter().all(|(call, _)| call == "open"), "{command:?}: {called:?}");
+        assert!(
+            called.iter().any(|(_, file)| file.ends_with(DATABASE)),
+            "{command:?}: {called:?}"
+        );
+        assert!(
+            called.iter().all(|(call, _)| call == "open"),
+            "{command:?}: {called:?}"
+        );
     }
 }
 
 #[test]
 fn interrupts() {
-    let (number, seed) = (Form::Interrupts.times("INTERRUPTS", FEW_INTERRUPTS, 100), setting("SEED").unwrap_or(1));
+    let (number, seed) = (
+        Form::Interrupts.times("INTERRUPTS", FEW_INTERRUPTS, 100),
+        setting("SEED").unwrap_or(1),
+    );
     let tally = Tally::default();
     times(number, |at| {
         let mut numbers = Numbers(seed.wrapping_mul(1_000_033).wrapping_add(at));
@@ -203,22 +287,44 @@ fn interrupts() {
         let folder = story.folder();
         let mut there = entries(folder.path());
         let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
-        command.arg(&story.profile).stdout(Stdio::null()).stderr(Stdio::piped());
-        let about = format!("SEED={seed}, interrupt {at}, {:?}, {}", story.state, story.profile.display());
+        command
+            .arg(&story.profile)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let about = format!(
+            "SEED={seed}, interrupt {at}, {:?}, {}",
+            story.state,
+            story.profile.display()
+        );
         let (done, about) = if numbers.below(4) == 0 {
             let time = some_time(&story, &mut numbers);
             let child = command.spawn().expect("the program is there");
             thread::sleep(time);
             signal(&child, "INT");
-            (child.wait_with_output().expect("it ends"), format!("{about}, after {time:?}"))
+            (
+                child.wait_with_output().expect("it ends"),
+                format!("{about}, after {time:?}"),
+            )
         } else {
             let call = numbers.below(story.calls.len()) + 1;
             let what = ["int", "term"][numbers.below(2)];
-            with_fault(&mut command, folder.path(), "/dev/null".as_ref(), call, what);
-            (command.output().expect("the program is there"), format!("{about}, {what} {call}"))
+            with_fault(
+                &mut command,
+                folder.path(),
+                "/dev/null".as_ref(),
+                call,
+                what,
+            );
+            (
+                command.output().expect("the program is there"),
+                format!("{about}, {what} {call}"),
+            )
         };
         // It may come before anybody heeds it, or after all is done.
-        let code = done.status.code().or(done.status.signal().map(|signal| -signal));
+        let code = done
+            .status
+            .code()
+            .or(done.status.signal().map(|signal| -signal));
         assert!(matches!(code, Some(0 | 130 | -2)), "{about}: {done:?}");
         there.insert(DATABASE.to_owned());
         if matches!(story.state, State::Log | State::LogLeft) {
@@ -226,7 +332,10 @@ fn interrupts() {
             there.extend(["x.db-wal", "x.db-shm"].map(str::to_owned));
         }
         let left: Vec<_> = entries(folder.path()).difference(&there).cloned().collect();
-        assert!(left.is_empty() || code == Some(-2), "{about}: {left:?} is left");
+        assert!(
+            left.is_empty() || code == Some(-2),
+            "{about}: {left:?} is left"
+        );
         let is_there = story.holds(folder.path(), &about);
         assert_eq!(is_there, code == Some(0), "{about}: {done:?}");
         tally.count(if is_there { "too late" } else { "interrupted" });
@@ -274,7 +383,11 @@ fn calls_that_fail() {
                 let faults = faults(call);
                 // Each call of each import fails in some way; those of two short ones in every way.
                 let is_whole = !is_long && matches!(state, State::New | State::Runs);
-                let chosen = if is_whole { faults } else { &faults[at % faults.len()..=at % faults.len()] };
+                let chosen = if is_whole {
+                    faults
+                } else {
+                    &faults[at % faults.len()..=at % faults.len()]
+                };
                 planned.extend(chosen.iter().map(|fault| (Arc::clone(&story), at, *fault)));
             }
         }
@@ -282,7 +395,9 @@ fn calls_that_fail() {
     if !is_all {
         let mut numbers = Numbers(setting("SEED").unwrap_or(1));
         let all = planned.len();
-        planned = (0..FEW_FAULTS).map(|_| planned[numbers.below(all)].clone()).collect();
+        planned = (0..FEW_FAULTS)
+            .map(|_| planned[numbers.below(all)].clone())
+            .collect();
     }
     let tally = Tally::default();
     times(planned.len() as u64, |number| {
@@ -290,12 +405,22 @@ fn calls_that_fail() {
         let folder = story.folder();
         let log = tempfile::NamedTempFile::new().expect("a file");
         let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
-        with_fault(command.arg(&story.profile), folder.path(), log.path(), *at, fault);
+        with_fault(
+            command.arg(&story.profile),
+            folder.path(),
+            log.path(),
+            *at,
+            fault,
+        );
         let done = command.output().expect("the program is there");
         // The two threads do not take turns in the same way each time.
         let called = calls(log.path());
-        let about =
-            format!("{:?}, {}, call {at} {:?}: {fault}", story.state, story.profile.display(), called.get(at - 1));
+        let about = format!(
+            "{:?}, {}, call {at} {:?}: {fault}",
+            story.state,
+            story.profile.display(),
+            called.get(at - 1)
+        );
         let message = text(&done.stderr);
         match done.status.code() {
             Some(0) => {}
@@ -303,7 +428,10 @@ fn calls_that_fail() {
                 assert!(!HARMLESS.contains(fault), "{about}: {message}");
                 let line = message.lines().last().unwrap_or_default();
                 assert!(line.starts_with("profdb: x.db: "), "{about}: {message}");
-                assert!(!line.contains("no such") && !message.contains("panic"), "{about}: {message}");
+                assert!(
+                    !line.contains("no such") && !message.contains("panic"),
+                    "{about}: {message}"
+                );
             }
             _ => panic!("{about}: {done:?}"),
         }
@@ -317,21 +445,29 @@ fn calls_that_fail() {
         if !done.status.success() {
             let line = message.lines().last().unwrap_or_default();
             let call = called.get(at - 1).map_or("", |(call, _)| call);
-            tally.count(format!("[{call} {fault}: {}{line}]", if is_there { "THERE " } else { "" }));
+            tally.count(format!(
+                "[{call} {fault}: {}{line}]",
+                if is_there { "THERE " } else { "" }
+            ));
         }
     });
     tally.show(&format!("{} calls", planned.len()));
 }
 
-/// A command in a place that the system keeps small, or does not let anybody write to. It needs a name space of its own: where
-/// those are forbidden the shim has to do, and that is said.
+/// A command in a place that the system keeps small, or does not let anybody write to. It needs a
+/// name space of its own: where those are forbidden the shim has to do, and that is said.
 fn in_a_mount(mount: &str, commands: &str) -> Option<std::process::Output> {
     let folder = tempfile::tempdir().expect("a folder");
     let unshare = tools::find("unshare")?;
     let name_space = |script: &str| {
         let mut command = Command::new(&unshare);
-        command.args(["-rm", "sh", "-ec", script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder.path());
-        command.env("LONG", &profiles().long[1]).env("SHORT", &profiles().short[0]).env_remove("PROFDB_DB");
+        command
+            .args(["-rm", "sh", "-ec", script, env!("CARGO_BIN_EXE_profdb")])
+            .current_dir(folder.path());
+        command
+            .env("LONG", &profiles().long[1])
+            .env("SHORT", &profiles().short[0])
+            .env_remove("PROFDB_DB");
         command.output().expect("util-linux is there")
     };
     std::fs::create_dir(folder.path().join("m")).expect("a folder that can be written");
@@ -350,10 +486,15 @@ fn a_disk_that_is_full_is_no_loss() {
         let commands = "if \"$0\" import --db x.db \"$SHORT\" >&2; then n=1; else n=0; fi; echo $n
                         code=0; \"$0\" import --db x.db \"$LONG\" >&2 || code=$?; ls; echo $code
                         if [ $n = 1 ]; then \"$0\" check --db x.db; \"$0\" sql --db x.db 'SELECT COUNT(*) FROM runs'; fi";
-        let Some(done) = in_a_mount(&mount, commands) else { return };
+        let Some(done) = in_a_mount(&mount, commands) else {
+            return;
+        };
         let (said, told) = (text(&done.stdout), text(&done.stderr));
         assert!(done.status.success(), "{size}: {said}{told}");
-        assert!(told.contains("x.db: the disk is full"), "{size}: {said}{told}");
+        assert!(
+            told.contains("x.db: the disk is full"),
+            "{size}: {said}{told}"
+        );
         let expected = if there == 0 {
             "0\n5\n".to_owned()
         } else {
@@ -373,13 +514,16 @@ fn a_disk_that_is_full_is_called_so_with_a_log() {
                     cat /dev/zero > fill 2>/dev/null || :
                     code=0; \"$0\" import --db x.db \"$LONG\" 2>&1 || code=$?; echo $code
                     rm fill y.db; \"$0\" check --db x.db; ls | grep -v -e -wal -e -shm";
-    let Some(done) = in_a_mount(mount, commands) else { return };
+    let Some(done) = in_a_mount(mount, commands) else {
+        return;
+    };
     let expected = "profdb: x.db: the disk is full\n5\n\
                     x.db: the file is sound, and 14 checks of its tables find nothing\nx.db\n";
     assert_eq!(text(&done.stdout), expected, "{}", text(&done.stderr));
 }
 
-/// A limit of the system is called by its name, and not taken for something that the database needs.
+/// A limit of the system is called by its name, and not taken for something that the database
+/// needs.
 #[test]
 fn too_few_open_files_are_called_so() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -387,7 +531,10 @@ fn too_few_open_files_are_called_so() {
     let limited = |limit: u32, command: &str| {
         let script = format!("ulimit -n {limit}; exec \"$0\" {command}");
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).arg(profile).current_dir(folder.path());
+        shell
+            .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+            .arg(profile)
+            .current_dir(folder.path());
         shell.env_remove("PROFDB_DB").output().expect("a shell")
     };
     assert!(limited(100, "import --db x.db \"$@\"").status.success());
@@ -405,21 +552,31 @@ fn too_few_open_files_are_called_so() {
         ] {
             let done = limited(limit, command);
             let said = text(&done.stderr);
-            let few =
-                format!(": the system lets a program open {limit} files at once, which are too few (`ulimit -n`)");
+            let few = format!(
+                ": the system lets a program open {limit} files at once, which are too few (`ulimit -n`)"
+            );
             match done.status.code() {
                 Some(0 | 4) => {}
                 // There are no profiles in the folder.
-                Some(3) if command.ends_with(" .") => assert!(!said.contains("Too many"), "{limit}, {command}: {said}"),
+                Some(3) if command.ends_with(" .") => {
+                    assert!(!said.contains("Too many"), "{limit}, {command}: {said}");
+                }
                 // The profile cannot be opened either, or the folder.
                 Some(5) => {
                     refused += 1;
-                    assert!(said.contains(&few) || said.contains("Too many open files"), "{limit}, {command}: {said}");
+                    assert!(
+                        said.contains(&few) || said.contains("Too many open files"),
+                        "{limit}, {command}: {said}"
+                    );
                 }
                 _ => panic!("{limit}, {command}: {done:?}"),
             }
             let _ = std::fs::remove_file(folder.path().join("new.db"));
-            assert_eq!(entries(folder.path()).into_iter().collect::<Vec<_>>(), [DATABASE], "{limit}, {command}");
+            assert_eq!(
+                entries(folder.path()).into_iter().collect::<Vec<_>>(),
+                [DATABASE],
+                "{limit}, {command}"
+            );
         }
     }
     assert!(refused > 3, "{refused}");
@@ -431,7 +588,9 @@ fn a_disk_that_cannot_be_written_is_left_alone() {
     let commands = "\"$0\" sql --db x.db 'SELECT COUNT(*) FROM runs'
                     for db in x.db new.db; do code=0; \"$0\" import --db $db \"$LONG\" 2>&1 || code=$?; echo $code; done
                     code=0; \"$0\" merge new.db x.db 2>&1 || code=$?; echo $code; ls";
-    let Some(done) = in_a_mount(mount, commands) else { return };
+    let Some(done) = in_a_mount(mount, commands) else {
+        return;
+    };
     let expected = "COUNT(*)\n       1\nprofdb: x.db: the database cannot be written\n5\n\
                     profdb: new.db: Read-only file system (os error 30)\n5\n\
                     profdb: new.db: Read-only file system (os error 30)\n5\nb.csv\nx.db\n";
@@ -443,8 +602,10 @@ fn a_disk_that_cannot_be_written_is_left_alone() {
 fn reports_and_exports_that_fail_leave_the_old_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let profile = profiles().short[0].to_str().expect("plain names");
-    let commands: [&[&str]; 2] =
-        [&["report", "summary", "--outfile", "o", profile], &["convert", profile, "--to", "callgrind", "-o", "o"]];
+    let commands: [&[&str]; 2] = [
+        &["report", "summary", "--outfile", "o", profile],
+        &["convert", profile, "--to", "callgrind", "-o", "o"],
+    ];
     for arguments in commands {
         let run = |at, what: &str| {
             std::fs::write(folder.path().join("o"), "old").expect("space on the disk");
@@ -452,17 +613,39 @@ fn reports_and_exports_that_fail_leave_the_old_file() {
             let mut command = profdb(folder.path(), arguments);
             with_fault(&mut command, folder.path(), log.path(), at, what);
             let done = command.output().expect("the program is there");
-            (done, std::fs::read(folder.path().join("o")).expect("it is there"), calls(log.path()))
+            (
+                done,
+                std::fs::read(folder.path().join("o")).expect("it is there"),
+                calls(log.path()),
+            )
         };
         let (done, new, all) = run(0, "");
-        assert!(done.status.success() && new != b"old", "{arguments:?}: {}", text(&done.stderr));
+        assert!(
+            done.status.success() && new != b"old",
+            "{arguments:?}: {}",
+            text(&done.stderr)
+        );
         for (at, (call, _)) in (1..).zip(&all) {
             for fault in faults(call) {
                 let (done, found, _) = run(at, fault);
-                let about = format!("{arguments:?}, {call} {at}: {fault}, {}", text(&done.stderr));
+                let about = format!(
+                    "{arguments:?}, {call} {at}: {fault}, {}",
+                    text(&done.stderr)
+                );
                 let code = done.status.code();
-                assert!(code == Some(0) || code == Some(1) && !HARMLESS.contains(fault), "{about}");
-                assert!(found == if code == Some(0) { new.as_slice() } else { b"old" }, "{about}");
+                assert!(
+                    code == Some(0) || code == Some(1) && !HARMLESS.contains(fault),
+                    "{about}"
+                );
+                assert!(
+                    found
+                        == if code == Some(0) {
+                            new.as_slice()
+                        } else {
+                            b"old"
+                        },
+                    "{about}"
+                );
                 assert_eq!(entries(folder.path()).len(), 1, "{about}");
             }
         }

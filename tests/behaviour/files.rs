@@ -1,4 +1,5 @@
-//! What becomes of the files that somebody wants an output in, and what is left of those that were not finished.
+//! What becomes of the files that somebody wants an output in, and what is left of those that were
+//! not finished.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
@@ -50,21 +51,39 @@ impl Place {
 
     fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
-        command.args(arguments).current_dir(self.folder.path()).env_remove("PROFDB_DB");
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_remove("PROFDB_DB");
         command
     }
 
     fn ends(&self, code: i32, arguments: &[&str]) -> Output {
-        let done = self.program(arguments).output().expect("the program is there");
-        assert_eq!(done.status.code(), Some(code), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        let done = self
+            .program(arguments)
+            .output()
+            .expect("the program is there");
+        assert_eq!(
+            done.status.code(),
+            Some(code),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&done.stderr)
+        );
         done
     }
 
     /// What stands in the folder.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).expect("a folder");
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
         names.sort();
         names
     }
@@ -72,10 +91,36 @@ impl Place {
 
 /// Every command that writes files, as it writes `o`; what it then holds begins so.
 const MAKERS: [(&[&str], &str); 4] = [
-    (&["report", "summary", "p", "--outfile", "o", "--format", "csv"], "\"Element\""),
+    (
+        &[
+            "report",
+            "summary",
+            "p",
+            "--outfile",
+            "o",
+            "--format",
+            "csv",
+        ],
+        "\"Element\"",
+    ),
     (&["convert", "p", "--to", "folded", "-o", "o"], "a;b 5"),
-    (&["convert", "p", "--to", "folded", "-o", "other", "--loss-report", "o"], "{"),
-    (&["export", "--db", "x.db", "--format", "folded", "-o", "o"], "a;b 5"),
+    (
+        &[
+            "convert",
+            "p",
+            "--to",
+            "folded",
+            "-o",
+            "other",
+            "--loss-report",
+            "o",
+        ],
+        "{",
+    ),
+    (
+        &["export", "--db", "x.db", "--format", "folded", "-o", "o"],
+        "a;b 5",
+    ),
 ];
 
 #[test]
@@ -84,14 +129,26 @@ fn what_is_replaced_keeps_mode_links_and_names() {
         let place = Place::new();
         place.ends(0, &["import", "--db", "x.db", "p"]);
         let is_written = |name: &str| {
-            assert!(place.read(name).starts_with(begins), "{maker:?}, {name}: {}", place.read(name));
-            assert!(!place.read(name).contains("before"), "{maker:?}, {name}: {}", place.read(name));
+            assert!(
+                place.read(name).starts_with(begins),
+                "{maker:?}, {name}: {}",
+                place.read(name)
+            );
+            assert!(
+                !place.read(name).contains("before"),
+                "{maker:?}, {name}: {}",
+                place.read(name)
+            );
         };
         for mode in [0o600, 0o640, 0o444, 0o777] {
             place.write("o", mode);
             place.ends(0, maker);
             is_written("o");
-            assert_eq!(fs::metadata(place.path("o")).expect("it is there").mode() & 0o7777, mode, "{maker:?}");
+            assert_eq!(
+                fs::metadata(place.path("o")).expect("it is there").mode() & 0o7777,
+                mode,
+                "{maker:?}"
+            );
             fs::remove_file(place.path("o")).expect("it is there");
         }
         // The other name of a hard link.
@@ -107,15 +164,27 @@ fn what_is_replaced_keeps_mode_links_and_names() {
         symlink("link", place.path("o")).expect("a link");
         for _ in 0..2 {
             place.ends(0, maker);
-            assert_eq!(fs::read_link(place.path("o")).expect("a link"), Path::new("link"), "{maker:?}");
-            assert_eq!(fs::read_link(place.path("link")).expect("a link"), Path::new("target"), "{maker:?}");
+            assert_eq!(
+                fs::read_link(place.path("o")).expect("a link"),
+                Path::new("link"),
+                "{maker:?}"
+            );
+            assert_eq!(
+                fs::read_link(place.path("link")).expect("a link"),
+                Path::new("target"),
+                "{maker:?}"
+            );
             is_written("target");
             fs::remove_file(place.path("target")).expect("it is there");
         }
         // A circle is refused.
         symlink("o", place.path("target")).expect("a link");
         place.ends(1, maker);
-        assert!(place.names().iter().all(|name| !name.starts_with('.')), "{:?}", place.names());
+        assert!(
+            place.names().iter().all(|name| !name.starts_with('.')),
+            "{:?}",
+            place.names()
+        );
     }
 }
 
@@ -126,9 +195,23 @@ fn manual_pages_keep_it_as_well() {
     place.write("page", 0o600);
     symlink("../page", place.path("man/profdb.1")).expect("a link");
     place.ends(0, &["man", "man"]);
-    assert!(place.read("page").contains(".TH profdb"), "{}", place.read("page"));
-    assert_eq!(fs::metadata(place.path("page")).expect("it is there").mode() & 0o7777, 0o600);
-    assert!(fs::symlink_metadata(place.path("man/profdb.1")).expect("it is there").is_symlink());
+    assert!(
+        place.read("page").contains(".TH profdb"),
+        "{}",
+        place.read("page")
+    );
+    assert_eq!(
+        fs::metadata(place.path("page"))
+            .expect("it is there")
+            .mode()
+            & 0o7777,
+        0o600
+    );
+    assert!(
+        fs::symlink_metadata(place.path("man/profdb.1"))
+            .expect("it is there")
+            .is_symlink()
+    );
 }
 
 #[test]
@@ -138,9 +221,19 @@ fn new_files_are_as_umask_has_them() {
             let place = Place::new();
             let script = format!("umask {umask}; exec \"$0\" \"$@\"");
             let mut command = Command::new("/bin/sh");
-            command.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).args(*maker).current_dir(place.folder.path());
-            assert!(command.output().expect("a shell").status.success(), "{maker:?}");
-            assert_eq!(fs::metadata(place.path("o")).expect("it is there").mode() & 0o7777, mode, "{maker:?}");
+            command
+                .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+                .args(*maker)
+                .current_dir(place.folder.path());
+            assert!(
+                command.output().expect("a shell").status.success(),
+                "{maker:?}"
+            );
+            assert_eq!(
+                fs::metadata(place.path("o")).expect("it is there").mode() & 0o7777,
+                mode,
+                "{maker:?}"
+            );
         }
     }
 }
@@ -168,35 +261,59 @@ fn what_cannot_be_replaced_is_written_to() {
     fs::copy(env!("CARGO_BIN_EXE_profdb"), place.path("program")).expect("space on the disk");
     fs::create_dir(place.path("closed")).expect("a folder");
     place.write("closed/o", 0o666);
-    let number = fs::metadata(place.path("closed/o")).expect("it is there").ino();
+    let number = fs::metadata(place.path("closed/o"))
+        .expect("it is there")
+        .ino();
     if is_root {
         place.write("o", 0o660);
         chown(place.path("o"), Some(STRANGER), Some(STRANGER)).expect("root may");
         place.ends(0, MAKERS[1].0);
         let about = fs::metadata(place.path("o")).expect("it is there");
-        assert_eq!((about.uid(), about.gid(), about.mode() & 0o7777), (STRANGER, STRANGER, 0o660));
+        assert_eq!(
+            (about.uid(), about.gid(), about.mode() & 0o7777),
+            (STRANGER, STRANGER, 0o660)
+        );
         assert_eq!(place.read("o"), PROFILE);
     }
     place.mode("closed", 0o555);
     place.mode(".", 0o755);
     let run = |output: &str| {
         let mut command = Command::new("./program");
-        command.args(["convert", "p", "--to", "folded", "-o", output]).current_dir(place.folder.path());
+        command
+            .args(["convert", "p", "--to", "folded", "-o", output])
+            .current_dir(place.folder.path());
         if is_root {
             command.uid(STRANGER).gid(STRANGER);
         }
         command.output().expect("the program is there")
     };
     let done = run("closed/o");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
     assert_eq!(place.read("closed/o"), PROFILE);
-    assert_eq!(fs::metadata(place.path("closed/o")).expect("it is there").ino(), number);
+    assert_eq!(
+        fs::metadata(place.path("closed/o"))
+            .expect("it is there")
+            .ino(),
+        number
+    );
     let done = run("closed/new");
     assert_eq!(done.status.code(), Some(1));
     let said = String::from_utf8(done.stderr).expect("text");
-    assert_eq!(said, "profdb: closed/new: cannot write it: Permission denied (os error 13)\n");
+    assert_eq!(
+        said,
+        "profdb: closed/new: cannot write it: Permission denied (os error 13)\n"
+    );
     place.mode("closed", 0o755);
-    assert_eq!(fs::read_dir(place.path("closed")).expect("a folder").count(), 1);
+    assert_eq!(
+        fs::read_dir(place.path("closed"))
+            .expect("a folder")
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -205,18 +322,34 @@ fn what_is_no_file_is_written_straight() {
     for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/null"] {
         // Into a pipe, and into a file that others write to before and after.
         let direct = place.ends(0, &["convert", "p", "--to", "folded", "-o", name]);
-        let script = format!("{{ echo before; \"$0\" convert p --to folded -o {name}; echo after; }} > out");
+        let script =
+            format!("{{ echo before; \"$0\" convert p --to folded -o {name}; echo after; }} > out");
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).current_dir(place.folder.path());
+        shell
+            .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+            .current_dir(place.folder.path());
         assert!(shell.output().expect("a shell").status.success());
         let content = if name == "/dev/null" { "" } else { PROFILE };
         assert_eq!(String::from_utf8_lossy(&direct.stdout), content, "{name}");
-        assert_eq!(place.read("out"), format!("before\n{content}after\n"), "{name}");
+        assert_eq!(
+            place.read("out"),
+            format!("before\n{content}after\n"),
+            "{name}"
+        );
     }
-    rustix::fs::mknodat(rustix::fs::CWD, place.path("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
-        .expect("a pipe");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        place.path("pipe"),
+        rustix::fs::FileType::Fifo,
+        0o600.into(),
+        0,
+    )
+    .expect("a pipe");
     let mut writer = place.program(&["convert", "p", "--to", "folded", "-o", "pipe"]);
-    let writer = writer.stderr(Stdio::null()).spawn().expect("the program is there");
+    let writer = writer
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program is there");
     assert_eq!(place.read("pipe"), PROFILE);
     assert!(writer.wait_with_output().expect("it ends").status.success());
     assert_eq!(place.names(), ["out", "p", "pipe"]);
@@ -233,14 +366,47 @@ fn a_database_is_no_output_whatever_it_is_called() {
     symlink("log", place.path("log of log")).expect("a link");
     let before = fs::read(place.path("x.db")).expect("it is there");
     for database in ["x.db", "link"] {
-        for output in ["x.db", "second", "link", "log", "log of log", "x.db-wal", "x.db-journal", "x.db-shm"] {
-            place.ends(2, &["export", "--db", database, "--format", "folded", "-o", output]);
-            place.ends(2, &["export", "--db", database, "--format", "folded", "-o", "o", "--loss-report", output]);
-            place.ends(2, &["report", "summary", "--db", database, "--outfile", output]);
+        for output in [
+            "x.db",
+            "second",
+            "link",
+            "log",
+            "log of log",
+            "x.db-wal",
+            "x.db-journal",
+            "x.db-shm",
+        ] {
+            place.ends(
+                2,
+                &[
+                    "export", "--db", database, "--format", "folded", "-o", output,
+                ],
+            );
+            place.ends(
+                2,
+                &[
+                    "export",
+                    "--db",
+                    database,
+                    "--format",
+                    "folded",
+                    "-o",
+                    "o",
+                    "--loss-report",
+                    output,
+                ],
+            );
+            place.ends(
+                2,
+                &["report", "summary", "--db", database, "--outfile", output],
+            );
         }
     }
     assert_eq!(fs::read(place.path("x.db")).expect("it is there"), before);
-    assert_eq!(place.names(), ["link", "log", "log of log", "p", "second", "x.db"]);
+    assert_eq!(
+        place.names(),
+        ["link", "log", "log of log", "p", "second", "x.db"]
+    );
 }
 
 /// Where there is no file, the link of another user does not say where one is made with our rights.
@@ -274,14 +440,25 @@ fn nothing_is_left_of_an_output_that_was_not_finished() {
             }
             let before = place.names();
             let mut program = place.program(&["convert", "p", "--to", "sampler", "-o", "o"]);
-            let mut running = program.stderr(Stdio::piped()).spawn().expect("the program is there");
+            let mut running = program
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("the program is there");
             while !writes(running.id(), place.folder.path()) {
-                assert!(running.try_wait().expect("it is ours").is_none(), "it ended before");
+                assert!(
+                    running.try_wait().expect("it is ours").is_none(),
+                    "it ended before"
+                );
                 std::thread::sleep(Duration::from_millis(1));
             }
             assert!(tools::kill(running.id(), signal));
             let done = running.wait_with_output().expect("it ends");
-            assert_eq!(done.status.code(), code, "{signal}: {}", String::from_utf8_lossy(&done.stderr));
+            assert_eq!(
+                done.status.code(),
+                code,
+                "{signal}: {}",
+                String::from_utf8_lossy(&done.stderr)
+            );
             assert_eq!(place.names(), before, "{signal}");
             assert_eq!(old, old.map(|_| place.read("o")).as_deref());
         }
@@ -290,10 +467,12 @@ fn nothing_is_left_of_an_output_that_was_not_finished() {
 
 /// Whether a program has written to a file in a folder.
 fn writes(process: u32, folder: &Path) -> bool {
-    let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
+    let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else {
+        return false;
+    };
     open.flatten().any(|handle| {
-        let leads_there =
-            fs::read_link(handle.path()).is_ok_and(|file| file.starts_with(folder) && !file.ends_with("p"));
+        let leads_there = fs::read_link(handle.path())
+            .is_ok_and(|file| file.starts_with(folder) && !file.ends_with("p"));
         leads_there && fs::metadata(handle.path()).is_ok_and(|about| about.len() > 0)
     })
 }

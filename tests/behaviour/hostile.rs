@@ -1,4 +1,5 @@
-//! Input that is made to hurt: what it may cost is measured by an allocator, and no figure is ever wrong in silence.
+//! Input that is made to hurt: what it may cost is measured by an allocator, and no figure is ever
+//! wrong in silence.
 
 #![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
@@ -31,7 +32,11 @@ const MEMORY_OF_ROWS: usize = 8 << 20;
 const MEMORY_PER_LEVEL: usize = 192;
 
 /// How many is a million. Without optimisation, a tenth of it takes as long.
-const MILLION: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+const MILLION: usize = if cfg!(debug_assertions) {
+    100_000
+} else {
+    1_000_000
+};
 
 /// What an importer makes of bytes, and the memory that it took, which must be in proportion.
 #[track_caller]
@@ -43,37 +48,58 @@ fn measured(name: &str, bytes: &[u8]) -> Result<Totals, ImportError> {
 #[track_caller]
 fn measured_deep(name: &str, bytes: &[u8], depth: usize) -> Result<Totals, ImportError> {
     // What grows by doubling has room for more.
-    measured_within(MEMORY_OF_ROWS + MEMORY_PER_LEVEL * depth.next_power_of_two(), name, bytes)
+    measured_within(
+        MEMORY_OF_ROWS + MEMORY_PER_LEVEL * depth.next_power_of_two(),
+        name,
+        bytes,
+    )
 }
 
 #[track_caller]
 fn measured_within(bound: usize, name: &str, bytes: &[u8]) -> Result<Totals, ImportError> {
     let format = by_name(name).expect("a format");
     let (read, most) = allocation::most(|| built(format, bytes));
-    assert!(most <= bound, "{name}: {most} bytes of memory for {} bytes", bytes.len());
-    println!("{name}: {} KB of memory for {} KB", most >> 10, bytes.len() >> 10);
+    assert!(
+        most <= bound,
+        "{name}: {most} bytes of memory for {} bytes",
+        bytes.len()
+    );
+    println!(
+        "{name}: {} KB of memory for {} KB",
+        most >> 10,
+        bytes.len() >> 10
+    );
     read
 }
 
 #[track_caller]
 fn refused(name: &str, bytes: &[u8], says: &str) {
-    let error = measured(name, bytes).err().unwrap_or_else(|| panic!("{name}: imported after all")).to_string();
+    let error = measured(name, bytes)
+        .err()
+        .unwrap_or_else(|| panic!("{name}: imported after all"))
+        .to_string();
     assert!(error.contains(says) && error.len() < 400, "{name}: {error}");
 }
 
 fn gzip(pieces: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    pieces.for_each(|piece| encoder.write_all(&piece).expect("a vector takes everything"));
+    pieces.for_each(|piece| {
+        encoder
+            .write_all(&piece)
+            .expect("a vector takes everything");
+    });
     encoder.finish().expect("a vector takes everything")
 }
 
 /// A file of a case.
 fn case(format: &str, path: &str) -> Vec<u8> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    fs::read(cases.join(format).join(path)).unwrap_or_else(|error| panic!("{format}/{path}: {error}"))
+    fs::read(cases.join(format).join(path))
+        .unwrap_or_else(|error| panic!("{format}/{path}: {error}"))
 }
 
-/// What is small on the disk and large in memory: the message names the limit and the way around it.
+/// What is small on the disk and large in memory: the message names the limit and the way around
+/// it.
 #[test]
 fn bombs() {
     const SAYS: &str = "more than 500 times their size (limit: decompression ratio); what a tool of its own has \
@@ -83,7 +109,11 @@ fn bombs() {
     let head = || std::iter::once(b"a;b 1\n".to_vec());
     let zipped = gzip(head().chain(blanks()));
     let mut encoder = zstd::Encoder::new(Vec::new(), 3).expect("a vector takes everything");
-    head().chain(blanks()).for_each(|piece| encoder.write_all(&piece).expect("a vector takes everything"));
+    head().chain(blanks()).for_each(|piece| {
+        encoder
+            .write_all(&piece)
+            .expect("a vector takes everything");
+    });
     let packed = encoder.finish().expect("a vector takes everything");
     // Many small members, each of which is harmless.
     let members = gzip(blanks().take(1)).repeat(80);
@@ -92,7 +122,10 @@ fn bombs() {
     }
     // A bomb within a bomb is not unpacked twice.
     let twice = gzip(std::iter::once(zipped));
-    assert!(matches!(measured("folded", &twice), Err(ImportError::Malformed { .. })));
+    assert!(matches!(
+        measured("folded", &twice),
+        Err(ImportError::Malformed { .. })
+    ));
 }
 
 /// Nothing is fetched, and nothing is put in for a name that the file itself declares.
@@ -101,7 +134,11 @@ fn declarations_in_xml() {
     let entry = "<ProfileEntry><Depth>0</Depth><Element>&x;</Element><Line>¯1</Line><Calls>1</Calls><ExclusiveTime>1\
                  </ExclusiveTime><InclusiveTime>1</InclusiveTime></ProfileEntry>";
     let lols: String = (1..10).fold("<!ENTITY x0 \"lol\">".to_owned(), |mut text, level| {
-        let _ = write!(text, "<!ENTITY x{level} \"{}\">", format!("&x{};", level - 1).repeat(10));
+        let _ = write!(
+            text,
+            "<!ENTITY x{level} \"{}\">",
+            format!("&x{};", level - 1).repeat(10)
+        );
         text
     });
     let declared = [
@@ -110,10 +147,14 @@ fn declarations_in_xml() {
         "<!ENTITY % p SYSTEM \"http://localhost/x.dtd\"> %p;".to_owned(),
     ];
     for declarations in declared {
-        let content = format!("<!DOCTYPE ProfileData [{declarations}]>\n<ProfileData>{entry}</ProfileData>\n");
+        let content = format!(
+            "<!DOCTYPE ProfileData [{declarations}]>\n<ProfileData>{entry}</ProfileData>\n"
+        );
         refused("dyalog_xml", content.as_bytes(), "line ");
     }
-    let outside = format!("<!DOCTYPE ProfileData SYSTEM \"file:///secret\">\n<ProfileData>{entry}</ProfileData>\n");
+    let outside = format!(
+        "<!DOCTYPE ProfileData SYSTEM \"file:///secret\">\n<ProfileData>{entry}</ProfileData>\n"
+    );
     refused("dyalog_xml", outside.as_bytes(), "line ");
 }
 
@@ -122,26 +163,49 @@ fn declarations_in_xml() {
 fn a_million_levels() {
     const DEEP: usize = MILLION;
     let folded = format!("{} 1\n", "f;".repeat(DEEP).trim_end_matches(';'));
-    assert_eq!(measured_deep("folded", folded.as_bytes(), DEEP).expect("a tree").nodes, DEEP as u64);
+    assert_eq!(
+        measured_deep("folded", folded.as_bytes(), DEEP)
+            .expect("a tree")
+            .nodes,
+        DEEP as u64
+    );
 
     let mut tree = "LispWorks Profiler Tree: test\n".to_owned();
     for level in 0..DEEP {
         let _ = writeln!(tree, "{level}|1|0|1|1|F");
     }
     let nodes = measured_deep("lispworks_tree", tree.as_bytes(), DEEP).map(|totals| totals.nodes);
-    assert!(nodes.as_ref().is_ok_and(|nodes| *nodes == DEEP as u64), "{nodes:?}");
+    assert!(
+        nodes.as_ref().is_ok_and(|nodes| *nodes == DEEP as u64),
+        "{nodes:?}"
+    );
 
     // What nobody reads may nest, too.
     for (format, head) in [
-        ("cpuprofile", r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"x":"#),
-        ("chrome_trace", r#"{"traceEvents":[{"name":"f","ph":"X","ts":0,"dur":1,"pid":1,"tid":1,"args":"#),
-        ("speedscope", r#"{"$schema":"https://www.speedscope.app/file-format-schema.json","x":"#),
-        ("heapprofile", r#"{"head":{"callFrame":{"functionName":"f"},"selfSize":1,"children":[],"x":"#),
+        (
+            "cpuprofile",
+            r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"x":"#,
+        ),
+        (
+            "chrome_trace",
+            r#"{"traceEvents":[{"name":"f","ph":"X","ts":0,"dur":1,"pid":1,"tid":1,"args":"#,
+        ),
+        (
+            "speedscope",
+            r#"{"$schema":"https://www.speedscope.app/file-format-schema.json","x":"#,
+        ),
+        (
+            "heapprofile",
+            r#"{"head":{"callFrame":{"functionName":"f"},"selfSize":1,"children":[],"x":"#,
+        ),
         ("ghc_json", r#"{"program":"x","x":"#),
         ("firefox", r#"{"meta":{"interval":1,"x":"#),
     ] {
         let content = format!("{head}{}", "[".repeat(DEEP));
-        assert!(measured(format, content.as_bytes()).is_err(), "{format}: read to its end, which is not there");
+        assert!(
+            measured(format, content.as_bytes()).is_err(),
+            "{format}: read to its end, which is not there"
+        );
     }
     // A message in a message, as deep as lengths can say.
     let mut nested = Vec::new();
@@ -162,23 +226,53 @@ fn a_million_levels() {
 /// Formats whose names cannot be long: they have 65,535 bytes at most.
 const SHORT_NAMES: [&str; 1] = ["business_rules"];
 
-/// A name of 100 MB passes what one record may be: it is refused, with a fraction of its size in memory.
+/// A name of 100 MB passes what one record may be: it is refused, with a fraction of its size in
+/// memory.
 #[test]
 fn names_of_100_mb() {
-    let long = "x".repeat(if cfg!(debug_assertions) { 17 << 20 } else { 100 << 20 });
+    let long = "x".repeat(if cfg!(debug_assertions) {
+        17 << 20
+    } else {
+        100 << 20
+    });
     let contents = [
         ("folded", format!("{long} 1\n")),
-        ("callgrind", format!("# callgrind format\nevents: Ir\n\nfn={long}\n1 1\n")),
+        (
+            "callgrind",
+            format!("# callgrind format\nevents: Ir\n\nfn={long}\n1 1\n"),
+        ),
         (
             "dyalog_csv",
-            format!("\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"{long}\",,1,1,1\n"),
+            format!(
+                "\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"{long}\",,1,1,1\n"
+            ),
         ),
-        ("dyalog_xml", format!("<ProfileData><ProfileEntry><Element>{long}</Element></ProfileEntry></ProfileData>\n")),
-        ("lispworks_tree", format!("LispWorks Profiler Tree: t\n0|1|1|1|1|{long}\n")),
-        ("austin", format!("# austin: 3.7.0\n# interval: 1000\n# mode: wall\n\nP7;T0:7;{long} 1\n")),
-        ("cpuprofile", format!(r#"{{"nodes":[{{"id":1,"callFrame":{{"functionName":"{long}"}}}}]}}"#)),
-        ("chrome_trace", format!(r#"[{{"name":"{long}","ph":"X","ts":0,"dur":1,"pid":1,"tid":1}}]"#)),
-        ("perf_script", format!("work 1 1.0: 1 cpu-clock: \n\t 1585 {long}+0x1e (/x)\n\n")),
+        (
+            "dyalog_xml",
+            format!(
+                "<ProfileData><ProfileEntry><Element>{long}</Element></ProfileEntry></ProfileData>\n"
+            ),
+        ),
+        (
+            "lispworks_tree",
+            format!("LispWorks Profiler Tree: t\n0|1|1|1|1|{long}\n"),
+        ),
+        (
+            "austin",
+            format!("# austin: 3.7.0\n# interval: 1000\n# mode: wall\n\nP7;T0:7;{long} 1\n"),
+        ),
+        (
+            "cpuprofile",
+            format!(r#"{{"nodes":[{{"id":1,"callFrame":{{"functionName":"{long}"}}}}]}}"#),
+        ),
+        (
+            "chrome_trace",
+            format!(r#"[{{"name":"{long}","ph":"X","ts":0,"dur":1,"pid":1,"tid":1}}]"#),
+        ),
+        (
+            "perf_script",
+            format!("work 1 1.0: 1 cpu-clock: \n\t 1585 {long}+0x1e (/x)\n\n"),
+        ),
     ];
     // In cases, in the place of a name that is there.
     let places = [
@@ -186,21 +280,43 @@ fn names_of_100_mb() {
         ("ghc_px", "another-centre/case.in/run.prof", "MAIN"),
         ("ghc_prof", "all/case.in/run.prof", "even"),
         ("ghc_json", "bare-quotes/case.in/run.json", "weird"),
-        ("heapprofile", "children-first/case.in/run.heapprofile", "main"),
+        (
+            "heapprofile",
+            "children-first/case.in/run.heapprofile",
+            "main",
+        ),
         ("speedscope", "calls-left-open/case.in/run.json", "main"),
         ("firefox", "allocations/case.in/profile.json", "main"),
         ("gprof", "block-without-function/case.in/run.gprof", "work"),
     ];
     let places = places.map(|(format, path, name)| {
         let bytes = case(format, path);
-        let at = bytes.windows(name.len()).position(|found| found == name.as_bytes());
+        let at = bytes
+            .windows(name.len())
+            .position(|found| found == name.as_bytes());
         let at = at.unwrap_or_else(|| panic!("{path}: no {name}"));
-        (format, [&bytes[..at], long.as_bytes(), &bytes[at + name.len()..]].concat())
+        (
+            format,
+            [&bytes[..at], long.as_bytes(), &bytes[at + name.len()..]].concat(),
+        )
     });
-    let length = u32::try_from(long.len()).expect("less than 4 GiB").to_le_bytes();
+    let length = u32::try_from(long.len())
+        .expect("less than 4 GiB")
+        .to_le_bytes();
     let binary = [
-        ("pprof", [field(1, &[8, 1, 16, 1]), field(6, b""), field(6, long.as_bytes())].concat()),
-        ("pstats", [b"{)\x03z\x01au", length.as_slice(), long.as_bytes()].concat()),
+        (
+            "pprof",
+            [
+                field(1, &[8, 1, 16, 1]),
+                field(6, b""),
+                field(6, long.as_bytes()),
+            ]
+            .concat(),
+        ),
+        (
+            "pstats",
+            [b"{)\x03z\x01au", length.as_slice(), long.as_bytes()].concat(),
+        ),
     ];
     let contents = contents.map(|(format, content)| (format, content.into_bytes()));
     let mut tried: BTreeSet<&str> = SHORT_NAMES.into();
@@ -208,7 +324,10 @@ fn names_of_100_mb() {
         tried.insert(format);
         let reader = by_name(format).expect("a format");
         let (read, most) = allocation::most(|| built(reader, &content));
-        let error = read.err().unwrap_or_else(|| panic!("{format}: imported after all")).to_string();
+        let error = read
+            .err()
+            .unwrap_or_else(|| panic!("{format}: imported after all"))
+            .to_string();
         assert!(error.contains("(limit: record size)"), "{format}: {error}");
         assert!(most <= 96 << 20, "{format}: {most} bytes");
     }
@@ -230,34 +349,71 @@ fn a_million_of_everything() {
     };
     let outcome = |format: &str, content: String| {
         let read = measured(format, content.as_bytes());
-        let told = read.map(|totals| totals.metrics.len()).map_err(|error| error.to_string());
+        let told = read
+            .map(|totals| totals.metrics.len())
+            .map_err(|error| error.to_string());
         if let Err(error) = &told {
             assert!(error.contains("at most"), "{format}: {error}");
         }
     };
-    outcome("callgrind", list("# callgrind format\nevents:", &|number| format!(" e{number}"), "\n\nfn=f\n1 1\n"));
-    outcome("perf_script", list("", &|number| format!("a 1 1.0: 1 e{number}: \n\t 1 f+0x1 (/x)\n\n"), ""));
-    outcome("perf_script", list("", &|number| format!("a 1/{number} 1.0: 1 e: \n\t 1 f+0x1 (/x)\n\n"), ""));
+    outcome(
+        "callgrind",
+        list(
+            "# callgrind format\nevents:",
+            &|number| format!(" e{number}"),
+            "\n\nfn=f\n1 1\n",
+        ),
+    );
+    outcome(
+        "perf_script",
+        list(
+            "",
+            &|number| format!("a 1 1.0: 1 e{number}: \n\t 1 f+0x1 (/x)\n\n"),
+            "",
+        ),
+    );
+    outcome(
+        "perf_script",
+        list(
+            "",
+            &|number| format!("a 1/{number} 1.0: 1 e: \n\t 1 f+0x1 (/x)\n\n"),
+            "",
+        ),
+    );
     outcome(
         "chrome_trace",
         list(
             "[",
-            &|number| format!("{{\"name\":\"f\",\"ph\":\"X\",\"ts\":0,\"dur\":1,\"pid\":1,\"tid\":{number}}},"),
+            &|number| {
+                format!(
+                    "{{\"name\":\"f\",\"ph\":\"X\",\"ts\":0,\"dur\":1,\"pid\":1,\"tid\":{number}}},"
+                )
+            },
             "]",
         ),
     );
     outcome(
         "austin",
-        list("# austin: 3.7.0\n# interval: 1000\n# mode: wall\n\n", &|number| format!("P1;T0:{number};/a:f:1 1\n"), ""),
+        list(
+            "# austin: 3.7.0\n# interval: 1000\n# mode: wall\n\n",
+            &|number| format!("P1;T0:{number};/a:f:1 1\n"),
+            "",
+        ),
     );
     outcome("folded", list("", &|number| format!("f{number} 1\n"), ""));
 
     // Sample types, and labels: two numbers each, of texts that are all there.
     let text = |number: usize| field(6, format!("t{number}").as_bytes());
-    let texts: Vec<u8> = std::iter::once(field(6, b"")).chain((1..=MANY).map(text)).flatten().collect();
-    let types = (1..=MANY).flat_map(|number| field(1, &[&[8], varint(number).as_slice(), &[16, 1]].concat()));
+    let texts: Vec<u8> = std::iter::once(field(6, b""))
+        .chain((1..=MANY).map(text))
+        .flatten()
+        .collect();
+    let types = (1..=MANY)
+        .flat_map(|number| field(1, &[&[8], varint(number).as_slice(), &[16, 1]].concat()));
     let many_types: Vec<u8> = types.chain(texts.iter().copied()).collect();
-    assert!(measured("pprof", &many_types).is_err_and(|error| error.to_string().contains("at most")));
+    assert!(
+        measured("pprof", &many_types).is_err_and(|error| error.to_string().contains("at most"))
+    );
     let labels = (1..=MANY).flat_map(|number| {
         let label = field(3, &[&[8, 1, 16], varint(number).as_slice()].concat());
         field(2, &[&[8, 1, 16, 1], label.as_slice()].concat())
@@ -270,14 +426,18 @@ fn a_million_of_everything() {
         .chain(labels)
         .collect();
     let labelled = measured("pprof", &many_labels);
-    let count = labelled.map(|totals| totals.labels.len()).map_err(|error| error.to_string());
+    let count = labelled
+        .map(|totals| totals.labels.len())
+        .map_err(|error| error.to_string());
     assert!(
-        matches!(&count, Ok(labels) if *labels == MANY) || count.as_ref().is_err_and(|e| e.contains("at most")),
+        matches!(&count, Ok(labels) if *labels == MANY)
+            || count.as_ref().is_err_and(|e| e.contains("at most")),
         "{count:?}"
     );
 }
 
-/// Each metric is one of all functions, lines and open calls, and of most of them the file need not say it.
+/// Each metric is one of all functions, lines and open calls, and of most of them the file need not
+/// say it.
 #[test]
 fn metrics_that_multiply() {
     const TYPES: usize = 128;
@@ -285,19 +445,32 @@ fn metrics_that_multiply() {
     (0..64).for_each(|number| _ = write!(sparse, " e{number}"));
     sparse.push_str("\n\n");
     (0..MILLION).for_each(|number| _ = writeln!(sparse, "fn=f{number}\n1 1"));
-    refused("callgrind", sparse.as_bytes(), "(limit: costs that are left out)");
+    refused(
+        "callgrind",
+        sparse.as_bytes(),
+        "(limit: costs that are left out)",
+    );
 
     let text = |number: usize| field(6, format!("t{number}").as_bytes());
-    let texts = std::iter::once(field(6, b"")).chain((1..=TYPES).map(text)).flatten();
-    let types = (1..=TYPES).flat_map(|number| field(1, &[&[8], varint(number).as_slice(), &[16, 1]].concat()));
+    let texts = std::iter::once(field(6, b""))
+        .chain((1..=TYPES).map(text))
+        .flatten();
+    let types = (1..=TYPES)
+        .flat_map(|number| field(1, &[&[8], varint(number).as_slice(), &[16, 1]].concat()));
     let tables = [field(5, &[8, 1, 16, 1]), field(4, &[8, 1, 0x22, 2, 8, 1])].concat();
-    let sample = field(2, &[field(1, &vec![1; 60_000]), field(2, &[1; TYPES])].concat());
+    let sample = field(
+        2,
+        &[field(1, &vec![1; 60_000]), field(2, &[1; TYPES])].concat(),
+    );
     let deep: Vec<u8> = types.chain(tables).chain(texts).chain(sample).collect();
     let pprof = by_name("pprof").expect("a format");
     let (read, most) = allocation::most(|| built(pprof, &deep));
     let error = read.expect_err("60,000 levels of 128 metrics").to_string();
     assert!(error.contains("(limit: open figures)"), "{error}");
-    assert!(most <= 2 * MEMORY + MEMORY + MEMORY_PER_BYTE * deep.len(), "{most} bytes");
+    assert!(
+        most <= 2 * MEMORY + MEMORY + MEMORY_PER_BYTE * deep.len(),
+        "{most} bytes"
+    );
 }
 
 /// Numbers at the edges of types, and what is none.
@@ -327,24 +500,51 @@ const NUMBERS: &[&str] = &[
     "4294967296",
 ];
 
-/// Formats of text whose smallest file says a cost in several places, which have to agree, or says no cost but intervals,
-/// percentages or readings: the numbers of their cases are tried.
-const SEVERAL_COSTS: [&str; 6] = ["cpuprofile", "firefox", "ghc_json", "ghc_prof", "ghc_px", "gprof"];
+/// Formats of text whose smallest file says a cost in several places, which have to agree, or says
+/// no cost but intervals, percentages or readings: the numbers of their cases are tried.
+const SEVERAL_COSTS: [&str; 6] = [
+    "cpuprofile",
+    "firefox",
+    "ghc_json",
+    "ghc_prof",
+    "ghc_px",
+    "gprof",
+];
 
 /// A file with one cost, at `@`, and the unit of that cost.
 const ONE_COST: &[(&str, &str, f64)] = &[
     ("folded", "f @\n", 1.0),
-    ("callgrind", "# callgrind format\nevents: Ir\n\nfn=f\n1 @\n", 1.0),
-    ("lispworks_tree", "LispWorks Profiler Tree: t\n0|@|0|@|@|F\n", 1.0),
-    ("dyalog_csv", "\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"f\",,1,@,@\n", 1e6),
+    (
+        "callgrind",
+        "# callgrind format\nevents: Ir\n\nfn=f\n1 @\n",
+        1.0,
+    ),
+    (
+        "lispworks_tree",
+        "LispWorks Profiler Tree: t\n0|@|0|@|@|F\n",
+        1.0,
+    ),
+    (
+        "dyalog_csv",
+        "\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"f\",,1,@,@\n",
+        1e6,
+    ),
     (
         "dyalog_xml",
         "<ProfileData><ProfileEntry><Depth>0</Depth><Element>f</Element><Line>¯1</Line><Calls>1</Calls><ExclusiveTime>@\
          </ExclusiveTime><InclusiveTime>@</InclusiveTime></ProfileEntry></ProfileData>\n",
         1e6,
     ),
-    ("austin", "# austin: 3.7.0\n# interval: 1000\n# mode: wall\n\nP7;T0:7;/srv/a.py:f:9 @\n", 1e3),
-    ("perf_script", "work  1  1.0:    @ cpu-clock: \n\t    1585 helper+0x1e (/srv/app/work)\n\n", 1.0),
+    (
+        "austin",
+        "# austin: 3.7.0\n# interval: 1000\n# mode: wall\n\nP7;T0:7;/srv/a.py:f:9 @\n",
+        1e3,
+    ),
+    (
+        "perf_script",
+        "work  1  1.0:    @ cpu-clock: \n\t    1585 helper+0x1e (/srv/app/work)\n\n",
+        1.0,
+    ),
     (
         "heapprofile",
         r#"{"head":{"callFrame":{"functionName":"f","url":"","lineNumber":0,"columnNumber":0},"selfSize":@,"children":[]}}"#,
@@ -356,7 +556,11 @@ const ONE_COST: &[(&str, &str, f64)] = &[
         [{"type":"sampled","name":"t","unit":"none","startValue":0,"endValue":1,"samples":[[0]],"weights":[@]}]}"#,
         1.0,
     ),
-    ("chrome_trace", r#"[{"name":"f","ph":"X","ts":0,"dur":@,"pid":1,"tid":1}]"#, 1e3),
+    (
+        "chrome_trace",
+        r#"[{"name":"f","ph":"X","ts":0,"dur":@,"pid":1,"tid":1}]"#,
+        1e3,
+    ),
 ];
 
 /// A number is read as it is, rounded to a REAL; or there is a note; or an error with its place.
@@ -365,7 +569,9 @@ fn every_number_is_read_or_refused() {
     for (name, template, scale) in ONE_COST {
         let format = by_name(name).expect("a format");
         let plain = built(format, template.replace('@', "7").as_bytes());
-        let plain = plain.map(|totals| totals.metrics[0].total).map_err(|error| error.to_string());
+        let plain = plain
+            .map(|totals| totals.metrics[0].total)
+            .map_err(|error| error.to_string());
         assert_eq!(plain, Ok(7.0 * scale), "{name}");
         for number in NUMBERS {
             // That is an address where a period may be left out.
@@ -377,7 +583,10 @@ fn every_number_is_read_or_refused() {
                 Ok(totals) => {
                     let total = totals.metrics.first().map_or(0.0, |metric| metric.total);
                     // Callgrind writes hexadecimal numbers, too.
-                    let expected = number.parse::<f64>().ok().or((*number == "0x10").then_some(16.0));
+                    let expected = number
+                        .parse::<f64>()
+                        .ok()
+                        .or((*number == "0x10").then_some(16.0));
                     let expected = expected.map(|number| number * scale);
                     let near = |expected: f64| (total - expected).abs() <= 1e-12 * expected.abs();
                     let noted = !totals.notes.is_empty();
@@ -392,16 +601,24 @@ fn every_number_is_read_or_refused() {
     }
 }
 
-/// What the file is to blame for has a place in it; what only shows in the sum cannot have one, and has a reason.
+/// What the file is to blame for has a place in it; what only shows in the sum cannot have one, and
+/// has a reason.
 #[track_caller]
 fn placed(name: &str, number: &str, error: &ImportError) {
     let text = error.to_string();
-    let has_place = matches!(error, ImportError::Malformed { .. } | ImportError::Limit { .. });
+    let has_place = matches!(
+        error,
+        ImportError::Malformed { .. } | ImportError::Limit { .. }
+    );
     let has_reason = matches!(error, ImportError::Refused(_)) && !text.starts_with("the importer ");
-    assert!((has_place || has_reason) && text.len() < 400, "{name}: {number}: {text}");
+    assert!(
+        (has_place || has_reason) && text.len() < 400,
+        "{name}: {number}: {text}"
+    );
 }
 
-/// The same numbers in the place of every number of every small case: whatever comes of it is finite, or an error.
+/// The same numbers in the place of every number of every small case: whatever comes of it is
+/// finite, or an error.
 #[test]
 fn every_number_of_every_case() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
@@ -423,11 +640,16 @@ fn every_number_of_every_case() {
                 for (from, to) in numbers(&text).into_iter().take(60) {
                     for number in NUMBERS.iter().step_by(2) {
                         let content = format!("{}{number}{}", &text[..from], &text[to..]);
-                        let read = catch_unwind(AssertUnwindSafe(|| built(format, content.as_bytes())));
-                        let read = read.unwrap_or_else(|_| panic!("{}: {number} at byte {from}", file.display()));
+                        let read =
+                            catch_unwind(AssertUnwindSafe(|| built(format, content.as_bytes())));
+                        let read = read.unwrap_or_else(|_| {
+                            panic!("{}: {number} at byte {from}", file.display())
+                        });
                         tried += 1;
                         match read {
-                            Ok(totals) => assert!(totals.metrics.iter().all(|metric| metric.total.is_finite())),
+                            Ok(totals) => assert!(
+                                totals.metrics.iter().all(|metric| metric.total.is_finite())
+                            ),
                             Err(error) => placed(format.name, number, &error),
                         }
                     }
@@ -438,16 +660,32 @@ fn every_number_of_every_case() {
     println!("{tried} numbers");
     assert!(tried > 1000, "{tried}");
     let patterns: BTreeSet<&str> = BINARY.iter().map(|(format, _)| *format).collect();
-    assert!(binary.is_subset(&patterns), "a binary format is not in BINARY: {binary:?}");
-    assert_eq!(texts.union(&patterns).copied().collect::<BTreeSet<_>>(), all_formats(), "formats with numbers tried");
+    assert!(
+        binary.is_subset(&patterns),
+        "a binary format is not in BINARY: {binary:?}"
+    );
+    assert_eq!(
+        texts.union(&patterns).copied().collect::<BTreeSet<_>>(),
+        all_formats(),
+        "formats with numbers tried"
+    );
     let one_cost: BTreeSet<&str> = ONE_COST.iter().map(|(format, ..)| *format).collect();
-    let covered: BTreeSet<&str> = one_cost.into_iter().chain(patterns).chain(SEVERAL_COSTS).collect();
-    assert_eq!(covered, all_formats(), "formats with a cost at a known place, binary, or without such a place");
+    let covered: BTreeSet<&str> = one_cost
+        .into_iter()
+        .chain(patterns)
+        .chain(SEVERAL_COSTS)
+        .collect();
+    assert_eq!(
+        covered,
+        all_formats(),
+        "formats with a cost at a known place, binary, or without such a place"
+    );
     assert!(!entries(&cases).is_empty());
 }
 
-/// Patterns at the edges of what bytes, lengths, counts, integers and floating-point numbers can be, in both byte orders,
-/// and varints: 2^63, 2^64 - 1, 2^64 and more, and a number without an end.
+/// Patterns at the edges of what bytes, lengths, counts, integers and floating-point numbers can
+/// be, in both byte orders, and varints: 2^63, 2^64 - 1, 2^64 and more, and a number without an
+/// end.
 const PATTERNS: &[&[u8]] = &[
     &[0],
     &[0x7f],
@@ -470,7 +708,9 @@ const PATTERNS: &[&[u8]] = &[
     &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01],
     &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
     &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02],
-    &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f],
+    &[
+        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f,
+    ],
 ];
 
 /// Small files of the formats and packings that are not text.
@@ -489,8 +729,9 @@ const BINARY: &[(&str, &str)] = &[
     ("dyalog_csv", "zstd/case.in/run.csv.zst"),
 ];
 
-/// Each pattern over the bytes at every place of a binary file, and in the place of every byte: what is read is finite, or
-/// an error with its place, and takes no more memory than the file is worth.
+/// Each pattern over the bytes at every place of a binary file, and in the place of every byte:
+/// what is read is finite, or an error with its place, and takes no more memory than the file is
+/// worth.
 #[test]
 fn every_place_of_binary_files() {
     let mut tried = 0;
@@ -502,17 +743,27 @@ fn every_place_of_binary_files() {
             let step = if cfg!(debug_assertions) { 4 } else { 1 };
             for pattern in PATTERNS.iter().skip(at % step).step_by(step) {
                 for end in [at + 1, at + pattern.len()] {
-                    let content = [&bytes[..at], pattern, bytes.get(end..).unwrap_or_default()].concat();
+                    let content =
+                        [&bytes[..at], pattern, bytes.get(end..).unwrap_or_default()].concat();
                     let about = format!("{name}/{path}: {pattern:02x?} at {at}, up to {end}");
-                    let (read, most) = allocation::most(|| catch_unwind(AssertUnwindSafe(|| built(format, &content))));
-                    assert!(most <= MEMORY + MEMORY_PER_BYTE * content.len(), "{about}: {most} bytes of memory");
+                    let (read, most) = allocation::most(|| {
+                        catch_unwind(AssertUnwindSafe(|| built(format, &content)))
+                    });
+                    assert!(
+                        most <= MEMORY + MEMORY_PER_BYTE * content.len(),
+                        "{about}: {most} bytes of memory"
+                    );
                     tried += 1;
                     match read.unwrap_or_else(|_| panic!("{about}")) {
                         Ok(totals) => {
-                            assert!(totals.metrics.iter().all(|metric| metric.total.is_finite()), "{about}");
+                            assert!(
+                                totals.metrics.iter().all(|metric| metric.total.is_finite()),
+                                "{about}"
+                            );
                         }
                         // Damaged compression.
-                        Err(ImportError::Read { .. }) if path.ends_with("gz") || path.ends_with("zst") => {}
+                        Err(ImportError::Read { .. })
+                            if path.ends_with("gz") || path.ends_with("zst") => {}
                         Err(error) => placed(name, &about, &error),
                     }
                 }
@@ -522,10 +773,13 @@ fn every_place_of_binary_files() {
     println!("{tried} patterns");
 }
 
-/// What an integer or a floating-point number of a binary format can hold is read as it is, or there is a note, or an error
-/// with its place.
+/// What an integer or a floating-point number of a binary format can hold is read as it is, or
+/// there is a note, or an error with its place.
 #[test]
-#[expect(clippy::cast_precision_loss, reason = "a REAL is what such a number is rounded to")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a REAL is what such a number is rounded to"
+)]
 fn every_binary_number_is_read_or_refused() {
     let check = |name: &str, what: &str, content: &[u8], expected: Option<f64>| match built(
         by_name(name).expect("a format"),
@@ -533,8 +787,12 @@ fn every_binary_number_is_read_or_refused() {
     ) {
         Ok(totals) => {
             let total = totals.metrics[0].total;
-            let near = expected.is_some_and(|expected| (total - expected).abs() <= 1e-12 * expected.abs());
-            assert!(total.is_finite() && (near || !totals.notes.is_empty()), "{name}: {what} read as {total}");
+            let near =
+                expected.is_some_and(|expected| (total - expected).abs() <= 1e-12 * expected.abs());
+            assert!(
+                total.is_finite() && (near || !totals.notes.is_empty()),
+                "{name}: {what} read as {total}"
+            );
         }
         Err(error) => placed(name, what, &error),
     };
@@ -556,29 +814,82 @@ fn every_binary_number_is_read_or_refused() {
     let place = [field(4, &[8, 1, 0x22, 2, 8, 1]), field(5, &[8, 1, 16, 1])].concat();
     for number in whole {
         let value = varint(usize::try_from(number).expect("64 bits"));
-        for sample in [[&[8, 1, 16], value.as_slice()].concat(), [vec![8, 1], field(2, &value)].concat()] {
-            let content = [field(1, &[8, 1, 16, 1]), field(2, &sample), place.clone(), texts.clone()].concat();
-            check("pprof", &number.to_string(), &content, Some(number.cast_signed() as f64));
+        for sample in [
+            [&[8, 1, 16], value.as_slice()].concat(),
+            [vec![8, 1], field(2, &value)].concat(),
+        ] {
+            let content = [
+                field(1, &[8, 1, 16, 1]),
+                field(2, &sample),
+                place.clone(),
+                texts.clone(),
+            ]
+            .concat();
+            check(
+                "pprof",
+                &number.to_string(),
+                &content,
+                Some(number.cast_signed() as f64),
+            );
         }
-        let log = [b"\x01\0\x01\0\x01f\x03\0\x01\0\0\0\x01\x01\x04", number.to_be_bytes().as_slice(), b"\x06"].concat();
-        check("business_rules", &number.to_string(), &log, (number < 1 << 63).then_some(number as f64));
+        let log = [
+            b"\x01\0\x01\0\x01f\x03\0\x01\0\0\0\x01\x01\x04",
+            number.to_be_bytes().as_slice(),
+            b"\x06",
+        ]
+        .concat();
+        check(
+            "business_rules",
+            &number.to_string(),
+            &log,
+            (number < 1 << 63).then_some(number as f64),
+        );
     }
     let stats = |time: &[u8]| {
         let times = [time, time].concat();
-        [b"{)\x03z\x01ai\x01\0\0\0z\x01f)\x05i\x01\0\0\0i\x01\0\0\0", times.as_slice(), b"{00"].concat()
+        [
+            b"{)\x03z\x01ai\x01\0\0\0z\x01f)\x05i\x01\0\0\0i\x01\0\0\0",
+            times.as_slice(),
+            b"{00",
+        ]
+        .concat()
     };
-    let real = [0.0, -0.0, 1.0, -1.0, 5e-324, 1e299, 1e300, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    let real = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        5e-324,
+        1e299,
+        1e300,
+        f64::MAX,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
     for number in real {
         let expected = Some(number * 1e9).filter(|expected| expected.is_finite());
         let content = stats(&[b"g", number.to_le_bytes().as_slice()].concat());
         check("pstats", &number.to_string(), &content, expected);
     }
     // Whole numbers: a byte for the sign and number of digits of 15 bits.
-    for (digits, expected) in [(4, 2_f64.powi(60)), (5, 2_f64.powi(75)), (-5, -(2_f64.powi(75))), (i32::MIN, 0.0)] {
-        let size = usize::try_from(digits.unsigned_abs()).expect("a number").min(5);
+    for (digits, expected) in [
+        (4, 2_f64.powi(60)),
+        (5, 2_f64.powi(75)),
+        (-5, -(2_f64.powi(75))),
+        (i32::MIN, 0.0),
+    ] {
+        let size = usize::try_from(digits.unsigned_abs())
+            .expect("a number")
+            .min(5);
         let digits_of_it = [0xff, 0x7f].repeat(size);
         let content = stats(&[b"l", digits.to_le_bytes().as_slice(), &digits_of_it].concat());
-        check("pstats", &format!("{digits} digits"), &content, Some(expected * 1e9));
+        check(
+            "pstats",
+            &format!("{digits} digits"),
+            &content,
+            Some(expected * 1e9),
+        );
     }
 }
 
@@ -592,7 +903,10 @@ fn numbers(text: &str) -> Vec<(usize, usize)> {
             at += 1;
             continue;
         }
-        let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+        let length = bytes[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
+            .count();
         found.push((at, at + length));
         at += length;
     }

@@ -1,8 +1,12 @@
-//! Databases that are not ours, are newer, or that a stranger has worked on: what is foreign is refused before anything of it
-//! runs, what is damaged is an error or an answer, and `profdb check` says what is wrong.
+//! Databases that are not ours, are newer, or that a stranger has worked on: what is foreign is
+//! refused before anything of it runs, what is damaged is an error or an answer, and `profdb check`
+//! says what is wrong.
 
 #![expect(clippy::print_stdout, reason = "figures for docs/reliability.md")]
-#![expect(clippy::disallowed_methods, reason = "small files of our own, and a limit on the time of each")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "small files of our own, and a limit on the time of each"
+)]
 
 use crate::support::long::Form;
 use crate::support::tools;
@@ -28,7 +32,8 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 
-/// What a sound database is made of: trees with and without lines, several metrics, labels, a run without paths.
+/// What a sound database is made of: trees with and without lines, several metrics, labels, a run
+/// without paths.
 const RUNS: [&str; 6] = [
     "dyalog_xml/shop-tree/case.in/run.xml",
     "dyalog_csv/function-without-lines/case.in/run.csv",
@@ -55,11 +60,18 @@ const COMMANDS: [&[&str]; 12] = [
 ];
 
 /// Commands that open no database, or are tried elsewhere.
-const OTHER_COMMANDS: [&str; 7] = ["completions", "convert", "dump", "formats", "man", "merge", "schema"];
+const OTHER_COMMANDS: [&str; 7] = [
+    "completions",
+    "convert",
+    "dump",
+    "formats",
+    "man",
+    "merge",
+    "schema",
+];
 
 /// Another profile, to import into what is there.
-const AGAIN: &str =
-    "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.g\",¯1,1,1,1\n";
+const AGAIN: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.g\",¯1,1,1,1\n";
 
 fn case(path: &str) -> Vec<u8> {
     fs::read(format!("tests/cases/{path}")).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -68,10 +80,15 @@ fn case(path: &str) -> Vec<u8> {
 /// Imports a profile; the database is open then.
 fn add(database: Database, format: &str, bytes: &[u8]) -> Result<Database, String> {
     let stop = Stop::default();
-    let input = Input::new(Box::new(bytes), Limits::default(), stop.clone()).map_err(|error| error.to_string())?;
+    let input = Input::new(Box::new(bytes), Limits::default(), stop.clone())
+        .map_err(|error| error.to_string())?;
     let (format, options) = (by_name(format).expect("a format"), Options::default());
     let tags = vec![("host".to_owned(), "here".to_owned())];
-    let describe = |fingerprint| RunMeta { again: true, tags, ..meta(format, &options, "input", fingerprint) };
+    let describe = |fingerprint| RunMeta {
+        again: true,
+        tags,
+        ..meta(format, &options, "input", fingerprint)
+    };
     let imported = import(input, format, &options, &stop, describe, || Ok(database));
     Ok(imported.map_err(|error| error.to_string())?.database)
 }
@@ -94,33 +111,56 @@ struct Told {
 
 fn profdb(folder: &Path, arguments: &[&str]) -> Told {
     let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
-    command.args(arguments).current_dir(folder).env_remove("PROFDB_DB").stdin(Stdio::null());
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("PROFDB_DB")
+        .stdin(Stdio::null());
     let output = command.output().expect("the program runs");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Told { code: output.status.code(), out: text(output.stdout), errors: text(output.stderr) }
+    Told {
+        code: output.status.code(),
+        out: text(output.stdout),
+        errors: text(output.stderr),
+    }
 }
 
 /// No command does anything with this file, and all say the same.
 fn refused(folder: &Path, says: &str) {
     let path = folder.join("profdb.db");
-    let before = fs::metadata(&path).is_ok_and(|found| found.is_file()).then(|| fs::read(&path).expect("a file"));
+    let before = fs::metadata(&path)
+        .is_ok_and(|found| found.is_file())
+        .then(|| fs::read(&path).expect("a file"));
     fs::write(folder.join("again.csv"), AGAIN).expect("a file");
     for command in COMMANDS {
         let told = profdb(folder, command);
-        assert!(matches!(told.code, Some(1 | 5)), "{command:?}: {:?} {}", told.code, told.errors);
+        assert!(
+            matches!(told.code, Some(1 | 5)),
+            "{command:?}: {:?} {}",
+            told.code,
+            told.errors
+        );
         assert!(told.errors.contains(says), "{command:?}: {}", told.errors);
         assert_eq!(
-            told.out.lines().filter(|line| !line.starts_with("again.csv")).count(),
+            told.out
+                .lines()
+                .filter(|line| !line.starts_with("again.csv"))
+                .count(),
             0,
             "{command:?}: {}",
             told.out
         );
     }
     if let Some(before) = before {
-        assert!(fs::read(&path).expect("a file") == before, "the file is another");
+        assert!(
+            fs::read(&path).expect("a file") == before,
+            "the file is another"
+        );
     }
-    let left: Vec<_> =
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
+    let left: Vec<_> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
     assert_eq!(left.len(), 2, "files were left: {left:?}");
 }
 
@@ -129,21 +169,51 @@ fn what_is_no_database_of_ours() {
     /// Makes a file.
     type Make = fn(&Path);
     let made: [(&str, Make, &str); 7] = [
-        ("text", |path| fs::write(path, "Dear diary,\n".repeat(100)).expect("a file"), "this is not a database"),
-        ("folder", |path| fs::create_dir(path).expect("a folder"), "is a folder, not a database"),
+        (
+            "text",
+            |path| fs::write(path, "Dear diary,\n".repeat(100)).expect("a file"),
+            "this is not a database",
+        ),
+        (
+            "folder",
+            |path| fs::create_dir(path).expect("a folder"),
+            "is a folder, not a database",
+        ),
         (
             "pipe",
             |path| rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::RUSR, 0).expect("a pipe"),
             "is not a file that",
         ),
-        ("of another", |path| drop(open(path, "CREATE TABLE t (x); INSERT INTO t VALUES (1)")), "not one of profdb"),
-        ("newer", |path| drop(open(path, &ours("PRAGMA user_version = 99; CREATE TABLE t (x)"))), "use a newer profdb"),
+        (
+            "of another",
+            |path| drop(open(path, "CREATE TABLE t (x); INSERT INTO t VALUES (1)")),
+            "not one of profdb",
+        ),
+        (
+            "newer",
+            |path| {
+                drop(open(
+                    path,
+                    &ours("PRAGMA user_version = 99; CREATE TABLE t (x)"),
+                ));
+            },
+            "use a newer profdb",
+        ),
         (
             "with a table of ours only",
-            |path| drop(open(path, &ours("PRAGMA user_version = 4; CREATE TABLE runs (x)"))),
+            |path| {
+                drop(open(
+                    path,
+                    &ours("PRAGMA user_version = 4; CREATE TABLE runs (x)"),
+                ));
+            },
             "runs is not",
         ),
-        ("cut", |path| fs::write(path, b"SQLite format 3\0").expect("a file"), "this is not a database"),
+        (
+            "cut",
+            |path| fs::write(path, b"SQLite format 3\0").expect("a file"),
+            "this is not a database",
+        ),
     ];
     for (what, make, says) in made {
         let folder = tempfile::tempdir().expect("a folder");
@@ -159,12 +229,14 @@ fn ours(sql: &str) -> String {
 
 fn open(path: &Path, sql: &str) -> Connection {
     let connection = Connection::open(path).expect("a file");
-    connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    connection
+        .execute_batch(sql)
+        .unwrap_or_else(|error| panic!("{sql}: {error}"));
     connection
 }
 
-/// What SQLite is asked to be careful with, as each connection says itself. All of them are opened in one place
-/// (tests/house/tidy/mod.rs).
+/// What SQLite is asked to be careful with, as each connection says itself. All of them are opened
+/// in one place (tests/house/tidy/mod.rs).
 #[test]
 fn every_connection_is_on_its_guard() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -174,14 +246,30 @@ fn every_connection_is_on_its_guard() {
     fs::copy(&path, &old).expect("a copy");
     drop(open(&old, "DROP VIEW summary"));
     let new = Database::open(&folder.path().join("new.db")).expect("a folder that can be written");
-    let added = add(Database::open(&folder.path().join("added.db")).expect("a folder"), "dyalog_csv", AGAIN.as_bytes());
+    let added = add(
+        Database::open(&folder.path().join("added.db")).expect("a folder"),
+        "dyalog_csv",
+        AGAIN.as_bytes(),
+    );
     let kinds = [
         ("new", new, false),
         ("written to", added.expect("it can be imported"), false),
         ("there", Database::open(&path).expect("a database"), false),
-        ("to be read", Database::open_read_only(&path).expect("a database"), true),
-        ("to be read, once it is up to date", Database::open_read_only(&old).expect("a database"), true),
-        ("in memory", Database::in_memory().expect("room for a database"), false),
+        (
+            "to be read",
+            Database::open_read_only(&path).expect("a database"),
+            true,
+        ),
+        (
+            "to be read, once it is up to date",
+            Database::open_read_only(&old).expect("a database"),
+            true,
+        ),
+        (
+            "in memory",
+            Database::in_memory().expect("room for a database"),
+            false,
+        ),
     ];
     for (kind, database, is_read_only) in kinds {
         let connection = database.connection();
@@ -200,19 +288,38 @@ fn every_connection_is_on_its_guard() {
         let one = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         assert_eq!(one("PRAGMA cell_size_check"), Ok(1), "{kind}");
         // What is not in its place yet is synced as a whole, before it gets there.
-        assert_eq!(one("PRAGMA synchronous"), Ok(if kind == "new" { 0 } else { 3 }), "{kind}");
+        assert_eq!(
+            one("PRAGMA synchronous"),
+            Ok(if kind == "new" { 0 } else { 3 }),
+            "{kind}"
+        );
         assert_eq!(connection.is_readonly("main"), Ok(is_read_only), "{kind}");
-        let written = connection.execute("INSERT INTO run_tags (run_id, key, value) VALUES (1, 'k', 'v')", []);
+        let written = connection.execute(
+            "INSERT INTO run_tags (run_id, key, value) VALUES (1, 'k', 'v')",
+            [],
+        );
         assert_eq!(written.is_ok(), !is_read_only, "{kind}: {written:?}");
-        assert!(connection.execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema").is_err(), "{kind}");
+        assert!(
+            connection
+                .execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema")
+                .is_err(),
+            "{kind}"
+        );
     }
 }
 
 #[test]
 fn every_command_is_tried() {
     let program = profdb::cli::program();
-    let known: BTreeSet<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
-    let tried: BTreeSet<&str> = COMMANDS.iter().map(|words| words[0]).chain(OTHER_COMMANDS).collect();
+    let known: BTreeSet<&str> = program
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect();
+    let tried: BTreeSet<&str> = COMMANDS
+        .iter()
+        .map(|words| words[0])
+        .chain(OTHER_COMMANDS)
+        .collect();
     assert_eq!(known, tried);
 }
 
@@ -222,9 +329,15 @@ fn an_empty_file_has_no_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("profdb.db"), "").expect("a file");
     let told = profdb(folder.path(), &["report", "summary"]);
-    assert_eq!((told.code, told.errors.as_str()), (Some(4), "profdb: the database has no runs\n"));
+    assert_eq!(
+        (told.code, told.errors.as_str()),
+        (Some(4), "profdb: the database has no runs\n")
+    );
     fs::write(folder.path().join("again.csv"), AGAIN).expect("a file");
-    assert_eq!(profdb(folder.path(), &["import", "again.csv"]).out, "again.csv: run 1, 1 nodes\n");
+    assert_eq!(
+        profdb(folder.path(), &["import", "again.csv"]).out,
+        "again.csv: run 1, 1 nodes\n"
+    );
     assert_eq!(profdb(folder.path(), &["check"]).code, Some(0));
 }
 
@@ -275,8 +388,14 @@ fn a_view_of_ours_with_another_text() {
     let path = folder.path().join("profdb.db");
     sound(&path);
     let expected = profdb(folder.path(), &["sql", "SELECT * FROM summary"]).out;
-    drop(open(&path, "DROP VIEW summary; CREATE VIEW summary AS SELECT writefile('stolen', 'x') FROM runs"));
-    assert_eq!(profdb(folder.path(), &["sql", "SELECT * FROM summary"]).out, expected);
+    drop(open(
+        &path,
+        "DROP VIEW summary; CREATE VIEW summary AS SELECT writefile('stolen', 'x') FROM runs",
+    ));
+    assert_eq!(
+        profdb(folder.path(), &["sql", "SELECT * FROM summary"]).out,
+        expected
+    );
     assert_eq!(profdb(folder.path(), &["check"]).code, Some(0));
 }
 
@@ -306,10 +425,22 @@ fn what_the_owner_has_added() {
             told.errors
         );
     }
-    assert_eq!(profdb(folder.path(), &["sql", "SELECT why FROM mine", "--format", "csv"]).out, "\"why\"\n\"slow\"\n");
+    assert_eq!(
+        profdb(
+            folder.path(),
+            &["sql", "SELECT why FROM mine", "--format", "csv"]
+        )
+        .out,
+        "\"why\"\n\"slow\"\n"
+    );
     for view in ["thief", "writer"] {
         let told = profdb(folder.path(), &["sql", &format!("SELECT x FROM {view}")]);
-        assert!(told.code != Some(0) && told.out.is_empty(), "{view}: {} {}", told.out, told.errors);
+        assert!(
+            told.code != Some(0) && told.out.is_empty(),
+            "{view}: {} {}",
+            told.out,
+            told.errors
+        );
     }
 }
 
@@ -320,7 +451,8 @@ fn an_endless_view_is_interrupted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("profdb.db");
     sound(&path);
-    let endless = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c";
+    let endless =
+        "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c";
     drop(open(&path, &format!("CREATE VIEW endless AS {endless}")));
     let mut child = Command::new(env!("CARGO_BIN_EXE_profdb"))
         .args(["sql", "SELECT COUNT(*) FROM endless"])
@@ -346,14 +478,21 @@ fn use_all_of_it(path: &Path) {
         let _ = database.check();
         let runs: Vec<String> = (1..=RUNS.len()).map(|run| run.to_string()).collect();
         for run in &runs {
-            let Ok(Some(run)) = database.run(Some(run)) else { continue };
+            let Ok(Some(run)) = database.run(Some(run)) else {
+                continue;
+            };
             let _ = (database.state(run.run_id), database.warnings(run.run_id));
             for report in REPORTS {
                 let _ = ask(&database, report, &run, None);
                 let _ = ask(&database, report, &run, Some("*a*"));
             }
             for export in EXPORTS {
-                let _ = export.write(&database, &run, &export::Request::default(), &mut io::sink());
+                let _ = export.write(
+                    &database,
+                    &run,
+                    &export::Request::default(),
+                    &mut io::sink(),
+                );
             }
         }
         let _ = report::query(&database, "SELECT * FROM tree").and_then(|mut answer| {
@@ -378,8 +517,15 @@ fn ask(
     let parameters = report.header().parameters;
     let is_path = |parameter: &&header::ParameterDef<'_>| parameter.kind == header::Parameter::Path;
     let text = |text: &str| Argument::Text(text.to_owned());
-    let arguments = parameters.iter().find(is_path).zip(path).map(|(path, value)| (path.name.to_owned(), text(value)));
-    let request = report::Request { arguments: arguments.into_iter().collect(), ..report::Request::default() };
+    let arguments = parameters
+        .iter()
+        .find(is_path)
+        .zip(path)
+        .map(|(path, value)| (path.name.to_owned(), text(value)));
+    let request = report::Request {
+        arguments: arguments.into_iter().collect(),
+        ..report::Request::default()
+    };
     let mut texts = Vec::new();
     report::ask(database, report, run, &request)?.each(|row| {
         texts.extend(row.iter().filter_map(|value| match value {
@@ -391,8 +537,8 @@ fn ask(
     Ok(texts)
 }
 
-/// Text that is not UTF-8, in each column in turn: `check` finds it and says where; whatever else reads it says that the file is
-/// damaged, and nothing shows another text in its place.
+/// Text that is not UTF-8, in each column in turn: `check` finds it and says where; whatever else
+/// reads it says that the file is damaged, and nothing shows another text in its place.
 #[test]
 fn text_that_is_none_is_damage_to_everybody() {
     const REPLACED: &str = "\u{fffd}";
@@ -406,7 +552,9 @@ fn text_that_is_none_is_damage_to_everybody() {
                    ORDER BY t.name, c.cid";
     let database = Connection::open(&path).expect("a file");
     let mut statement = database.prepare(columns).expect("a schema");
-    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("a schema");
+    let found = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .expect("a schema");
     let columns: Vec<(String, String)> = found.collect::<Result<_, _>>().expect("a schema");
     assert!(columns.len() > 30, "{columns:?}");
     let mut told = 0;
@@ -414,8 +562,11 @@ fn text_that_is_none_is_damage_to_everybody() {
         let about = format!("{table}.{column}");
         fs::write(&path, &whole).expect("a file");
         let odd = Connection::open(&path).expect("a file");
-        odd.execute_batch("PRAGMA ignore_check_constraints = ON").expect("a setting");
-        let change = format!("UPDATE {table} SET {column} = {column} || x'ff' WHERE TYPEOF({column}) = 'text'");
+        odd.execute_batch("PRAGMA ignore_check_constraints = ON")
+            .expect("a setting");
+        let change = format!(
+            "UPDATE {table} SET {column} = {column} || x'ff' WHERE TYPEOF({column}) = 'text'"
+        );
         let changed = odd.execute(&change, []).expect(&about);
         drop(odd);
         // Of these runs, none has such a text.
@@ -425,11 +576,20 @@ fn text_that_is_none_is_damage_to_everybody() {
         told += 1;
         let database = Database::open_read_only(&path).expect("its schema is ours");
         let findings = database.check().expect("it can be read");
-        let finding = findings.iter().find(|finding| finding.check == "texts").unwrap_or_else(|| panic!("{about}"));
+        let finding = findings
+            .iter()
+            .find(|finding| finding.check == "texts")
+            .unwrap_or_else(|| panic!("{about}"));
         assert_eq!(finding.count, changed, "{about}");
         let example = &finding.examples[0];
-        assert!(example.starts_with(&format!("{table} where ")), "{about}: {example}");
-        assert!(example.ends_with(&format!(": {column} is not UTF-8")), "{about}: {example}");
+        assert!(
+            example.starts_with(&format!("{table} where ")),
+            "{about}: {example}"
+        );
+        assert!(
+            example.ends_with(&format!(": {column} is not UTF-8")),
+            "{about}: {example}"
+        );
         let refuses = |error: &dyn std::fmt::Display| {
             let error = error.to_string();
             assert!(error.contains("damaged"), "{about}: {error}");
@@ -443,13 +603,20 @@ fn text_that_is_none_is_damage_to_everybody() {
                 }
             };
             match database.state(run.run_id) {
-                Ok(state) => assert!(!format!("{state:?}").contains(REPLACED), "{about}: {state:?}"),
+                Ok(state) => assert!(
+                    !format!("{state:?}").contains(REPLACED),
+                    "{about}: {state:?}"
+                ),
                 Err(error) => refuses(&error),
             }
             for report in REPORTS {
                 for path in [None, Some("*a*")] {
                     match ask(&database, report, &run, path) {
-                        Ok(texts) => assert!(!texts.concat().contains(REPLACED), "{about}: {}", report.name),
+                        Ok(texts) => assert!(
+                            !texts.concat().contains(REPLACED),
+                            "{about}: {}",
+                            report.name
+                        ),
                         Err(report::ReportError::Store(error)) => refuses(&error),
                         // What a run does not know is not asked for.
                         Err(_) => {}
@@ -460,7 +627,9 @@ fn text_that_is_none_is_damage_to_everybody() {
                 let mut bytes = Vec::new();
                 match export.write(&database, &run, &export::Request::default(), &mut bytes) {
                     Ok(_) => {
-                        let is_replaced = bytes.windows(REPLACED.len()).any(|part| part == REPLACED.as_bytes());
+                        let is_replaced = bytes
+                            .windows(REPLACED.len())
+                            .any(|part| part == REPLACED.as_bytes());
                         assert!(!is_replaced, "{about}: {}", export.name);
                     }
                     Err(ExportError::Report(report::ReportError::Store(error))) => refuses(&error),
@@ -525,12 +694,16 @@ fn random_bytes_are_other_bytes() {
         let mut bytes = whole.clone();
         corrupt(&mut bytes, &mut Random(seed));
         fs::write(&path, &bytes).expect("a file");
-        let integrity = Connection::open(&path)
-            .and_then(|file| file.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)));
+        let integrity = Connection::open(&path).and_then(|file| {
+            file.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))
+        });
         let checked = Database::open_read_only(&path).and_then(|database| database.check());
         if !matches!(&integrity, Ok(told) if told == "ok") {
             unsound += 1;
-            assert!(!matches!(&checked, Ok(findings) if findings.is_empty()), "seed {seed}: {integrity:?}");
+            assert!(
+                !matches!(&checked, Ok(findings) if findings.is_empty()),
+                "seed {seed}: {integrity:?}"
+            );
         }
         seen += u32::from(!matches!(&checked, Ok(findings) if findings.is_empty()));
         survives(&path).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
@@ -538,7 +711,10 @@ fn random_bytes_are_other_bytes() {
             let _ = fs::remove_file(folder.path().join(left));
         }
     }
-    println!("{} damaged files, {unsound} as SQLite sees it, {seen} found", corruptions());
+    println!(
+        "{} damaged files, {unsound} as SQLite sees it, {seen} found",
+        corruptions()
+    );
     assert!(unsound > 0);
 }
 
@@ -565,13 +741,28 @@ fn every_command_on_a_damaged_file() {
                 told.code,
                 told.errors
             );
-            assert!(!told.errors.contains("panicked"), "seed {seed}: {command:?}: {}", told.errors);
+            assert!(
+                !told.errors.contains("panicked"),
+                "seed {seed}: {command:?}: {}",
+                told.errors
+            );
             if command == ["check"] {
                 // Without its mark the file is nobody's.
-                let nobodys = ["not one of profdb", "newer profdb"].iter().any(|says| told.errors.contains(says));
+                let nobodys = ["not one of profdb", "newer profdb"]
+                    .iter()
+                    .any(|says| told.errors.contains(says));
                 let expected = if nobodys { 5 } else { i32::from(!sound) };
-                assert_eq!(told.code, Some(expected), "seed {seed}: {} {}", told.out, told.errors);
-                assert!(sound || !told.errors.is_empty(), "seed {seed}: nothing is said");
+                assert_eq!(
+                    told.code,
+                    Some(expected),
+                    "seed {seed}: {} {}",
+                    told.out,
+                    told.errors
+                );
+                assert!(
+                    sound || !told.errors.is_empty(),
+                    "seed {seed}: nothing is said"
+                );
             }
         }
     }

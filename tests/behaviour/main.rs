@@ -25,7 +25,10 @@ mod writers;
 
 #[path = "../support"]
 mod support {
-    #[expect(unsafe_code, reason = "an allocator that counts can be written in no other way")]
+    #[expect(
+        unsafe_code,
+        reason = "an allocator that counts can be written in no other way"
+    )]
     pub(crate) mod allocation;
     pub(crate) mod built;
     pub(crate) mod case_files;
@@ -38,6 +41,9 @@ mod support {
     pub(crate) mod mutate;
     pub(crate) mod protobuf;
     pub(crate) mod random;
-    #[expect(dead_code, reason = "the last program of tests lists what was not tried")]
+    #[expect(
+        dead_code,
+        reason = "the last program of tests lists what was not tried"
+    )]
     pub(crate) mod tools;
 }

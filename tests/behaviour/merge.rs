@@ -17,14 +17,27 @@ fn import(folder: &Path, database: &str, files: &[PathBuf]) {
     for file in files {
         let tag = format!("place=p{}", file.as_os_str().len() % 3);
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/cli/code/case.in");
-        let mut command = profdb(folder, &["import", "--db", database, "--tag", &tag, "--source", source]);
+        let mut command = profdb(
+            folder,
+            &[
+                "import", "--db", database, "--tag", &tag, "--source", source,
+            ],
+        );
         let done = command.arg(file).output().expect("the program is there");
-        assert!(done.status.success(), "{}: {}", file.display(), text(&done.stderr));
+        assert!(
+            done.status.success(),
+            "{}: {}",
+            file.display(),
+            text(&done.stderr)
+        );
     }
 }
 
 fn merge(folder: &Path, databases: &[&str]) -> Output {
-    profdb(folder, &["merge"]).args(databases).output().expect("the program is there")
+    profdb(folder, &["merge"])
+        .args(databases)
+        .output()
+        .expect("the program is there")
 }
 
 fn merged(folder: &Path, databases: &[&str]) -> String {
@@ -38,9 +51,19 @@ fn files() -> Vec<PathBuf> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let more = ["cli/code", "pprof/labels"].into_iter().flat_map(|case| {
         let input = cases.join(case).join("case.in");
-        entries(&input).into_iter().map(move |name| input.join(name)).filter(|path| path.is_file()).take(1)
+        entries(&input)
+            .into_iter()
+            .map(move |name| input.join(name))
+            .filter(|path| path.is_file())
+            .take(1)
     });
-    profiles().short.iter().chain(&profiles().long).cloned().chain(more).collect()
+    profiles()
+        .short
+        .iter()
+        .chain(&profiles().long)
+        .cloned()
+        .chain(more)
+        .collect()
 }
 
 /// Two databases that have a run in common.
@@ -54,7 +77,9 @@ fn two() -> TempDir {
 }
 
 fn check(folder: &Path, database: &str) {
-    let done = profdb(folder, &["check", "--db", database]).output().expect("the program is there");
+    let done = profdb(folder, &["check", "--db", database])
+        .output()
+        .expect("the program is there");
     assert!(done.status.success(), "{}", text(&done.stdout));
 }
 
@@ -67,8 +92,19 @@ fn says_what_one_database_says() {
     check(path, "a.db");
     import(path, "all.db", &files());
     let all = content(&path.join("all.db"), 0);
-    same(&content(&path.join("a.db"), 0), &all, "merged into one that has runs");
-    for table in ["node_costs", "node_labels", "line_info", "notes", "source_texts", "run_properties"] {
+    same(
+        &content(&path.join("a.db"), 0),
+        &all,
+        "merged into one that has runs",
+    );
+    for table in [
+        "node_costs",
+        "node_labels",
+        "line_info",
+        "notes",
+        "source_texts",
+        "run_properties",
+    ] {
         assert!(!all[table].is_empty(), "nothing is said of {table}");
     }
     assert_eq!(fs::read(path.join("b.db")).expect("it is there"), bytes);
@@ -82,7 +118,11 @@ fn says_what_one_database_says() {
     // Into none.
     merged(path, &["new.db", "a.db", "b.db"]);
     check(path, "new.db");
-    same(&content(&path.join("new.db"), 0), &all, "merged into a new one");
+    same(
+        &content(&path.join("new.db"), 0),
+        &all,
+        "merged into a new one",
+    );
     assert_eq!(entries(path).len(), 4, "{:?}", entries(path));
 }
 
@@ -102,25 +142,48 @@ fn merges_all_or_nothing_whenever_it_is_killed() {
     assert!(command.status().expect("the program is there").success());
     let whole = content(&place.path().join("a.db"), i64::MAX);
     let calls = calls(log.path()).len();
-    for (at, what) in
-        (1..6).map(|sixth| calls * sixth / 6).chain([calls - 2]).zip(["kill", "28", "int", "5"].iter().cycle())
+    for (at, what) in (1..6)
+        .map(|sixth| calls * sixth / 6)
+        .chain([calls - 2])
+        .zip(["kill", "28", "int", "5"].iter().cycle())
     {
         let place = copy(at);
         let mut command = profdb(place.path(), &["merge", "a.db", "b.db"]);
         with_fault(&mut command, place.path(), Path::new("/dev/null"), at, what);
         let done = command.output().expect("the program is there");
         let about = format!("{what} at {at} of {calls}: {}", text(&done.stderr));
-        assert!(matches!(done.status.code(), None | Some(0 | 5 | 130)), "{about}");
+        assert!(
+            matches!(done.status.code(), None | Some(0 | 5 | 130)),
+            "{about}"
+        );
         check(place.path(), "a.db");
         let found = content(&place.path().join("a.db"), i64::MAX);
-        same(&found, if done.status.success() || found == whole { &whole } else { &original }, &about);
+        same(
+            &found,
+            if done.status.success() || found == whole {
+                &whole
+            } else {
+                &original
+            },
+            &about,
+        );
         merged(place.path(), &["a.db", "b.db"]);
-        same(&content(&place.path().join("a.db"), i64::MAX), &whole, &about);
-        assert_eq!(entries(place.path()).len(), 2, "{about}: {:?}", entries(place.path()));
+        same(
+            &content(&place.path().join("a.db"), i64::MAX),
+            &whole,
+            &about,
+        );
+        assert_eq!(
+            entries(place.path()).len(),
+            2,
+            "{about}: {:?}",
+            entries(place.path())
+        );
     }
 }
 
-/// A database that a stranger has changed is refused, and what it was to be merged into stays as it is.
+/// A database that a stranger has changed is refused, and what it was to be merged into stays as it
+/// is.
 #[test]
 fn refuses_what_it_cannot_trust() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -129,35 +192,66 @@ fn refuses_what_it_cannot_trust() {
     import(path, "sound.db", &files()[1..3]);
     let before = fs::read(path.join("a.db")).expect("it is there");
     let changes = [
-        ("UPDATE function_info SET exclusive = exclusive + 1", "checks of it fail"),
-        ("UPDATE nodes SET function_id = 9999 WHERE node_id = 2", "checks of it fail"),
-        ("UPDATE runs SET last_node = 9223372036854775807", "checks of it fail"),
-        ("DELETE FROM functions WHERE function_id = 1", "checks of it fail"),
+        (
+            "UPDATE function_info SET exclusive = exclusive + 1",
+            "checks of it fail",
+        ),
+        (
+            "UPDATE nodes SET function_id = 9999 WHERE node_id = 2",
+            "checks of it fail",
+        ),
+        (
+            "UPDATE runs SET last_node = 9223372036854775807",
+            "checks of it fail",
+        ),
+        (
+            "DELETE FROM functions WHERE function_id = 1",
+            "checks of it fail",
+        ),
         (
             "ALTER TABLE nodes RENAME TO other; CREATE VIEW nodes AS SELECT * FROM other",
             "the view nodes is not the table that profdb makes",
         ),
-        ("ALTER TABLE notes ADD COLUMN more TEXT", "the table notes is not the table that profdb makes"),
+        (
+            "ALTER TABLE notes ADD COLUMN more TEXT",
+            "the table notes is not the table that profdb makes",
+        ),
         // Checks would see what it shows them.
         (
             "DROP VIEW tree; CREATE VIEW tree AS SELECT * FROM nodes WHERE 0",
             "its views are not as this profdb makes them",
         ),
-        ("CREATE TRIGGER odd AFTER INSERT ON nodes BEGIN DELETE FROM runs; END", "the trigger odd is none of profdb's"),
-        ("PRAGMA user_version = 3", "is not the table that profdb makes"),
+        (
+            "CREATE TRIGGER odd AFTER INSERT ON nodes BEGIN DELETE FROM runs; END",
+            "the trigger odd is none of profdb's",
+        ),
+        (
+            "PRAGMA user_version = 3",
+            "is not the table that profdb makes",
+        ),
         ("PRAGMA user_version = 99", "has schema version 99"),
         ("PRAGMA application_id = 1", "not one of profdb"),
     ];
     for (sql, message) in changes {
         fs::copy(path.join("sound.db"), path.join("odd.db")).expect("space on the disk");
         let odd = Connection::open(path.join("odd.db")).expect("it is there");
-        odd.execute_batch(&format!("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; {sql}")).expect(sql);
+        odd.execute_batch(&format!(
+            "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; {sql}"
+        ))
+        .expect(sql);
         drop(odd);
         let done = merge(path, &["a.db", "odd.db"]);
         assert_eq!(done.status.code(), Some(5), "{sql}: {}", text(&done.stdout));
         let said = text(&done.stderr);
-        assert!(said.starts_with("profdb: odd.db") && said.contains(message), "{sql}: {said}");
-        assert_eq!(fs::read(path.join("a.db")).expect("it is there"), before, "{sql}");
+        assert!(
+            said.starts_with("profdb: odd.db") && said.contains(message),
+            "{sql}: {said}"
+        );
+        assert_eq!(
+            fs::read(path.join("a.db")).expect("it is there"),
+            before,
+            "{sql}"
+        );
     }
     // One bad database among several: nothing is merged.
     let done = merge(path, &["a.db", "sound.db", "odd.db"]);
@@ -184,19 +278,43 @@ fn unites_what_is_said_of_equal_runs() {
     // What is said here, what there, what after that, and what the program tells.
     let table: [(&str, &str, &[&str], &str); 6] = [
         (nothing, nothing, &["-"], ""),
-        (nothing, "INSERT INTO run_tags VALUES (1, 'b', '2')", &["-", "b=2"], "; added to it: b=2"),
-        ("INSERT INTO run_tags VALUES (1, 'a', '1')", nothing, &["-", "a=1"], ""),
+        (
+            nothing,
+            "INSERT INTO run_tags VALUES (1, 'b', '2')",
+            &["-", "b=2"],
+            "; added to it: b=2",
+        ),
+        (
+            "INSERT INTO run_tags VALUES (1, 'a', '1')",
+            nothing,
+            &["-", "a=1"],
+            "",
+        ),
         (
             "INSERT INTO run_tags VALUES (1, 'a', '1'), (1, 'c', '3')",
             "INSERT INTO run_tags VALUES (1, 'a', '2'), (1, 'b', '2'), (1, 'c', '3')",
-            &["-", "a=1", "b=2", "c=3", "info: merged with a run whose tag a is 2: 1 is kept"],
+            &[
+                "-",
+                "a=1",
+                "b=2",
+                "c=3",
+                "info: merged with a run whose tag a is 2: 1 is kept",
+            ],
             "; added to it: b=2; not taken, as it has another: a=2",
         ),
-        (nothing, "UPDATE runs SET title = 'theirs'", &["theirs"], "; added to it: title theirs"),
+        (
+            nothing,
+            "UPDATE runs SET title = 'theirs'",
+            &["theirs"],
+            "; added to it: title theirs",
+        ),
         (
             "UPDATE runs SET title = 'ours'",
             "UPDATE runs SET title = 'theirs'",
-            &["ours", "info: merged with a run whose title is theirs: ours is kept"],
+            &[
+                "ours",
+                "info: merged with a run whose title is theirs: ours is kept",
+            ],
             "; not taken, as it has another: title theirs",
         ),
     ];
@@ -204,20 +322,33 @@ fn unites_what_is_said_of_equal_runs() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path();
         for (database, say) in [("a.db", ours), ("b.db", theirs)] {
-            let done = profdb(path, &["import", "--db", database]).arg(file).output().expect("the program is there");
+            let done = profdb(path, &["import", "--db", database])
+                .arg(file)
+                .output()
+                .expect("the program is there");
             assert!(done.status.success(), "{}", text(&done.stderr));
             let database = Connection::open(path.join(database)).expect("it is there");
             let plain = "UPDATE runs SET title = NULL; PRAGMA foreign_keys = OFF;";
-            database.execute_batch(&format!("{plain} {say}")).expect(say);
+            database
+                .execute_batch(&format!("{plain} {say}"))
+                .expect(say);
         }
         let message = format!("profdb: b.db: run 1 is already there as run 1{told}\n");
-        assert_eq!(text(&merge(path, &["a.db", "b.db"]).stderr), message, "{ours}; {theirs}");
+        assert_eq!(
+            text(&merge(path, &["a.db", "b.db"]).stderr),
+            message,
+            "{ours}; {theirs}"
+        );
         assert_eq!(said(&path.join("a.db")), expected, "{ours}; {theirs}");
         check(path, "a.db");
         // Once more changes nothing.
         let before = fs::read(path.join("a.db")).expect("it is there");
         merge(path, &["a.db", "b.db"]);
-        assert_eq!(fs::read(path.join("a.db")).expect("it is there"), before, "{ours}; {theirs}");
+        assert_eq!(
+            fs::read(path.join("a.db")).expect("it is there"),
+            before,
+            "{ours}; {theirs}"
+        );
     }
 }
 
@@ -237,7 +368,8 @@ fn takes_no_tags_from_what_it_cannot_trust() {
     assert_eq!(fs::read(path.join("a.db")).expect("it is there"), before);
 }
 
-/// Importing the same with another title or other tags gives another run; with the same, in whatever order, the same one.
+/// Importing the same with another title or other tags gives another run; with the same, in
+/// whatever order, the same one.
 #[test]
 fn title_and_tags_tell_runs_of_one_content_apart() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -258,24 +390,46 @@ fn title_and_tags_tell_runs_of_one_content_apart() {
     ];
     let mut runs = 0;
     for (given, run) in table {
-        let done = profdb(path, &["import"]).args(given).arg(file).output().expect("the program is there");
-        assert_eq!(done.status.code(), Some(0), "{given:?}: {}", text(&done.stderr));
+        let done = profdb(path, &["import"])
+            .args(given)
+            .arg(file)
+            .output()
+            .expect("the program is there");
+        assert_eq!(
+            done.status.code(),
+            Some(0),
+            "{given:?}: {}",
+            text(&done.stderr)
+        );
         let known = format!("already imported as run {run}");
         if run > runs {
-            assert!(text(&done.stdout).contains(&format!(": run {run}, ")), "{given:?}: {}", text(&done.stderr));
+            assert!(
+                text(&done.stdout).contains(&format!(": run {run}, ")),
+                "{given:?}: {}",
+                text(&done.stderr)
+            );
             runs = run;
         } else {
-            assert!(text(&done.stderr).contains(&known), "{given:?}: {}", text(&done.stderr));
+            assert!(
+                text(&done.stderr).contains(&known),
+                "{given:?}: {}",
+                text(&done.stderr)
+            );
         }
     }
     // Of an older program, to which tags were no part of the identity.
     let database = Connection::open(path.join("profdb.db")).expect("it is there");
     database
-        .execute_batch("DELETE FROM runs WHERE run_id > 1; INSERT INTO run_tags VALUES (1, 'a', '1')")
+        .execute_batch(
+            "DELETE FROM runs WHERE run_id > 1; INSERT INTO run_tags VALUES (1, 'a', '1')",
+        )
         .expect("SQL");
     drop(database);
     for (given, expected) in [("a=1", "already imported as run 1"), ("a=2", "run 8, ")] {
-        let done = profdb(path, &["import", "--tag", given]).arg(file).output().expect("the program is there");
+        let done = profdb(path, &["import", "--tag", given])
+            .arg(file)
+            .output()
+            .expect("the program is there");
         let told = text(&done.stdout) + &text(&done.stderr);
         assert!(told.contains(expected), "{given}: {told}");
     }

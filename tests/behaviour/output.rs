@@ -17,8 +17,8 @@ use profdb::store::Database;
 
 use crate::support::tools;
 
-/// Functions with their inclusive times in milliseconds and their calls. The first one is the root: it cost what the
-/// others did not, and nobody says what that was.
+/// Functions with their inclusive times in milliseconds and their calls. The first one is the root:
+/// it cost what the others did not, and nobody says what that was.
 type Profile = &'static [(&'static str, &'static str, u32)];
 
 /// Of the manual: the first and the third time as its other examples print them, with all digits.
@@ -47,7 +47,8 @@ const SAMPLE: Profile = &[
 
 /// A `data` file.
 fn text(profile: Profile) -> String {
-    let mut text = "\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n".to_owned();
+    let mut text =
+        "\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n".to_owned();
     for (at, (name, time, calls)) in profile.iter().enumerate() {
         let exclusive = if at == 0 { time } else { "0" };
         let _ = writeln!(text, "\"{name}\",,{calls},{exclusive},{time}");
@@ -58,9 +59,23 @@ fn text(profile: Profile) -> String {
 fn database(text: &str) -> Database {
     let format = importers::by_name("dyalog_csv").expect("a format");
     let options = Options::default();
-    let input = Input::new(Box::new(text.as_bytes()), Limits::default(), Stop::default()).expect("an input");
+    let input = Input::new(
+        Box::new(text.as_bytes()),
+        Limits::default(),
+        Stop::default(),
+    )
+    .expect("an input");
     let describe = |fingerprint| meta(format, &options, "data.csv", fingerprint);
-    import(input, format, &options, &Stop::default(), describe, Database::in_memory).expect("a profile").database
+    import(
+        input,
+        format,
+        &options,
+        &Stop::default(),
+        describe,
+        Database::in_memory,
+    )
+    .expect("a profile")
+    .database
 }
 
 fn summary(profile: Profile, layout: &Layout) -> String {
@@ -72,7 +87,10 @@ fn shown(text: &str, report: &str, layout: &Layout) -> String {
     let database = database(text);
     let report = report::by_name(report).expect("a report");
     let run = database.run(None).expect("a database").expect("a run");
-    let request = Request { arguments: vec![("first".to_owned(), Argument::Count(10))], ..Request::default() };
+    let request = Request {
+        arguments: vec![("first".to_owned(), Argument::Count(10))],
+        ..Request::default()
+    };
     let mut answer = report::ask(&database, report, &run, &request).expect("an answer");
     let mut bytes = Vec::new();
     render(&mut answer, layout, &mut bytes).expect("a vector takes everything");
@@ -80,13 +98,18 @@ fn shown(text: &str, report: &str, layout: &Layout) -> String {
 }
 
 fn sample(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/dyalog").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/samples/dyalog")
+        .join(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 #[test]
 fn the_manuals_csv_to_the_byte() {
-    let layout = Layout { format: Format::Csv, ..Layout::default() };
+    let layout = Layout {
+        format: Format::Csv,
+        ..Layout::default()
+    };
     assert_eq!(summary(RAIN, &layout), sample("manual-0.9.0.summary.csv"));
 }
 
@@ -94,7 +117,10 @@ fn the_manuals_csv_to_the_byte() {
 #[test]
 fn the_guides_text_to_the_byte() {
     let expected = sample("guide-1.37.summary.txt");
-    assert_eq!(summary(SAMPLE, &Layout::default()), expected.strip_prefix(' ').expect("a blank"));
+    assert_eq!(
+        summary(SAMPLE, &Layout::default()),
+        expected.strip_prefix(' ').expect("a blank")
+    );
 }
 
 /// The report that is no SELECT.
@@ -103,15 +129,25 @@ fn state_is_what_show_says() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("data.csv"), text(RAIN)).expect("a file");
     let profdb = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_profdb")).args(arguments).current_dir(folder.path()).output();
+        let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .output();
         let output = output.expect("profdb runs");
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).expect("text")
     };
     profdb(&["import", "--db", "profdb.db", "--title", "rain", "data.csv"]);
     let shown = profdb(&["show", "--db", "profdb.db"]);
     assert!(shown.contains("title: rain\n"), "{shown}");
-    assert_eq!(profdb(&["report", "state", "--db", "profdb.db", "--run", "rain"]), shown);
+    assert_eq!(
+        profdb(&["report", "state", "--db", "profdb.db", "--run", "rain"]),
+        shown
+    );
     assert_eq!(profdb(&["report", "--db", "profdb.db", "state"]), shown);
     assert!(profdb(&["report", "state", "data.csv"]).contains("source_name: data.csv\n"));
 }
@@ -124,11 +160,22 @@ fn titles_of_columns_do_not_move_the_cursor() {
         let sql = "SELECT 1 AS \"a\u{1b}[2Jb\u{7}\u{202e}\u{9b}\", 'x\u{1b}[2Jy\u{200b}' AS c";
         let mut answer = report::query(&database, sql).expect("an answer");
         let mut bytes = Vec::new();
-        render(&mut answer, &Layout { format, ..Layout::default() }, &mut bytes).expect("a vector takes everything");
+        render(
+            &mut answer,
+            &Layout {
+                format,
+                ..Layout::default()
+            },
+            &mut bytes,
+        )
+        .expect("a vector takes everything");
         let shown = String::from_utf8(bytes).expect("text");
         let raw = |character: char| character != '\n' && render::is_unsafe(character);
         assert!(!shown.contains(raw), "{shown:?}");
-        assert!(shown.contains("u{1b}") && shown.contains("u{202e}"), "{shown:?}");
+        assert!(
+            shown.contains("u{1b}") && shown.contains("u{202e}"),
+            "{shown:?}"
+        );
     }
 }
 
@@ -136,19 +183,29 @@ fn titles_of_columns_do_not_move_the_cursor() {
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_but_text_reaches_a_terminal() {
-    let Some(script) = tools::find("script") else { return };
+    let Some(script) = tools::find("script") else {
+        return;
+    };
     let folder = tempfile::tempdir().expect("a folder");
     let evil = "e\u{1b}]0;title\u{7}\u{9b}2J\u{202e}vil";
     let name = serde_json::Value::from(evil);
-    let trace = format!(r#"{{"traceEvents":[{{"ph":"X","name":{name},"ts":0,"dur":5,"pid":1,"tid":1}}]}}"#);
+    let trace =
+        format!(r#"{{"traceEvents":[{{"ph":"X","name":{name},"ts":0,"dur":5,"pid":1,"tid":1}}]}}"#);
     fs::write(folder.path().join("p.json"), trace).expect("a file");
     fs::write(folder.path().join(evil), "").expect("a file");
     let program = env!("CARGO_BIN_EXE_profdb");
     let tag = format!("k={evil}");
     let arguments = ["import", "--title", evil, "--tag", &tag, "p.json"];
-    let imported = Command::new(program).args(arguments).current_dir(folder.path()).output();
+    let imported = Command::new(program)
+        .args(arguments)
+        .current_dir(folder.path())
+        .output();
     let imported = imported.expect("the program is there");
-    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    assert!(
+        imported.status.success(),
+        "{}",
+        String::from_utf8_lossy(&imported.stderr)
+    );
     let sql = "sql 'SELECT name AS \"n\u{1b}[2J\" FROM functions' --format";
     let commands = [
         format!("{sql} text"),
@@ -179,12 +236,19 @@ fn nothing_but_text_reaches_a_terminal() {
     ];
     for command in commands {
         let mut screen = Command::new(&script);
-        screen.args(["-qec", &format!("{program} {command}"), "/dev/null"]).current_dir(folder.path());
+        screen
+            .args(["-qec", &format!("{program} {command}"), "/dev/null"])
+            .current_dir(folder.path());
         // Colours of messages are ours, and not looked at.
-        let done = screen.env("NO_COLOR", "1").stdin(Stdio::null()).output().expect("it runs");
+        let done = screen
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .output()
+            .expect("it runs");
         let shown = String::from_utf8_lossy(&done.stdout).replace("\r\n", "\n");
         assert!(shown.len() > 3, "{command}: {shown:?}");
-        let raw = |character: char| !matches!(character, '\n' | '\t') && render::is_unsafe(character);
+        let raw =
+            |character: char| !matches!(character, '\n' | '\t') && render::is_unsafe(character);
         assert!(!shown.contains(raw), "{command}: {shown:?}");
     }
 }
@@ -193,28 +257,65 @@ fn nothing_but_text_reaches_a_terminal() {
 fn a_table_is_as_wide_as_the_screen() {
     let widths = [(80, 53), (53, 53), (50, 50), (45, 45), (10, 38)];
     for (screen, expected) in widths {
-        let text = summary(SAMPLE, &Layout { width: Some(screen), ..Layout::default() });
+        let text = summary(
+            SAMPLE,
+            &Layout {
+                width: Some(screen),
+                ..Layout::default()
+            },
+        );
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert_eq!(widest, Some(expected), "{screen} columns:\n{text}");
     }
-    let text = summary(SAMPLE, &Layout { width: Some(45), ..Layout::default() });
-    assert!(text.contains("\n#.SharpPlo…awLineGraph    25.6    44.0      1\n"), "{text}");
+    let text = summary(
+        SAMPLE,
+        &Layout {
+            width: Some(45),
+            ..Layout::default()
+        },
+    );
+    assert!(
+        text.contains("\n#.SharpPlo…awLineGraph    25.6    44.0      1\n"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_chain_of_calls_is_as_wide_as_the_screen() {
-    let mut tree = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n".to_owned();
+    let mut tree =
+        "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n".to_owned();
     for (level, name) in (0_u8..).zip(["#.Main", "#.Shop.Open", "#.Shop.Load", "#.Files.Read"]) {
         let _ = writeln!(tree, "{},\"{name}\",,1,1,{}", 2 * level, 4 - level);
-        let _ = writeln!(tree, "{},\"{name}\",7,1,0.5,{}", 2 * level + 1, 3.5 - f64::from(level));
+        let _ = writeln!(
+            tree,
+            "{},\"{name}\",7,1,0.5,{}",
+            2 * level + 1,
+            3.5 - f64::from(level)
+        );
     }
     let chain = |width| {
-        let text = shown(&tree, "paths", &Layout { width, ..Layout::default() });
-        let longest = text.lines().max_by_key(|line| line.chars().count()).expect("rows");
-        assert!(width.is_none_or(|width| width < 40 || longest.chars().count() <= width), "{text}");
+        let text = shown(
+            &tree,
+            "paths",
+            &Layout {
+                width,
+                ..Layout::default()
+            },
+        );
+        let longest = text
+            .lines()
+            .max_by_key(|line| line.chars().count())
+            .expect("rows");
+        assert!(
+            width.is_none_or(|width| width < 40 || longest.chars().count() <= width),
+            "{text}"
+        );
         longest.split_once("  #").expect("a path").1.to_owned()
     };
-    assert_eq!(chain(None), ".Main[7] > #.Shop.Open[7] > #.Shop.Load[7] > #.Files.Read");
+    assert_eq!(
+        chain(None),
+        ".Main[7] > #.Shop.Open[7] > #.Shop.Load[7] > #.Files.Read"
+    );
     assert_eq!(chain(Some(100)), chain(None));
     assert_eq!(chain(Some(60)), ".Main[7] > #.S…] > #.Files.Read");
     assert_eq!(chain(Some(20)), ".Main[…les.Read");

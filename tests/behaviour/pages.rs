@@ -1,5 +1,6 @@
-//! The first run of a new file is written as pages, long ones later are put behind it page by page, all others go through
-//! SQL. All say the same, and what a file went through while it was made cannot be seen in it.
+//! The first run of a new file is written as pages, long ones later are put behind it page by page,
+//! all others go through SQL. All say the same, and what a file went through while it was made
+//! cannot be seen in it.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
@@ -45,7 +46,10 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
@@ -53,9 +57,16 @@ impl Numbers {
 impl Shape {
     fn say(self, sink: &mut dyn Sink) {
         let mut numbers = Numbers(self.nodes);
-        let units = [("time", Unit::Nanoseconds), ("ticks", Unit::Count), ("alloc", Unit::Bytes), ("gc", Unit::Count)];
-        let metrics: Vec<MetricId> =
-            units[..self.metrics].iter().map(|(name, unit)| sink.metric(name, unit.clone())).collect();
+        let units = [
+            ("time", Unit::Nanoseconds),
+            ("ticks", Unit::Count),
+            ("alloc", Unit::Bytes),
+            ("gc", Unit::Count),
+        ];
+        let metrics: Vec<MetricId> = units[..self.metrics]
+            .iter()
+            .map(|(name, unit)| sink.metric(name, unit.clone()))
+            .collect();
         if let Some(second) = metrics.get(1) {
             sink.run(RunFact::DefaultMetric(*second));
             sink.run(RunFact::TimerReadings(*second));
@@ -63,10 +74,20 @@ impl Shape {
         let mut functions = Vec::new();
         for at in 0..self.functions {
             let name = format!("{}{at}", "n".repeat(self.names * usize::from(at % 7 == 3)));
-            let kind = if at % 11 == 5 { Kind::Pseudo } else { Kind::Function };
+            let kind = if at % 11 == 5 {
+                Kind::Pseudo
+            } else {
+                Kind::Function
+            };
             let first_line = u32::try_from(at % 3).expect("small");
             let raw_name = if at % 5 == 1 { name.as_str() } else { "" };
-            let def = FunctionDef { kind, raw_name, module: "m", first_line, ..FunctionDef::named(&name) };
+            let def = FunctionDef {
+                kind,
+                raw_name,
+                module: "m",
+                first_line,
+                ..FunctionDef::named(&name)
+            };
             functions.push(sink.function(def));
         }
         let mut open: Vec<Option<usize>> = Vec::new();
@@ -76,13 +97,28 @@ impl Shape {
                 open.pop();
             }
             let here = usize::try_from(numbers.below(self.functions)).expect("small");
-            let line = open.last().copied().flatten().filter(|_| numbers.below(2) == 0);
-            let file = if numbers.below(9) == 0 { "other".repeat(self.names / 3 + 1) } else { String::new() };
+            let line = open
+                .last()
+                .copied()
+                .flatten()
+                .filter(|_| numbers.below(2) == 0);
+            let file = if numbers.below(9) == 0 {
+                "other".repeat(self.names / 3 + 1)
+            } else {
+                String::new()
+            };
             let calls = (numbers.below(5) > 0).then(|| numbers.below(1 << 20));
             let frame = match line {
                 Some(above) => {
-                    let line = Line { file: &file, line: u32::try_from(numbers.below(300)).expect("small"), col: 0 };
-                    Frame { function: functions[above], line: Some(line) }
+                    let line = Line {
+                        file: &file,
+                        line: u32::try_from(numbers.below(300)).expect("small"),
+                        col: 0,
+                    };
+                    Frame {
+                        function: functions[above],
+                        line: Some(line),
+                    }
                 }
                 None => Frame::function(functions[here]),
             };
@@ -90,11 +126,18 @@ impl Shape {
             open.push(if line.is_some() { None } else { Some(here) });
             for metric in &metrics {
                 #[expect(clippy::cast_precision_loss, reason = "any number will do")]
-                let cost = numbers.below(1 << 30) as f64 / [1.0, 1024.0][usize::from(numbers.below(2) == 0)];
+                let cost = numbers.below(1 << 30) as f64
+                    / [1.0, 1024.0][usize::from(numbers.below(2) == 0)];
                 match numbers.below(5) {
                     0 => {}
                     1 if line.is_some() => sink.cost(*metric, Cost::ExclusiveOnly(cost)),
-                    2 => sink.cost(*metric, Cost::Both { exclusive: cost, cumulative: cost / 2.0 }),
+                    2 => sink.cost(
+                        *metric,
+                        Cost::Both {
+                            exclusive: cost,
+                            cumulative: cost / 2.0,
+                        },
+                    ),
                     _ => sink.cost(*metric, Cost::Exclusive(cost)),
                 }
             }
@@ -121,7 +164,10 @@ impl Shape {
             revision: 1,
             options: String::new(),
             source_name: "random".to_owned(),
-            fingerprint: Fingerprint { bytes: self.nodes, sha256: [0; 32] },
+            fingerprint: Fingerprint {
+                bytes: self.nodes,
+                sha256: [0; 32],
+            },
             title: None,
             source,
             tags: vec![("key".to_owned(), "value".to_owned())],
@@ -136,7 +182,10 @@ fn check(shape: Shape) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("pages.db");
     let mut pages = Database::open(&path).expect("a new file");
-    assert!(!path.exists(), "a file is there when it is whole, and not before");
+    assert!(
+        !path.exists(),
+        "a file is there when it is whole, and not before"
+    );
     shape.write(&mut pages);
     assert_eq!(entries(folder.path()), std::slice::from_ref(&path));
     let mut sql = Database::in_memory().expect("memory");
@@ -144,12 +193,19 @@ fn check(shape: Shape) {
     same(&pages, &sql, shape);
 
     // It is a file like any other. A longer run goes behind the first, with functions that are new.
-    let more = Shape { nodes: shape.nodes * 2, functions: shape.functions * 2, ..shape };
+    let more = Shape {
+        nodes: shape.nodes * 2,
+        functions: shape.functions * 2,
+        ..shape
+    };
     more.write(&mut pages);
     more.write(&mut sql);
     same(&pages, &sql, more);
     sound(&pages);
-    pages.connection().execute_batch("VACUUM").expect("a sound file");
+    pages
+        .connection()
+        .execute_batch("VACUUM")
+        .expect("a sound file");
     same(&pages, &sql, shape);
     pages.delete_run(1).expect("it is there");
     sql.delete_run(1).expect("it is there");
@@ -165,7 +221,10 @@ fn check(shape: Shape) {
 }
 
 fn sound(database: &Database) {
-    assert_eq!(select(database, "PRAGMA integrity_check"), [[Value::Text("ok".to_owned())]]);
+    assert_eq!(
+        select(database, "PRAGMA integrity_check"),
+        [[Value::Text("ok".to_owned())]]
+    );
     assert_eq!(select(database, "PRAGMA foreign_key_check").len(), 0);
     for (name, sql) in CHECKS {
         // What the generated costs contradict on purpose does not matter here.
@@ -178,27 +237,45 @@ fn sound(database: &Database) {
 fn same(left: &Database, right: &Database, shape: Shape) {
     let schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name";
     assert_eq!(select(left, schema), select(right, schema));
-    for table in select(left, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_stat4'") {
-        let [Value::Text(table)] = table.as_slice() else { panic!("a table without a name: {table:?}") };
-        let sql =
-            format!("SELECT group_concat(name, ', ') FROM pragma_table_xinfo('{table}') WHERE name <> 'imported_at'");
+    for table in select(
+        left,
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_stat4'",
+    ) {
+        let [Value::Text(table)] = table.as_slice() else {
+            panic!("a table without a name: {table:?}")
+        };
+        let sql = format!(
+            "SELECT group_concat(name, ', ') FROM pragma_table_xinfo('{table}') WHERE name <> 'imported_at'"
+        );
         let [columns] = select(left, &sql).concat().try_into().expect("one list");
-        let Value::Text(columns) = columns else { panic!("no columns: {columns:?}") };
+        let Value::Text(columns) = columns else {
+            panic!("no columns: {columns:?}")
+        };
         let sql = format!("SELECT {columns} FROM {table}");
         // Not assert_eq: nobody wants to read all rows.
-        assert!(select(left, &sql) == select(right, &sql), "{table} differs, {shape:?}");
+        assert!(
+            select(left, &sql) == select(right, &sql),
+            "{table} differs, {shape:?}"
+        );
     }
 }
 
 fn select(database: &Database, sql: &str) -> Vec<Vec<Value>> {
-    let mut statement = database.connection().prepare(sql).expect("the columns are there");
+    let mut statement = database
+        .connection()
+        .prepare(sql)
+        .expect("the columns are there");
     let width = statement.column_count();
-    let rows = statement.query_map([], |row| (0..width).map(|at| row.get(at)).collect()).expect("rows");
+    let rows = statement
+        .query_map([], |row| (0..width).map(|at| row.get(at)).collect())
+        .expect("rows");
     rows.collect::<Result<_, _>>().expect("rows")
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let found = fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it can be read").path());
+    let found = fs::read_dir(folder)
+        .expect("it is there")
+        .map(|entry| entry.expect("it can be read").path());
     let mut found: Vec<_> = found.collect();
     found.sort();
     found
@@ -206,15 +283,39 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn pages_and_sql_say_the_same() {
-    let usual = Shape { nodes: 3000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let usual = Shape {
+        nodes: 3000,
+        depth: 40,
+        functions: 50,
+        metrics: 2,
+        names: 4,
+    };
     check(Shape { nodes: 1, ..usual });
     check(usual);
-    check(Shape { metrics: 1, ..usual });
-    check(Shape { metrics: 4, ..usual });
+    check(Shape {
+        metrics: 1,
+        ..usual
+    });
+    check(Shape {
+        metrics: 4,
+        ..usual
+    });
     // Some rows come after their batch, but not many.
-    check(Shape { nodes: 12_000, metrics: 3, ..usual });
-    check(Shape { functions: 4000, nodes: 5000, ..usual });
-    check(Shape { names: 3000, functions: 300, ..usual });
+    check(Shape {
+        nodes: 12_000,
+        metrics: 3,
+        ..usual
+    });
+    check(Shape {
+        functions: 4000,
+        nodes: 5000,
+        ..usual
+    });
+    check(Shape {
+        names: 3000,
+        functions: 300,
+        ..usual
+    });
 }
 
 /// Its numbers are longer. By SQL it would take 15 % more.
@@ -223,7 +324,13 @@ fn a_later_run_takes_hardly_more_room_than_the_first() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("x.db");
     let size = || fs::metadata(&path).expect("it is there").len();
-    let shape = Shape { nodes: 40_000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let shape = Shape {
+        nodes: 40_000,
+        depth: 40,
+        functions: 50,
+        metrics: 2,
+        names: 4,
+    };
     shape.write(&mut Database::open(&path).expect("a new file"));
     let first = size();
     shape.write(&mut Database::open(&path).expect("it is there"));
@@ -248,7 +355,13 @@ impl Folder for Empty {
 #[test]
 fn lines_of_a_later_run_are_there_in_time() {
     let folder = tempfile::tempdir().expect("a folder");
-    let shape = Shape { nodes: 20_000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let shape = Shape {
+        nodes: 20_000,
+        depth: 40,
+        functions: 50,
+        metrics: 2,
+        names: 4,
+    };
     let mut database = Database::open(&folder.path().join("x.db")).expect("a new file");
     let mut sql = Database::in_memory().expect("memory");
     for source in [None, Some(Arc::new(Empty) as Arc<dyn Folder>)] {
@@ -257,7 +370,8 @@ fn lines_of_a_later_run_are_there_in_time() {
     }
     same(&database, &sql, shape);
     sound(&database);
-    let notes = "SELECT COUNT(*) FROM notes WHERE run_id = 2 AND message LIKE 'no source for % lines'";
+    let notes =
+        "SELECT COUNT(*) FROM notes WHERE run_id = 2 AND message LIKE 'no source for % lines'";
     assert_eq!(select(&database, notes), [[Value::Integer(1)]]);
 }
 
@@ -265,20 +379,38 @@ fn lines_of_a_later_run_are_there_in_time() {
 #[test]
 fn an_index_of_somebody_else_is_kept() {
     let folder = tempfile::tempdir().expect("a folder");
-    let shape = Shape { nodes: 5000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let shape = Shape {
+        nodes: 5000,
+        depth: 40,
+        functions: 50,
+        metrics: 2,
+        names: 4,
+    };
     let mut database = Database::open(&folder.path().join("x.db")).expect("a new file");
     shape.write(&mut database);
-    database.connection().execute_batch("CREATE INDEX mine ON nodes (function_id)").expect("the column is there");
+    database
+        .connection()
+        .execute_batch("CREATE INDEX mine ON nodes (function_id)")
+        .expect("the column is there");
     shape.write(&mut database);
     sound(&database);
     let sql = "SELECT COUNT(*) FROM nodes INDEXED BY mine WHERE function_id > 0";
-    assert_eq!(select(&database, sql), select(&database, "SELECT COUNT(*) FROM nodes NOT INDEXED"));
+    assert_eq!(
+        select(&database, sql),
+        select(&database, "SELECT COUNT(*) FROM nodes NOT INDEXED")
+    );
 }
 
 #[test]
 fn an_empty_file_gets_pages_too() {
     let folder = tempfile::tempdir().expect("a folder");
-    let shape = Shape { nodes: 20_000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let shape = Shape {
+        nodes: 20_000,
+        depth: 40,
+        functions: 50,
+        metrics: 2,
+        names: 4,
+    };
     let path = folder.path().join("x.db");
     fs::File::create(&path).expect("a folder that can be written");
     let mut database = Database::open(&path).expect("an empty file is an empty database");
@@ -292,12 +424,21 @@ fn an_empty_file_gets_pages_too() {
 #[test]
 fn a_database_with_a_log_gets_pages_too() {
     let folder = tempfile::tempdir().expect("a folder");
-    let shape = Shape { nodes: 20_000, depth: 40, functions: 50, metrics: 2, names: 4 };
+    let shape = Shape {
+        nodes: 20_000,
+        depth: 40,
+        functions: 50,
+        metrics: 2,
+        names: 4,
+    };
     let mut database = Database::open(&folder.path().join("x.db")).expect("a new file");
     let mut sql = Database::in_memory().expect("memory");
     shape.write(&mut database);
     shape.write(&mut sql);
-    database.connection().pragma_update(None, "journal_mode", "WAL").expect("nobody else is here");
+    database
+        .connection()
+        .pragma_update(None, "journal_mode", "WAL")
+        .expect("nobody else is here");
     shape.write(&mut database);
     shape.write(&mut sql);
     same(&database, &sql, shape);
@@ -314,7 +455,10 @@ fn a_tree_too_deep_for_pages_ends_in_sql() {
         write_deep(&mut database);
         sound(&database);
         let sql = "SELECT COUNT(*), MAX(depth) FROM nodes";
-        assert_eq!(select(&database, sql), [[150_000 * runs, 149_999].map(Value::Integer)]);
+        assert_eq!(
+            select(&database, sql),
+            [[150_000 * runs, 149_999].map(Value::Integer)]
+        );
     }
 }
 
@@ -340,8 +484,21 @@ fn write_deep(database: &mut Database) {
     let stop = Stop::default();
     let input = Input::new(Box::new(&b""[..]), Limits::default(), stop).expect("nothing to read");
     let format = by_name("dyalog_csv").expect("the format is there");
-    let described = meta(format, &Options::default(), "deep", input.finish().expect("nothing to read"));
-    writer.finish(&totals, &RunMeta { again: true, ..described }).expect("space on the disk");
+    let described = meta(
+        format,
+        &Options::default(),
+        "deep",
+        input.finish().expect("nothing to read"),
+    );
+    writer
+        .finish(
+            &totals,
+            &RunMeta {
+                again: true,
+                ..described
+            },
+        )
+        .expect("space on the disk");
 }
 
 const CSV: &[u8] = b"\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n0,\"#.f\",,1,1,1\n";
@@ -355,22 +512,35 @@ fn long_csv(rows: usize) -> Vec<u8> {
     csv
 }
 
-/// Imports one row; `meanwhile` happens when all rows have been read, and the file is not in its place yet.
+/// Imports one row; `meanwhile` happens when all rows have been read, and the file is not in its
+/// place yet.
 fn import_one(path: &Path, title: &str, meanwhile: impl FnOnce()) -> Result<Imported, Failure> {
     import_rows(path, CSV, title, meanwhile)
 }
 
 /// The same with other rows.
-fn import_rows(path: &Path, csv: &[u8], title: &str, meanwhile: impl FnOnce()) -> Result<Imported, Failure> {
+fn import_rows(
+    path: &Path,
+    csv: &[u8],
+    title: &str,
+    meanwhile: impl FnOnce(),
+) -> Result<Imported, Failure> {
     let stop = Stop::default();
-    let input = Input::new(Box::new(csv), Limits::default(), stop.clone()).expect("the text is readable");
+    let input =
+        Input::new(Box::new(csv), Limits::default(), stop.clone()).expect("the text is readable");
     let format = by_name("dyalog_csv").expect("the format is there");
     let options = Options::default();
     let describe = |fingerprint| {
         meanwhile();
-        RunMeta { title: Some(title.to_owned()), again: true, ..meta(format, &options, "x", fingerprint) }
+        RunMeta {
+            title: Some(title.to_owned()),
+            again: true,
+            ..meta(format, &options, "x", fingerprint)
+        }
     };
-    import(input, format, &options, &stop, describe, || Database::open(path))
+    import(input, format, &options, &stop, describe, || {
+        Database::open(path)
+    })
 }
 
 #[test]
@@ -384,8 +554,13 @@ fn a_file_that_appears_meanwhile_stays_as_it_is() {
         }
         fs::write(&path, b"somebody's").expect("a folder that can be written");
     });
-    let Err(Failure::Store(error @ StoreError::Sqlite { .. })) = imported else { panic!("{imported:?}") };
-    assert_eq!(error.to_string(), format!("{}: this is not a database", path.display()));
+    let Err(Failure::Store(error @ StoreError::Sqlite { .. })) = imported else {
+        panic!("{imported:?}")
+    };
+    assert_eq!(
+        error.to_string(),
+        format!("{}: this is not a database", path.display())
+    );
     assert_eq!(fs::read(&path).expect("it is there"), b"somebody's");
     assert_eq!(entries(folder.path()), [path]);
 }
@@ -404,12 +579,21 @@ fn many_imports_into_one_new_file_all_succeed() {
             })
             .collect();
         for import in imports {
-            import.join().expect("no panic").expect("all of them succeed");
+            import
+                .join()
+                .expect("no panic")
+                .expect("all of them succeed");
         }
     });
     let database = Database::open_read_only(&path).expect("it is there");
     sound(&database);
-    assert_eq!(select(&database, "SELECT COUNT(DISTINCT title), COUNT(*) FROM runs"), [[8, 8].map(Value::Integer)]);
+    assert_eq!(
+        select(
+            &database,
+            "SELECT COUNT(DISTINCT title), COUNT(*) FROM runs"
+        ),
+        [[8, 8].map(Value::Integer)]
+    );
     assert_eq!(entries(folder.path()), [path]);
 }
 
@@ -425,7 +609,8 @@ fn what_a_dead_program_has_left_is_removed_and_nothing_else() {
     fs::write(at(".x.db.aaaaaaaaaaaa.importing"), b"").expect("a folder that can be written");
     fs::copy(&path, at(".x.db.bbbbbbbbbbbb.importing")).expect("a folder that can be written");
     fs::hard_link(&path, at(".x.db.cccccccccccc.importing")).expect("a file system with links");
-    // Of others: of another content, of another database, of another form, locked, a link, a folder.
+    // Of others: of another content, of another database, of another form, locked, a link, a
+    // folder.
     let others = [
         "x.db.importing",
         "x.db-segment",
@@ -442,16 +627,28 @@ fn what_a_dead_program_has_left_is_removed_and_nothing_else() {
     fs::write(at(".x.db.eeeeeeeeeeee.importing"), b"").expect("a folder that can be written");
     let locked = fs::File::open(at(".x.db.eeeeeeeeeeee.importing")).expect("it is there");
     locked.lock().expect("a file system with locks");
-    std::os::unix::fs::symlink("x.db", at(".x.db.ffffffffffff.importing")).expect("a file system with links");
+    std::os::unix::fs::symlink("x.db", at(".x.db.ffffffffffff.importing"))
+        .expect("a file system with links");
     fs::create_dir(at(".x.db.gggggggggggg.importing")).expect("a folder that can be written");
     let mut expected: Vec<PathBuf> = others.iter().map(|name| at(name)).collect();
-    expected.extend(["x.db", ".x.db.eeeeeeeeeeee.importing", ".x.db.ffffffffffff.importing"].map(at));
+    expected.extend(
+        [
+            "x.db",
+            ".x.db.eeeeeeeeeeee.importing",
+            ".x.db.ffffffffffff.importing",
+        ]
+        .map(at),
+    );
     expected.push(at(".x.db.gggggggggggg.importing"));
     expected.sort();
     remove_abandoned(&path);
     assert_eq!(entries(folder.path()), expected);
     for name in others {
-        assert_eq!(fs::read(at(name)).expect("it is there"), b"somebody's", "{name}");
+        assert_eq!(
+            fs::read(at(name)).expect("it is there"),
+            b"somebody's",
+            "{name}"
+        );
     }
     sound(&Database::open_read_only(&path).expect("it is there"));
     // A long run is put together in such a file, too.
@@ -467,9 +664,21 @@ fn interrupted_import(folder: &Path) -> std::process::Child {
     use std::io::Write;
     use std::process::{Command, Stdio};
     let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
-    command.args(["import", "--db", "x.db", "-"]).current_dir(folder).stdin(Stdio::piped());
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program is there");
-    child.stdin.as_mut().expect("a pipe").write_all(&long_csv(100_000)).expect("it reads");
+    command
+        .args(["import", "--db", "x.db", "-"])
+        .current_dir(folder)
+        .stdin(Stdio::piped());
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program is there");
+    child
+        .stdin
+        .as_mut()
+        .expect("a pipe")
+        .write_all(&long_csv(100_000))
+        .expect("it reads");
     child
 }
 
@@ -501,7 +710,9 @@ fn a_full_disk_leaves_nothing() {
     // 200 KiB hold the empty tables, and not the rows.
     let script = "ulimit -f 400; trap '' XFSZ; exec \"$0\" import --db x.db x.csv";
     let mut command = std::process::Command::new("/bin/sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder.path());
+    command
+        .args(["-c", script, env!("CARGO_BIN_EXE_profdb")])
+        .current_dir(folder.path());
     let done = command.output().expect("a shell");
     assert_eq!(done.status.code(), Some(5), "{done:?}");
     assert_eq!(entries(folder.path()), [csv]);
@@ -516,11 +727,17 @@ fn a_later_run_is_seen_when_it_is_whole() {
     import_rows(&path, &long_csv(50_000), "a", || ()).expect("nobody else is here");
     import_rows(&path, &long_csv(60_000), "b", || {
         let database = Database::open_read_only(&path).expect("it is there");
-        assert_eq!(select(&database, sql), [[1, 50_001, 50_001].map(Value::Integer)]);
+        assert_eq!(
+            select(&database, sql),
+            [[1, 50_001, 50_001].map(Value::Integer)]
+        );
     })
     .expect("nobody else writes");
     let database = Database::open_read_only(&path).expect("it is there");
-    assert_eq!(select(&database, sql), [[2, 110_002, 110_002].map(Value::Integer)]);
+    assert_eq!(
+        select(&database, sql),
+        [[2, 110_002, 110_002].map(Value::Integer)]
+    );
     sound(&database);
     assert_eq!(entries(folder.path()), [path]);
 }
@@ -539,7 +756,10 @@ fn later_runs_at_the_same_time_all_arrive() {
             })
             .collect();
         for import in imports {
-            import.join().expect("no panic").expect("all of them succeed");
+            import
+                .join()
+                .expect("no panic")
+                .expect("all of them succeed");
         }
     });
     let database = Database::open_read_only(&path).expect("it is there");
@@ -559,7 +779,9 @@ fn a_later_import_that_is_killed_leaves_nothing() {
     let mut child = interrupted_import(folder.path());
     // It holds the lock from its first batch on.
     let other = rusqlite::Connection::open(&path).expect("it is there");
-    other.busy_timeout(std::time::Duration::ZERO).expect("a number");
+    other
+        .busy_timeout(std::time::Duration::ZERO)
+        .expect("a number");
     while other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok() {
         std::thread::yield_now();
     }
@@ -571,16 +793,22 @@ fn a_later_import_that_is_killed_leaves_nothing() {
     assert_eq!(entries(folder.path()), [path]);
 }
 
-/// Imports into a database with a run of 40,000 rows that may grow to `blocks` of 512 bytes, where the system has no more.
+/// Imports into a database with a run of 40,000 rows that may grow to `blocks` of 512 bytes, where
+/// the system has no more.
 #[cfg(unix)]
 fn import_into_little_space(folder: &Path, blocks: u64) -> std::process::Output {
-    let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" import --again --db x.db x.csv");
+    let script =
+        format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" import --again --db x.db x.csv");
     let mut command = std::process::Command::new("/bin/sh");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder).output().expect("a shell")
+    command
+        .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+        .current_dir(folder)
+        .output()
+        .expect("a shell")
 }
 
-/// The trees of the new run have been written when the database grows beyond the limit: some of its pages are in place, and
-/// the others do not say so.
+/// The trees of the new run have been written when the database grows beyond the limit: some of its
+/// pages are in place, and the others do not say so.
 #[cfg(unix)]
 #[test]
 fn a_database_that_cannot_grow_stays_as_it_was() {
@@ -596,10 +824,17 @@ fn a_database_that_cannot_grow_stays_as_it_was() {
         assert_eq!(done.status.code(), Some(5), "{more}, {done:?}");
         // Rolls back what is left, if anything is.
         let database = Database::open_read_only(&path).expect("it is there");
-        assert_eq!(select(&database, sql), [[1, 60_001, 60_001].map(Value::Integer)]);
+        assert_eq!(
+            select(&database, sql),
+            [[1, 60_001, 60_001].map(Value::Integer)]
+        );
         sound(&database);
         drop(database);
-        assert_eq!(entries(folder.path()), [csv.clone(), path.clone()], "{more}");
+        assert_eq!(
+            entries(folder.path()),
+            [csv.clone(), path.clone()],
+            "{more}"
+        );
     }
     let done = import_into_little_space(folder.path(), 2 * there);
     assert_eq!(done.status.code(), Some(0), "{done:?}");

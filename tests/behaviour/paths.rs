@@ -1,4 +1,5 @@
-//! The name of a database is a path, whatever it looks like to SQLite: every command finds the same file.
+//! The name of a database is a path, whatever it looks like to SQLite: every command finds the same
+//! file.
 
 #![cfg(unix)]
 
@@ -40,19 +41,29 @@ const COMMANDS: [&[&str]; 12] = [
 
 /// What commands say of a database, where its name is taken for the path that it is.
 fn told(name: &str, arguments: &[&str], folder: &std::path::Path) -> (String, Option<i32>) {
-    let arguments: Vec<&str> =
-        arguments.iter().map(|argument| if *argument == "DB" { name } else { argument }).collect();
-    let done: Output = profdb(folder, &arguments).output().expect("the program is there");
+    let arguments: Vec<&str> = arguments
+        .iter()
+        .map(|argument| if *argument == "DB" { name } else { argument })
+        .collect();
+    let done: Output = profdb(folder, &arguments)
+        .output()
+        .expect("the program is there");
     // The time of an import is another each time.
     let plain = |bytes: &[u8]| {
         let lines = text(bytes).replace(name, "DB");
         let lines = lines.lines().map(|line| {
             let is_time = |word: &&str| !(word.len() == 20 && word.ends_with('Z'));
-            line.split_whitespace().filter(is_time).collect::<Vec<_>>().join(" ")
+            line.split_whitespace()
+                .filter(is_time)
+                .collect::<Vec<_>>()
+                .join(" ")
         });
         lines.collect::<Vec<_>>().join("\n")
     };
-    (format!("{}\n{}", plain(&done.stdout), plain(&done.stderr)), done.status.code())
+    (
+        format!("{}\n{}", plain(&done.stdout), plain(&done.stderr)),
+        done.status.code(),
+    )
 }
 
 fn place() -> tempfile::TempDir {
@@ -60,7 +71,9 @@ fn place() -> tempfile::TempDir {
     for (name, rows) in [("a.csv", 10), ("b.csv", 2500), ("c.csv", 20)] {
         fs::write(folder.path().join(name), csv(rows, 5)).expect("space on the disk");
     }
-    let done = profdb(folder.path(), &["import", "--db", "other.db", "c.csv"]).output().expect("the program is there");
+    let done = profdb(folder.path(), &["import", "--db", "other.db", "c.csv"])
+        .output()
+        .expect("the program is there");
     assert!(done.status.success());
     folder
 }
@@ -68,14 +81,21 @@ fn place() -> tempfile::TempDir {
 #[test]
 fn names_are_paths_for_every_command() {
     let plain = place();
-    let expected: Vec<_> = COMMANDS.iter().map(|arguments| told("x.db", arguments, plain.path())).collect();
+    let expected: Vec<_> = COMMANDS
+        .iter()
+        .map(|arguments| told("x.db", arguments, plain.path()))
+        .collect();
     for (arguments, (said, code)) in COMMANDS.iter().zip(&expected) {
         assert_eq!(*code, Some(0), "{arguments:?}: {said}");
     }
     for name in NAMES {
         let folder = place();
         for (arguments, expected) in COMMANDS.iter().zip(&expected) {
-            assert_eq!(&told(name, arguments, folder.path()), expected, "{name:?}: {arguments:?}");
+            assert_eq!(
+                &told(name, arguments, folder.path()),
+                expected,
+                "{name:?}: {arguments:?}"
+            );
         }
         let mut there: BTreeSet<String> = entries(plain.path());
         assert!(there.remove("x.db") && there.insert(name.to_owned()));
@@ -83,12 +103,28 @@ fn names_are_paths_for_every_command() {
         // A path to it is another name of the same file, and so is what the environment says.
         let path = format!("./{name}");
         let (said, code) = told(&path, &["runs", "--db", "DB"], folder.path());
-        assert!(code == Some(0) && said.contains("b.csv") && said.contains("c.csv"), "{name:?}: {said}");
-        let done = profdb(folder.path(), &["runs"]).env("PROFDB_DB", name).output().expect("the program is there");
-        assert!(done.status.success() && text(&done.stdout).contains("c.csv"), "{name:?}: {done:?}");
+        assert!(
+            code == Some(0) && said.contains("b.csv") && said.contains("c.csv"),
+            "{name:?}: {said}"
+        );
+        let done = profdb(folder.path(), &["runs"])
+            .env("PROFDB_DB", name)
+            .output()
+            .expect("the program is there");
+        assert!(
+            done.status.success() && text(&done.stdout).contains("c.csv"),
+            "{name:?}: {done:?}"
+        );
         // A profile of such a name is a profile.
-        fs::copy(folder.path().join("a.csv"), folder.path().join("file:p.csv?mode=ro")).expect("space on the disk");
-        for arguments in [["report", "summary", "file:p.csv?mode=ro"], ["sql", "SELECT 1", "file:p.csv?mode=ro"]] {
+        fs::copy(
+            folder.path().join("a.csv"),
+            folder.path().join("file:p.csv?mode=ro"),
+        )
+        .expect("space on the disk");
+        for arguments in [
+            ["report", "summary", "file:p.csv?mode=ro"],
+            ["sql", "SELECT 1", "file:p.csv?mode=ro"],
+        ] {
             let (said, code) = told("x.db", &arguments, folder.path());
             assert_eq!(code, Some(0), "{said}");
         }
@@ -99,12 +135,17 @@ fn names_are_paths_for_every_command() {
 #[test]
 fn every_command_with_a_database_is_tried() {
     let program = program();
-    let with_database = program
-        .get_subcommands()
-        .filter(|command| command.get_arguments().any(|argument| argument.get_long() == Some("db")));
+    let with_database = program.get_subcommands().filter(|command| {
+        command
+            .get_arguments()
+            .any(|argument| argument.get_long() == Some("db"))
+    });
     for command in with_database {
         let name = command.get_name();
-        assert!(COMMANDS.iter().any(|arguments| arguments[0] == name), "{name}");
+        assert!(
+            COMMANDS.iter().any(|arguments| arguments[0] == name),
+            "{name}"
+        );
     }
 }
 
@@ -121,9 +162,17 @@ fn a_question_makes_no_file() {
         "PRAGMA journal_mode = WAL",
         "SELECT writefile('new.db', 'x')",
     ] {
-        for arguments in [vec!["sql", "--db", "other.db", sql], vec!["sql", sql, "a.csv"]] {
-            let done = profdb(folder.path(), &arguments).output().expect("the program is there");
-            assert!(!done.status.success() || text(&done.stdout).contains("journal_mode"), "{arguments:?}: {done:?}");
+        for arguments in [
+            vec!["sql", "--db", "other.db", sql],
+            vec!["sql", sql, "a.csv"],
+        ] {
+            let done = profdb(folder.path(), &arguments)
+                .output()
+                .expect("the program is there");
+            assert!(
+                !done.status.success() || text(&done.stdout).contains("journal_mode"),
+                "{arguments:?}: {done:?}"
+            );
             assert_eq!(entries(folder.path()), there, "{arguments:?}");
         }
     }

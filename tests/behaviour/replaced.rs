@@ -1,7 +1,9 @@
-//! Databases that somebody replaces, moves or writes over while they are changed, and logs that another database has left: what
-//! is said to be stored is in the file that has the name, and no file gets what is another's.
+//! Databases that somebody replaces, moves or writes over while they are changed, and logs that
+//! another database has left: what is said to be stored is in the file that has the name, and no
+//! file gets what is another's.
 //!
-//! `REPLACEMENTS=200 SEED=1 cargo test --test behaviour replaced::` replaces as many under an import, and the others at every call.
+//! `REPLACEMENTS=200 SEED=1 cargo test --test behaviour replaced::` replaces as many under an
+//! import, and the others at every call.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
@@ -16,8 +18,8 @@ use std::process::Output;
 use rusqlite::Connection;
 
 use crate::support::faults::{
-    DATABASE, Numbers, State, Story, calls, check, content, copy, csv, entries, import, profdb, profiles, same,
-    setting, text, with_fault,
+    DATABASE, Numbers, State, Story, calls, check, content, copy, csv, entries, import, profdb,
+    profiles, same, setting, text, with_fault,
 };
 use crate::support::long::Form;
 use crate::support::tools;
@@ -30,7 +32,11 @@ const FEW_CALLS: usize = 8;
 
 /// Calls of a command, counted from 1: all of them, or a few and the last.
 fn some_of(calls: usize) -> Vec<usize> {
-    let step = if Form::Replacements.is_asked() { 1 } else { calls.div_ceil(FEW_CALLS) };
+    let step = if Form::Replacements.is_asked() {
+        1
+    } else {
+        calls.div_ceil(FEW_CALLS)
+    };
     (1..=calls).rev().step_by(step.max(1)).collect()
 }
 
@@ -47,27 +53,52 @@ struct Way {
 enum Left {
     Other,
     Nothing,
-    /// The other database, in the same file: that can be seen as long as the change has not been written.
+    /// The other database, in the same file: that can be seen as long as the change has not been
+    /// written.
     Within,
 }
 
 const WAYS: [Way; 8] = [
-    Way { what: "a rename over it", script: "cp $OTHER new; mv new x.db", left: Left::Other },
-    Way { what: "unlink", script: "rm -f x.db", left: Left::Nothing },
-    Way { what: "unlink and a copy", script: "rm -f x.db; cp $OTHER x.db", left: Left::Other },
+    Way {
+        what: "a rename over it",
+        script: "cp $OTHER new; mv new x.db",
+        left: Left::Other,
+    },
+    Way {
+        what: "unlink",
+        script: "rm -f x.db",
+        left: Left::Nothing,
+    },
+    Way {
+        what: "unlink and a copy",
+        script: "rm -f x.db; cp $OTHER x.db",
+        left: Left::Other,
+    },
     Way {
         what: "a restored backup without logs",
         script: "cp $OTHER new; rm -f x.db-*; mv new x.db",
         left: Left::Other,
     },
-    Way { what: "a rename away", script: "mv x.db gone.db", left: Left::Nothing },
-    Way { what: "an exchange", script: "cp $OTHER new; mv x.db gone.db; mv new x.db", left: Left::Other },
+    Way {
+        what: "a rename away",
+        script: "mv x.db gone.db",
+        left: Left::Nothing,
+    },
+    Way {
+        what: "an exchange",
+        script: "cp $OTHER new; mv x.db gone.db; mv new x.db",
+        left: Left::Other,
+    },
     Way {
         what: "a symbolic link",
         script: "mkdir o; cp $OTHER o/o.db; ln -s o/o.db n; mv -T n x.db",
         left: Left::Other,
     },
-    Way { what: "a copy over it", script: "cp $OTHER x.db", left: Left::Within },
+    Way {
+        what: "a copy over it",
+        script: "cp $OTHER x.db",
+        left: Left::Within,
+    },
 ];
 
 /// Another database, with a run of its own.
@@ -81,13 +112,24 @@ fn other() -> (tempfile::TempDir, PathBuf, BTreeMap<String, Vec<String>>) {
     (folder, path, content)
 }
 
-/// The calls of one command that lets something happen at one of them. Standard output goes to the file `out`.
-fn replaced(folder: &Path, arguments: &[&str], at: usize, script: &str, other: &Path) -> (Output, bool) {
+/// The calls of one command that lets something happen at one of them. Standard output goes to the
+/// file `out`.
+fn replaced(
+    folder: &Path,
+    arguments: &[&str],
+    at: usize,
+    script: &str,
+    other: &Path,
+) -> (Output, bool) {
     let outside = tempfile::tempdir().expect("a folder");
     let (out, late) = (outside.path().join("out"), outside.path().join("late"));
     let mut command = profdb(folder, arguments);
     with_fault(&mut command, folder, "/dev/null".as_ref(), at, "run");
-    let script = format!("set -e; {script}; if [ -s '{}' ]; then touch '{}'; fi", out.display(), late.display());
+    let script = format!(
+        "set -e; {script}; if [ -s '{}' ]; then touch '{}'; fi",
+        out.display(),
+        late.display()
+    );
     command.env("FAULT_RUN", script).env("OTHER", other);
     command.stdout(fs::File::create(&out).expect("space on the disk"));
     let done = command.output().expect("the program is there");
@@ -96,7 +138,9 @@ fn replaced(folder: &Path, arguments: &[&str], at: usize, script: &str, other: &
 
 /// Whether the shell has what files are replaced with.
 fn has_commands() -> bool {
-    ["cp", "ln", "mkdir", "mv", "rm"].into_iter().all(|command| tools::find(command).is_some())
+    ["cp", "ln", "mkdir", "mv", "rm"]
+        .into_iter()
+        .all(|command| tools::find(command).is_some())
 }
 
 #[test]
@@ -104,10 +148,19 @@ fn under_an_import() {
     if !has_commands() {
         return;
     }
-    let (number, seed) =
-        (Form::Replacements.times("REPLACEMENTS", FEW_REPLACEMENTS, 200), setting("SEED").unwrap_or(1));
-    let states =
-        [State::Runs, State::Log, State::LogLeft, State::JournalLeft, State::JournalKept, State::Empty, State::Old];
+    let (number, seed) = (
+        Form::Replacements.times("REPLACEMENTS", FEW_REPLACEMENTS, 200),
+        setting("SEED").unwrap_or(1),
+    );
+    let states = [
+        State::Runs,
+        State::Log,
+        State::LogLeft,
+        State::JournalLeft,
+        State::JournalKept,
+        State::Empty,
+        State::Old,
+    ];
     let (_other, other_path, other_content) = other();
     let mut tally: BTreeMap<&str, usize> = BTreeMap::new();
     let mut numbers = Numbers(seed.wrapping_mul(1_000_003));
@@ -118,16 +171,33 @@ fn under_an_import() {
         }
         let state = states[numbers.below(states.len())];
         let profiles = profiles();
-        let kind = if numbers.below(2) == 0 { &profiles.long } else { &profiles.short };
+        let kind = if numbers.below(2) == 0 {
+            &profiles.long
+        } else {
+            &profiles.short
+        };
         let story = Story::of(state, &kind[numbers.below(kind.len())]);
         let way = WAYS[at % WAYS.len()];
         let is_log = matches!(state, State::Log | State::LogLeft);
-        // From the moment that SQLite writes to the file, a copy over it makes it neither; with a log, at any moment.
+        // From the moment that SQLite writes to the file, a copy over it makes it neither; with a
+        // log, at any moment.
         let is_change = |(call, file): &(String, String)| call == "write" && file.ends_with("x.db");
-        let first_change = story.calls.iter().position(is_change).unwrap_or(story.calls.len());
-        let calls = if way.left == Left::Within { first_change } else { story.calls.len() };
-        // Nor is it ours to say what becomes of a log that is rolled back or brought in while the file is replaced.
-        let is_left = matches!(state, State::LogLeft | State::JournalLeft | State::Old | State::Empty);
+        let first_change = story
+            .calls
+            .iter()
+            .position(is_change)
+            .unwrap_or(story.calls.len());
+        let calls = if way.left == Left::Within {
+            first_change
+        } else {
+            story.calls.len()
+        };
+        // Nor is it ours to say what becomes of a log that is rolled back or brought in while the
+        // file is replaced.
+        let is_left = matches!(
+            state,
+            State::LogLeft | State::JournalLeft | State::Old | State::Empty
+        );
         if calls == 0 || !story.is_new() || way.left == Left::Within && (is_log || is_left) {
             continue;
         }
@@ -140,11 +210,18 @@ fn under_an_import() {
             story.calls[call - 1]
         );
         let folder = story.folder();
-        let kept = tempfile::tempdir_in(folder.path().parent().expect("it has one")).expect("a folder");
-        fs::hard_link(folder.path().join(DATABASE), kept.path().join(DATABASE)).expect("a file system with links");
+        let kept =
+            tempfile::tempdir_in(folder.path().parent().expect("it has one")).expect("a folder");
+        fs::hard_link(folder.path().join(DATABASE), kept.path().join(DATABASE))
+            .expect("a file system with links");
         let profile = story.profile.to_str().expect("plain names");
-        let (done, is_late) =
-            replaced(folder.path(), &["import", "--db", DATABASE, profile], call, way.script, &other_path);
+        let (done, is_late) = replaced(
+            folder.path(),
+            &["import", "--db", DATABASE, profile],
+            call,
+            way.script,
+            &other_path,
+        );
         let said = text(&done.stderr);
         let outcome = match done.status.code() {
             // The run had been said to be there before.
@@ -160,7 +237,12 @@ fn under_an_import() {
                 "before the file was opened"
             }
             Some(5) => {
-                assert!(said.lines().last().is_some_and(|line| line.starts_with("profdb: x.db: ")), "{about}: {said}");
+                assert!(
+                    said.lines()
+                        .last()
+                        .is_some_and(|line| line.starts_with("profdb: x.db: ")),
+                    "{about}: {said}"
+                );
                 assert!(!said.contains("panic"), "{about}: {said}");
                 if !said.contains("somebody has replaced the database") {
                     eprintln!("{about}: {said}");
@@ -185,7 +267,11 @@ fn under_an_import() {
             }
         }
         let ours = |name: &String| name.starts_with(".x.db.");
-        assert!(!entries(folder.path()).iter().any(ours), "{about}: {:?}", entries(folder.path()));
+        assert!(
+            !entries(folder.path()).iter().any(ours),
+            "{about}: {:?}",
+            entries(folder.path())
+        );
     }
     eprintln!("{number} replacements, SEED={seed}: {tally:?}");
 }
@@ -205,19 +291,34 @@ fn a_folder_that_is_renamed() {
             copy(story.folder().path(), &folder);
             let profile = story.profile.to_str().expect("plain names");
             // The name that is given leads by the folder above, which the program is started in.
-            let script = format!("mv '{}' '{}'", folder.display(), above.path().join("there").display());
+            let script = format!(
+                "mv '{}' '{}'",
+                folder.display(),
+                above.path().join("there").display()
+            );
             let outside = tempfile::tempdir().expect("a folder");
             let out = outside.path().join("out");
             let mut command = profdb(above.path(), &["import", "--db", "here/x.db", profile]);
             with_fault(&mut command, &folder, "/dev/null".as_ref(), call, "run");
-            command.env("FAULT_RUN", format!("{script}; test ! -s '{}'", out.display()));
+            command.env(
+                "FAULT_RUN",
+                format!("{script}; test ! -s '{}'", out.display()),
+            );
             command.stdout(fs::File::create(&out).expect("space on the disk"));
             let done = command.output().expect("the program is there");
-            let about = format!("{state:?}, {call} {:?}: {}", story.calls[call - 1], text(&done.stderr));
+            let about = format!(
+                "{state:?}, {call} {:?}: {}",
+                story.calls[call - 1],
+                text(&done.stderr)
+            );
             assert_eq!(done.status.code(), Some(5), "{about}");
             let there = above.path().join("there");
             let is_ours = |name: &String| name.starts_with('.');
-            assert!(!entries(&there).iter().any(is_ours), "{about}: {:?}", entries(&there));
+            assert!(
+                !entries(&there).iter().any(is_ours),
+                "{about}: {:?}",
+                entries(&there)
+            );
         }
     }
 }
@@ -245,21 +346,39 @@ fn under_other_changes() {
         let log = tempfile::NamedTempFile::new().expect("a file");
         let mut command = profdb(folder.path(), arguments);
         with_fault(&mut command, folder.path(), log.path(), 0, "");
-        assert!(command.output().expect("the program is there").status.success(), "{arguments:?}");
+        assert!(
+            command
+                .output()
+                .expect("the program is there")
+                .status
+                .success(),
+            "{arguments:?}"
+        );
         let called = calls(log.path());
         let (mut refused, mut tried) = (0, 0);
         for way in [WAYS[0], WAYS[1]] {
             for call in some_of(called.len()) {
                 let folder = set_up();
-                let about = format!("{arguments:?}, {} at {call} {:?}", way.what, called[call - 1]);
-                let (done, is_late) = replaced(folder.path(), arguments, call, way.script, &other_path);
+                let about = format!(
+                    "{arguments:?}, {} at {call} {:?}",
+                    way.what,
+                    called[call - 1]
+                );
+                let (done, is_late) =
+                    replaced(folder.path(), arguments, call, way.script, &other_path);
                 let code = done.status.code();
                 let path = folder.path().join(DATABASE);
                 // Before the file is opened, it is the other one that is changed, or there is none.
-                let is_first = called[..call].iter().all(|(call, file)| call == "open" || !file.contains(DATABASE));
+                let is_first = called[..call]
+                    .iter()
+                    .all(|(call, file)| call == "open" || !file.contains(DATABASE));
                 // Who only reads goes on with what is there when the file is up to date.
-                let is_read = arguments[0] == "runs" && called[call - 1..].iter().all(|(call, _)| call == "open");
-                assert!(code == Some(5) || is_late || is_first || is_read, "{about}: {done:?}");
+                let is_read = arguments[0] == "runs"
+                    && called[call - 1..].iter().all(|(call, _)| call == "open");
+                assert!(
+                    code == Some(5) || is_late || is_first || is_read,
+                    "{about}: {done:?}"
+                );
                 refused += usize::from(code == Some(5));
                 tried += 1;
                 if code == Some(5) && way.left == Left::Other {
@@ -279,7 +398,10 @@ fn logs() -> Vec<(&'static str, Vec<u8>)> {
         let story = Story::of(state, &profiles().short[0]);
         fs::read(story.folder().path().join(name)).expect("it is there")
     };
-    let (journal, log) = (read(State::JournalLeft, "x.db-journal"), read(State::LogLeft, "x.db-wal"));
+    let (journal, log) = (
+        read(State::JournalLeft, "x.db-journal"),
+        read(State::LogLeft, "x.db-wal"),
+    );
     assert!(journal[16..20] != [0; 4] && log.len() > 4096);
     let half = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
     vec![
@@ -323,16 +445,31 @@ fn leftover_logs_are_refused_by_name() {
                 }
                 fs::write(folder.path().join(name), &bytes).expect("space on the disk");
                 let there = entries(folder.path());
-                let done = profdb(folder.path(), arguments).output().expect("the program is there");
-                let about = format!("{arguments:?}, empty: {is_empty}, {name}, {} bytes: {done:?}", bytes.len());
+                let done = profdb(folder.path(), arguments)
+                    .output()
+                    .expect("the program is there");
+                let about = format!(
+                    "{arguments:?}, empty: {is_empty}, {name}, {} bytes: {done:?}",
+                    bytes.len()
+                );
                 assert_eq!(done.status.code(), Some(5), "{about}");
-                let line = format!("profdb: x.db: {name} is there, which another database has left");
+                let line =
+                    format!("profdb: x.db: {name} is there, which another database has left");
                 assert!(text(&done.stderr).starts_with(&line), "{about}");
                 assert_eq!(entries(folder.path()), there, "{about}");
-                assert!(fs::read(folder.path().join(name)).expect("it is there") == bytes, "{about}");
+                assert!(
+                    fs::read(folder.path().join(name)).expect("it is there") == bytes,
+                    "{about}"
+                );
                 fs::remove_file(folder.path().join(name)).expect("it is there");
                 if makes_files {
-                    assert!(profdb(folder.path(), arguments).status().expect("it is there").success(), "{about}");
+                    assert!(
+                        profdb(folder.path(), arguments)
+                            .status()
+                            .expect("it is there")
+                            .success(),
+                        "{about}"
+                    );
                     check(folder.path(), &about);
                 }
                 tried += 1;
@@ -350,16 +487,25 @@ fn leftover_names_need_not_be_files() {
         let folder = tempfile::tempdir().expect("a folder");
         symlink("nowhere", folder.path().join(name)).expect("a file system with links");
         let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
-        assert_eq!(command.arg(profile).status().expect("it is there").code(), Some(5), "{name}");
+        assert_eq!(
+            command.arg(profile).status().expect("it is there").code(),
+            Some(5),
+            "{name}"
+        );
         assert_eq!(entries(folder.path()).len(), 1, "{name}");
         fs::remove_file(folder.path().join(name)).expect("it is there");
         fs::create_dir(folder.path().join(name)).expect("a folder");
-        assert_eq!(command.status().expect("it is there").code(), Some(5), "{name}");
+        assert_eq!(
+            command.status().expect("it is there").code(),
+            Some(5),
+            "{name}"
+        );
         assert_eq!(entries(folder.path()).len(), 1, "{name}");
         // By a link, the file would be elsewhere, and so would its log.
         fs::remove_dir(folder.path().join(name)).expect("it is there");
         symlink("y.db", folder.path().join(DATABASE)).expect("a file system with links");
-        fs::write(folder.path().join(name.replace("x.db", "y.db")), b"log").expect("space on the disk");
+        fs::write(folder.path().join(name.replace("x.db", "y.db")), b"log")
+            .expect("space on the disk");
         let done = command.output().expect("it is there");
         assert_eq!(done.status.code(), Some(5), "{name}");
         assert!(text(&done.stderr).contains("y.db-"), "{done:?}");
@@ -372,13 +518,19 @@ fn logs_that_come_meanwhile_are_refused() {
     let (_other, other_path, _) = other();
     let profile = profiles().long[1].to_str().expect("plain names");
     let from = other_path.to_str().expect("plain names");
-    let commands: [&[&str]; 2] = [&["import", "--db", DATABASE, profile], &["merge", DATABASE, from]];
+    let commands: [&[&str]; 2] = [
+        &["import", "--db", DATABASE, profile],
+        &["merge", DATABASE, from],
+    ];
     for arguments in commands {
         let folder = tempfile::tempdir().expect("a folder");
         let log = tempfile::NamedTempFile::new().expect("a file");
         let mut command = profdb(folder.path(), arguments);
         with_fault(&mut command, folder.path(), log.path(), 0, "");
-        assert!(command.status().expect("it is there").success(), "{arguments:?}");
+        assert!(
+            command.status().expect("it is there").success(),
+            "{arguments:?}"
+        );
         let called = calls(log.path());
         let is_link = |(call, file): &(String, String)| call == "link" && file.ends_with("/x.db");
         let link = called.iter().position(is_link).expect("it gets its name");
@@ -387,11 +539,22 @@ fn logs_that_come_meanwhile_are_refused() {
                 let folder = tempfile::tempdir().expect("a folder");
                 let script = format!("echo log > {name}");
                 let (done, _) = replaced(folder.path(), arguments, call, &script, &other_path);
-                let about = format!("{arguments:?}, {name} at {call} {:?}: {done:?}", called[call - 1]);
+                let about = format!(
+                    "{arguments:?}, {name} at {call} {:?}: {done:?}",
+                    called[call - 1]
+                );
                 assert_eq!(done.status.code(), Some(5), "{about}");
                 assert!(text(&done.stderr).contains(name), "{about}");
-                assert_eq!(entries(folder.path()).into_iter().collect::<Vec<_>>(), [name], "{about}");
-                assert_eq!(fs::read(folder.path().join(name)).expect("it is there"), b"log\n", "{about}");
+                assert_eq!(
+                    entries(folder.path()).into_iter().collect::<Vec<_>>(),
+                    [name],
+                    "{about}"
+                );
+                assert_eq!(
+                    fs::read(folder.path().join(name)).expect("it is there"),
+                    b"log\n",
+                    "{about}"
+                );
             }
         }
     }

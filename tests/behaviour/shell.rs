@@ -23,7 +23,9 @@ fn text(bytes: &[u8]) -> String {
 /// Bash itself is asked: words so far, and what may stand for the last one.
 #[test]
 fn bash_completes_commands_flags_and_names() {
-    let Some(bash) = tools::find("bash") else { return };
+    let Some(bash) = tools::find("bash") else {
+        return;
+    };
     let script = run(PROFDB, &["completions", "bash"]);
     assert!(script.status.success());
     let mut asked = text(&script.stdout);
@@ -37,8 +39,10 @@ fn bash_completes_commands_flags_and_names() {
         }
         "#,
     );
-    let commands: Vec<String> =
-        profdb::cli::program().get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let commands: Vec<String> = profdb::cli::program()
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let reports: Vec<&str> = REPORTS.iter().map(|report| report.name).collect();
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
@@ -47,30 +51,57 @@ fn bash_completes_commands_flags_and_names() {
         (&["exp"], starting_with(&commands, "exp")),
         (&["co"], starting_with(&commands, "co")),
         (&["report", "c"], starting_with(&reports, "c")),
-        (&["report", "calls", "--f"], "--from --format --first --fn --focus".to_owned()),
+        (
+            &["report", "calls", "--f"],
+            "--from --format --first --fn --focus".to_owned(),
+        ),
         (&["import", "--from", "fo"], starting_with(&formats, "fo")),
         (&["import", "--from", "ghc"], starting_with(&formats, "ghc")),
-        (&["export", "--format", "dyalog"], starting_with(&exports, "dyalog")),
-        (&["report", "summary", "--format", "j"], "json jsonl".to_owned()),
-        (&["report", "summary", "--percent-of", ""], "total selection".to_owned()),
+        (
+            &["export", "--format", "dyalog"],
+            starting_with(&exports, "dyalog"),
+        ),
+        (
+            &["report", "summary", "--format", "j"],
+            "json jsonl".to_owned(),
+        ),
+        (
+            &["report", "summary", "--percent-of", ""],
+            "total selection".to_owned(),
+        ),
         (&["formats", "p"], starting_with(&formats, "p")),
     ];
     for (words, _) in &table {
         let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         asked.extend(["try profdb ", &quoted.join(" "), "\n"]);
     }
-    let bash = Command::new(bash).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let bash = Command::new(bash)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let mut bash = bash.expect("bash is there");
-    bash.stdin.take().expect("a pipe").write_all(asked.as_bytes()).expect("bash reads");
+    bash.stdin
+        .take()
+        .expect("a pipe")
+        .write_all(asked.as_bytes())
+        .expect("bash reads");
     let said = bash.wait_with_output().expect("bash ends");
     assert_eq!(text(&said.stderr), "");
-    let expected: Vec<&str> = table.iter().map(|(_, expected)| expected.as_str()).collect();
+    let expected: Vec<&str> = table
+        .iter()
+        .map(|(_, expected)| expected.as_str())
+        .collect();
     assert_eq!(text(&said.stdout).lines().collect::<Vec<_>>(), expected);
 }
 
 /// Those of some names that a shell offers for their beginning, as it writes them.
 fn starting_with(names: &[&str], start: &str) -> String {
-    let found: Vec<&str> = names.iter().copied().filter(|name| name.starts_with(start)).collect();
+    let found: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| name.starts_with(start))
+        .collect();
     assert!(!found.is_empty(), "{start}");
     found.join(" ")
 }
@@ -80,7 +111,10 @@ fn every_shell_has_a_script() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = run(PROFDB, &["completions", shell]);
         let words = text(&script.stdout);
-        assert!(script.status.success() && words.contains("call_lines") && words.contains("convert"), "{shell}");
+        assert!(
+            script.status.success() && words.contains("call_lines") && words.contains("convert"),
+            "{shell}"
+        );
     }
 }
 
@@ -90,20 +124,42 @@ fn manual_pages_are_well_formed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().to_str().expect("a name in UTF-8");
     let written = run(PROFDB, &["man", path]);
-    assert_eq!((written.status.code(), text(&written.stderr)), (Some(0), String::new()));
+    assert_eq!(
+        (written.status.code(), text(&written.stderr)),
+        (Some(0), String::new())
+    );
     let mut names = Vec::new();
     expected_pages("profdb", &profdb::cli::program(), &mut names);
-    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), names.len(), "{names:?}");
+    assert_eq!(
+        fs::read_dir(folder.path()).expect("a folder").count(),
+        names.len(),
+        "{names:?}"
+    );
     if tools::find("mandoc").is_none() {
         return;
     }
     for name in &names {
         let page = folder.path().join(name);
-        let lint = run("mandoc", &["-Tlint", "-Wwarning", page.to_str().expect("a name in UTF-8")]);
+        let lint = run(
+            "mandoc",
+            &[
+                "-Tlint",
+                "-Wwarning",
+                page.to_str().expect("a name in UTF-8"),
+            ],
+        );
         assert_eq!(text(&lint.stdout), "", "{name}");
     }
-    let shown = run("mandoc", &["-Tutf8", &format!("{path}/profdb-report-calls.1")]);
-    assert!(text(&shown.stdout).replace('\u{8}', "").contains("Number, title or tag of the run"), "it can be read");
+    let shown = run(
+        "mandoc",
+        &["-Tutf8", &format!("{path}/profdb-report-calls.1")],
+    );
+    assert!(
+        text(&shown.stdout)
+            .replace('\u{8}', "")
+            .contains("Number, title or tag of the run"),
+        "it can be read"
+    );
 }
 
 fn expected_pages(name: &str, command: &clap::Command, names: &mut Vec<String>) {
@@ -117,7 +173,11 @@ fn expected_pages(name: &str, command: &clap::Command, names: &mut Vec<String>) 
 fn manual_pages_need_a_folder() {
     let written = run(PROFDB, &["man", "no/such/folder"]);
     assert_eq!(written.status.code(), Some(1));
-    assert!(text(&written.stderr).starts_with("profdb: no/such/folder"), "{}", text(&written.stderr));
+    assert!(
+        text(&written.stderr).starts_with("profdb: no/such/folder"),
+        "{}",
+        text(&written.stderr)
+    );
     assert!(!Path::new("no").exists());
 }
 
@@ -125,7 +185,10 @@ fn manual_pages_need_a_folder() {
 #[test]
 fn version_says_what_is_inside() {
     let (schema, sqlite) = profdb::store::versions();
-    let expected = format!("profdb {} (schema version {schema}, SQLite {sqlite})\n", env!("CARGO_PKG_VERSION"));
+    let expected = format!(
+        "profdb {} (schema version {schema}, SQLite {sqlite})\n",
+        env!("CARGO_PKG_VERSION")
+    );
     for flag in ["--version", "-V"] {
         assert_eq!(text(&run(PROFDB, &[flag]).stdout), expected);
     }

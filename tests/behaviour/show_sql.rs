@@ -1,5 +1,6 @@
-//! Every report equals what its own `--show-sql` gives in the stock sqlite3 shell, for the files of all cases and a spread
-//! of flags; without `LONG_TESTS=all`, of a part of the cases. One shell answers all questions to a database, in the order in which they are asked.
+//! Every report equals what its own `--show-sql` gives in the stock sqlite3 shell, for the files of
+//! all cases and a spread of flags; without `LONG_TESTS=all`, of a part of the cases. One shell
+//! answers all questions to a database, in the order in which they are asked.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
@@ -15,7 +16,9 @@ use profdb::base::error::Stop;
 use profdb::importers::{FORMATS, Format, Options, detect};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
-use profdb::report::{self, Argument, Base, NameSyntax, REPORTS, Report, ReportError, Request, Value};
+use profdb::report::{
+    self, Argument, Base, NameSyntax, REPORTS, Report, ReportError, Request, Value,
+};
 use profdb::store::{Database, RunInfo, RunMeta, StoreError};
 use serde_json::{Map, Value as Json};
 
@@ -38,7 +41,12 @@ const FLAGS: &[&[(&str, &str)]] = &[
     &[("by", "thread")],
     &[("ignore", "FILTER"), ("fn", "*"), ("by", "module")],
     &[("hide", "FILTER"), ("depth", "3")],
-    &[("hide", "FILTER"), ("focus", "."), ("fn", "*"), ("first", "3")],
+    &[
+        ("hide", "FILTER"),
+        ("focus", "."),
+        ("fn", "*"),
+        ("first", "3"),
+    ],
     &[("bias", "0"), ("cumpct", "")],
     &[("bias", "0.0001"), ("fn", "NAME"), ("hide", "FILTER")],
     &[("thread", "THREAD"), ("sort", "cumulative")],
@@ -51,7 +59,11 @@ const TAGGED: &[&[(&str, &str)]] = &[
     &[("by", "tag:KEY"), ("fn", "*")],
     &[("by", "tag:KEY"), ("tag", "KEY"), ("hide", "FILTER")],
     &[("tag", "KEY"), ("focus", "FILTER"), ("fn", "NAME")],
-    &[("by", "tag:KEY"), ("ignore", "FILTER"), ("percent-of", "selection")],
+    &[
+        ("by", "tag:KEY"),
+        ("ignore", "FILTER"),
+        ("percent-of", "selection"),
+    ],
 ];
 
 /// A question that was answered.
@@ -63,7 +75,9 @@ struct Asked {
 
 #[test]
 fn reports_equal_what_the_shell_makes_of_their_sql() {
-    let Some(sqlite3) = tools::find("sqlite3") else { return };
+    let Some(sqlite3) = tools::find("sqlite3") else {
+        return;
+    };
     let mut answered = 0;
     for format in FORMATS {
         let folder = tempfile::tempdir().expect("a folder");
@@ -75,10 +89,24 @@ fn reports_equal_what_the_shell_makes_of_their_sql() {
         let printed = shell(&sqlite3, &path, &script);
         let answers: Vec<&str> = printed.split(&format!("{MARK}\n")).skip(1).collect();
         assert_eq!(answers.len(), asked.len(), "answers for {}", format.name);
-        for (Asked { what, columns, rows }, answer) in asked.iter().zip(answers) {
-            let found = self::rows(answer, columns).unwrap_or_else(|error| panic!("{}: {what}: {error}", format.name));
-            let same = found.len() == rows.len() && found.iter().zip(rows).all(|(found, row)| equal(found, row));
-            assert!(same, "{}: {what}\nthe shell: {found:?}\nthe report: {rows:?}", format.name);
+        for (
+            Asked {
+                what,
+                columns,
+                rows,
+            },
+            answer,
+        ) in asked.iter().zip(answers)
+        {
+            let found = self::rows(answer, columns)
+                .unwrap_or_else(|error| panic!("{}: {what}: {error}", format.name));
+            let same = found.len() == rows.len()
+                && found.iter().zip(rows).all(|(found, row)| equal(found, row));
+            assert!(
+                same,
+                "{}: {what}\nthe shell: {found:?}\nthe report: {rows:?}",
+                format.name
+            );
         }
     }
     assert!(answered > 100, "only {answered} questions were answered");
@@ -86,24 +114,47 @@ fn reports_equal_what_the_shell_makes_of_their_sql() {
 
 /// Imports what the cases of a format bring, as far as it can be imported.
 fn fill(path: &Path, format: &'static Format) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(format.name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/cases")
+        .join(format.name);
     let mut database = Database::open(path).expect("a new file");
-    let name = |case: &Path| format!("{}/{}", format.name, case.file_name().unwrap_or_default().to_string_lossy());
+    let name = |case: &Path| {
+        format!(
+            "{}/{}",
+            format.name,
+            case.file_name().unwrap_or_default().to_string_lossy()
+        )
+    };
     let is_asked = |case: &Path| case.ends_with("minimal") || long::is_in_part(&name(case));
-    let (asked, others): (Vec<_>, Vec<_>) = entries(&root).into_iter().partition(|case| is_asked(case));
-    let files = |cases: Vec<PathBuf>| cases.into_iter().flat_map(|case| files(&case.join("case.in")));
+    let (asked, others): (Vec<_>, Vec<_>) =
+        entries(&root).into_iter().partition(|case| is_asked(case));
+    let files = |cases: Vec<PathBuf>| {
+        cases
+            .into_iter()
+            .flat_map(|case| files(&case.join("case.in")))
+    };
     // Of the others, the first that has a run, where none of the part has one.
-    let asked = files(asked).map(|file| (file, true)).chain(files(others).map(|file| (file, false)));
+    let asked = files(asked)
+        .map(|file| (file, true))
+        .chain(files(others).map(|file| (file, false)));
     for (file, is_in_part) in asked {
         if !is_in_part && path.exists() {
             break;
         }
         let bytes = fs::read(&file).expect("a file of a case is readable");
         let stop = Stop::default();
-        let Ok(input) = Input::new(Box::new(bytes.as_slice()), Limits::default(), stop.clone()) else { continue };
-        let Ok(found) = detect(input.head()) else { continue };
+        let Ok(input) = Input::new(Box::new(bytes.as_slice()), Limits::default(), stop.clone())
+        else {
+            continue;
+        };
+        let Ok(found) = detect(input.head()) else {
+            continue;
+        };
         let options = Options::default();
-        let describe = |fingerprint| RunMeta { again: true, ..meta(found, &options, "case", fingerprint) };
+        let describe = |fingerprint| RunMeta {
+            again: true,
+            ..meta(found, &options, "case", fingerprint)
+        };
         let opened = move || Ok(database);
         database = match import(input, found, &options, &stop, describe, opened) {
             Ok(imported) => imported.database,
@@ -121,8 +172,10 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
         let metrics = database.metrics(run.run_id).expect("a database");
         let names = names(database, run.run_id);
         let key = "SELECT MIN(key) FROM label_sets WHERE run_id = ?1";
-        let key: Option<String> =
-            database.connection().query_row(key, [run.run_id], |row| row.get(0)).expect("a table");
+        let key: Option<String> = database
+            .connection()
+            .query_row(key, [run.run_id], |row| row.get(0))
+            .expect("a table");
         for report in REPORTS {
             turn += 1;
             let flags = match &key {
@@ -140,7 +193,9 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
                 }
                 // Not every run knows enough for every question.
                 Err(ReportError::NothingSelected(_) | ReportError::Usage(_)) => {}
-                Err(error @ ReportError::Store(_)) => panic!("{} {request:?}: {error}", report.name),
+                Err(error @ ReportError::Store(_)) => {
+                    panic!("{} {request:?}: {error}", report.name)
+                }
             }
         }
     }
@@ -148,9 +203,19 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
 }
 
 fn runs(database: &Database) -> Vec<RunInfo> {
-    let mut statement = database.connection().prepare("SELECT run_id FROM runs ORDER BY run_id").expect("a database");
-    let ids = statement.query_map([], |row| row.get::<_, i64>(0)).expect("a database");
-    let run = |id: i64| database.run(Some(&id.to_string())).expect("a database").expect("it is listed");
+    let mut statement = database
+        .connection()
+        .prepare("SELECT run_id FROM runs ORDER BY run_id")
+        .expect("a database");
+    let ids = statement
+        .query_map([], |row| row.get::<_, i64>(0))
+        .expect("a database");
+    let run = |id: i64| {
+        database
+            .run(Some(&id.to_string()))
+            .expect("a database")
+            .expect("it is listed")
+    };
     ids.map(|id| run(id.expect("a number"))).collect()
 }
 
@@ -161,16 +226,27 @@ fn names(database: &Database, run: i64) -> Vec<String> {
                JOIN functions AS f ON f.function_id = i.function_id
                WHERE r.run_id = ?1 ORDER BY f.name";
     let mut statement = database.connection().prepare(sql).expect("a database");
-    let names = statement.query_map([run], |row| row.get(0)).expect("a database");
+    let names = statement
+        .query_map([run], |row| row.get(0))
+        .expect("a database");
     let mut names: Vec<String> = names.collect::<Result<_, _>>().expect("names are text");
     names.push("nobody".to_owned());
     names
 }
 
-fn request(report: &Report, flags: &[(&str, &str)], metric: &str, (name, key): (&str, &str), names: usize) -> Request {
+fn request(
+    report: &Report,
+    flags: &[(&str, &str)],
+    metric: &str,
+    (name, key): (&str, &str),
+    names: usize,
+) -> Request {
     let quoted = format!("'{}'", name.replace('\'', "''"));
     let header = report.header();
-    let mut request = Request { metric: Some(metric.to_owned()), ..Request::default() };
+    let mut request = Request {
+        metric: Some(metric.to_owned()),
+        ..Request::default()
+    };
     let mut given: Vec<(&str, String)> = Vec::new();
     for (flag, value) in flags {
         match *flag {
@@ -178,7 +254,11 @@ fn request(report: &Report, flags: &[(&str, &str)], metric: &str, (name, key): (
             "percent-of" => request.base = Base::Selection,
             "regex" => request.names = NameSyntax::Regex,
             flag => {
-                let fitting = if names > 3 { regex::escape(name) } else { ".".to_owned() };
+                let fitting = if names > 3 {
+                    regex::escape(name)
+                } else {
+                    ".".to_owned()
+                };
                 let value = value
                     .replace("NAME", &quoted)
                     .replace("FILTER", &fitting)
@@ -189,16 +269,26 @@ fn request(report: &Report, flags: &[(&str, &str)], metric: &str, (name, key): (
         }
     }
     for parameter in &header.parameters {
-        let value = given.iter().find(|(flag, _)| *flag == parameter.name).map(|(_, value)| value.clone());
-        let value = value.or_else(|| (parameter.name == "fn" && !parameter.optional).then(|| quoted.clone()));
+        let value = given
+            .iter()
+            .find(|(flag, _)| *flag == parameter.name)
+            .map(|(_, value)| value.clone());
+        let value = value
+            .or_else(|| (parameter.name == "fn" && !parameter.optional).then(|| quoted.clone()));
         let Some(value) = value else { continue };
         let argument = match parameter.kind {
-            report::header::Parameter::Flag | report::header::Parameter::Variant(_) => Argument::Flag,
+            report::header::Parameter::Flag | report::header::Parameter::Variant(_) => {
+                Argument::Flag
+            }
             report::header::Parameter::Count => Argument::Count(value.parse().expect("a count")),
-            report::header::Parameter::Percentage => Argument::Number(value.parse().expect("a percentage")),
+            report::header::Parameter::Percentage => {
+                Argument::Number(value.parse().expect("a percentage"))
+            }
             _ => Argument::Text(value),
         };
-        request.arguments.push((parameter.name.to_owned(), argument));
+        request
+            .arguments
+            .push((parameter.name.to_owned(), argument));
     }
     request
 }
@@ -216,23 +306,45 @@ fn ask(
         rows.push(row.to_vec());
         Ok::<_, StoreError>(())
     })?;
-    let columns = answer.columns.iter().map(|column| column.name.to_string()).collect();
+    let columns = answer
+        .columns
+        .iter()
+        .map(|column| column.name.to_string())
+        .collect();
     let what = format!("run {} {} {request:?}", run.run_id, report.name);
-    Ok((Asked { what, columns, rows }, answer.script))
+    Ok((
+        Asked {
+            what,
+            columns,
+            rows,
+        },
+        answer.script,
+    ))
 }
 
 /// What the stock shell prints.
 fn shell(sqlite3: &Path, path: &Path, script: &str) -> String {
     let mut command = Command::new(sqlite3);
     command.args(["-batch", "-bail", "-readonly"]).arg(path);
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     let mut child = child.expect("it was found");
     let mut input = child.stdin.take().expect("it is piped");
     let script = format!(".mode json\n{script}");
     let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));
     let output = child.wait_with_output().expect("it was started");
-    assert!(output.status.success(), "sqlite3: {}", String::from_utf8_lossy(&output.stderr));
-    writer.join().expect("it does not panic").expect("the shell reads everything");
+    assert!(
+        output.status.success(),
+        "sqlite3: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    writer
+        .join()
+        .expect("it does not panic")
+        .expect("the shell reads everything");
     String::from_utf8(output.stdout).expect("names are text")
 }
 
@@ -242,24 +354,34 @@ fn rows(text: &str, columns: &[String]) -> Result<Vec<Vec<Value>>, String> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let printed: Vec<Map<String, Json>> = serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))?;
+    let printed: Vec<Map<String, Json>> =
+        serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))?;
     let value = |row: &Map<String, Json>, column: &String| match row.get(column) {
         Some(Json::Null) => Ok(Value::Null),
         Some(Json::String(text)) => Ok(Value::Text(text.clone())),
         Some(Json::Number(number)) => match number.as_i64() {
             Some(number) => Ok(Value::Integer(number)),
-            None => number.as_f64().map(Value::Real).ok_or(format!("{column}: {number}")),
+            None => number
+                .as_f64()
+                .map(Value::Real)
+                .ok_or(format!("{column}: {number}")),
         },
         other => Err(format!("{column}: {other:?}")),
     };
-    printed.iter().map(|row| columns.iter().map(|column| value(row, column)).collect()).collect()
+    printed
+        .iter()
+        .map(|row| columns.iter().map(|column| value(row, column)).collect())
+        .collect()
 }
 
-/// The shell prints 15 digits and ends a text at a zero byte; versions of SQLite round running sums differently.
+/// The shell prints 15 digits and ends a text at a zero byte; versions of SQLite round running sums
+/// differently.
 fn equal(found: &[Value], row: &[Value]) -> bool {
     let same = |(found, value): (&Value, &Value)| match (found, value) {
         (Value::Real(found), Value::Real(value)) => (found - value).abs() <= 1e-12 * value.abs(),
-        (Value::Text(found), Value::Text(value)) => Some(found.as_str()) == value.split('\0').next(),
+        (Value::Text(found), Value::Text(value)) => {
+            Some(found.as_str()) == value.split('\0').next()
+        }
         (found, value) => found == value,
     };
     found.len() == row.len() && found.iter().zip(row).all(same)

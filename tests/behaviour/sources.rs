@@ -34,8 +34,12 @@ fn a_report_stays_true_when_the_code_changes() {
     fs::create_dir(folder.path().join("apl")).expect("a folder");
     fs::write(folder.path().join("run.csv"), PROFILE).expect("a file");
     let write = |text: &str| fs::write(&script, text).expect("a file");
-    let report =
-        |more: &[&str]| profdb(folder.path(), &[&["report", "lines", "--format", "csv", "--code"], more].concat());
+    let report = |more: &[&str]| {
+        profdb(
+            folder.path(),
+            &[&["report", "lines", "--format", "csv", "--code"], more].concat(),
+        )
+    };
     let table = |first: &str, second: &str| {
         format!(
             "\"Element\",\"Line\",\"Time\",\"PctOfTot\",\"Calls\",\"Code\"\n\
@@ -43,11 +47,17 @@ fn a_report_stays_true_when_the_code_changes() {
         )
     };
     write("main\none\ntwo\n");
-    assert_eq!(profdb(folder.path(), &["import", "run.csv", "--source", "apl"]), "run.csv: run 1, 3 nodes\n");
+    assert_eq!(
+        profdb(folder.path(), &["import", "run.csv", "--source", "apl"]),
+        "run.csv: run 1, 3 nodes\n"
+    );
     assert_eq!(report(&[]), table("\"one\"", "\"two\""));
     write("main\nthree\n");
     assert_eq!(report(&[]), table("\"one\"", "\"two\""));
-    assert_eq!(report(&["--source", "apl"]), table("\"three\"", "") + "profdb: no source for 1 of 2 lines\n");
+    assert_eq!(
+        report(&["--source", "apl"]),
+        table("\"three\"", "") + "profdb: no source for 1 of 2 lines\n"
+    );
     let again = ["import", "run.csv", "--source", "apl", "--again"];
     let told = "run.csv: run 2, 3 nodes\nprofdb: run.csv: no source for 1 of 2 lines\n";
     assert_eq!(profdb(folder.path(), &again), told);
@@ -60,11 +70,25 @@ fn a_report_stays_true_when_the_code_changes() {
 /// Runs `import` on a profile with this source.
 fn imported(source: Arc<dyn Folder>) -> Result<Imported, Failure> {
     let stop = Stop::default();
-    let input = Input::new(Box::new(PROFILE.as_bytes()), Limits::default(), stop.clone())?;
+    let input = Input::new(
+        Box::new(PROFILE.as_bytes()),
+        Limits::default(),
+        stop.clone(),
+    )?;
     let format = by_name("dyalog_csv").expect("a format");
     let options = Options::default();
-    let describe = |fingerprint| RunMeta { source: Some(source), ..meta(format, &options, "run.csv", fingerprint) };
-    import(input, format, &options, &stop, describe, Database::in_memory)
+    let describe = |fingerprint| RunMeta {
+        source: Some(source),
+        ..meta(format, &options, "run.csv", fingerprint)
+    };
+    import(
+        input,
+        format,
+        &options,
+        &stop,
+        describe,
+        Database::in_memory,
+    )
 }
 
 /// One script that nobody may read.
@@ -85,8 +109,17 @@ impl Folder for Closed {
 fn a_file_that_cannot_be_read_is_a_note_and_an_interrupt_ends_the_import() {
     let closed = |kind| imported(Arc::new(Closed(vec!["main.aplf".to_owned()], kind)));
     let told = closed(io::ErrorKind::PermissionDenied).expect("the run is imported");
-    let notes: Vec<String> = told.database.warnings(1).expect("notes").into_iter().map(|note| note.message).collect();
-    assert_eq!(notes, ["no source for 2 of 2 lines", "main.aplf: permission denied"]);
+    let notes: Vec<String> = told
+        .database
+        .warnings(1)
+        .expect("notes")
+        .into_iter()
+        .map(|note| note.message)
+        .collect();
+    assert_eq!(
+        notes,
+        ["no source for 2 of 2 lines", "main.aplf: permission denied"]
+    );
     let stopped = closed(io::ErrorKind::Interrupted).expect_err("nobody waits");
     assert_eq!(stopped.to_string(), "interrupted");
 }
@@ -97,7 +130,8 @@ fn a_file_without_source_is_brought_up_to_date() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("profdb.db");
     let old = rusqlite::Connection::open(&path).expect("a database");
-    old.pragma_update(None, "foreign_keys", false).expect("a setting");
+    old.pragma_update(None, "foreign_keys", false)
+        .expect("a setting");
     let first = include_str!("../../migrations/0001_core.sql");
     let run = "INSERT INTO runs (run_uid, format, fidelity, source_name, source_sha256, source_bytes, imported_at,
                                  default_metric_id, profdb_version)
@@ -106,20 +140,40 @@ fn a_file_without_source_is_brought_up_to_date() {
                INSERT INTO functions (function_id, kind, name) VALUES (1, 'function', '#.main');
                INSERT INTO function_info VALUES (1, 1, 1, 1, 5.0, 5.0, 5.0, 1);
                INSERT INTO line_info VALUES (1, 1, '', 2, 0, 1, 5.0, 5.0, 1);";
-    old.execute_batch(first).and_then(|()| old.execute_batch(run)).expect("the first version");
-    old.pragma_update(None, "application_id", APPLICATION_ID).expect("a number");
-    old.pragma_update(None, "user_version", 1).expect("a number");
+    old.execute_batch(first)
+        .and_then(|()| old.execute_batch(run))
+        .expect("the first version");
+    old.pragma_update(None, "application_id", APPLICATION_ID)
+        .expect("a number");
+    old.pragma_update(None, "user_version", 1)
+        .expect("a number");
     drop(old);
     fs::create_dir(folder.path().join("apl")).expect("a folder");
     fs::write(folder.path().join("apl/main.aplf"), "main\none\ntwo\n").expect("a file");
     let table = |code| format!("\"Element\",\"Line\",\"Time\",\"PctOfTot\",\"Calls\"{code}\n");
-    let report = |more: &[&str]| profdb(folder.path(), &[&["report", "lines", "--format", "csv"], more].concat());
+    let report = |more: &[&str]| {
+        profdb(
+            folder.path(),
+            &[&["report", "lines", "--format", "csv"], more].concat(),
+        )
+    };
     let told = "profdb: profdb.db: brought up to date from schema version 1\n";
-    assert_eq!(report(&[]), table("") + "\"#.main\",2,0.000005,100,1\n" + told);
+    assert_eq!(
+        report(&[]),
+        table("") + "\"#.main\",2,0.000005,100,1\n" + told
+    );
     let shown = report(&["--code", "--source", "apl"]);
-    assert_eq!(shown, table(",\"Code\"") + "\"#.main\",2,0.000005,100,1,\"two\"\n");
+    assert_eq!(
+        shown,
+        table(",\"Code\"") + "\"#.main\",2,0.000005,100,1,\"two\"\n"
+    );
     let mut database = Database::open(&path).expect("a database");
-    assert_eq!(database.broken_rules().expect("checks"), [], "of {}", CHECKS.len());
+    assert_eq!(
+        database.broken_rules().expect("checks"),
+        [],
+        "of {}",
+        CHECKS.len()
+    );
     database.delete_run(1).expect("the run goes");
     assert_eq!(database.broken_rules().expect("checks"), []);
 }

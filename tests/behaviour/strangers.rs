@@ -1,5 +1,6 @@
-//! Another user in the folder of a database, with and without the sticky bit: no name of ours that he has made or taken is
-//! opened, followed, adopted or removed. `fs.protected_symlinks` is as the machine has it.
+//! Another user in the folder of a database, with and without the sticky bit: no name of ours that
+//! he has made or taken is opened, followed, adopted or removed. `fs.protected_symlinks` is as the
+//! machine has it.
 //!
 //! `LONG_TESTS=all cargo test --test behaviour strangers::` tries everything at every call.
 
@@ -43,7 +44,9 @@ const VICTIM: &str = "victim/evil.conf";
 impl Place {
     fn new(is_sticky: bool) -> Self {
         let above = tempfile::tempdir().expect("a folder");
-        let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+        };
         mode(above.path(), 0o755);
         let place = Self { above };
         for name in ["shared", "victim"] {
@@ -72,17 +75,37 @@ impl Place {
     /// That of somebody else.
     fn import_of_user(&self) -> Command {
         let mut command = Command::new("setpriv");
-        command.args([format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".to_owned()]);
-        command.arg(program()).args(["import", "--db", DATABASE, "../p.csv"]).current_dir(self.shared());
+        command.args([
+            format!("--reuid={USER}"),
+            format!("--regid={USER}"),
+            "--clear-groups".to_owned(),
+        ]);
+        command
+            .arg(program())
+            .args(["import", "--db", DATABASE, "../p.csv"])
+            .current_dir(self.shared());
         command.env_remove("PROFDB_DB");
         command
     }
 
     /// Nothing is lost, and nothing is elsewhere.
     fn victim_is_untouched(&self, about: &str) {
-        assert_eq!(fs::read(self.at(VICTIM)).expect("it is there"), b"secret = 1\n", "{about}");
-        assert_eq!(fs::read(self.at("victim/empty")).expect("it is there"), b"", "{about}");
-        assert_eq!(entries(&self.at("victim")).len(), 2, "{about}: {:?}", entries(&self.at("victim")));
+        assert_eq!(
+            fs::read(self.at(VICTIM)).expect("it is there"),
+            b"secret = 1\n",
+            "{about}"
+        );
+        assert_eq!(
+            fs::read(self.at("victim/empty")).expect("it is there"),
+            b"",
+            "{about}"
+        );
+        assert_eq!(
+            entries(&self.at("victim")).len(),
+            2,
+            "{about}: {:?}",
+            entries(&self.at("victim"))
+        );
     }
 
     fn database_is_sound(&self, about: &str) {
@@ -123,7 +146,12 @@ fn planted_link(to: &str, path: &Path) {
 }
 
 /// Names that earlier versions used, and names of the form that this one uses.
-const NAMES: [&str; 4] = ["x.db.importing", "x.db-segment", ".x.db.importing", ".x.db.aaaaaaaaaaaa.importing"];
+const NAMES: [&str; 4] = [
+    "x.db.importing",
+    "x.db-segment",
+    ".x.db.importing",
+    ".x.db.aaaaaaaaaaaa.importing",
+];
 
 #[test]
 fn what_a_stranger_has_planted_is_left_alone() {
@@ -137,9 +165,15 @@ fn what_a_stranger_has_planted_is_left_alone() {
         for name in NAMES {
             type Plant<'a> = (&'a str, &'a dyn Fn(&Path));
             let plants: [Plant<'_>; 6] = [
-                ("a link to a file", &|path| planted_link("../victim/evil.conf", path)),
-                ("a link to an empty file", &|path| planted_link("../victim/empty", path)),
-                ("a link to nowhere", &|path| planted_link("../victim/new.conf", path)),
+                ("a link to a file", &|path| {
+                    planted_link("../victim/evil.conf", path);
+                }),
+                ("a link to an empty file", &|path| {
+                    planted_link("../victim/empty", path);
+                }),
+                ("a link to nowhere", &|path| {
+                    planted_link("../victim/new.conf", path);
+                }),
                 ("an empty file", &|path| planted(path, b"")),
                 ("a database", &|path| planted(path, &database)),
                 ("another name of a file", &|path| {
@@ -165,13 +199,19 @@ fn what_a_stranger_has_planted_is_left_alone() {
                         "{about}"
                     );
                 }
-                assert_eq!(entries(&place.shared()).len(), 2, "{about}: {:?}", entries(&place.shared()));
+                assert_eq!(
+                    entries(&place.shared()).len(),
+                    2,
+                    "{about}: {:?}",
+                    entries(&place.shared())
+                );
             }
         }
     }
 }
 
-/// The stranger sees every name at once, and puts something in its place, whatever the program is doing.
+/// The stranger sees every name at once, and puts something in its place, whatever the program is
+/// doing.
 #[test]
 fn a_stranger_who_is_fast_gains_nothing() {
     if !may_be_others() {
@@ -195,7 +235,11 @@ fn a_stranger_who_is_fast_gains_nothing() {
                 }
                 planted(
                     &place.at("journal"),
-                    &[&[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7], &[1; 1000][..]].concat(),
+                    &[
+                        &[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7],
+                        &[1; 1000][..],
+                    ]
+                    .concat(),
                 );
                 place
             };
@@ -207,20 +251,33 @@ fn a_stranger_who_is_fast_gains_nothing() {
             };
             let place = set_up();
             let log = tempfile::NamedTempFile::new().expect("a file");
-            assert!(output(&mut faulty(&place, 0, "", log.path())).status.success());
+            assert!(
+                output(&mut faulty(&place, 0, "", log.path()))
+                    .status
+                    .success()
+            );
             let called = calls(log.path());
-            let has_name = |(call, file): &(String, String)| call == "link" && file.ends_with(".importing");
-            let first = called.iter().position(has_name).expect("a file gets a name");
+            let has_name =
+                |(call, file): &(String, String)| call == "link" && file.ends_with(".importing");
+            let first = called
+                .iter()
+                .position(has_name)
+                .expect("a file gets a name");
             for (number, (what, step)) in steps.into_iter().enumerate() {
-                // In the short form one thing at each call near the moments when names are made and used, and all when one goes.
+                // In the short form one thing at each call near the moments when names are made and
+                // used, and all when one goes.
                 let is_looked_at = |at: &usize| {
                     let is_near = *at < first + 10 || *at + 8 > called.len();
-                    let is_next = at % steps.len() == number && (is_near || Form::Strangers.is_asked());
+                    let is_next =
+                        at % steps.len() == number && (is_near || Form::Strangers.is_asked());
                     long::is_all() || is_next || called[*at].0 == "unlink"
                 };
                 for at in (first + 1..called.len()).filter(is_looked_at) {
                     let place = set_up();
-                    let about = format!("{what} at {at} {:?}, sticky: {is_sticky}, new: {is_new}", called[at]);
+                    let about = format!(
+                        "{what} at {at} {:?}, sticky: {is_sticky}, new: {is_new}",
+                        called[at]
+                    );
                     let script = format!(
                         "setpriv --reuid={STRANGER} --regid={STRANGER} --clear-groups sh -c '
                          for f in .x.db.*.importing; do
@@ -231,7 +288,9 @@ fn a_stranger_who_is_fast_gains_nothing() {
                     let done = output(command.env("FAULT_RUN", script));
                     place.victim_is_untouched(&about);
                     match done.status.code() {
-                        Some(5) if is_new => assert!(!place.shared().join(DATABASE).exists(), "{about}"),
+                        Some(5) if is_new => {
+                            assert!(!place.shared().join(DATABASE).exists(), "{about}");
+                        }
                         Some(0 | 5) => place.database_is_sound(&about),
                         _ => panic!("{about}: {done:?}"),
                     }
@@ -263,23 +322,37 @@ fn a_strangers_link_makes_no_database() {
             assert_eq!(done.status.code(), Some(5), "{about}: {done:?}");
             place.victim_is_untouched(&about);
             let said = text(&done.stderr);
-            assert!(is_sticky || said.contains("a symbolic link of another user"), "{about}: {said}");
+            assert!(
+                is_sticky || said.contains("a symbolic link of another user"),
+                "{about}: {said}"
+            );
         }
         // A file of somebody else does not become our database.
         let place = Place::new(is_sticky);
         planted(&place.shared().join(DATABASE), b"");
         let done = output(&mut place.import());
         assert_eq!(done.status.code(), Some(5), "sticky: {is_sticky}: {done:?}");
-        assert!(text(&done.stderr).contains("an empty file of another user"), "{done:?}");
-        assert_eq!(fs::read(place.shared().join(DATABASE)).expect("it is there"), b"", "sticky: {is_sticky}");
+        assert!(
+            text(&done.stderr).contains("an empty file of another user"),
+            "{done:?}"
+        );
+        assert_eq!(
+            fs::read(place.shared().join(DATABASE)).expect("it is there"),
+            b"",
+            "sticky: {is_sticky}"
+        );
         // One's own link, and that of root, is followed.
         for owner in [USER, 0] {
             let place = Place::new(is_sticky);
             lchown(place.at("victim"), Some(USER), Some(USER)).expect("this is root");
-            symlink("../victim/mine.db", place.shared().join(DATABASE)).expect("a file system with links");
+            symlink("../victim/mine.db", place.shared().join(DATABASE))
+                .expect("a file system with links");
             lchown(place.shared().join(DATABASE), Some(owner), Some(owner)).expect("this is root");
             let done = output(&mut place.import_of_user());
-            assert!(done.status.success(), "{owner}, sticky: {is_sticky}: {done:?}");
+            assert!(
+                done.status.success(),
+                "{owner}, sticky: {is_sticky}: {done:?}"
+            );
             assert!(place.at("victim/mine.db").exists());
         }
     }
@@ -299,12 +372,16 @@ fn a_strangers_log_is_refused() {
             assert_eq!(done.status.code(), Some(5), "{name}: {done:?}");
             assert!(text(&done.stderr).contains(name), "{done:?}");
             assert_eq!(entries(&place.shared()).len(), 1, "{name}");
-            assert_eq!(fs::read(place.shared().join(name)).expect("it is there"), b"somebody's");
+            assert_eq!(
+                fs::read(place.shared().join(name)).expect("it is there"),
+                b"somebody's"
+            );
         }
     }
 }
 
-/// A new database and what is made beside one have the mode that the user's mask leaves, whoever owns the folder.
+/// A new database and what is made beside one have the mode that the user's mask leaves, whoever
+/// owns the folder.
 #[test]
 fn a_new_database_has_the_mode_that_is_asked_for() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -312,7 +389,9 @@ fn a_new_database_has_the_mode_that_is_asked_for() {
     for (mask, mode) in [("022", 0o644), ("077", 0o600), ("002", 0o664)] {
         let mut command = Command::new("/bin/sh");
         let script = format!("umask {mask}; exec \"$0\" import --db {mask}.db p.csv");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_profdb")]).current_dir(folder.path());
+        command
+            .args(["-c", &script, env!("CARGO_BIN_EXE_profdb")])
+            .current_dir(folder.path());
         assert!(output(&mut command).status.success());
         let about = fs::metadata(folder.path().join(format!("{mask}.db"))).expect("it is there");
         assert_eq!(about.mode() & 0o7777, mode, "{mask}");

@@ -27,7 +27,11 @@ fn profdb(folder: &Path, arguments: &[&str], input: &[u8]) -> (Option<i32>, Stri
     drop(stdin);
     let output = child.wait_with_output().expect("the program ends");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 fn told(code: i32, out: &str, errors: &str) -> (Option<i32>, String, String) {
@@ -38,15 +42,28 @@ fn told(code: i32, out: &str, errors: &str) -> (Option<i32>, String, String) {
 fn a_profile_comes_from_standard_input() {
     let folder = tempfile::tempdir().expect("a folder");
     let import = |input: &[u8]| profdb(folder.path(), &["import", "-"], input);
-    assert_eq!(import(PROFILE.as_bytes()), told(0, "-: run 1, 3 nodes\n", ""));
+    assert_eq!(
+        import(PROFILE.as_bytes()),
+        told(0, "-: run 1, 3 nodes\n", "")
+    );
     let again = "profdb: -: already imported as run 1; --again stores it once more\n";
     assert_eq!(import(PROFILE.as_bytes()), told(0, "", again));
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(PROFILE.as_bytes()).expect("a vector takes everything");
+    encoder
+        .write_all(PROFILE.as_bytes())
+        .expect("a vector takes everything");
     let packed = encoder.finish().expect("a vector takes everything");
     assert_eq!(import(&packed), told(0, "-: run 2, 3 nodes\n", ""));
-    let runs =
-        profdb(folder.path(), &["sql", "SELECT run_id, run FROM run_list ORDER BY run_id", "--format", "csv"], b"");
+    let runs = profdb(
+        folder.path(),
+        &[
+            "sql",
+            "SELECT run_id, run FROM run_list ORDER BY run_id",
+            "--format",
+            "csv",
+        ],
+        b"",
+    );
     assert_eq!(runs, told(0, "\"run_id\",\"run\"\n1,\"-\"\n2,\"-\"\n", ""));
 }
 
@@ -54,8 +71,15 @@ fn a_profile_comes_from_standard_input() {
 fn a_report_reads_standard_input() {
     let folder = tempfile::tempdir().expect("a folder");
     let table = "Total time: 3.0 msec\n\nElement  msec       %  Calls\n#.main    3.0   100.0      1\n#.sub     2.0    66.7      4\n";
-    assert_eq!(profdb(folder.path(), &["report", "-"], PROFILE.as_bytes()), told(0, table, ""));
-    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "a report leaves nothing behind");
+    assert_eq!(
+        profdb(folder.path(), &["report", "-"], PROFILE.as_bytes()),
+        told(0, table, "")
+    );
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        0,
+        "a report leaves nothing behind"
+    );
 }
 
 #[test]
@@ -65,8 +89,19 @@ fn bad_standard_input_is_refused_with_its_place() {
     let empty = "profdb: -: expected a profile, found an empty file: see `profdb formats`\n";
     assert_eq!(import(b""), told(3, "", empty));
     let cut = &PROFILE.as_bytes()[..PROFILE.len() - 4];
-    assert_eq!(import(cut), told(3, "", "profdb: -: line 4 (byte 109): expected 6 fields, found 5\n"));
-    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "no database is made");
+    assert_eq!(
+        import(cut),
+        told(
+            3,
+            "",
+            "profdb: -: line 4 (byte 109): expected 6 fields, found 5\n"
+        )
+    );
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        0,
+        "no database is made"
+    );
 }
 
 #[test]
@@ -83,16 +118,30 @@ fn a_closed_output_ends_quietly() {
     // Nobody reads; only then does the program get something to write.
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(PROFILE.as_bytes()).expect("the program reads");
+    stdin
+        .write_all(PROFILE.as_bytes())
+        .expect("the program reads");
     drop(stdin);
     let output = child.wait_with_output().expect("the program ends");
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    assert_eq!(
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).as_ref()
+        ),
+        (Some(0), "")
+    );
 }
 
 /// Runs the program with an output, or its standard error, that nobody reads.
 fn unheard(folder: &Path, arguments: &[&str], out: Stdio, errors: Stdio) -> Option<i32> {
     let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));
-    program.args(arguments).current_dir(folder).env_remove("PROFDB_DB").stdin(Stdio::null()).stdout(out).stderr(errors);
+    program
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("PROFDB_DB")
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(errors);
     program.status().expect("the program runs").code()
 }
 
@@ -111,13 +160,43 @@ fn imports_go_on_when_nobody_listens() {
         std::fs::write(folder.path().join(name), PROFILE).expect("a file");
     }
     let import = ["import", "--again", "a.csv", "b.csv"];
-    assert_eq!(unheard(folder.path(), &import, closed(), Stdio::null()), Some(0));
-    assert_eq!(unheard(folder.path(), &["import", "missing.csv", "a.csv"], Stdio::null(), closed()), Some(3));
-    let (_, runs, _) = profdb(folder.path(), &["sql", "SELECT COUNT(*) AS runs FROM runs", "--format", "csv"], b"");
+    assert_eq!(
+        unheard(folder.path(), &import, closed(), Stdio::null()),
+        Some(0)
+    );
+    assert_eq!(
+        unheard(
+            folder.path(),
+            &["import", "missing.csv", "a.csv"],
+            Stdio::null(),
+            closed()
+        ),
+        Some(3)
+    );
+    let (_, runs, _) = profdb(
+        folder.path(),
+        &[
+            "sql",
+            "SELECT COUNT(*) AS runs FROM runs",
+            "--format",
+            "csv",
+        ],
+        b"",
+    );
     assert_eq!(runs, "\"runs\"\n2\n");
-    let full = || std::fs::File::create("/dev/full").expect("a full device").into();
-    assert_eq!(unheard(folder.path(), &["runs"], full(), Stdio::null()), Some(1));
-    assert_eq!(unheard(folder.path(), &["delete", "2"], full(), full()), Some(1));
+    let full = || {
+        std::fs::File::create("/dev/full")
+            .expect("a full device")
+            .into()
+    };
+    assert_eq!(
+        unheard(folder.path(), &["runs"], full(), Stdio::null()),
+        Some(1)
+    );
+    assert_eq!(
+        unheard(folder.path(), &["delete", "2"], full(), full()),
+        Some(1)
+    );
 }
 
 /// `-` is standard input, also where a file of that name lies about.
@@ -128,7 +207,11 @@ fn a_file_called_dash_is_not_standard_input() {
     assert_eq!(profdb(folder.path(), &["import", "./-"], b"").0, Some(0));
     let other = PROFILE.replace("#.main", "#.other");
     let (code, _, errors) = profdb(folder.path(), &["import", "-"], other.as_bytes());
-    assert_eq!((code, errors.as_str()), (Some(0), ""), "other content is another run");
+    assert_eq!(
+        (code, errors.as_str()),
+        (Some(0), ""),
+        "other content is another run"
+    );
 }
 
 /// One long name does not make all rows of a table as long.

@@ -1,5 +1,5 @@
-//! Limits that the system sets: a program that meets one is done all the same, or ends with 5 and one message, and the
-//! database is as it was or has the run.
+//! Limits that the system sets: a program that meets one is done all the same, or ends with 5 and
+//! one message, and the database is as it was or has the run.
 
 #![cfg(target_os = "linux")]
 
@@ -51,14 +51,18 @@ const COMMANDS: [&str; 6] = [
     "report tree --db x.db --format csv --outfile o",
 ];
 
-/// Tries every command with every value of a limit. Gives back how many were done, and how many refused.
+/// Tries every command with every value of a limit. Gives back how many were done, and how many
+/// refused.
 fn ladder(limit: &str, values: &[u32]) -> (usize, usize) {
     let folder = place();
     let path = folder.path();
     let is_root = fs::metadata(path).expect("a folder").uid() == 0;
     let run = |script: &str| {
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", script]).current_dir(path).env_remove("PROFDB_DB");
+        shell
+            .args(["-c", script])
+            .current_dir(path)
+            .env_remove("PROFDB_DB");
         // The system does not count the processes of root.
         if is_root {
             shell.uid(65_534).gid(65_534);
@@ -66,21 +70,37 @@ fn ladder(limit: &str, values: &[u32]) -> (usize, usize) {
         shell.output().expect("every Unix has a shell")
     };
     let sound = |about: &str| {
-        let files = fs::read_dir(path).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        let files = fs::read_dir(path)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name());
         for file in files.filter(|name| name.to_string_lossy().ends_with(".db")) {
             let checked = run(&format!("./profdb check --db {}", file.to_string_lossy()));
-            assert!(checked.status.success(), "{about}: {}", String::from_utf8_lossy(&checked.stdout));
+            assert!(
+                checked.status.success(),
+                "{about}: {}",
+                String::from_utf8_lossy(&checked.stdout)
+            );
         }
     };
     let made = run("exec ./profdb import --db kept long");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
     let (mut done, mut refused) = (0, 0);
     for value in values {
         for command in COMMANDS {
             let about = format!("ulimit {limit} {value}: {command}");
             let made = run("rm -f *.db* .*db* o; exec ./profdb import --db x.db short");
-            assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-            let output = run(&format!("ulimit {limit} {value} 2>/dev/null || exit 77; exec ./profdb {command}"));
+            assert!(
+                made.status.success(),
+                "{}",
+                String::from_utf8_lossy(&made.stderr)
+            );
+            let output = run(&format!(
+                "ulimit {limit} {value} 2>/dev/null || exit 77; exec ./profdb {command}"
+            ));
             let said = String::from_utf8_lossy(&output.stderr);
             match output.status.code() {
                 Some(0) => done += 1,
@@ -118,7 +138,10 @@ fn sizes_of_files() {
 #[test]
 fn processes() {
     // Shells differ in its name.
-    let name = Command::new("/bin/sh").args(["-c", "ulimit -u"]).output().expect("every Unix has a shell");
+    let name = Command::new("/bin/sh")
+        .args(["-c", "ulimit -u"])
+        .output()
+        .expect("every Unix has a shell");
     // How many there are of the user is not known: the limit is the smallest, or none.
     let (done, refused) = ladder(if name.status.success() { "-u" } else { "-p" }, &[0, 1, 4]);
     assert!(done + refused > 0, "nothing was tried");

@@ -1,11 +1,12 @@
-//! Labels of samples, threads and filters select what brute force over the samples selects. Costs are whole numbers, so
-//! sums are exact.
+//! Labels of samples, threads and filters select what brute force over the samples selects. Costs
+//! are whole numbers, so sums are exact.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use profdb::base::error::Stop;
 use profdb::events::{
-    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, MetricId, RunFact, Sample, Sink as _, Unit,
+    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, MetricId, RunFact, Sample, Sink as _,
+    Unit,
 };
 use profdb::input::Fingerprint;
 use profdb::profile::{Batch, Output, TreeBuilder};
@@ -42,8 +43,18 @@ struct Taken {
 fn taken() -> impl Strategy<Value = Taken> {
     let costs = [0..50_i32, -20..50_i32];
     let stack = vec(0..FUNCTIONS.len(), 1..6);
-    (option::weighted(0.8, 0..THREADS.len()), stack, btree_set(0..LABELS.len(), 0..3), costs)
-        .prop_map(|(thread, stack, labels, costs)| Taken { thread, stack, labels, costs })
+    (
+        option::weighted(0.8, 0..THREADS.len()),
+        stack,
+        btree_set(0..LABELS.len(), 0..3),
+        costs,
+    )
+        .prop_map(|(thread, stack, labels, costs)| Taken {
+            thread,
+            stack,
+            labels,
+            costs,
+        })
 }
 
 /// What is asked for besides the report.
@@ -61,8 +72,22 @@ struct Asked {
 
 fn asked() -> impl Strategy<Value = Asked> {
     let function = || option::weighted(0.3, 0..FUNCTIONS.len());
-    (0..2_usize, vec((0..LABELS.len(), any::<bool>()), 0..3), function(), function(), function(), function())
-        .prop_map(|(metric, tags, path, focus, ignore, hide)| Asked { metric, tags, path, focus, ignore, hide })
+    (
+        0..2_usize,
+        vec((0..LABELS.len(), any::<bool>()), 0..3),
+        function(),
+        function(),
+        function(),
+        function(),
+    )
+        .prop_map(|(metric, tags, path, focus, ignore, hide)| Asked {
+            metric,
+            tags,
+            path,
+            focus,
+            ignore,
+            hide,
+        })
 }
 
 #[derive(Default)]
@@ -76,13 +101,25 @@ impl Output for Batches {
 
 fn stored(samples: &[Taken], default: usize) -> Database {
     let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
-    let metrics = [builder.metric("time", Unit::Nanoseconds), builder.metric("alloc", Unit::Bytes)];
+    let metrics = [
+        builder.metric("time", Unit::Nanoseconds),
+        builder.metric("alloc", Unit::Bytes),
+    ];
     builder.run(RunFact::DefaultMetric(metrics[default]));
     for sample in samples {
-        let thread =
-            sample.thread.map(|thread| FunctionDef { kind: Kind::Thread, ..FunctionDef::named(THREADS[thread]) });
-        let functions = sample.stack.iter().map(|function| FunctionDef::named(FUNCTIONS[*function]));
-        let ids: Vec<FunctionId> = thread.into_iter().chain(functions).map(|def| builder.function(def)).collect();
+        let thread = sample.thread.map(|thread| FunctionDef {
+            kind: Kind::Thread,
+            ..FunctionDef::named(THREADS[thread])
+        });
+        let functions = sample
+            .stack
+            .iter()
+            .map(|function| FunctionDef::named(FUNCTIONS[*function]));
+        let ids: Vec<FunctionId> = thread
+            .into_iter()
+            .chain(functions)
+            .map(|def| builder.function(def))
+            .collect();
         let stack: Vec<Frame<'_>> = ids.into_iter().map(Frame::function).collect();
         let labels: Vec<Label<'_>> = sample
             .labels
@@ -91,8 +128,17 @@ fn stored(samples: &[Taken], default: usize) -> Database {
             .map(|(key, value, unit)| Label { key, value, unit })
             .collect();
         let labels = (!labels.is_empty()).then(|| builder.labels(&labels));
-        let values: Vec<(MetricId, f64)> = metrics.into_iter().zip(sample.costs.map(f64::from)).collect();
-        builder.sample(Sample { stack: &stack, shared: 0, calls: None, values: &values, labels });
+        let values: Vec<(MetricId, f64)> = metrics
+            .into_iter()
+            .zip(sample.costs.map(f64::from))
+            .collect();
+        builder.sample(Sample {
+            stack: &stack,
+            shared: 0,
+            calls: None,
+            values: &values,
+            labels,
+        });
     }
     let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
     let mut database = Database::in_memory().expect("memory");
@@ -105,7 +151,10 @@ fn stored(samples: &[Taken], default: usize) -> Database {
         revision: 1,
         options: String::new(),
         source_name: "random".to_owned(),
-        fingerprint: Fingerprint { bytes: 0, sha256: [0; 32] },
+        fingerprint: Fingerprint {
+            bytes: 0,
+            sha256: [0; 32],
+        },
         title: None,
         tags: Vec::new(),
         again: false,
@@ -122,28 +171,46 @@ fn has(sample: &Taken, (label, with_value): (usize, bool)) -> bool {
         LabelValue::Text(text) => text.to_owned(),
     };
     let wanted = text(value);
-    sample.labels.iter().map(|known| LABELS[*known]).any(|(known_key, known, known_unit)| {
-        let known = text(known);
-        let spellings = [known.clone(), format!("{known}{known_unit}"), format!("{known} {known_unit}")];
-        // Asked as it is spelled by the report.
-        let asked = if unit.is_empty() { wanted.clone() } else { format!("{wanted} {unit}") };
-        known_key == key && (!with_value || spellings.contains(&asked))
-    })
+    sample
+        .labels
+        .iter()
+        .map(|known| LABELS[*known])
+        .any(|(known_key, known, known_unit)| {
+            let known = text(known);
+            let spellings = [
+                known.clone(),
+                format!("{known}{known_unit}"),
+                format!("{known} {known_unit}"),
+            ];
+            // Asked as it is spelled by the report.
+            let asked = if unit.is_empty() {
+                wanted.clone()
+            } else {
+                format!("{wanted} {unit}")
+            };
+            known_key == key && (!with_value || spellings.contains(&asked))
+        })
 }
 
 /// What is selected of the samples: stack and cost of each, with the thread and labels.
 fn selected<'s>(samples: &'s [Taken], asked: &Asked) -> Vec<(&'s Taken, Vec<usize>, f64)> {
     let mut left = Vec::new();
     for sample in samples {
-        let on_stack = |function: Option<usize>| function.is_some_and(|function| sample.stack.contains(&function));
+        let on_stack = |function: Option<usize>| {
+            function.is_some_and(|function| sample.stack.contains(&function))
+        };
         let kept = asked.tags.iter().all(|tag| has(sample, *tag))
             && (asked.focus.is_none() || on_stack(asked.focus))
             && !on_stack(asked.ignore);
         if !kept {
             continue;
         }
-        let visible: Vec<usize> =
-            sample.stack.iter().copied().filter(|function| Some(*function) != asked.hide).collect();
+        let visible: Vec<usize> = sample
+            .stack
+            .iter()
+            .copied()
+            .filter(|function| Some(*function) != asked.hide)
+            .collect();
         let stack = match asked.path {
             None => visible,
             Some(path) => match visible.iter().position(|function| *function == path) {
@@ -167,17 +234,27 @@ fn by_function(left: &[(&Taken, Vec<usize>, f64)]) -> Figures {
     let mut figures = Figures::new();
     for (_, stack, cost) in left {
         for function in stack.iter().collect::<BTreeSet<_>>() {
-            figures.entry(FUNCTIONS[*function].to_owned()).or_default().1 += cost;
+            figures
+                .entry(FUNCTIONS[*function].to_owned())
+                .or_default()
+                .1 += cost;
         }
         if let Some(innermost) = stack.last() {
-            figures.entry(FUNCTIONS[*innermost].to_owned()).or_default().0 += cost;
+            figures
+                .entry(FUNCTIONS[*innermost].to_owned())
+                .or_default()
+                .0 += cost;
         }
     }
     figures
 }
 
 /// Cost by group; a sample may be in several, or in none.
-fn by_group(left: &[(&Taken, Vec<usize>, f64)], what: &str, groups: impl Fn(&Taken) -> Vec<String>) -> Figures {
+fn by_group(
+    left: &[(&Taken, Vec<usize>, f64)],
+    what: &str,
+    groups: impl Fn(&Taken) -> Vec<String>,
+) -> Figures {
     let mut figures = Figures::new();
     let mut rest = 0.0;
     for (sample, _, cost) in left {
@@ -201,24 +278,50 @@ fn label_text(value: LabelValue<'_>, unit: &str) -> String {
         LabelValue::Number(number) => number.to_string(),
         LabelValue::Text(text) => text.to_owned(),
     };
-    if unit.is_empty() { value } else { format!("{value} {unit}") }
+    if unit.is_empty() {
+        value
+    } else {
+        format!("{value} {unit}")
+    }
 }
 
-fn ask(database: &Database, report: &str, asked: &Asked, by: Option<&str>) -> Result<Vec<Vec<Value>>, ReportError> {
+fn ask(
+    database: &Database,
+    report: &str,
+    asked: &Asked,
+    by: Option<&str>,
+) -> Result<Vec<Vec<Value>>, ReportError> {
     let report = report::by_name(report).expect("a report");
     let run = database.run(None).expect("memory").expect("a run");
     let mut arguments: Vec<(String, Argument)> = Vec::new();
-    let mut give = |name: &str, text: String| arguments.push((name.to_owned(), Argument::Text(text)));
+    let mut give =
+        |name: &str, text: String| arguments.push((name.to_owned(), Argument::Text(text)));
     for (label, with_value) in &asked.tags {
         let (key, value, unit) = LABELS[*label];
-        give("tag", if *with_value { format!("{key}={}", label_text(value, unit)) } else { key.to_owned() });
+        give(
+            "tag",
+            if *with_value {
+                format!("{key}={}", label_text(value, unit))
+            } else {
+                key.to_owned()
+            },
+        );
     }
-    let flags = [("fn", asked.path), ("focus", asked.focus), ("ignore", asked.ignore), ("hide", asked.hide)];
+    let flags = [
+        ("fn", asked.path),
+        ("focus", asked.focus),
+        ("ignore", asked.ignore),
+        ("hide", asked.hide),
+    ];
     for (flag, function) in flags {
         if let Some(function) = function {
             give(
                 flag,
-                if flag == "fn" { FUNCTIONS[function].to_owned() } else { format!("^{}$", FUNCTIONS[function]) },
+                if flag == "fn" {
+                    FUNCTIONS[function].to_owned()
+                } else {
+                    format!("^{}$", FUNCTIONS[function])
+                },
             );
         }
     }
@@ -226,12 +329,28 @@ fn ask(database: &Database, report: &str, asked: &Asked, by: Option<&str>) -> Re
         give("by", by.to_owned());
     }
     let metric = Some(["time", "alloc"][asked.metric].to_owned());
-    let request = Request { metric, arguments, ..Request::default() };
+    let request = Request {
+        metric,
+        arguments,
+        ..Request::default()
+    };
     let mut answer = report::ask(database, report, &run, &request)?;
-    let columns: Vec<usize> = ["function", "key", "value", "unit", "exclusive", "cumulative"]
-        .iter()
-        .filter_map(|name| answer.columns.iter().position(|column| column.name == *name))
-        .collect();
+    let columns: Vec<usize> = [
+        "function",
+        "key",
+        "value",
+        "unit",
+        "exclusive",
+        "cumulative",
+    ]
+    .iter()
+    .filter_map(|name| {
+        answer
+            .columns
+            .iter()
+            .position(|column| column.name == *name)
+    })
+    .collect();
     let mut rows = Vec::new();
     answer.each(|row| {
         rows.push(columns.iter().map(|column| row[*column].clone()).collect());
@@ -241,30 +360,47 @@ fn ask(database: &Database, report: &str, asked: &Asked, by: Option<&str>) -> Re
 }
 
 /// Nothing selected is an error, and then there must be nothing.
-fn compare(what: &str, expected: &Figures, found: Result<Vec<Vec<Value>>, ReportError>) -> Result<(), TestCaseError> {
+fn compare(
+    what: &str,
+    expected: &Figures,
+    found: Result<Vec<Vec<Value>>, ReportError>,
+) -> Result<(), TestCaseError> {
     let rows = match found {
         Err(ReportError::NothingSelected(_)) => Vec::new(),
         found => found.map_err(|error| TestCaseError::fail(format!("{what}: {error}")))?,
     };
     let mut figures: Vec<(String, f64, f64)> = Vec::new();
     for row in rows {
-        let [Value::Text(name), Value::Real(exclusive), Value::Real(cumulative)] = &row[..] else {
+        let [
+            Value::Text(name),
+            Value::Real(exclusive),
+            Value::Real(cumulative),
+        ] = &row[..]
+        else {
             return Err(TestCaseError::fail(format!("{what}: {row:?}")));
         };
         figures.push((name.clone(), *exclusive, *cumulative));
     }
     figures.retain(|(_, exclusive, cumulative)| *exclusive != 0.0 || *cumulative != 0.0);
     figures.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let expected = expected.iter().map(|(name, (exclusive, cumulative))| (name.clone(), *exclusive, *cumulative));
-    let expected: Vec<_> =
-        expected.filter(|(_, exclusive, cumulative)| *exclusive != 0.0 || *cumulative != 0.0).collect();
+    let expected = expected
+        .iter()
+        .map(|(name, (exclusive, cumulative))| (name.clone(), *exclusive, *cumulative));
+    let expected: Vec<_> = expected
+        .filter(|(_, exclusive, cumulative)| *exclusive != 0.0 || *cumulative != 0.0)
+        .collect();
     prop_assert_eq!(figures, expected, "{}", what);
     Ok(())
 }
 
 fn config() -> ProptestConfig {
     let rng_algorithm = RngAlgorithm::XorShift;
-    ProptestConfig { cases: 150, rng_algorithm, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: 150,
+        rng_algorithm,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
@@ -299,7 +435,8 @@ proptest! {
             let thread = |sample: &Taken| sample.thread.map(|thread| THREADS[thread].to_owned()).into_iter().collect();
             let mut threads = by_group(&left, "thread", thread);
             let mut rows = ask(&database, "summary", asked, Some("thread"));
-            // A thread whose samples cost nothing may still have its node, or there is nothing to tell apart.
+            // A thread whose samples cost nothing may still have its node, or there is nothing to
+            // tell apart.
             let none_left = left.iter().all(|(sample, ..)| sample.thread.is_none());
             if none_left || matches!(rows, Err(ReportError::NothingSelected(_))) {
                 threads.retain(|name, _| name != "(no thread)");
@@ -327,13 +464,23 @@ proptest! {
 fn added_up(rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     for row in rows {
-        if let [Value::Text(name), Value::Real(exclusive), Value::Real(cumulative)] = &row[..] {
+        if let [
+            Value::Text(name),
+            Value::Real(exclusive),
+            Value::Real(cumulative),
+        ] = &row[..]
+        {
             let sum = sums.entry(name.clone()).or_default();
             *sum = (sum.0 + exclusive, sum.1 + cumulative);
         }
     }
-    let row =
-        |(name, (exclusive, cumulative))| vec![Value::Text(name), Value::Real(exclusive), Value::Real(cumulative)];
+    let row = |(name, (exclusive, cumulative))| {
+        vec![
+            Value::Text(name),
+            Value::Real(exclusive),
+            Value::Real(cumulative),
+        ]
+    };
     sums.into_iter().map(row).collect()
 }
 
@@ -352,41 +499,89 @@ fn cost(of: &[Plain<'_>]) -> Vec<Taken> {
 
 #[test]
 fn report_tags_lists_labels_with_their_cost() {
-    let samples =
-        cost(&[(None, &[0], &[0, 3], 5), (None, &[0, 1], &[0], 7), (None, &[2], &[2], 11), (None, &[3], &[], 13)]);
+    let samples = cost(&[
+        (None, &[0], &[0, 3], 5),
+        (None, &[0, 1], &[0], 7),
+        (None, &[2], &[2], 11),
+        (None, &[3], &[], 13),
+    ]);
     let database = stored(&samples, 0);
     let rows = ask(&database, "tags", &Asked::default(), None).expect("labels");
     let row = |key: &str, value: &str, unit: Option<&str>, cost: f64| {
         let text = |text: &str| Value::Text(text.to_owned());
-        vec![text(key), text(value), unit.map_or(Value::Null, text), Value::Real(cost)]
+        vec![
+            text(key),
+            text(value),
+            unit.map_or(Value::Null, text),
+            Value::Real(cost),
+        ]
     };
-    let expected =
-        [row("size", "64", Some("bytes"), 5.0), row("worker", "1", None, 12.0), row("worker", "2", None, 11.0)];
+    let expected = [
+        row("size", "64", Some("bytes"), 5.0),
+        row("worker", "1", None, 12.0),
+        row("worker", "2", None, 11.0),
+    ];
     assert_eq!(rows, expected);
-    let below = Asked { path: Some(1), ..Asked::default() };
-    assert_eq!(ask(&database, "tags", &below, None).expect("labels"), [row("worker", "1", None, 7.0)]);
+    let below = Asked {
+        path: Some(1),
+        ..Asked::default()
+    };
+    assert_eq!(
+        ask(&database, "tags", &below, None).expect("labels"),
+        [row("worker", "1", None, 7.0)]
+    );
 }
 
 #[test]
 fn a_label_that_is_not_there_is_told_from_one_that_is() {
     let database = stored(&cost(&[(None, &[0], &[0], 5), (Some(1), &[1], &[3], 5)]), 0);
-    let told = |report: &str, asked: &Asked, by: Option<&str>| match ask(&database, report, asked, by) {
-        Err(ReportError::NothingSelected(told)) => told,
-        other => panic!("{other:?}"),
+    let told =
+        |report: &str, asked: &Asked, by: Option<&str>| match ask(&database, report, asked, by) {
+            Err(ReportError::NothingSelected(told)) => told,
+            other => panic!("{other:?}"),
+        };
+    let with = |tags: &[(usize, bool)]| Asked {
+        tags: tags.to_vec(),
+        ..Asked::default()
     };
-    let with = |tags: &[(usize, bool)]| Asked { tags: tags.to_vec(), ..Asked::default() };
     let table = [
-        (with(&[(1, true)]), None, "no sample of run 1 has the label worker=2; values of worker: 1"),
-        (with(&[(5, false)]), None, "no sample of run 1 has the label ; its labels: size, worker"),
-        (with(&[(0, true), (3, true)]), None, "no sample of run 1 that is selected has the label size=64 bytes"),
-        (with(&[(0, true)]), Some("tag:size"), "no sample of run 1 that is selected has the label size"),
-        (with(&[(0, true)]), Some("thread"), "there is no thread in what is selected of run 1"),
-        (Asked::default(), Some("process"), "there is no process in what is selected of run 1"),
+        (
+            with(&[(1, true)]),
+            None,
+            "no sample of run 1 has the label worker=2; values of worker: 1",
+        ),
+        (
+            with(&[(5, false)]),
+            None,
+            "no sample of run 1 has the label ; its labels: size, worker",
+        ),
+        (
+            with(&[(0, true), (3, true)]),
+            None,
+            "no sample of run 1 that is selected has the label size=64 bytes",
+        ),
+        (
+            with(&[(0, true)]),
+            Some("tag:size"),
+            "no sample of run 1 that is selected has the label size",
+        ),
+        (
+            with(&[(0, true)]),
+            Some("thread"),
+            "there is no thread in what is selected of run 1",
+        ),
+        (
+            Asked::default(),
+            Some("process"),
+            "there is no process in what is selected of run 1",
+        ),
     ];
     for (asked, by, expected) in table {
         assert_eq!(told("summary", &asked, by), expected);
     }
     let unlabelled = stored(&cost(&[(None, &[0], &[], 5)]), 0);
-    let told = ask(&unlabelled, "tags", &Asked::default(), None).expect_err("no labels").to_string();
+    let told = ask(&unlabelled, "tags", &Asked::default(), None)
+        .expect_err("no labels")
+        .to_string();
     assert_eq!(told, "samples of run 1 have no labels");
 }

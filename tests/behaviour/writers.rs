@@ -19,9 +19,21 @@ use crate::support::allocation;
 fn run(format: &str, text: &str) -> (Database, RunInfo) {
     let format = importers::by_name(format).expect("a format");
     let options = Options::default();
-    let input = Input::new(Box::new(text.as_bytes()), Limits::default(), Stop::default()).expect("an input");
+    let input = Input::new(
+        Box::new(text.as_bytes()),
+        Limits::default(),
+        Stop::default(),
+    )
+    .expect("an input");
     let describe = |fingerprint| meta(format, &options, "profile", fingerprint);
-    let database = import(input, format, &options, &Stop::default(), describe, Database::in_memory);
+    let database = import(
+        input,
+        format,
+        &options,
+        &Stop::default(),
+        describe,
+        Database::in_memory,
+    );
     let database = database.expect("a profile").database;
     let run = database.run(None).expect("a database").expect("a run");
     (database, run)
@@ -73,8 +85,9 @@ fn long(size: usize) -> String {
 }
 
 fn threads(size: usize) -> String {
-    let events: Vec<String> =
-        (0..size).map(|at| format!(r#"{{"ph":"X","name":"f","ts":{at},"dur":2,"pid":1,"tid":{at}}}"#)).collect();
+    let events: Vec<String> = (0..size)
+        .map(|at| format!(r#"{{"ph":"X","name":"f","ts":{at},"dur":2,"pid":1,"tid":{at}}}"#))
+        .collect();
     format!(r#"{{"traceEvents":[{}]}}"#, events.join(","))
 }
 
@@ -85,7 +98,11 @@ fn processes(size: usize) -> String {
 fn metrics(size: usize) -> String {
     let mut text = "# callgrind format\nevents: a b c d e f g h\n".to_owned();
     for at in 0..size {
-        let _ = write!(text, "fn=f{at}\n1 1 2 3 4 5 6 7 8\ncfn=f{}\ncalls=1 1\n1 1 1 1 1 1 1 1 1\n", at / 2);
+        let _ = write!(
+            text,
+            "fn=f{at}\n1 1 2 3 4 5 6 7 8\ncfn=f{}\ncalls=1 1\n1 1 1 1 1 1 1 1 1\n",
+            at / 2
+        );
     }
     text
 }
@@ -100,10 +117,12 @@ const SHAPES: [Shape; 7] = [
     ("metrics", "callgrind", metrics),
 ];
 
-/// What it costs to write a run: bytes, pieces, and memory that was asked for. `None` if the format cannot hold it.
+/// What it costs to write a run: bytes, pieces, and memory that was asked for. `None` if the format
+/// cannot hold it.
 fn cost(export: &'static Export, (database, run): &(Database, RunInfo)) -> Option<[usize; 3]> {
     let mut out = Counter::default();
-    let (written, taken) = allocation::taken(|| export.write(database, run, &Request::default(), &mut out));
+    let (written, taken) =
+        allocation::taken(|| export.write(database, run, &Request::default(), &mut out));
     match written {
         Ok(_) => Some([out.bytes, out.pieces, taken]),
         Err(ExportError::Report(ReportError::NothingSelected(_))) => None,
@@ -119,13 +138,23 @@ fn writers_cost_what_they_write() {
     for (shape, format, text) in SHAPES {
         let runs = [SIZE, 4 * SIZE].map(|size| run(format, &text(size)));
         for export in EXPORTS {
-            let [Some(one), Some(four)] = [0, 1].map(|at| cost(export, &runs[at])) else { continue };
+            let [Some(one), Some(four)] = [0, 1].map(|at| cost(export, &runs[at])) else {
+                continue;
+            };
             tried += 1;
             let growth = (four[0] * 10 / one[0].max(1)).max(40);
-            for (what, (one, four)) in ["bytes", "pieces", "memory"].iter().zip(one.into_iter().zip(four)) {
+            for (what, (one, four)) in ["bytes", "pieces", "memory"]
+                .iter()
+                .zip(one.into_iter().zip(four))
+            {
                 // Tables that grow double their size: a part of it may come sooner or later.
                 let most = one * growth * 16 / 100 + 100_000;
-                assert!(four <= most, "{}, {}: {what} {one}, then {four}", export.name, shape);
+                assert!(
+                    four <= most,
+                    "{}, {}: {what} {one}, then {four}",
+                    export.name,
+                    shape
+                );
             }
         }
     }
@@ -138,19 +167,37 @@ fn a_frame_that_stays_is_not_looked_at_again() {
     let nested = |size: usize| {
         let events = (0..2 * size).map(|at| {
             let end = at >= size;
-            format!(r#"{{"ph":"{}","name":"f{}","ts":{at},"pid":1,"tid":1}}"#, if end { "E" } else { "B" }, at % 50)
+            format!(
+                r#"{{"ph":"{}","name":"f{}","ts":{at},"pid":1,"tid":1}}"#,
+                if end { "E" } else { "B" },
+                at % 50
+            )
         });
-        format!(r#"{{"traceEvents":[{}]}}"#, events.collect::<Vec<_>>().join(","))
+        format!(
+            r#"{{"traceEvents":[{}]}}"#,
+            events.collect::<Vec<_>>().join(",")
+        )
     };
     let runs = [500, 2000].map(|size| run("chrome_trace", &nested(size)));
     for export in EXPORTS {
         let measured = [0, 1].map(|at| {
             let (database, run): &(Database, RunInfo) = &runs[at];
             let mut out = Counter::default();
-            export.write(database, run, &Request::default(), &mut out).ok().map(|_| out)
+            export
+                .write(database, run, &Request::default(), &mut out)
+                .ok()
+                .map(|_| out)
         });
-        let [Some(one), Some(four)] = measured else { continue };
-        assert!(four.pieces <= 5 * one.pieces + 1000, "{}: {} pieces, then {}", export.name, one.pieces, four.pieces);
+        let [Some(one), Some(four)] = measured else {
+            continue;
+        };
+        assert!(
+            four.pieces <= 5 * one.pieces + 1000,
+            "{}: {} pieces, then {}",
+            export.name,
+            one.pieces,
+            four.pieces
+        );
     }
 }
 
@@ -163,21 +210,50 @@ fn every_writer_has_a_bound_of_that_name() {
         for (database, run) in [(&database, &run), (&counted, &counted_run)] {
             let write = |most| {
                 let mut out = Vec::new();
-                let request = Request { max_size: Some(most), ..Request::default() };
-                export.write(database, run, &request, &mut out).map(|_| out.len())
+                let request = Request {
+                    max_size: Some(most),
+                    ..Request::default()
+                };
+                export
+                    .write(database, run, &request, &mut out)
+                    .map(|_| out.len())
             };
             let Ok(whole) = write(u64::MAX) else { continue };
             tried += 1;
             // What is packed is counted before.
             if export.name != "pprof" {
-                assert_eq!(write(whole as u64).expect("as many as there are"), whole, "{}", export.name);
+                assert_eq!(
+                    write(whole as u64).expect("as many as there are"),
+                    whole,
+                    "{}",
+                    export.name
+                );
             }
             let mut out = Vec::new();
-            let request = Request { max_size: Some(whole as u64 / 2), ..Request::default() };
-            let refused = export.write(database, run, &request, &mut out).expect_err("too many").to_string();
-            assert!(refused.contains("(limit: size of the output)"), "{}: {refused}", export.name);
-            assert!(refused.contains(&format!("at most {} bytes", whole / 2)), "{}: {refused}", export.name);
-            assert!(export.name == "pprof" || out.is_empty(), "{}: {} bytes", export.name, out.len());
+            let request = Request {
+                max_size: Some(whole as u64 / 2),
+                ..Request::default()
+            };
+            let refused = export
+                .write(database, run, &request, &mut out)
+                .expect_err("too many")
+                .to_string();
+            assert!(
+                refused.contains("(limit: size of the output)"),
+                "{}: {refused}",
+                export.name
+            );
+            assert!(
+                refused.contains(&format!("at most {} bytes", whole / 2)),
+                "{}: {refused}",
+                export.name
+            );
+            assert!(
+                export.name == "pprof" || out.is_empty(),
+                "{}: {} bytes",
+                export.name,
+                out.len()
+            );
         }
     }
     assert!(tried >= EXPORTS.len(), "{tried} tried");
@@ -189,27 +265,41 @@ fn what_is_too_large_is_not_begun_and_what_is_large_is_told() {
     static TOLD: AtomicU64 = AtomicU64::new(0);
     let sampler = profdb::export::by_name("sampler").expect("a format");
     let told = |bytes| TOLD.store(bytes, Ordering::Relaxed);
-    for (samples, fits) in
-        [(1000, true), (30_000_000, true), (60_000_000, true), (186_000_000, false), (u64::MAX, false)]
-    {
+    for (samples, fits) in [
+        (1000, true),
+        (30_000_000, true),
+        (60_000_000, true),
+        (186_000_000, false),
+        (u64::MAX, false),
+    ] {
         TOLD.store(0, Ordering::Relaxed);
         let (database, run) = run("folded", &format!("a;b {samples}\n"));
         let mut out = Counter::default();
-        let request = Request { tell: Some(told), ..Request::default() };
+        let request = Request {
+            tell: Some(told),
+            ..Request::default()
+        };
         let written = sampler.write(&database, &run, &request, &mut out);
         assert_eq!(written.is_ok(), fits, "{samples}");
         assert!(fits || out.bytes == 0, "{samples}: {} bytes", out.bytes);
-        let expected = if out.bytes as u64 > LARGE_OUTPUT { out.bytes as u64 } else { 0 };
+        let expected = if out.bytes as u64 > LARGE_OUTPUT {
+            out.bytes as u64
+        } else {
+            0
+        };
         assert_eq!(TOLD.load(Ordering::Relaxed), expected, "{samples}");
     }
 }
 
-/// A name of a megabyte in many rows: what a report holds grows with the name, not with the name times the rows.
+/// A name of a megabyte in many rows: what a report holds grows with the name, not with the name
+/// times the rows.
 #[test]
 fn long_names_are_not_kept_for_every_row() {
     const NAME: usize = 1 << 20;
     const ROWS: usize = 200;
-    let frames: Vec<String> = (0..ROWS).map(|at| format!(r#"{{"name":"f{at}"}}"#)).collect();
+    let frames: Vec<String> = (0..ROWS)
+        .map(|at| format!(r#"{{"name":"f{at}"}}"#))
+        .collect();
     let samples: Vec<String> = (1..ROWS).map(|at| format!("[0,{at}]")).collect();
     let weights = vec!["3"; samples.len()].join(",");
     let text = format!(
@@ -219,16 +309,35 @@ fn long_names_are_not_kept_for_every_row() {
         samples.join(",")
     );
     let (database, run) = run("speedscope", &text);
-    for report in ["summary", "tree", "bottom_up", "paths", "exclusive", "cumulative", "data"] {
+    for report in [
+        "summary",
+        "tree",
+        "bottom_up",
+        "paths",
+        "exclusive",
+        "cumulative",
+        "data",
+    ] {
         for format in [Format::Text, Format::Csv, Format::Json, Format::Markdown] {
             let report = report::by_name(report).expect("a report");
-            let layout = Layout { format, ..Layout::default() };
+            let layout = Layout {
+                format,
+                ..Layout::default()
+            };
             let ((), most) = allocation::most(|| {
-                let request = report::Request { arguments: vec![], ..report::Request::default() };
+                let request = report::Request {
+                    arguments: vec![],
+                    ..report::Request::default()
+                };
                 let mut answer = report::ask(&database, report, &run, &request).expect("an answer");
-                render(&mut answer, &layout, &mut Counter::default()).expect("an output that takes everything");
+                render(&mut answer, &layout, &mut Counter::default())
+                    .expect("an output that takes everything");
             });
-            assert!(most < 40 * NAME, "{} as {format:?}: {most} bytes", report.name);
+            assert!(
+                most < 40 * NAME,
+                "{} as {format:?}: {most} bytes",
+                report.name
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Importers take plain records straight from the buffer of their input, and leave all others to a library or a slower way.
-//! Both ways say the same: events, their places, and the error that ends them. Inputs are those of the cases, as they are
-//! and mutated.
+//! Importers take plain records straight from the buffer of their input, and leave all others to a
+//! library or a slower way. Both ways say the same: events, their places, and the error that ends
+//! them. Inputs are those of the cases, as they are and mutated.
 
 use std::cell::RefCell;
 use std::fs;
@@ -32,25 +32,35 @@ enum Way {
 fn outcome(format: &str, bytes: &[u8], way: Way) -> Outcome {
     let format = importers::by_name(format).expect("a format");
     let events = RefCell::new(Vec::new());
-    let read = Input::new(Box::new(bytes), Limits::default(), Stop::default()).and_then(|mut input| {
-        if way == Way::Slow {
-            input.hide_what_is_at_hand();
-        }
-        let place = input.place();
-        let mut recorder = Recorder::new(|event| events.borrow_mut().push((place.get(), event)));
-        format.read(&mut input, &Options::default(), &mut recorder)
-    });
-    (events.into_inner(), read.err().map(|error| error.to_string()))
+    let read =
+        Input::new(Box::new(bytes), Limits::default(), Stop::default()).and_then(|mut input| {
+            if way == Way::Slow {
+                input.hide_what_is_at_hand();
+            }
+            let place = input.place();
+            let mut recorder =
+                Recorder::new(|event| events.borrow_mut().push((place.get(), event)));
+            format.read(&mut input, &Options::default(), &mut recorder)
+        });
+    (
+        events.into_inner(),
+        read.err().map(|error| error.to_string()),
+    )
 }
 
 fn inputs(folder: &Path, found: &mut Vec<Vec<u8>>) {
-    let mut entries: Vec<PathBuf> =
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path()).collect();
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
             inputs(&path, found);
-        } else if path.parent().is_some_and(|parent| parent.ends_with("case.in")) {
+        } else if path
+            .parent()
+            .is_some_and(|parent| parent.ends_with("case.in"))
+        {
             #[expect(clippy::disallowed_methods, reason = "small files of our own")]
             found.push(fs::read(&path).expect("readable"));
         }
@@ -61,7 +71,12 @@ fn inputs(folder: &Path, found: &mut Vec<Vec<u8>>) {
 fn both_ways_say_the_same() {
     for format in FORMATS {
         let mut seeds = Vec::new();
-        inputs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(format), &mut seeds);
+        inputs(
+            &Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/cases")
+                .join(format),
+            &mut seeds,
+        );
         let mut random = Random(1);
         // Inputs of which more than the header was understood.
         let (mut refused, mut begun) = (0, 0);
@@ -74,8 +89,16 @@ fn both_ways_say_the_same() {
             let slow = outcome(format, &bytes, Way::Slow);
             refused += usize::from(usual.1.is_some());
             begun += usize::from(usual.0.iter().any(|(_, event)| event.starts_with("enter")));
-            assert_eq!(usual, slow, "{format}, input {number}:\n{}", String::from_utf8_lossy(&bytes));
+            assert_eq!(
+                usual,
+                slow,
+                "{format}, input {number}:\n{}",
+                String::from_utf8_lossy(&bytes)
+            );
         }
-        assert!(refused > 500 && begun > 500, "{format}: {refused} refused, {begun} begun");
+        assert!(
+            refused > 500 && begun > 500,
+            "{format}: {refused} refused, {begun} begun"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Every figure of a trace of Node.js (case `chrome_trace/node`) against our views. No tool prints a report on such files: what
-//! is within what is found out here from the times alone, by comparing all with all (docs/conformance.md).
+//! Every figure of a trace of Node.js (case `chrome_trace/node`) against our views. No tool prints
+//! a report on such files: what is within what is found out here from the times alone, by comparing
+//! all with all (docs/conformance.md).
 
 #![expect(clippy::float_cmp, reason = "microseconds are whole numbers")]
 
@@ -33,10 +34,12 @@ fn integer(event: &Value, member: &str) -> i64 {
     event[member].as_i64().expect("a whole number")
 }
 
-/// The slices. A beginning belongs to the first end of its name and thread that is not before it and is nobody else's: in this
-/// trace no function of that sort calls itself.
+/// The slices. A beginning belongs to the first end of its name and thread that is not before it
+/// and is nobody else's: in this trace no function of that sort calls itself.
 fn slices() -> Vec<Slice> {
-    let trace: Value = serde_json::from_str(&text("../cases/chrome_trace/node/case.in/trace.json.gz")).expect("JSON");
+    let trace: Value =
+        serde_json::from_str(&text("../cases/chrome_trace/node/case.in/trace.json.gz"))
+            .expect("JSON");
     let events = trace["traceEvents"].as_array().expect("events");
     let of_phase = |phase: &'static str| events.iter().filter(move |event| event["ph"] == phase);
     let function = |event: &Value| -> Function {
@@ -46,7 +49,12 @@ fn slices() -> Vec<Slice> {
     let mut slices: Vec<Slice> = of_phase("X")
         .map(|event| {
             let (thread, start) = (integer(event, "tid"), integer(event, "ts"));
-            Slice { thread, function: function(event), start, end: start + integer(event, "dur") }
+            Slice {
+                thread,
+                function: function(event),
+                start,
+                end: start + integer(event, "dur"),
+            }
         })
         .collect();
     let mut begins: Vec<&Value> = of_phase("B").collect();
@@ -56,19 +64,29 @@ fn slices() -> Vec<Slice> {
     for begin in begins {
         let (thread, start) = (integer(begin, "tid"), integer(begin, "ts"));
         let fits = |end: &&Value| {
-            integer(end, "tid") == thread && function(end) == function(begin) && integer(end, "ts") >= start
+            integer(end, "tid") == thread
+                && function(end) == function(begin)
+                && integer(end, "ts") >= start
         };
         let end = ends.iter().position(fits).expect("an end");
         let end = integer(ends.remove(end), "ts");
-        slices.push(Slice { thread, function: function(begin), start, end });
+        slices.push(Slice {
+            thread,
+            function: function(begin),
+            start,
+            end,
+        });
     }
     assert!(ends.is_empty());
     slices
 }
 
-/// What is directly around a slice: the shortest of all that it is within. Equal ones are told apart by nobody.
+/// What is directly around a slice: the shortest of all that it is within. Equal ones are told
+/// apart by nobody.
 fn around<'s>(slice: &Slice, slices: &'s [Slice]) -> Option<&'s Slice> {
-    let others = slices.iter().filter(|other| !std::ptr::eq(*other, slice) && slice.is_within(other));
+    let others = slices
+        .iter()
+        .filter(|other| !std::ptr::eq(*other, slice) && slice.is_within(other));
     others.min_by_key(|other| other.end - other.start)
 }
 
@@ -96,10 +114,23 @@ fn functions() {
             None => whole += duration,
         }
     }
-    let database = imported("chrome_trace", &text("../cases/chrome_trace/node/case.in/trace.json.gz"));
+    let database = imported(
+        "chrome_trace",
+        &text("../cases/chrome_trace/node/case.in/trace.json.gz"),
+    );
     let sql = "SELECT function, module, calls, exclusive, cumulative FROM summary";
-    let found = rows(&database, sql, |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?, row.get(4)?))));
-    assert_eq!(found.into_iter().collect::<BTreeMap<Function, (u32, f64, f64)>>(), expected);
+    let found = rows(&database, sql, |row| {
+        Ok((
+            (row.get(0)?, row.get(1)?),
+            (row.get(2)?, row.get(3)?, row.get(4)?),
+        ))
+    });
+    assert_eq!(
+        found
+            .into_iter()
+            .collect::<BTreeMap<Function, (u32, f64, f64)>>(),
+        expected
+    );
     assert_eq!(total(&database, "time"), whole);
 }
 
@@ -109,10 +140,15 @@ fn callers_and_callees() {
     let mut expected: BTreeMap<(Function, Function), (u32, f64)> = BTreeMap::new();
     for slice in &slices {
         let chain = chain(slice, &slices);
-        let Some(caller) = chain.first() else { continue };
+        let Some(caller) = chain.first() else {
+            continue;
+        };
         let pair = (caller.function.clone(), slice.function.clone());
         // A pair counts once per path: not where the same pair is further out.
-        let outer: BTreeSet<_> = chain.windows(2).map(|two| (&two[1].function, &two[0].function)).collect();
+        let outer: BTreeSet<_> = chain
+            .windows(2)
+            .map(|two| (&two[1].function, &two[0].function))
+            .collect();
         let again = outer.contains(&(&pair.0, &pair.1));
         let sums = expected.entry(pair).or_default();
         sums.0 += 1;
@@ -120,20 +156,27 @@ fn callers_and_callees() {
             sums.1 += slice.duration();
         }
     }
-    let database = imported("chrome_trace", &text("../cases/chrome_trace/node/case.in/trace.json.gz"));
+    let database = imported(
+        "chrome_trace",
+        &text("../cases/chrome_trace/node/case.in/trace.json.gz"),
+    );
     let sql = "SELECT function, module, callee, callee_module, calls, cumulative FROM callees";
     let found = rows(&database, sql, |row| {
         let pair: (Function, Function) = ((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?));
         Ok((pair, (row.get(4)?, row.get(5)?)))
     });
-    assert_eq!(found.into_iter().collect::<BTreeMap<_, (u32, f64)>>(), expected);
+    assert_eq!(
+        found.into_iter().collect::<BTreeMap<_, (u32, f64)>>(),
+        expected
+    );
     assert!(expected.len() > 3, "{expected:?}");
 }
 
 /// Calls, own and cumulative time of each function, in microseconds.
 type Figures = BTreeMap<String, (u32, f64, f64)>;
 
-/// What whole slices of a thread say: each is within the shortest that has not ended when it starts.
+/// What whole slices of a thread say: each is within the shortest that has not ended when it
+/// starts.
 fn figures_of(mut slices: Vec<(f64, f64, String)>, figures: &mut Figures) {
     slices.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
     let mut open: Vec<(f64, String)> = Vec::new();
@@ -153,16 +196,29 @@ fn figures_of(mut slices: Vec<(f64, f64, String)>, figures: &mut Figures) {
 
 fn same_figures(file: &str, wanted: &Figures) {
     let database = imported("chrome_trace", &text(file));
-    let sql = "SELECT function, SUM(calls), SUM(exclusive) / 1e3, SUM(cumulative) / 1e3 FROM summary
+    let sql =
+        "SELECT function, SUM(calls), SUM(exclusive) / 1e3, SUM(cumulative) / 1e3 FROM summary
                WHERE calls IS NOT NULL GROUP BY function";
-    let found = rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, (row.get(1)?, row.get(2)?, row.get(3)?))));
+    let found = rows(&database, sql, |row| {
+        Ok((
+            row.get::<_, String>(0)?,
+            (row.get(1)?, row.get(2)?, row.get(3)?),
+        ))
+    });
     let found: Figures = found.into_iter().collect();
-    assert_eq!(found.keys().collect::<Vec<_>>(), wanted.keys().collect::<Vec<_>>(), "{file}");
+    assert_eq!(
+        found.keys().collect::<Vec<_>>(),
+        wanted.keys().collect::<Vec<_>>(),
+        "{file}"
+    );
     for (name, (calls, own, cumulative)) in wanted {
         let near = |one: f64, other: f64| (one - other).abs() < 1e-3;
         let (found_calls, found_own, found_cumulative) = found[name];
         assert_eq!(found_calls, *calls, "{file}: {name}");
-        assert!(near(found_own, *own) && near(found_cumulative, *cumulative), "{file}: {name}");
+        assert!(
+            near(found_own, *own) && near(found_cumulative, *cumulative),
+            "{file}: {name}"
+        );
     }
 }
 
@@ -172,10 +228,21 @@ fn viztracer() {
     let file = "chrome_trace/viztracer.trace.json.gz";
     let trace: Value = serde_json::from_str(&text(file)).expect("JSON");
     let mut threads: BTreeMap<i64, Vec<(f64, f64, String)>> = BTreeMap::new();
-    for event in trace["traceEvents"].as_array().expect("events").iter().filter(|event| event["ph"] == "X") {
-        let (start, duration) = (event["ts"].as_f64().expect("a time"), event["dur"].as_f64().expect("a duration"));
+    for event in trace["traceEvents"]
+        .as_array()
+        .expect("events")
+        .iter()
+        .filter(|event| event["ph"] == "X")
+    {
+        let (start, duration) = (
+            event["ts"].as_f64().expect("a time"),
+            event["dur"].as_f64().expect("a duration"),
+        );
         let name = event["name"].as_str().expect("a name").to_owned();
-        threads.entry(integer(event, "tid")).or_default().push((start, start + duration, name));
+        threads
+            .entry(integer(event, "tid"))
+            .or_default()
+            .push((start, start + duration, name));
     }
     assert_eq!(threads.len(), 3);
     let mut wanted = Figures::new();
@@ -193,7 +260,10 @@ fn py_spy() {
     let mut open: BTreeMap<i64, Vec<(&str, f64)>> = BTreeMap::new();
     let mut wanted = Figures::new();
     for event in trace.as_array().expect("events") {
-        let (name, time) = (event["name"].as_str().expect("a name"), event["ts"].as_f64().expect("a time"));
+        let (name, time) = (
+            event["name"].as_str().expect("a name"),
+            event["ts"].as_f64().expect("a time"),
+        );
         let open = open.entry(integer(event, "tid")).or_default();
         if event["ph"] == "B" {
             open.push((name, time));
@@ -214,7 +284,8 @@ fn py_spy() {
     same_figures(file, &wanted);
 }
 
-/// Of beginnings and ends: by name, own and cumulative time as the crate tracing-chrome wrote them, in two threads.
+/// Of beginnings and ends: by name, own and cumulative time as the crate tracing-chrome wrote them,
+/// in two threads.
 #[test]
 fn tracing_chrome() {
     let file = "chrome_trace/tracing-chrome.trace.json.gz";
@@ -224,11 +295,23 @@ fn tracing_chrome() {
     for event in trace.as_array().expect("events") {
         let thread = integer(event, "tid");
         match event["ph"].as_str() {
-            Some("B") => open.entry(thread).or_default().push((event["ts"].as_f64().expect("a time"), 0.0)),
+            Some("B") => open
+                .entry(thread)
+                .or_default()
+                .push((event["ts"].as_f64().expect("a time"), 0.0)),
             Some("E") => {
-                let (start, _) = open.get_mut(&thread).and_then(Vec::pop).expect("a beginning");
-                let (end, name) = (event["ts"].as_f64().expect("a time"), event["name"].as_str().expect("a name"));
-                threads.entry(thread).or_default().push((start, end, name.to_owned()));
+                let (start, _) = open
+                    .get_mut(&thread)
+                    .and_then(Vec::pop)
+                    .expect("a beginning");
+                let (end, name) = (
+                    event["ts"].as_f64().expect("a time"),
+                    event["name"].as_str().expect("a name"),
+                );
+                threads
+                    .entry(thread)
+                    .or_default()
+                    .push((start, end, name.to_owned()));
             }
             _ => {}
         }
@@ -242,25 +325,40 @@ fn tracing_chrome() {
     same_figures(file, &wanted);
 }
 
-/// The sums that clang adds up over its slices itself. They are no slices: the run lasts as long as the compiler did.
+/// The sums that clang adds up over its slices itself. They are no slices: the run lasts as long as
+/// the compiler did.
 #[test]
 fn clang() {
     let file = "chrome_trace/clang.trace.json.gz";
     let trace: Value = serde_json::from_str(&text(file)).expect("JSON");
     let database = imported("chrome_trace", &text(file));
-    let sql =
-        "SELECT function, SUM(calls), SUM(cumulative) / 1e3 FROM summary WHERE calls IS NOT NULL GROUP BY function";
-    let found =
-        rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, (row.get::<_, f64>(1)?, row.get::<_, f64>(2)?))));
+    let sql = "SELECT function, SUM(calls), SUM(cumulative) / 1e3 FROM summary WHERE calls IS NOT NULL GROUP BY function";
+    let found = rows(&database, sql, |row| {
+        Ok((
+            row.get::<_, String>(0)?,
+            (row.get::<_, f64>(1)?, row.get::<_, f64>(2)?),
+        ))
+    });
     let mut found: BTreeMap<_, _> = found.into_iter().collect();
     let mut recursive = Vec::new();
     for event in trace["traceEvents"].as_array().expect("events") {
-        let Some(name) = event["name"].as_str().and_then(|name| name.strip_prefix("Total ")) else { continue };
-        let (count, duration) =
-            (event["args"]["count"].as_f64().expect("a count"), event["dur"].as_f64().expect("a time"));
+        let Some(name) = event["name"]
+            .as_str()
+            .and_then(|name| name.strip_prefix("Total "))
+        else {
+            continue;
+        };
+        let (count, duration) = (
+            event["args"]["count"].as_f64().expect("a count"),
+            event["dur"].as_f64().expect("a time"),
+        );
         let (calls, cumulative) = found.remove(name).unwrap_or_else(|| panic!("{name}"));
-        // Each slice begins and ends at whole microseconds. Those within others of their name are not counted in the sums.
-        assert!((cumulative - duration).abs() <= count + 1.0, "{name}: {cumulative} for {duration}");
+        // Each slice begins and ends at whole microseconds. Those within others of their name are
+        // not counted in the sums.
+        assert!(
+            (cumulative - duration).abs() <= count + 1.0,
+            "{name}: {cumulative} for {duration}"
+        );
         if calls > count {
             recursive.push(name.to_owned());
         }
@@ -269,26 +367,42 @@ fn clang() {
             assert_eq!(total(&database, "time"), cumulative * 1e3);
         }
     }
-    assert_eq!((found.len(), recursive.as_slice()), (0, ["InstantiateFunction".to_owned()].as_slice()), "{found:?}");
-    let notes = rows(&database, "SELECT message FROM notes ORDER BY note_id", |row| row.get::<_, String>(0));
+    assert_eq!(
+        (found.len(), recursive.as_slice()),
+        (0, ["InstantiateFunction".to_owned()].as_slice()),
+        "{found:?}"
+    );
+    let notes = rows(
+        &database,
+        "SELECT message FROM notes ORDER BY note_id",
+        |row| row.get::<_, String>(0),
+    );
     let note = "73 sums that clang has added up over its slices (`Total ...`) not read";
     assert!(notes.iter().any(|found| found == note), "{notes:?}");
 }
 
-/// What `uftrace report` prints of the same recording. Of times for which a thread was preempted the file has ends alone: they end
-/// nothing.
+/// What `uftrace report` prints of the same recording. Of times for which a thread was preempted
+/// the file has ends alone: they end nothing.
 #[test]
 fn uftrace() {
     let database = imported("chrome_trace", &bytes("chrome_trace/uftrace.trace.json"));
     let sql = "SELECT function, calls, exclusive / 1e3, cumulative / 1e3 FROM summary WHERE calls IS NOT NULL";
-    let found = rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, (row.get(1)?, row.get(2)?, row.get(3)?))));
+    let found = rows(&database, sql, |row| {
+        Ok((
+            row.get::<_, String>(0)?,
+            (row.get(1)?, row.get(2)?, row.get(3)?),
+        ))
+    });
     let found: Figures = found.into_iter().collect();
     let mut compared = 0;
     for line in text("chrome_trace/uftrace.report.txt").lines().skip(2) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [whole, whole_unit, own, own_unit, calls, name @ ..] = words.as_slice() else { panic!("{line}") };
-        // uftrace escapes the bytes of such names in JSON, but not in its report; and knows of the times of which the file has no
-        // beginnings, which remain with the functions that were preempted.
+        let [whole, whole_unit, own, own_unit, calls, name @ ..] = words.as_slice() else {
+            panic!("{line}")
+        };
+        // uftrace escapes the bytes of such names in JSON, but not in its report; and knows of the
+        // times of which the file has no beginnings, which remain with the functions that were
+        // preempted.
         let name = name.join(" ").replace("größe", r"gr\xc3\xb6\xc3\x9fe");
         let Some((found_calls, found_own, found_whole)) = found.get(&name) else {
             assert_eq!(name, "linux:schedule (pre-empted)");
@@ -299,14 +413,27 @@ fn uftrace() {
         if ["thread", "leave"].contains(&name.as_str()) {
             continue;
         }
-        for (found, printed, unit) in [(found_own, own, own_unit), (found_whole, whole, whole_unit)] {
+        for (found, printed, unit) in [(found_own, own, own_unit), (found_whole, whole, whole_unit)]
+        {
             let unit = if *unit == "ms" { 1e3 } else { 1.0 };
             let printed: f64 = printed.parse().expect(printed);
-            assert!((found - printed * unit).abs() <= unit / 1e3, "{line}: {found}");
+            assert!(
+                (found - printed * unit).abs() <= unit / 1e3,
+                "{line}: {found}"
+            );
         }
         compared += 1;
     }
     assert_eq!(compared, 6);
-    let notes = rows(&database, "SELECT message FROM notes ORDER BY note_id", |row| row.get::<_, String>(0));
-    assert!(notes.iter().any(|note| note == "3 ends without a beginning, passed over"), "{notes:?}");
+    let notes = rows(
+        &database,
+        "SELECT message FROM notes ORDER BY note_id",
+        |row| row.get::<_, String>(0),
+    );
+    assert!(
+        notes
+            .iter()
+            .any(|note| note == "3 ends without a beginning, passed over"),
+        "{notes:?}"
+    );
 }

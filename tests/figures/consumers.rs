@@ -1,6 +1,7 @@
-//! What is written for other programs is read by these programs, and they come to the same totals. They are Debian packages:
-//! valgrind (`callgrind_annotate`), golang-go (`go tool pprof`), graphviz (`dot`), python3-jsonschema (speedscope's own schema
-//! of its files, tests/samples/speedscope). Datasette, which looks at databases themselves, is Python's package `datasette`.
+//! What is written for other programs is read by these programs, and they come to the same totals.
+//! They are Debian packages: valgrind (`callgrind_annotate`), golang-go (`go tool pprof`), graphviz
+//! (`dot`), python3-jsonschema (speedscope's own schema of its files, tests/samples/speedscope).
+//! Datasette, which looks at databases themselves, is Python's package `datasette`.
 
 use crate::support::tools;
 use std::fs;
@@ -17,7 +18,8 @@ use profdb::store::{Database, RunInfo};
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::Event;
 
-/// Profiles with paths, of several metrics, with and without lines, threads, modules; under `tests/`.
+/// Profiles with paths, of several metrics, with and without lines, threads, modules; under
+/// `tests/`.
 const TREES: [&str; 7] = [
     "samples/ghc_px/calc.ghc6.px.prof",
     "samples/pprof/cpu.pb.gz",
@@ -29,16 +31,37 @@ const TREES: [&str; 7] = [
 ];
 
 /// Profiles without paths.
-const GRAPHS: [&str; 2] = ["samples/callgrind/plain.out.gz", "samples/callgrind/xdebug.out.gz"];
+const GRAPHS: [&str; 2] = [
+    "samples/callgrind/plain.out.gz",
+    "samples/callgrind/xdebug.out.gz",
+];
 
 /// A sample in a database in memory.
 fn imported(name: &str) -> (Database, RunInfo) {
-    let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)).expect(name);
-    let input = Input::new(Box::new(bytes.as_slice()), Limits::default(), Stop::default()).expect(name);
+    let bytes = fs::read(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests")
+            .join(name),
+    )
+    .expect(name);
+    let input = Input::new(
+        Box::new(bytes.as_slice()),
+        Limits::default(),
+        Stop::default(),
+    )
+    .expect(name);
     let format = importers::detect(input.head()).expect(name);
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, name, fingerprint);
-    let read = import(input, format, &options, &Stop::default(), describe, Database::in_memory).expect(name);
+    let read = import(
+        input,
+        format,
+        &options,
+        &Stop::default(),
+        describe,
+        Database::in_memory,
+    )
+    .expect(name);
     let run = read.database.run(None).expect(name).expect(name);
     (read.database, run)
 }
@@ -47,7 +70,9 @@ fn imported(name: &str) -> (Database, RunInfo) {
 fn written(folder: &Path, format: &str, database: &Database, run: &RunInfo) -> PathBuf {
     let mut bytes = Vec::new();
     let export = export::by_name(format).expect(format);
-    export.write(database, run, &Request::default(), &mut bytes).expect(format);
+    export
+        .write(database, run, &Request::default(), &mut bytes)
+        .expect(format);
     let path = folder.join(format!("run.{format}"));
     fs::write(&path, bytes).expect(format);
     path
@@ -55,16 +80,25 @@ fn written(folder: &Path, format: &str, database: &Database, run: &RunInfo) -> P
 
 /// Runs a program that these tests need.
 fn answer(package: &str, program: &str, arguments: &[&str]) -> String {
-    let Output { status, stdout, stderr } = Command::new(program)
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(program)
         .args(arguments)
         .env("HOME", "/nonexistent")
         .env("PPROF_TMPDIR", env!("CARGO_TARGET_TMPDIR"))
         .env("GOCACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/go"))
         .output()
-        .unwrap_or_else(|error| panic!("cannot run {program}: {error}; the tests need it (Debian: {package})"));
+        .unwrap_or_else(|error| {
+            panic!("cannot run {program}: {error}; the tests need it (Debian: {package})")
+        });
     let told = String::from_utf8_lossy(&stderr);
     assert!(status.success(), "{program} {arguments:?}: {told}");
-    assert!(!told.contains("ignoring") && !told.contains("malformed"), "{program} {arguments:?}: {told}");
+    assert!(
+        !told.contains("ignoring") && !told.contains("malformed"),
+        "{program} {arguments:?}: {told}"
+    );
     String::from_utf8(stdout).expect("UTF-8")
 }
 
@@ -86,7 +120,9 @@ fn metrics(database: &Database, costs: &str) -> Vec<(i64, String, f64)> {
          ORDER BY m.metric_id <> r.default_metric_id, m.position"
     );
     let mut statement = database.connection().prepare(&sql).expect("SQL");
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("SQL");
+    let rows = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .expect("SQL");
     rows.collect::<Result<_, _>>().expect("rows")
 }
 
@@ -100,14 +136,21 @@ fn callgrind_annotate_adds_up_callgrind() {
     for name in TREES.iter().chain(&GRAPHS) {
         let (database, run) = imported(name);
         let file = written(folder.path(), "callgrind", &database, &run);
-        let told =
-            answer("valgrind", "callgrind_annotate", &["--threshold=100", "--auto=no", &file.display().to_string()]);
+        let told = answer(
+            "valgrind",
+            "callgrind_annotate",
+            &["--threshold=100", "--auto=no", &file.display().to_string()],
+        );
         let mut tables = told.split("file:function\n");
         let _ = tables.next();
         let table = tables.next().unwrap_or_else(|| panic!("{name}: {told}"));
         let metrics = metrics(&database, FUNCTIONS);
         let mut sums = vec![0.0; metrics.len()];
-        for line in table.lines().skip(1).take_while(|line| !line.trim().is_empty()) {
+        for line in table
+            .lines()
+            .skip(1)
+            .take_while(|line| !line.trim().is_empty())
+        {
             // `12 ( 3.4%)` or `.` for each metric.
             let mut rest = line.trim_start();
             for sum in &mut sums {
@@ -115,18 +158,25 @@ fn callgrind_annotate_adds_up_callgrind() {
                 *sum += rest[..end].replace(',', "").parse().unwrap_or(0.0);
                 rest = rest[end..].trim_start();
                 if let Some(behind) = rest.strip_prefix('(') {
-                    rest = behind.split_once(')').map_or("", |(_, behind)| behind).trim_start();
+                    rest = behind
+                        .split_once(')')
+                        .map_or("", |(_, behind)| behind)
+                        .trim_start();
                 }
             }
         }
         for ((_, metric, total), sum) in metrics.iter().zip(&sums) {
-            assert!((total - sum).abs() < 0.5, "{name}: {metric}: {total} became {sum}\n{told}");
+            assert!(
+                (total - sum).abs() < 0.5,
+                "{name}: {metric}: {total} became {sum}\n{told}"
+            );
         }
     }
 }
 
-/// The samples as it reads them add up to what all functions cost; where nothing is below 0 (it adds up what is as if it were
-/// above) its own total is the same, and so is what it says of functions that one name stands for.
+/// The samples as it reads them add up to what all functions cost; where nothing is below 0 (it
+/// adds up what is as if it were above) its own total is the same, and so is what it says of
+/// functions that one name stands for.
 #[test]
 fn go_tool_pprof_adds_up_pprof() {
     if tools::find("go").is_none() {
@@ -135,27 +185,53 @@ fn go_tool_pprof_adds_up_pprof() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in TREES {
         let (database, run) = imported(name);
-        let file = written(folder.path(), "pprof", &database, &run).display().to_string();
+        let file = written(folder.path(), "pprof", &database, &run)
+            .display()
+            .to_string();
         let raw = answer("golang-go", "go", &["tool", "pprof", "-raw", &file]);
         let metrics = metrics(&database, PLACES);
-        let types = raw.lines().skip_while(|line| *line != "Samples:").nth(1).expect("types");
-        let types: Vec<&str> = types.split_whitespace().filter_map(|of| Some(of.rsplit_once('/')?.0)).collect();
-        let samples =
-            raw.lines().skip_while(|line| *line != "Samples:").skip(2).take_while(|line| *line != "Locations");
+        let types = raw
+            .lines()
+            .skip_while(|line| *line != "Samples:")
+            .nth(1)
+            .expect("types");
+        let types: Vec<&str> = types
+            .split_whitespace()
+            .filter_map(|of| Some(of.rsplit_once('/')?.0))
+            .collect();
+        let samples = raw
+            .lines()
+            .skip_while(|line| *line != "Samples:")
+            .skip(2)
+            .take_while(|line| *line != "Locations");
         let mut sums = vec![0; types.len()];
         for line in samples.filter_map(|line| Some(line.split_once(": ")?.0)) {
-            let values: Option<Vec<i64>> = line.split_whitespace().map(|value| value.parse().ok()).collect();
+            let values: Option<Vec<i64>> = line
+                .split_whitespace()
+                .map(|value| value.parse().ok())
+                .collect();
             for (sum, value) in sums.iter_mut().zip(values.unwrap_or_default()) {
                 *sum += value;
             }
         }
         for (metric, label, total) in &metrics {
-            let at = types.iter().position(|name| name == label).unwrap_or_else(|| panic!("{name}: {types:?}"));
-            assert_eq!(format!("{total:.0}"), sums[at].to_string(), "{name}: {label}");
+            let at = types
+                .iter()
+                .position(|name| name == label)
+                .unwrap_or_else(|| panic!("{name}: {types:?}"));
+            assert_eq!(
+                format!("{total:.0}"),
+                sums[at].to_string(),
+                "{name}: {label}"
+            );
             if below_zero(&database, *metric) {
                 continue;
             }
-            let unit = if sums[at] == 0 { continue } else { unit(&database, *metric) };
+            let unit = if sums[at] == 0 {
+                continue;
+            } else {
+                unit(&database, *metric)
+            };
             let arguments = [
                 "tool",
                 "pprof",
@@ -169,9 +245,16 @@ fn go_tool_pprof_adds_up_pprof() {
                 &file,
             ];
             let top = answer("golang-go", "go", &arguments);
-            let shown =
-                top.lines().find_map(|line| line.strip_prefix("Showing nodes accounting for ")).expect("a total");
-            let shown = shown.split_once("100% of ").expect("all of it").1.strip_suffix(" total").expect("a total");
+            let shown = top
+                .lines()
+                .find_map(|line| line.strip_prefix("Showing nodes accounting for "))
+                .expect("a total");
+            let shown = shown
+                .split_once("100% of ")
+                .expect("all of it")
+                .1
+                .strip_suffix(" total")
+                .expect("a total");
             let shown = shown.trim_end_matches(|character: char| character.is_alphabetic());
             assert_eq!(shown, sums[at].to_string(), "{name}: {label}: {top}");
         }
@@ -183,14 +266,21 @@ fn below_zero(database: &Database, metric: i64) -> bool {
     let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE default_metric_id = ?1)
                   AND EXISTS (SELECT 1 FROM nodes WHERE exclusive < 0)
                    OR EXISTS (SELECT 1 FROM node_costs WHERE metric_id = ?1 AND exclusive < 0)";
-    database.connection().query_row(sql, [metric], |row| row.get(0)).expect("SQL")
+    database
+        .connection()
+        .query_row(sql, [metric], |row| row.get(0))
+        .expect("SQL")
 }
 
 /// What pprof calls the unit of a metric.
 fn unit(database: &Database, metric: i64) -> &'static str {
     let unit: String = database
         .connection()
-        .query_row("SELECT unit FROM metrics WHERE metric_id = ?1", [metric], |row| row.get(0))
+        .query_row(
+            "SELECT unit FROM metrics WHERE metric_id = ?1",
+            [metric],
+            |row| row.get(0),
+        )
         .expect("SQL");
     match unit.as_str() {
         "ns" => "ns",
@@ -204,7 +294,10 @@ fn texts(svg: &str, tag: &str) -> Vec<String> {
     let mut reader = quick_xml::Reader::from_str(svg);
     let (mut texts, mut open) = (Vec::new(), false);
     loop {
-        match reader.read_event().unwrap_or_else(|error| panic!("{error} at {}: {svg}", reader.error_position())) {
+        match reader
+            .read_event()
+            .unwrap_or_else(|error| panic!("{error} at {}: {svg}", reader.error_position()))
+        {
             Event::Start(start) if start.name().as_ref() == tag => {
                 texts.push(String::new());
                 open = true;
@@ -214,7 +307,9 @@ fn texts(svg: &str, tag: &str) -> Vec<String> {
             Event::GeneralRef(reference) if open => {
                 let character = match reference.resolve_char_ref().expect("a character") {
                     Some(character) => character.to_string(),
-                    None => resolve_xml_entity(&reference).expect("an entity").to_owned(),
+                    None => resolve_xml_entity(&reference)
+                        .expect("an entity")
+                        .to_owned(),
                 };
                 texts.iter_mut().last().expect("open").push_str(&character);
             }
@@ -224,7 +319,8 @@ fn texts(svg: &str, tag: &str) -> Vec<String> {
     }
 }
 
-/// Graphviz draws a box for each function that is shown, and an arrow for each pair, under the names that they have.
+/// Graphviz draws a box for each function that is shown, and an arrow for each pair, under the
+/// names that they have.
 #[test]
 fn graphviz_draws_dot() {
     if tools::find("dot").is_none() {
@@ -239,20 +335,34 @@ fn graphviz_draws_dot() {
         let titles = texts(&svg, "title");
         let boxes = graph
             .lines()
-            .filter(|line| !line.contains(" -> ") && line.starts_with('f') && line.contains(" [label="))
+            .filter(|line| {
+                !line.contains(" -> ") && line.starts_with('f') && line.contains(" [label=")
+            })
             .count();
         let arrows = graph.lines().filter(|line| line.contains(" -> ")).count();
-        let drawn = titles.iter().skip(1).filter(|title| title.contains("->")).count();
+        let drawn = titles
+            .iter()
+            .skip(1)
+            .filter(|title| title.contains("->"))
+            .count();
         assert_eq!((titles.len() - 1 - drawn, drawn), (boxes, arrows), "{name}");
         let texts = texts(&svg, "text");
         let functions = "SELECT name FROM functions WHERE kind = 'function' AND function_id IN
                            (SELECT function_id FROM function_info AS i JOIN metrics AS m USING (metric_id)
                             JOIN runs AS r ON r.default_metric_id = m.metric_id WHERE i.exclusive > 0.01 * m.total)";
         let mut statement = database.connection().prepare(functions).expect("SQL");
-        let names = statement.query_map([], |row| row.get::<_, String>(0)).expect("SQL");
-        for function in names.map(|name| name.expect("a name")).filter(|name| !name.chars().any(char::is_control)) {
+        let names = statement
+            .query_map([], |row| row.get::<_, String>(0))
+            .expect("SQL");
+        for function in names
+            .map(|name| name.expect("a name"))
+            .filter(|name| !name.chars().any(char::is_control))
+        {
             let is_there = texts.iter().any(|text| text.trim() == function.trim());
-            assert!(is_there || function.trim().is_empty(), "{name}: {function:?} is not in {texts:?}");
+            assert!(
+                is_there || function.trim().is_empty(),
+                "{name}: {function:?} is not in {texts:?}"
+            );
         }
     }
 }
@@ -262,7 +372,9 @@ fn graphviz_draws_dot() {
 fn svg_says_that_dot_is_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run.svg");
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(TREES[0]);
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(TREES[0]);
     let output = Command::new(env!("CARGO_BIN_EXE_profdb"))
         .args(["convert", "--to=dot", "--svg", "-o"])
         .args([&file, &sample])
@@ -270,8 +382,15 @@ fn svg_says_that_dot_is_missing() {
         .output()
         .expect("our own program");
     let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!((output.status.code(), file.exists()), (Some(1), false), "{told}");
-    assert!(told.starts_with("profdb: --svg: cannot run the program dot: "), "{told}");
+    assert_eq!(
+        (output.status.code(), file.exists()),
+        (Some(1), false),
+        "{told}"
+    );
+    assert!(
+        told.starts_with("profdb: --svg: cannot run the program dot: "),
+        "{told}"
+    );
 }
 
 /// The files fit speedscope's own schema, which a broken one does not.
@@ -286,23 +405,39 @@ for name in sys.argv[2:]:
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/speedscope/file-format-schema.json");
+    let schema = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/samples/speedscope/file-format-schema.json"
+    );
     let broken = folder.path().join("broken.json");
     for name in TREES {
         let (database, run) = imported(name);
         let file = written(folder.path(), "speedscope", &database, &run);
         let text = fs::read_to_string(&file).expect(name);
         fs::write(&broken, text.replacen("\"endValue\"", "\"end\"", 1)).expect(name);
-        let files = [schema, &file.display().to_string(), &broken.display().to_string()];
-        let told = answer("python3-jsonschema", "python3", &[&["-c", VALIDATE][..], &files].concat());
+        let files = [
+            schema,
+            &file.display().to_string(),
+            &broken.display().to_string(),
+        ];
+        let told = answer(
+            "python3-jsonschema",
+            "python3",
+            &[&["-c", VALIDATE][..], &files].concat(),
+        );
         assert_eq!(told, "fits\ndoes not fit\n", "{name}");
     }
 }
 
 /// Whether Python has a module. Where it has none, the calling test is noted as not tried.
 fn has_module(module: &str) -> bool {
-    let Some(python) = tools::find("python3") else { return false };
-    let asked = Command::new(python).args(["-c", &format!("import {module}")]).output().expect("it was found");
+    let Some(python) = tools::find("python3") else {
+        return false;
+    };
+    let asked = Command::new(python)
+        .args(["-c", &format!("import {module}")])
+        .output()
+        .expect("it was found");
     if !asked.status.success() {
         tools::not_tried_here(&format!("Python's module {module}"));
     }
@@ -318,23 +453,40 @@ fn datasette_shows_every_table_and_view() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut asked = Vec::new();
     for version in [1, 5, 6] {
-        let packed = fs::File::open(format!("tests/old/version-{version}.db.gz")).expect("it is there");
+        let packed =
+            fs::File::open(format!("tests/old/version-{version}.db.gz")).expect("it is there");
         let mut bytes = Vec::new();
-        flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).expect("a gzip file");
+        flate2::read::GzDecoder::new(packed)
+            .read_to_end(&mut bytes)
+            .expect("a gzip file");
         let path = folder.path().join(format!("version{version}.db"));
         fs::write(&path, bytes).expect("room for a small file");
         drop(Database::open_read_only(&path).expect("it can be brought up to date"));
         let path = path.to_str().expect("a plain name");
-        let counted = answer("datasette of PyPI", "python3", &["tests/support/datasette_pages.py", path]);
-        asked.extend(counted.split_whitespace().map(|count| count.parse::<i64>().expect("a number")));
+        let counted = answer(
+            "datasette of PyPI",
+            "python3",
+            &["tests/support/datasette_pages.py", path],
+        );
+        asked.extend(
+            counted
+                .split_whitespace()
+                .map(|count| count.parse::<i64>().expect("a number")),
+        );
     }
     let objects = |kind: &str| {
         let sql = "SELECT COUNT(*) FROM sqlite_schema WHERE type = ?1";
         let database = Database::in_memory().expect("an empty database");
-        database.connection().query_row(sql, [kind], |row| row.get::<_, i64>(0)).expect("a number")
+        database
+            .connection()
+            .query_row(sql, [kind], |row| row.get::<_, i64>(0))
+            .expect("a number")
     };
     let (tables, views) = (objects("table"), objects("view"));
     for counts in asked.chunks(3) {
-        assert!(counts[..2] == [tables, views] && counts[2] > 2 * (tables + views), "{counts:?}");
+        assert!(
+            counts[..2] == [tables, views] && counts[2] > 2 * (tables + views),
+            "{counts:?}"
+        );
     }
 }

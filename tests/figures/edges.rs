@@ -1,14 +1,19 @@
-//! What the builder works out for a run that knows no paths: a random tree is built, then told again as nothing but its
-//! edges, each with one of its three costs. Whatever comes out is what the tree says, and what stays open is what
-//! recursion hides, by a slow look at who reaches whom. Costs are whole quarters, so figures are compared for equality.
+//! What the builder works out for a run that knows no paths: a random tree is built, then told
+//! again as nothing but its edges, each with one of its three costs. Whatever comes out is what the
+//! tree says, and what stays open is what recursion hides, by a slow look at who reaches whom.
+//! Costs are whole quarters, so figures are compared for equality.
 
-#![allow(clippy::similar_names, reason = "caller and callee are the field's words")]
+#![allow(
+    clippy::similar_names,
+    reason = "caller and callee are the field's words"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use profdb::base::error::Stop;
 use profdb::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Line, MetricId, RunFact, Sink, Unit,
+    Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Line, MetricId,
+    RunFact, Sink, Unit,
 };
 use profdb::profile::{Batch, EdgeRow, InfoFigures, Output, Place, Rows, Totals, TreeBuilder};
 use proptest::collection::vec;
@@ -37,8 +42,8 @@ fn built(say: impl FnOnce(&mut dyn Sink)) -> Totals {
     builder.finish().expect("a run that keeps the rules").0
 }
 
-/// One call: how many levels end before it, the line it is made from (0 and 1 in the function's own file, 2 as line 0 of
-/// another one), whom it calls, and what that costs itself.
+/// One call: how many levels end before it, the line it is made from (0 and 1 in the function's own
+/// file, 2 as line 0 of another one), whom it calls, and what that costs itself.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     ends: usize,
@@ -51,13 +56,29 @@ struct Call {
 fn call() -> impl Strategy<Value = Call> {
     let ends = prop_oneof![6 => Just(0), 3 => Just(1), 2 => Just(2), 1 => 3..9_usize];
     let calls = option::weighted(0.9, 1..4_u64);
-    (ends, option::weighted(0.7, 0..3_u32), 0..FUNCTIONS, calls, 0..40_u32)
-        .prop_map(|(ends, line, function, calls, quarters)| Call { ends, line, function, calls, quarters })
+    (
+        ends,
+        option::weighted(0.7, 0..3_u32),
+        0..FUNCTIONS,
+        calls,
+        0..40_u32,
+    )
+        .prop_map(|(ends, line, function, calls, quarters)| Call {
+            ends,
+            line,
+            function,
+            calls,
+            quarters,
+        })
 }
 
 fn line_of(number: u32) -> Line<'static> {
     let file = if number == 2 { "included" } else { "" };
-    Line { file, line: number % 2, col: 0 }
+    Line {
+        file,
+        line: number % 2,
+        col: 0,
+    }
 }
 
 /// The calls as a tree. A line holds one call, and as much cost of its own as the call has.
@@ -81,7 +102,14 @@ fn say_tree(sink: &mut dyn Sink, calls: &[Call]) {
         }
         let line = open.last().zip(call.line);
         if let Some(((caller, _), number)) = line {
-            enter(sink, Frame { function: *caller, line: Some(line_of(number)) }, call);
+            enter(
+                sink,
+                Frame {
+                    function: *caller,
+                    line: Some(line_of(number)),
+                },
+                call,
+            );
         }
         enter(sink, Frame::function(FunctionId(call.function)), call);
         open.push((FunctionId(call.function), line.is_some()));
@@ -100,16 +128,33 @@ fn told(part: u32, [cumulative, outermost, seen]: [Option<f64>; 3]) -> [Option<f
     }
 }
 
-/// The same run as what a file knows that counts pairs of functions: edges, and the own costs of functions and lines.
+/// The same run as what a file knows that counts pairs of functions: edges, and the own costs of
+/// functions and lines.
 fn say_edges(sink: &mut dyn Sink, truth: &Totals, parts: &[u32]) {
     sink.run(RunFact::Fidelity(Fidelity::Edges));
     for (row, part) in truth.edges.iter().zip(parts.iter().cycle()) {
         let [cumulative, outermost, seen] = told(*part, [row.cumulative, row.outermost, row.seen]);
-        let cost = EdgeCost { metric: METRIC, exclusive: row.exclusive, cumulative, outermost, seen };
-        let line = row.caller_line.map(|line| Line { file: "", line, col: row.caller_col });
+        let cost = EdgeCost {
+            metric: METRIC,
+            exclusive: row.exclusive,
+            cumulative,
+            outermost,
+            seen,
+        };
+        let line = row.caller_line.map(|line| Line {
+            file: "",
+            line,
+            col: row.caller_col,
+        });
         let caller = row.caller.map(|function| Frame { function, line });
         let (callee, kind, calls) = (row.callee, EdgeKind::Call, row.calls);
-        sink.edge(Edge { callee, caller, kind, calls, costs: &[cost] });
+        sink.edge(Edge {
+            callee,
+            caller,
+            kind,
+            calls,
+            costs: &[cost],
+        });
     }
     for row in truth.functions.iter().chain(truth.lines.iter()) {
         let place = row.place.as_ref();
@@ -119,7 +164,10 @@ fn say_edges(sink: &mut dyn Sink, truth: &Totals, parts: &[u32]) {
             col: place.col,
         });
         sink.info(Info {
-            frame: Frame { function: row.function, line },
+            frame: Frame {
+                function: row.function,
+                line,
+            },
             metric: METRIC,
             calls: None,
             primitive: None,
@@ -134,9 +182,17 @@ type Pair = (FunctionId, FunctionId);
 
 /// Who reaches whom by calls, by adding steps until there are no more.
 fn reach(edges: &Rows<EdgeRow>) -> BTreeSet<Pair> {
-    let mut pairs: BTreeSet<Pair> = edges.iter().filter_map(|row| Some((row.caller?, row.callee))).collect();
+    let mut pairs: BTreeSet<Pair> = edges
+        .iter()
+        .filter_map(|row| Some((row.caller?, row.callee)))
+        .collect();
     loop {
-        let longer = pairs.iter().flat_map(|(a, b)| pairs.iter().filter(move |(c, _)| c == b).map(|(_, d)| (*a, *d)));
+        let longer = pairs.iter().flat_map(|(a, b)| {
+            pairs
+                .iter()
+                .filter(move |(c, _)| c == b)
+                .map(|(_, d)| (*a, *d))
+        });
         let longer: BTreeSet<Pair> = longer.filter(|pair| !pairs.contains(pair)).collect();
         if longer.is_empty() {
             return pairs;
@@ -148,16 +204,26 @@ fn reach(edges: &Rows<EdgeRow>) -> BTreeSet<Pair> {
 fn infos(totals: &Totals) -> BTreeMap<(FunctionId, Option<(u32, bool)>), InfoFigures> {
     let place = |place: &Place| (place.line, place.file.is_some());
     let rows = totals.functions.iter().chain(totals.lines.iter());
-    rows.map(|row| ((row.function, row.place.as_ref().map(place)), row.figures)).collect()
+    rows.map(|row| ((row.function, row.place.as_ref().map(place)), row.figures))
+        .collect()
 }
 
 fn edges(totals: &Totals) -> BTreeMap<(FunctionId, Option<FunctionId>, Option<u32>), EdgeRow> {
-    totals.edges.iter().map(|row| ((row.callee, row.caller, row.caller_line), row)).collect()
+    totals
+        .edges
+        .iter()
+        .map(|row| ((row.callee, row.caller, row.caller_line), row))
+        .collect()
 }
 
 fn cases(cases: u32) -> ProptestConfig {
     let rng_algorithm = RngAlgorithm::XorShift;
-    ProptestConfig { cases, rng_algorithm, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        rng_algorithm,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
@@ -173,7 +239,8 @@ proptest! {
 
         let (expected, found) = (edges(&truth), edges(&got));
         prop_assert!(expected.keys().eq(found.keys()));
-        // Of an edge within a recursion, only what was told; calls of a function by itself are never outermost.
+        // Of an edge within a recursion, only what was told; calls of a function by itself are
+        // never outermost.
         let mut seen: BTreeMap<FunctionId, Option<f64>> = BTreeMap::new();
         // Functions of which all callers say what their outermost calls cost.
         let mut paid: BTreeMap<FunctionId, bool> = BTreeMap::new();
@@ -202,7 +269,8 @@ proptest! {
         for ((function, place), figures) in &found {
             let true_figures = expected.get(&(*function, *place));
             if place.is_some() {
-                // Lines of one number in two files are one in the edges of the tree, so that only others can be compared.
+                // Lines of one number in two files are one in the edges of the tree, so that only
+                // others can be compared.
                 let other = place.map(|(line, included)| (line, !included));
                 if !expected.contains_key(&(*function, other)) && !place.is_some_and(|(_, included)| included) {
                     let cumulative = true_figures.and_then(|figures| figures.cumulative);
@@ -224,16 +292,29 @@ proptest! {
     }
 }
 
-/// What a file gives is kept, also where the edges say something else; what it gives of a cycle is all that is known of it.
+/// What a file gives is kept, also where the edges say something else; what it gives of a cycle is
+/// all that is known of it.
 #[test]
 fn figures_of_the_file_come_first() {
     let (f, g, h) = (FunctionId(0), FunctionId(1), FunctionId(2));
     let totals = built(|sink| {
         sink.run(RunFact::Fidelity(Fidelity::Edges));
         for (caller, callee, seen) in [(f, g, Some(7.0)), (g, h, Some(4.0)), (h, g, None)] {
-            let cost = EdgeCost { metric: METRIC, exclusive: None, cumulative: None, outermost: None, seen };
+            let cost = EdgeCost {
+                metric: METRIC,
+                exclusive: None,
+                cumulative: None,
+                outermost: None,
+                seen,
+            };
             let caller = Some(Frame::function(caller));
-            sink.edge(Edge { callee, caller, kind: EdgeKind::Call, calls: Some(1), costs: &[cost] });
+            sink.edge(Edge {
+                callee,
+                caller,
+                kind: EdgeKind::Call,
+                calls: Some(1),
+                costs: &[cost],
+            });
         }
         let info = |function, calls, exclusive, cumulative| Info {
             frame: Frame::function(function),

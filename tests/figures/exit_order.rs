@@ -1,6 +1,7 @@
-//! Trees that the importer of `callgrind` makes of Xdebug's records. Three ways are compared: the importer; a model that keeps
-//! every call as it was and adds up at the end; and the same file as another program's, which is read as edges. Random
-//! calls are written in the ways of Xdebug 3 and 2, and one number that is changed makes the tree go away.
+//! Trees that the importer of `callgrind` makes of Xdebug's records. Three ways are compared: the
+//! importer; a model that keeps every call as it was and adds up at the end; and the same file as
+//! another program's, which is read as edges. Random calls are written in the ways of Xdebug 3 and
+//! 2, and one number that is changed makes the tree go away.
 
 #![expect(clippy::float_cmp, reason = "figures are whole numbers")]
 
@@ -56,15 +57,27 @@ impl Call {
 /// Calls that are told one by one: how many end before each, and what it is.
 fn requests() -> impl Strategy<Value = Vec<Vec<Call>>> {
     let ends = prop_oneof![5 => Just(0), 3 => Just(1), 2 => Just(2), 1 => 3..9_usize];
-    let call = (0..FUNCTIONS.len(), 0..4_u32, 0..90_u64, prop_oneof![3 => Just(0), 1 => -40..80_i64]).prop_map(
-        |(function, line, nanoseconds, memory)| Call { function, line, nanoseconds, memory, calls: Vec::new() },
-    );
+    let call = (
+        0..FUNCTIONS.len(),
+        0..4_u32,
+        0..90_u64,
+        prop_oneof![3 => Just(0), 1 => -40..80_i64],
+    )
+        .prop_map(|(function, line, nanoseconds, memory)| Call {
+            function,
+            line,
+            nanoseconds,
+            memory,
+            calls: Vec::new(),
+        });
     let request = vec((ends, call), 1..60).prop_map(|steps| {
         let mut roots = Vec::new();
         let mut open: Vec<Call> = Vec::new();
         let close = |open: &mut Vec<Call>, roots: &mut Vec<Call>| {
             let Some(call) = open.pop() else { return };
-            open.last_mut().map_or(roots, |caller| &mut caller.calls).push(call);
+            open.last_mut()
+                .map_or(roots, |caller| &mut caller.calls)
+                .push(call);
         };
         for (ends, call) in steps {
             (0..ends).for_each(|_| close(&mut open, &mut roots));
@@ -114,7 +127,10 @@ struct Writer {
 
 impl Writer {
     fn name(&mut self, key: &str, name: &str) {
-        let text = match (self.version, self.numbered.iter().position(|known| known == name)) {
+        let text = match (
+            self.version,
+            self.numbered.iter().position(|known| known == name),
+        ) {
             (Version::Two, _) => name.to_owned(),
             (Version::Three, Some(at)) => format!("({})", at + 1),
             (Version::Three, None) => {
@@ -133,7 +149,11 @@ impl Writer {
         self.name("fl", file);
         self.name("fn", name);
         let line = 7 * u32::try_from(call.function).expect("few functions");
-        let _ = writeln!(self.text, "{line} {}", self.version.costs(call.nanoseconds, call.memory));
+        let _ = writeln!(
+            self.text,
+            "{line} {}",
+            self.version.costs(call.nanoseconds, call.memory)
+        );
         for callee in &call.calls {
             let (name, file) = FUNCTIONS[callee.function];
             self.name("cfl", file);
@@ -146,7 +166,11 @@ impl Writer {
 }
 
 fn written(requests: &[Vec<Call>], version: Version) -> String {
-    let mut writer = Writer { version, text: String::new(), numbered: Vec::new() };
+    let mut writer = Writer {
+        version,
+        text: String::new(),
+        numbered: Vec::new(),
+    };
     for (at, roots) in requests.iter().enumerate() {
         writer.numbered.clear();
         let _ = write!(
@@ -168,13 +192,24 @@ fn imported(text: &[u8]) -> Database {
     assert_eq!(format.name, "callgrind");
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, "x", fingerprint);
-    import(input, format, &options, &Stop::default(), describe, Database::in_memory).expect("a profile").database
+    import(
+        input,
+        format,
+        &options,
+        &Stop::default(),
+        describe,
+        Database::in_memory,
+    )
+    .expect("a profile")
+    .database
 }
 
 fn rows(database: &Database, sql: &str) -> Vec<Vec<Value>> {
     let mut statement = database.connection().prepare(sql).expect(sql);
     let columns = statement.column_count();
-    let rows = statement.query_map([], |row| (0..columns).map(|at| row.get(at)).collect()).expect(sql);
+    let rows = statement
+        .query_map([], |row| (0..columns).map(|at| row.get(at)).collect())
+        .expect(sql);
     rows.collect::<Result<_, _>>().expect(sql)
 }
 
@@ -184,11 +219,14 @@ fn as_edges(text: &str) -> String {
 }
 
 fn fidelity(database: &Database) -> String {
-    database.connection().query_row("SELECT fidelity FROM runs", [], |row| row.get(0)).expect("a run")
+    database
+        .connection()
+        .query_row("SELECT fidelity FROM runs", [], |row| row.get(0))
+        .expect("a run")
 }
 
-/// What both readings know: own cost of functions and lines; calls and cost of pairs, by the line of the caller. What costs
-/// nothing may be left out of the second metric.
+/// What both readings know: own cost of functions and lines; calls and cost of pairs, by the line
+/// of the caller. What costs nothing may be left out of the second metric.
 fn known(database: &Database) -> [Vec<Vec<Value>>; 3] {
     let statements = [
         "SELECT metric, file, function, exclusive FROM summary WHERE exclusive <> 0 ORDER BY 1, 2, 3",
@@ -201,7 +239,8 @@ fn known(database: &Database) -> [Vec<Vec<Value>>; 3] {
     statements.map(|sql| rows(database, sql))
 }
 
-/// A record of the text: file and name of its function, line, own costs, and its calls with lines and costs.
+/// A record of the text: file and name of its function, line, own costs, and its calls with lines
+/// and costs.
 struct Record {
     function: (String, String),
     line: u32,
@@ -219,9 +258,12 @@ fn records(text: &str) -> Vec<Vec<Record>> {
             requests.push(Vec::new());
             numbered.clear();
         }
-        let Some(request) = requests.last_mut() else { continue };
+        let Some(request) = requests.last_mut() else {
+            continue;
+        };
         let name = |numbered: &mut BTreeMap<(char, String), String>, sort: char, text: &str| {
-            let Some((number, name)) = text.strip_prefix('(').and_then(|text| text.split_once(')')) else {
+            let Some((number, name)) = text.strip_prefix('(').and_then(|text| text.split_once(')'))
+            else {
                 return text.to_owned();
             };
             let key = (sort, number.to_owned());
@@ -241,13 +283,25 @@ fn records(text: &str) -> Vec<Vec<Record>> {
             name(&mut numbered, 'n', text);
         } else if let Some(text) = line.strip_prefix("fn=") {
             let function = (file.clone(), name(&mut numbered, 'n', text));
-            request.push(Record { function, line: 0, own: Vec::new(), calls: Vec::new() });
+            request.push(Record {
+                function,
+                line: 0,
+                own: Vec::new(),
+                calls: Vec::new(),
+            });
         } else if line.starts_with("calls=") {
             is_call = true;
         } else if line.starts_with(|first: char| first.is_ascii_digit()) {
-            let figures: Vec<f64> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
+            let figures: Vec<f64> = line
+                .split(' ')
+                .map(|word| word.parse().expect("a number"))
+                .collect();
             let costs = vec![figures[1] * 10.0, figures[2]];
-            let line = line.split(' ').next().and_then(|line| line.parse().ok()).expect("a line");
+            let line = line
+                .split(' ')
+                .next()
+                .and_then(|line| line.parse().ok())
+                .expect("a line");
             let record = request.last_mut().expect("fn=");
             if std::mem::take(&mut is_call) {
                 record.calls.push((line, costs));
@@ -265,12 +319,21 @@ type Nodes = BTreeMap<Vec<String>, (i64, Vec<f64>, Vec<f64>)>;
 /// What the tree of the records is: each call is put where its caller was, outermost first.
 fn modelled(requests: &[Vec<Record>]) -> Nodes {
     fn put(nodes: &mut Nodes, path: &[String], calls: i64, own: &[f64], all: &[f64]) {
-        let node = nodes.entry(path.to_vec()).or_insert_with(|| (0, vec![0.0; 2], vec![0.0; 2]));
+        let node = nodes
+            .entry(path.to_vec())
+            .or_insert_with(|| (0, vec![0.0; 2], vec![0.0; 2]));
         node.0 += calls;
-        node.1.iter_mut().zip(own).for_each(|(sum, cost)| *sum += cost);
-        node.2.iter_mut().zip(all).for_each(|(sum, cost)| *sum += cost);
+        node.1
+            .iter_mut()
+            .zip(own)
+            .for_each(|(sum, cost)| *sum += cost);
+        node.2
+            .iter_mut()
+            .zip(all)
+            .for_each(|(sum, cost)| *sum += cost);
     }
-    /// Puts the last record, and before that the last records that are its calls; returns how many are left.
+    /// Puts the last record, and before that the last records that are its calls; returns how many
+    /// are left.
     fn place(nodes: &mut Nodes, records: &[Record], above: &[String], all: &[f64]) -> usize {
         let (record, mut left) = (records.last().expect("a record"), records.len() - 1);
         let (file, name) = &record.function;
@@ -281,7 +344,11 @@ fn modelled(requests: &[Vec<Record>]) -> Nodes {
             put(nodes, &at(record.line), 0, &record.own, &record.own);
         }
         for (line, costs) in record.calls.iter().rev() {
-            let above = if *line == 0 { function.clone() } else { at(*line) };
+            let above = if *line == 0 {
+                function.clone()
+            } else {
+                at(*line)
+            };
             if *line != 0 {
                 put(nodes, &above, 0, &[0.0; 2], costs);
             }
@@ -291,13 +358,19 @@ fn modelled(requests: &[Vec<Record>]) -> Nodes {
     }
     let mut nodes = Nodes::new();
     for (at, records) in requests.iter().enumerate() {
-        let request = if requests.len() > 1 { vec![format!("request {at}")] } else { Vec::new() };
+        let request = if requests.len() > 1 {
+            vec![format!("request {at}")]
+        } else {
+            Vec::new()
+        };
         let mut left = records.len();
         while left > 0 {
             let record = &records[left - 1];
             let mut all = record.own.clone();
             for (_, costs) in &record.calls {
-                all.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += cost);
+                all.iter_mut()
+                    .zip(costs)
+                    .for_each(|(sum, cost)| *sum += cost);
             }
             if !request.is_empty() {
                 put(&mut nodes, &request, 0, &[0.0; 2], &all);
@@ -341,10 +414,16 @@ fn found(database: &Database) -> Nodes {
                 _ => format!("{file}:{name}"),
             });
             requests += usize::from(kind == "part");
-            let node = nodes.entry(path.clone()).or_insert_with(|| (0, vec![0.0; 2], vec![0.0; 2]));
+            let node = nodes
+                .entry(path.clone())
+                .or_insert_with(|| (0, vec![0.0; 2], vec![0.0; 2]));
             // No path comes twice.
             assert_eq!((node.1[metric], node.2[metric]), (0.0, 0.0), "{path:?}");
-            node.0 = if let Value::Integer(calls) = calls { *calls } else { 0 };
+            node.0 = if let Value::Integer(calls) = calls {
+                *calls
+            } else {
+                0
+            };
             (node.1[metric], node.2[metric]) = (*own, *all);
         }
     }
@@ -359,7 +438,8 @@ fn outermost(nodes: &Nodes, metric: usize) -> BTreeMap<String, f64> {
         let name = path.last().expect("a path");
         if *calls > 0 {
             let is_outermost = !path[..path.len() - 1].contains(name);
-            *sums.entry(name.clone()).or_insert(0.0) += if is_outermost { all[metric] } else { 0.0 };
+            *sums.entry(name.clone()).or_insert(0.0) +=
+                if is_outermost { all[metric] } else { 0.0 };
         }
     }
     sums
@@ -368,7 +448,9 @@ fn outermost(nodes: &Nodes, metric: usize) -> BTreeMap<String, f64> {
 fn cumulative(database: &Database, metric: &str) -> BTreeMap<String, f64> {
     let sql = format!("SELECT file, function, cumulative FROM summary WHERE metric = '{metric}'");
     let all = rows(database, &sql).into_iter().map(|row| match &row[..] {
-        [Value::Text(file), Value::Text(name), Value::Real(cost)] => (format!("{file}:{name}"), *cost),
+        [Value::Text(file), Value::Text(name), Value::Real(cost)] => {
+            (format!("{file}:{name}"), *cost)
+        }
         _ => panic!("{row:?}"),
     });
     all.collect()
@@ -377,15 +459,25 @@ fn cumulative(database: &Database, metric: &str) -> BTreeMap<String, f64> {
 /// All laws of a file whose records are a tree.
 fn check(text: &str) {
     let database = imported(text.as_bytes());
-    let notes = rows(&database, "SELECT message FROM notes WHERE severity = 'warning'");
-    assert_eq!((fidelity(&database), notes), ("tree".to_owned(), Vec::new()));
+    let notes = rows(
+        &database,
+        "SELECT message FROM notes WHERE severity = 'warning'",
+    );
+    assert_eq!(
+        (fidelity(&database), notes),
+        ("tree".to_owned(), Vec::new())
+    );
     let nodes = modelled(&records(text));
     assert_eq!(found(&database), nodes);
     for (metric, name) in ["time", "memory"].iter().enumerate() {
         let (found, expected) = (cumulative(&database, name), outermost(&nodes, metric));
         // Functions that cost nothing in this metric have their row in the first one.
         for (function, cost) in expected {
-            assert_eq!(found.get(&function).copied().unwrap_or(0.0), cost, "{name} of {function}");
+            assert_eq!(
+                found.get(&function).copied().unwrap_or(0.0),
+                cost,
+                "{name} of {function}"
+            );
         }
     }
     check_known(&database, text);
@@ -395,23 +487,31 @@ fn check(text: &str) {
 fn check_known(database: &Database, text: &str) {
     let edges = imported(as_edges(text).as_bytes());
     for (ours, theirs) in known(database).into_iter().zip(known(&edges)) {
-        let differs = ours.iter().zip(&theirs).find(|(ours, theirs)| ours != theirs);
+        let differs = ours
+            .iter()
+            .zip(&theirs)
+            .find(|(ours, theirs)| ours != theirs);
         assert_eq!((differs, ours.len()), (None, theirs.len()));
     }
 }
 
 fn sample(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/callgrind").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/samples/callgrind")
+        .join(name);
     let bytes = fs::read(path).expect(name);
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return String::from_utf8(bytes).expect(name);
     }
     let mut text = String::new();
-    flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).expect(name);
+    flate2::read::GzDecoder::new(bytes.as_slice())
+        .read_to_string(&mut text)
+        .expect(name);
     text
 }
 
-/// Files that Xdebug has written: exceptions, generators, destructors, `exit()` within calls, several requests.
+/// Files that Xdebug has written: exceptions, generators, destructors, `exit()` within calls,
+/// several requests.
 #[test]
 fn samples_are_trees() {
     for name in ["xdebug.out.gz", "xdebug-paths.out", "xdebug-append.out"] {
@@ -428,30 +528,73 @@ fn fibers_are_edges() {
     check_known(&database, &text);
 }
 
-/// Rows of a report about both functions called `f`: a name, calls, own cost and cost in all, which may be unknown; and what
-/// is selected.
+/// Rows of a report about both functions called `f`: a name, calls, own cost and cost in all, which
+/// may be unknown; and what is selected.
 type Told = (Option<f64>, BTreeMap<String, (i64, f64, Option<f64>)>);
 
 fn ask(database: &Database, report: &str) -> Result<Told, ReportError> {
     let run = database.run(None)?.expect("a run");
     let arguments = vec![("fn".to_owned(), Argument::Text("f".to_owned()))];
-    let request = Request { arguments, ..Request::default() };
-    let mut answer = report::ask(database, report::by_name(report).expect("a report"), &run, &request)?;
-    let place = |wanted: &[&str]| answer.columns.iter().position(|column| wanted.contains(&&*column.name));
-    let places = [&["function", "element"][..], &["calls"], &["exclusive"], &["cumulative"], &["file"]].map(place);
-    let [Some(name), Some(calls), Some(exclusive), Some(cumulative), file] = places else { panic!("{places:?}") };
+    let request = Request {
+        arguments,
+        ..Request::default()
+    };
+    let mut answer = report::ask(
+        database,
+        report::by_name(report).expect("a report"),
+        &run,
+        &request,
+    )?;
+    let place = |wanted: &[&str]| {
+        answer
+            .columns
+            .iter()
+            .position(|column| wanted.contains(&&*column.name))
+    };
+    let places = [
+        &["function", "element"][..],
+        &["calls"],
+        &["exclusive"],
+        &["cumulative"],
+        &["file"],
+    ]
+    .map(place);
+    let [
+        Some(name),
+        Some(calls),
+        Some(exclusive),
+        Some(cumulative),
+        file,
+    ] = places
+    else {
+        panic!("{places:?}")
+    };
     let mut rows = BTreeMap::new();
     answer.each(|row| {
-        let real = |at: usize| if let report::Value::Real(figure) = row[at] { Some(figure) } else { None };
-        let calls = if let report::Value::Integer(calls) = row[calls] { calls } else { 0 };
+        let real = |at: usize| {
+            if let report::Value::Real(figure) = row[at] {
+                Some(figure)
+            } else {
+                None
+            }
+        };
+        let calls = if let report::Value::Integer(calls) = row[calls] {
+            calls
+        } else {
+            0
+        };
         let key = format!("{:?} {:?}", row[name], file.map(|file| &row[file]));
-        rows.insert(key, (calls, real(exclusive).unwrap_or(0.0), real(cumulative)));
+        rows.insert(
+            key,
+            (calls, real(exclusive).unwrap_or(0.0), real(cumulative)),
+        );
         Ok::<_, StoreError>(())
     })?;
     Ok((answer.subject.expect("it is a report").selected, rows))
 }
 
-/// Two functions of one name, of a run without paths: their totals are the answer that the tree gives, or there is none.
+/// Two functions of one name, of a run without paths: their totals are the answer that the tree
+/// gives, or there is none.
 #[test]
 fn functions_of_one_name_are_asked_together() {
     fn exact(call: &mut Call) {
@@ -459,7 +602,11 @@ fn functions_of_one_name_are_asked_together() {
         call.calls.iter_mut().for_each(exact);
     }
     let (told, refused) = (Cell::new(0), Cell::new(0));
-    let config = ProptestConfig { cases: 60, rng_algorithm: RngAlgorithm::ChaCha, ..ProptestConfig::default() };
+    let config = ProptestConfig {
+        cases: 60,
+        rng_algorithm: RngAlgorithm::ChaCha,
+        ..ProptestConfig::default()
+    };
     proptest!(config, |(mut requests in requests())| {
         requests.truncate(1);
         requests[0].truncate(4);
@@ -480,19 +627,27 @@ fn functions_of_one_name_are_asked_together() {
                 prop_assert_eq!(Some(cost), expected.0);
             }
             for (name, (calls, own, all)) in found.1 {
-                // The tree knows of calls from nowhere; callees and callers that cost nothing are rows in both.
+                // The tree knows of calls from nowhere; callees and callers that cost nothing are
+                // rows in both.
                 let Some(row) = expected.1.get(&name) else { panic!("{name} in {expected:?}") };
                 prop_assert!(calls <= row.0 && (report != "summary" || own == row.1), "{} {:?}", name, row);
                 prop_assert!(all.is_none() || all == row.2, "{} {:?} {:?}", name, all, row);
             }
         }
     });
-    assert!(told.get() > 20 && refused.get() > 20, "{told:?} told, {refused:?} refused");
+    assert!(
+        told.get() > 20 && refused.get() > 20,
+        "{told:?} told, {refused:?} refused"
+    );
 }
 
 #[test]
 fn written_calls_are_read_back() {
-    let config = ProptestConfig { cases: 60, rng_algorithm: RngAlgorithm::ChaCha, ..ProptestConfig::default() };
+    let config = ProptestConfig {
+        cases: 60,
+        rng_algorithm: RngAlgorithm::ChaCha,
+        ..ProptestConfig::default()
+    };
     proptest!(config, |(requests in requests())| {
         for version in [Version::Three, Version::Two] {
             check(&written(&requests, version));
@@ -503,7 +658,11 @@ fn written_calls_are_read_back() {
 /// A number of a call is another one: there is no tree, and all else is read as from anybody.
 #[test]
 fn a_changed_number_makes_edges() {
-    let config = ProptestConfig { cases: 40, rng_algorithm: RngAlgorithm::ChaCha, ..ProptestConfig::default() };
+    let config = ProptestConfig {
+        cases: 40,
+        rng_algorithm: RngAlgorithm::ChaCha,
+        ..ProptestConfig::default()
+    };
     proptest!(config, |(requests in requests(), pick in any::<prop::sample::Index>(), column in 1..3_usize)| {
         let text = written(&requests, Version::Three);
         let lines: Vec<&str> = text.lines().collect();

@@ -1,9 +1,10 @@
-//! What is asked of runs that know no paths: what totals and edges can tell is told, everything else is refused with what
-//! can be had instead.
+//! What is asked of runs that know no paths: what totals and edges can tell is told, everything
+//! else is refused with what can be had instead.
 
 use profdb::base::error::Stop;
 use profdb::events::{
-    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, RunFact, Sink, Unit,
+    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, RunFact,
+    Sink, Unit,
 };
 use profdb::input::Fingerprint;
 use profdb::profile::{Batch, Output, TreeBuilder};
@@ -11,7 +12,12 @@ use profdb::report::{self, Argument, REPORTS, ReportError, Request, Value};
 use profdb::store::{Database, Outcome, RunMeta, StoreError};
 
 /// Name, module and own cost.
-const FUNCTIONS: [(&str, &str, f64); 4] = [("a", "m", 1.0), ("b", "m", 2.0), ("c", "n", 5.0), ("d", "n", 0.5)];
+const FUNCTIONS: [(&str, &str, f64); 4] = [
+    ("a", "m", 1.0),
+    ("b", "m", 2.0),
+    ("c", "n", 5.0),
+    ("d", "n", 0.5),
+];
 
 /// Caller, callee, calls, the callee's own cost and its cost with what it called.
 const EDGES: [(Option<usize>, usize, u64, f64, f64); 5] = [
@@ -47,7 +53,10 @@ fn database() -> Database {
             revision: 1,
             options: String::new(),
             source_name: fidelity.name().to_owned(),
-            fingerprint: Fingerprint { bytes: 0, sha256: [0; 32] },
+            fingerprint: Fingerprint {
+                bytes: 0,
+                sha256: [0; 32],
+            },
             title: None,
             tags: Vec::new(),
             again: true,
@@ -65,7 +74,12 @@ fn say(sink: &mut dyn Sink, fidelity: Fidelity) {
     let metric: MetricId = sink.metric("time", Unit::Nanoseconds);
     let functions: Vec<FunctionId> = FUNCTIONS
         .iter()
-        .map(|(name, module, _)| sink.function(FunctionDef { module, ..FunctionDef::named(name) }))
+        .map(|(name, module, _)| {
+            sink.function(FunctionDef {
+                module,
+                ..FunctionDef::named(name)
+            })
+        })
         .collect();
     for (at, (_, _, own)) in FUNCTIONS.iter().enumerate() {
         let arrivals = EDGES.iter().filter(|edge| edge.1 == at);
@@ -84,8 +98,13 @@ fn say(sink: &mut dyn Sink, fidelity: Fidelity) {
         return;
     }
     for (caller, callee, calls, own, all) in EDGES {
-        let cost =
-            EdgeCost { metric, exclusive: Some(own), cumulative: Some(all), outermost: Some(all), seen: Some(all) };
+        let cost = EdgeCost {
+            metric,
+            exclusive: Some(own),
+            cumulative: Some(all),
+            outermost: Some(all),
+            seen: Some(all),
+        };
         sink.edge(Edge {
             callee: functions[callee],
             caller: caller.map(|caller| Frame::function(functions[caller])),
@@ -96,24 +115,69 @@ fn say(sink: &mut dyn Sink, fidelity: Fidelity) {
     }
 }
 
-/// Selected cost, and of every row the first column that is a name, calls, exclusive and cumulative cost.
-type Told = (Option<f64>, Vec<(String, Option<i64>, Option<f64>, Option<f64>)>);
+/// Selected cost, and of every row the first column that is a name, calls, exclusive and cumulative
+/// cost.
+type Told = (
+    Option<f64>,
+    Vec<(String, Option<i64>, Option<f64>, Option<f64>)>,
+);
 
-fn ask(database: &Database, run: &str, report: &str, flags: &[(&str, &str)]) -> Result<Told, ReportError> {
+fn ask(
+    database: &Database,
+    run: &str,
+    report: &str,
+    flags: &[(&str, &str)],
+) -> Result<Told, ReportError> {
     let run = database.run(Some(run))?.expect("it was stored");
-    let argument = |(name, value): &(&str, &str)| ((*name).to_owned(), Argument::Text((*value).to_owned()));
-    let request = Request { arguments: flags.iter().map(argument).collect(), ..Request::default() };
-    let mut answer = report::ask(database, report::by_name(report).expect("a report"), &run, &request)?;
-    let names: Vec<String> = answer.columns.iter().map(|column| column.name.to_string()).collect();
-    let place = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&name.as_str())).expect("a column");
+    let argument =
+        |(name, value): &(&str, &str)| ((*name).to_owned(), Argument::Text((*value).to_owned()));
+    let request = Request {
+        arguments: flags.iter().map(argument).collect(),
+        ..Request::default()
+    };
+    let mut answer = report::ask(
+        database,
+        report::by_name(report).expect("a report"),
+        &run,
+        &request,
+    )?;
+    let names: Vec<String> = answer
+        .columns
+        .iter()
+        .map(|column| column.name.to_string())
+        .collect();
+    let place = |wanted: &[&str]| {
+        names
+            .iter()
+            .position(|name| wanted.contains(&name.as_str()))
+            .expect("a column")
+    };
     let name = place(&["function", "element"]);
-    let [calls, exclusive, cumulative] = ["calls", "exclusive", "cumulative"].map(|name| place(&[name]));
+    let [calls, exclusive, cumulative] =
+        ["calls", "exclusive", "cumulative"].map(|name| place(&[name]));
     let mut rows = Vec::new();
     answer.each(|row| {
-        let real = |value: &Value| if let Value::Real(figure) = value { Some(*figure) } else { None };
-        let Value::Text(name) = &row[name] else { panic!("a name is text: {row:?}") };
-        let calls = if let Value::Integer(calls) = row[calls] { Some(calls) } else { None };
-        rows.push((name.clone(), calls, real(&row[exclusive]), real(&row[cumulative])));
+        let real = |value: &Value| {
+            if let Value::Real(figure) = value {
+                Some(*figure)
+            } else {
+                None
+            }
+        };
+        let Value::Text(name) = &row[name] else {
+            panic!("a name is text: {row:?}")
+        };
+        let calls = if let Value::Integer(calls) = row[calls] {
+            Some(calls)
+        } else {
+            None
+        };
+        rows.push((
+            name.clone(),
+            calls,
+            real(&row[exclusive]),
+            real(&row[cumulative]),
+        ));
         Ok::<_, StoreError>(())
     })?;
     Ok((answer.subject.expect("it is a report").selected, rows))
@@ -122,24 +186,55 @@ fn ask(database: &Database, run: &str, report: &str, flags: &[(&str, &str)]) -> 
 #[test]
 fn edges_tell_who_called_whom() {
     let database = database();
-    let row = |name: &str, calls, exclusive, cumulative| (name.to_owned(), Some(calls), Some(exclusive), cumulative);
+    let row = |name: &str, calls, exclusive, cumulative| {
+        (name.to_owned(), Some(calls), Some(exclusive), cumulative)
+    };
     let table = [
-        ("summary", vec![("fn", "b")], Some(4.0), vec![row("b", 2, 2.0, Some(4.0))]),
+        (
+            "summary",
+            vec![("fn", "b")],
+            Some(4.0),
+            vec![row("b", 2, 2.0, Some(4.0))],
+        ),
         (
             "summary",
             vec![("by", "module"), ("sort", "name")],
             None,
             vec![row("m", 3, 3.0, None), row("n", 6, 5.5, None)],
         ),
-        ("summary", vec![("by", "module"), ("fn", "b")], Some(4.0), vec![row("m", 2, 2.0, Some(4.0))]),
-        ("calls", vec![("fn", "c")], Some(5.0), vec![row("a", 3, 3.0, Some(3.0)), row("b", 2, 2.0, Some(2.0))]),
-        ("calls", vec![("fn", "c"), ("by", "module")], Some(5.0), vec![row("m", 5, 5.0, Some(5.0))]),
-        ("calls", vec![("fn", "a")], Some(8.5), vec![row("(root)", 1, 1.0, Some(8.5))]),
+        (
+            "summary",
+            vec![("by", "module"), ("fn", "b")],
+            Some(4.0),
+            vec![row("m", 2, 2.0, Some(4.0))],
+        ),
+        (
+            "calls",
+            vec![("fn", "c")],
+            Some(5.0),
+            vec![row("a", 3, 3.0, Some(3.0)), row("b", 2, 2.0, Some(2.0))],
+        ),
+        (
+            "calls",
+            vec![("fn", "c"), ("by", "module")],
+            Some(5.0),
+            vec![row("m", 5, 5.0, Some(5.0))],
+        ),
+        (
+            "calls",
+            vec![("fn", "a")],
+            Some(8.5),
+            vec![row("(root)", 1, 1.0, Some(8.5))],
+        ),
         (
             "callees",
             vec![("fn", "a")],
             Some(8.5),
-            vec![row("b", 2, 2.0, Some(4.0)), row("c", 3, 3.0, Some(3.0)), row("d", 1, 0.5, Some(0.5))],
+            vec![
+                row("b", 2, 2.0, Some(4.0)),
+                row("c", 3, 3.0, Some(3.0)),
+                row("d", 1, 0.5, Some(0.5)),
+            ],
         ),
         // What was spent in several functions of a module together takes paths.
         (
@@ -150,8 +245,8 @@ fn edges_tell_who_called_whom() {
         ),
     ];
     for (report, flags, selected, rows) in table {
-        let told =
-            ask(&database, "edges", report, &flags).unwrap_or_else(|error| panic!("{report} {flags:?}: {error}"));
+        let told = ask(&database, "edges", report, &flags)
+            .unwrap_or_else(|error| panic!("{report} {flags:?}: {error}"));
         assert_eq!(told, (selected, rows), "{report} {flags:?}");
     }
 }
@@ -179,7 +274,11 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
     ];
     let with_callers: &[Refused<'_>] = &[
         ("calls", &[("fn", "a>b")], paths),
-        ("callees", &[("fn", "*")], "here a (m), b (m), c (n), d (n): a call of "),
+        (
+            "callees",
+            &[("fn", "*")],
+            "here a (m), b (m), c (n), d (n): a call of ",
+        ),
         ("callees", &[("fn", "a"), ("focus", "b")], filters),
         ("tree", &[], "try calls, callees, summary, lines or data"),
     ];
@@ -187,8 +286,16 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
         ("calls", &[("fn", "a")], "needs callers"),
         ("call_lines", &[("fn", "a")], "needs callers"),
         ("callees", &[("fn", "a"), ("by", "module")], "needs callers"),
-        ("summary", &[("fn", "?")], "whether they call each other is unknown"),
-        ("tree", &[], "run 2 knows totals only: try summary, lines or data"),
+        (
+            "summary",
+            &[("fn", "?")],
+            "whether they call each other is unknown",
+        ),
+        (
+            "tree",
+            &[],
+            "run 2 knows totals only: try summary, lines or data",
+        ),
     ];
     for (run, special) in [("edges", with_callers), ("flat", without_callers)] {
         for (report, flags, reason) in table.iter().chain(special) {
@@ -208,12 +315,27 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
 fn every_report_answers_or_says_why_not() {
     let database = database();
     for run in ["edges", "flat"] {
-        let known = database.run(Some(run)).expect("memory").expect("it was stored");
+        let known = database
+            .run(Some(run))
+            .expect("memory")
+            .expect("it was stored");
         for report in REPORTS {
-            for flags in [vec![], vec![("fn", "a")], vec![("by", "module")], vec![("by", "module"), ("fn", "a")]] {
-                let argument = |(name, value): &(&str, &str)| ((*name).to_owned(), Argument::Text((*value).to_owned()));
-                let request = Request { arguments: flags.iter().map(argument).collect(), ..Request::default() };
-                if let Err(error @ ReportError::Store(_)) = report::ask(&database, report, &known, &request) {
+            for flags in [
+                vec![],
+                vec![("fn", "a")],
+                vec![("by", "module")],
+                vec![("by", "module"), ("fn", "a")],
+            ] {
+                let argument = |(name, value): &(&str, &str)| {
+                    ((*name).to_owned(), Argument::Text((*value).to_owned()))
+                };
+                let request = Request {
+                    arguments: flags.iter().map(argument).collect(),
+                    ..Request::default()
+                };
+                if let Err(error @ ReportError::Store(_)) =
+                    report::ask(&database, report, &known, &request)
+                {
                     panic!("{} {flags:?} of {run}: {error}", report.name);
                 }
             }

@@ -1,6 +1,7 @@
-//! The samples of py-spy in `tests/samples/speedscope/`, rewritten as Firefox Profiler's processed profiles of several versions: all
-//! views must say the same of them as of the speedscope file, whose figures `tests/figures/speedscope.rs` compares
-//! (docs/conformance.md). And what samply, or its writer alone, makes of recordings of perf, against what perf says of them
+//! The samples of py-spy in `tests/samples/speedscope/`, rewritten as Firefox Profiler's processed
+//! profiles of several versions: all views must say the same of them as of the speedscope file,
+//! whose figures `tests/figures/speedscope.rs` compares (docs/conformance.md). And what samply, or
+//! its writer alone, makes of recordings of perf, against what perf says of them
 //! (`tests/samples/firefox/`).
 
 #![expect(clippy::float_cmp, reason = "numbers of samples and periods are whole")]
@@ -48,14 +49,22 @@ struct Tables {
 impl Tables {
     /// The number of a stack.
     fn stack(&mut self, frames: &[&Value]) -> Value {
-        let Some((innermost, around)) = frames.split_last() else { return Value::Null };
+        let Some((innermost, around)) = frames.split_last() else {
+            return Value::Null;
+        };
         let prefix = self.stack(around);
         let name = self.strings.of(innermost["name"].clone());
         let file = self.strings.of(innermost["file"].clone());
         let source = self.sources.of(json!({"filename": file}));
-        let function = self.functions.of(json!({"name": name, "file": file, "source": source}));
+        let function = self
+            .functions
+            .of(json!({"name": name, "file": file, "source": source}));
         let line = &innermost["line"];
-        let line = if *line == json!(0) { &Value::Null } else { line };
+        let line = if *line == json!(0) {
+            &Value::Null
+        } else {
+            line
+        };
         let (category, subcategory) = own_category(innermost);
         let frame = self.frames.of(json!({
             "func": function, "line": line, "category": category, "subcategory": subcategory
@@ -66,8 +75,8 @@ impl Tables {
         })))
     }
 
-    /// As members of a thread or of `shared`; files are those of functions or sources, categories those of frames or
-    /// stacks.
+    /// As members of a thread or of `shared`; files are those of functions or sources, categories
+    /// those of frames or stacks.
     fn members(&self, file: &str) -> Map<String, Value> {
         let nothing = vec![Value::Null; self.frames.all.len()];
         let mut tables = json!({
@@ -79,7 +88,11 @@ impl Tables {
             )},
             "sources": {"filename": self.sources.column("filename")},
         });
-        let (table, all) = if file == "source" { ("frameTable", &self.frames) } else { ("stackTable", &self.stacks) };
+        let (table, all) = if file == "source" {
+            ("frameTable", &self.frames)
+        } else {
+            ("stackTable", &self.stacks)
+        };
         for name in ["category", "subcategory"] {
             tables[table][name] = json!(all.column(name));
         }
@@ -100,7 +113,9 @@ fn own_category(frame: &Value) -> (Option<usize>, Option<usize>) {
 /// The category of a stack: that of the innermost frame that has one.
 fn category_of(frames: &[&Value]) -> (Option<usize>, Option<usize>) {
     let all = frames.iter().rev().map(|frame| own_category(frame));
-    all.into_iter().find(|(category, _)| category.is_some()).unwrap_or_default()
+    all.into_iter()
+        .find(|(category, _)| category.is_some())
+        .unwrap_or_default()
 }
 
 /// Which tables threads share.
@@ -122,18 +137,28 @@ fn converted(file: &Value, version: Version) -> String {
         }
         let mut stacks = Vec::new();
         for sample in profile["samples"].as_array().expect("samples") {
-            let numbers = sample.as_array().expect("a stack").iter().map(|number| number.as_u64().expect("a number"));
-            let frames: Vec<&Value> = numbers.map(|number| &all[usize::try_from(number).expect("few")]).collect();
+            let numbers = sample
+                .as_array()
+                .expect("a stack")
+                .iter()
+                .map(|number| number.as_u64().expect("a number"));
+            let frames: Vec<&Value> = numbers
+                .map(|number| &all[usize::try_from(number).expect("few")])
+                .collect();
             stacks.push(tables.stack(&frames));
         }
         let mut thread = json!({"name": profile["name"], "pid": 1, "processName": "python",
             "samples": {"stack": stacks, "weight": null, "weightType": "samples"}});
         if version == Version::PerThread {
-            thread.as_object_mut().expect("an object").append(&mut tables.members("fileName"));
+            thread
+                .as_object_mut()
+                .expect("an object")
+                .append(&mut tables.members("fileName"));
         }
         threads.push(thread);
     }
-    let categories = CATEGORIES.map(|name| json!({"name": name, "color": "grey", "subcategories": SUBCATEGORIES}));
+    let categories = CATEGORIES
+        .map(|name| json!({"name": name, "color": "grey", "subcategories": SUBCATEGORIES}));
     let meta = json!({"interval": 10, "preprocessedProfileVersion": 40, "categories": categories});
     let mut profile = json!({"threads": threads, "meta": meta});
     if version == Version::Shared {
@@ -152,19 +177,36 @@ fn counted(file: &Value) -> Vec<(String, String, f64)> {
     let mut counts: BTreeMap<(String, String), f64> = BTreeMap::new();
     for profile in file["profiles"].as_array().expect("profiles") {
         for sample in profile["samples"].as_array().expect("samples") {
-            let numbers = sample.as_array().expect("a stack").iter().map(|number| number.as_u64().expect("a number"));
-            let frames: Vec<&Value> = numbers.map(|number| &all[usize::try_from(number).expect("few")]).collect();
+            let numbers = sample
+                .as_array()
+                .expect("a stack")
+                .iter()
+                .map(|number| number.as_u64().expect("a number"));
+            let frames: Vec<&Value> = numbers
+                .map(|number| &all[usize::try_from(number).expect("few")])
+                .collect();
             let (category, subcategory) = category_of(&frames);
             let labels = [
                 ("category", category.map(|number| CATEGORIES[number])),
-                ("subcategory", subcategory.map(|number| SUBCATEGORIES[number])),
+                (
+                    "subcategory",
+                    subcategory.map(|number| SUBCATEGORIES[number]),
+                ),
             ];
-            for (key, value) in labels.into_iter().filter_map(|(key, value)| Some((key, value?))) {
-                *counts.entry((key.to_owned(), value.to_owned())).or_default() += 1.0;
+            for (key, value) in labels
+                .into_iter()
+                .filter_map(|(key, value)| Some((key, value?)))
+            {
+                *counts
+                    .entry((key.to_owned(), value.to_owned()))
+                    .or_default() += 1.0;
             }
         }
     }
-    counts.into_iter().map(|((key, value), count)| (key, value, count)).collect()
+    counts
+        .into_iter()
+        .map(|((key, value), count)| (key, value, count))
+        .collect()
 }
 
 #[test]
@@ -172,12 +214,22 @@ fn categories_are_labels_of_the_samples() {
     let text = text("speedscope/work.speedscope.json");
     let file: Value = serde_json::from_str(&text).expect("JSON");
     let expected = counted(&file);
-    assert_eq!(expected.len(), CATEGORIES.len() + SUBCATEGORIES.len(), "{expected:?}");
+    assert_eq!(
+        expected.len(),
+        CATEGORIES.len() + SUBCATEGORIES.len(),
+        "{expected:?}"
+    );
     for version in [Version::PerThread, Version::Shared] {
         let database = imported("firefox", &converted(&file, version));
-        let sql =
-            "SELECT key, value, SUM(exclusive) FROM tags WHERE metric = 'samples' GROUP BY key, value ORDER BY 1, 2";
-        assert_eq!(rows(&database, sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))), expected);
+        let sql = "SELECT key, value, SUM(exclusive) FROM tags WHERE metric = 'samples' GROUP BY key, value ORDER BY 1, 2";
+        assert_eq!(
+            rows(&database, sql, |row| Ok((
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?
+            ))),
+            expected
+        );
     }
 }
 
@@ -203,12 +255,19 @@ fn the_same_as_speedscope_says() {
     let file: Value = serde_json::from_str(&text).expect("JSON");
     let speedscope = imported("speedscope", &text);
     let expected = said(&speedscope);
-    assert!(expected.iter().all(|rows| rows.len() >= 45), "{:?}", expected.each_ref().map(Vec::len));
+    assert!(
+        expected.iter().all(|rows| rows.len() >= 45),
+        "{:?}",
+        expected.each_ref().map(Vec::len)
+    );
     for version in [Version::PerThread, Version::Shared] {
         let database = imported("firefox", &converted(&file, version));
         assert_eq!(said(&database), expected);
         for metric in ["samples", "time"] {
-            assert!((total(&database, metric) - total(&speedscope, metric)).abs() < 1e-6, "{metric}");
+            assert!(
+                (total(&database, metric) - total(&speedscope, metric)).abs() < 1e-6,
+                "{metric}"
+            );
         }
     }
 }
@@ -223,7 +282,11 @@ fn samples_of_perf() -> Vec<(String, Vec<String>, f64)> {
         let (stack, periods) = line.rsplit_once(' ').expect("a stack and its periods");
         let mut frames = stack.split(';').map(str::to_owned);
         let thread = frames.next().expect("a thread");
-        (thread, frames.collect(), periods.parse::<f64>().expect("a number") / PERIOD)
+        (
+            thread,
+            frames.collect(),
+            periods.parse::<f64>().expect("a number") / PERIOD,
+        )
     });
     stacks.collect()
 }
@@ -232,11 +295,17 @@ fn samples_of_perf() -> Vec<(String, Vec<String>, f64)> {
 fn samplys_writer_says_what_it_was_told() {
     let told = samples_of_perf();
     let database = imported("firefox", &bytes("firefox/perf-fp.fxprof.json.gz"));
-    let stacks: Vec<_> = told.iter().map(|(_, stack, samples)| (stack.clone(), *samples)).collect();
+    let stacks: Vec<_> = told
+        .iter()
+        .map(|(_, stack, samples)| (stack.clone(), *samples))
+        .collect();
     assert_eq!(functions(&database, "samples"), functions_of(&stacks));
     assert_eq!(edges(&database, "samples"), edges_of(&stacks));
     let samples: f64 = told.iter().map(|(_, _, samples)| samples).sum();
-    assert_eq!((total(&database, "samples"), total(&database, "time")), (samples, samples * PERIOD));
+    assert_eq!(
+        (total(&database, "samples"), total(&database, "time")),
+        (samples, samples * PERIOD)
+    );
 
     let mut threads: BTreeMap<String, f64> = BTreeMap::new();
     for (thread, _, samples) in &told {
@@ -244,35 +313,69 @@ fn samplys_writer_says_what_it_was_told() {
     }
     // Each sample but the first one of a thread, in whole microseconds.
     let threads_of_cpu = f64::from(u32::try_from(threads.len()).expect("few"));
-    assert_eq!(total(&database, "cpu"), (samples - threads_of_cpu) * (PERIOD / 2e3).floor() * 1e3);
+    assert_eq!(
+        total(&database, "cpu"),
+        (samples - threads_of_cpu) * (PERIOD / 2e3).floor() * 1e3
+    );
     let sql = "SELECT function, cumulative FROM tree WHERE metric = 'samples' AND depth = 1";
-    let found = rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?)));
+    let found = rows(&database, sql, |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?))
+    });
     let found: BTreeMap<_, _> = found.into_iter().collect();
     for (thread, samples) in threads {
         let number = thread.rsplit_once('/').expect("a number").1;
         // The crate calls the main thread after its process.
-        let name = if number == "6645" { "work-perf" } else { &thread };
-        assert_eq!(found.get(&format!("{name} {number}")), Some(&samples), "{thread}");
+        let name = if number == "6645" {
+            "work-perf"
+        } else {
+            &thread
+        };
+        assert_eq!(
+            found.get(&format!("{name} {number}")),
+            Some(&samples),
+            "{thread}"
+        );
     }
 }
 
-/// Categories are those of the innermost frames; the writer gives `fib` a subcategory, and everything else the first one.
+/// Categories are those of the innermost frames; the writer gives `fib` a subcategory, and
+/// everything else the first one.
 #[test]
 fn samplys_categories_are_labels() {
     let mut told: BTreeMap<(String, String), f64> = BTreeMap::new();
     for (_, stack, samples) in samples_of_perf() {
         let innermost = stack.last().expect("a frame");
-        let category = if innermost.ends_with("_[k]") { "Kernel" } else { "User" };
-        let subcategory = if innermost == "fib" { "Recursive" } else { "Other" };
+        let category = if innermost.ends_with("_[k]") {
+            "Kernel"
+        } else {
+            "User"
+        };
+        let subcategory = if innermost == "fib" {
+            "Recursive"
+        } else {
+            "Other"
+        };
         for (key, value) in [("category", category), ("subcategory", subcategory)] {
             *told.entry((key.to_owned(), value.to_owned())).or_default() += samples;
         }
     }
     let database = imported("firefox", &bytes("firefox/perf-fp.fxprof.json.gz"));
-    let sql = "SELECT key, value, SUM(exclusive) FROM tags WHERE metric = 'samples' GROUP BY key, value";
-    let found = rows(&database, sql, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)));
-    assert_eq!(found.into_iter().collect::<BTreeMap<(String, String), f64>>(), told);
-    let notes = rows(&database, "SELECT message FROM notes ORDER BY message", |row| row.get::<_, String>(0));
+    let sql =
+        "SELECT key, value, SUM(exclusive) FROM tags WHERE metric = 'samples' GROUP BY key, value";
+    let found = rows(&database, sql, |row| {
+        Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
+    });
+    assert_eq!(
+        found
+            .into_iter()
+            .collect::<BTreeMap<(String, String), f64>>(),
+        told
+    );
+    let notes = rows(
+        &database,
+        "SELECT message FROM notes ORDER BY message",
+        |row| row.get::<_, String>(0),
+    );
     assert_eq!(
         notes,
         [
@@ -282,14 +385,15 @@ fn samplys_categories_are_labels() {
     );
 }
 
-/// Stacks of perf by thread, outermost frame first: addresses in their binaries, as samply calls functions without a symbol.
-/// Of callers perf prints where they go on, samply one byte less.
+/// Stacks of perf by thread, outermost frame first: addresses in their binaries, as samply calls
+/// functions without a symbol. Of callers perf prints where they go on, samply one byte less.
 fn stacks_of_perf(text: &str) -> Vec<(String, Vec<String>, f64)> {
     let mut stacks: Vec<(String, Vec<String>, f64)> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
         if let (Some(frame), Some((_, stack, _))) = (line.strip_prefix('\t'), stacks.last_mut()) {
             let address = frame.split_whitespace().next().expect("an address");
-            let address = u64::from_str_radix(address, 16).expect(frame) - u64::from(!stack.is_empty());
+            let address =
+                u64::from_str_radix(address, 16).expect(frame) - u64::from(!stack.is_empty());
             stack.insert(0, format!("{address:#x}"));
         } else {
             let thread = line.split_whitespace().nth(1).expect("a thread");
@@ -303,7 +407,10 @@ fn stacks_of_perf(text: &str) -> Vec<(String, Vec<String>, f64)> {
 fn samply_says_what_perf_recorded() {
     let told = stacks_of_perf(&text("firefox/app.perf-script.txt.gz"));
     let database = imported("firefox", &bytes("firefox/app.samply.json.gz"));
-    let stacks: Vec<_> = told.iter().map(|(_, stack, samples)| (stack.clone(), *samples)).collect();
+    let stacks: Vec<_> = told
+        .iter()
+        .map(|(_, stack, samples)| (stack.clone(), *samples))
+        .collect();
     assert_eq!(functions(&database, "samples"), functions_of(&stacks));
     assert_eq!(edges(&database, "samples"), edges_of(&stacks));
     let mut threads: BTreeMap<&str, f64> = BTreeMap::new();
@@ -312,9 +419,24 @@ fn samply_says_what_perf_recorded() {
     }
     assert_eq!(threads.len(), 3);
     let sql = "SELECT function, cumulative FROM tree WHERE metric = 'samples' AND depth = 1 AND cumulative > 0";
-    let found = rows(&database, sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?)));
+    let found = rows(&database, sql, |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?))
+    });
     // A thread that has become another program is there a second time, with `.1` behind its number.
-    let number = |name: &str| name.trim_start_matches("app ").trim_end_matches(".1").to_owned();
-    let found: BTreeMap<_, _> = found.iter().map(|(name, samples)| (number(name), *samples)).collect();
-    assert_eq!(found, threads.into_iter().map(|(thread, samples)| (thread.to_owned(), samples)).collect());
+    let number = |name: &str| {
+        name.trim_start_matches("app ")
+            .trim_end_matches(".1")
+            .to_owned()
+    };
+    let found: BTreeMap<_, _> = found
+        .iter()
+        .map(|(name, samples)| (number(name), *samples))
+        .collect();
+    assert_eq!(
+        found,
+        threads
+            .into_iter()
+            .map(|(thread, samples)| (thread.to_owned(), samples))
+            .collect()
+    );
 }

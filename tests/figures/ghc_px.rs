@@ -1,4 +1,5 @@
-//! Every figure that is known of GHC's cost-centre logs from elsewhere (`tests/samples/ghc_px/`), as the stock shell sees it.
+//! Every figure that is known of GHC's cost-centre logs from elsewhere (`tests/samples/ghc_px/`),
+//! as the stock shell sees it.
 
 #![expect(clippy::float_cmp, reason = "whole numbers are exact")]
 
@@ -20,11 +21,14 @@ const TICK: f64 = 20e6;
 /// Bytes per word.
 const WORD: f64 = 8.0;
 
-/// Label, module, and what tells centres apart that have both in common: 0 for the first by number, then 2, 3, ...
+/// Label, module, and what tells centres apart that have both in common: 0 for the first by number,
+/// then 2, 3, ...
 type Name = (String, String, usize);
 
 fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/ghc_px").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/samples/ghc_px")
+        .join(name)
 }
 
 fn text(name: &str) -> String {
@@ -33,9 +37,18 @@ fn text(name: &str) -> String {
 
 fn run(program: &str, arguments: &[&str]) -> String {
     // Settings of whoever runs the tests must not be seen.
-    let output = Command::new(program).args(arguments).env("HOME", "/nonexistent").env_remove("PROFDB_DB").output();
-    let output = output.unwrap_or_else(|error| panic!("cannot run {program}, which the tests need: {error}"));
-    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(program)
+        .args(arguments)
+        .env("HOME", "/nonexistent")
+        .env_remove("PROFDB_DB")
+        .output();
+    let output = output
+        .unwrap_or_else(|error| panic!("cannot run {program}, which the tests need: {error}"));
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
@@ -49,16 +62,34 @@ impl Imported {
     fn of(name: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let database = folder.path().join("x.db").display().to_string();
-        run(env!("CARGO_BIN_EXE_profdb"), &["import", "--db", &database, &sample(name).display().to_string()]);
-        Self { _folder: folder, database }
+        run(
+            env!("CARGO_BIN_EXE_profdb"),
+            &[
+                "import",
+                "--db",
+                &database,
+                &sample(name).display().to_string(),
+            ],
+        );
+        Self {
+            _folder: folder,
+            database,
+        }
     }
 
     fn rows(&self, sql: &str) -> Vec<Vec<String>> {
-        let printed = run("sqlite3", &["-batch", "-separator", "\t", &self.database, sql]);
-        printed.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+        let printed = run(
+            "sqlite3",
+            &["-batch", "-separator", "\t", &self.database, sql],
+        );
+        printed
+            .lines()
+            .map(|line| line.split('\t').map(str::to_owned).collect())
+            .collect()
     }
 
-    /// Calls, exclusive and cumulative cost of every function in one metric; those without a row cost nothing.
+    /// Calls, exclusive and cumulative cost of every function in one metric; those without a row
+    /// cost nothing.
     fn functions(&self, metric: &str) -> BTreeMap<Name, [f64; 3]> {
         let sql = format!(
             "SELECT s.function, s.module, f.first_col, s.calls, s.exclusive, s.cumulative
@@ -66,8 +97,15 @@ impl Imported {
         );
         let rows = self.rows(&sql);
         let count = rows.len();
-        let functions: BTreeMap<Name, [f64; 3]> =
-            rows.iter().map(|row| (name(&row[..3]), [3, 4, 5].map(|column| number(&row[column])))).collect();
+        let functions: BTreeMap<Name, [f64; 3]> = rows
+            .iter()
+            .map(|row| {
+                (
+                    name(&row[..3]),
+                    [3, 4, 5].map(|column| number(&row[column])),
+                )
+            })
+            .collect();
         assert_eq!(functions.len(), count, "a row per centre in {metric}");
         functions
     }
@@ -82,11 +120,16 @@ impl Imported {
 }
 
 fn name(cells: &[String]) -> Name {
-    (cells[0].clone(), cells[1].clone(), cells[2].parse().expect("a number"))
+    (
+        cells[0].clone(),
+        cells[1].clone(),
+        cells[2].parse().expect("a number"),
+    )
 }
 
 fn number(text: &str) -> f64 {
-    text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
+    text.parse()
+        .unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 /// Figures of a function: entries, ticks, words, inherited ticks, inherited words.
@@ -99,14 +142,32 @@ fn compare(imported: &Imported, expected: &BTreeMap<Name, Figures>) {
     let alloc = imported.functions("alloc");
     for (name, [entries, own_ticks, own_words, all_ticks, all_words]) in expected {
         let [calls, exclusive, cumulative] = time.get(name).copied().unwrap_or_default();
-        assert_eq!([calls, exclusive, cumulative], [*entries, own_ticks * TICK, all_ticks * TICK], "time of {name:?}");
+        assert_eq!(
+            [calls, exclusive, cumulative],
+            [*entries, own_ticks * TICK, all_ticks * TICK],
+            "time of {name:?}"
+        );
         let [_, exclusive, cumulative] = ticks.get(name).copied().unwrap_or_default();
-        assert_eq!([exclusive, cumulative], [*own_ticks, *all_ticks], "ticks of {name:?}");
+        assert_eq!(
+            [exclusive, cumulative],
+            [*own_ticks, *all_ticks],
+            "ticks of {name:?}"
+        );
         let [_, exclusive, cumulative] = alloc.get(name).copied().unwrap_or_default();
-        assert_eq!([exclusive, cumulative], [own_words * WORD, all_words * WORD], "allocation of {name:?}");
+        assert_eq!(
+            [exclusive, cumulative],
+            [own_words * WORD, all_words * WORD],
+            "allocation of {name:?}"
+        );
     }
-    let unknown: Vec<_> = time.keys().filter(|name| !expected.contains_key(*name)).collect();
-    assert!(unknown.is_empty(), "functions that nobody expected: {unknown:?}");
+    let unknown: Vec<_> = time
+        .keys()
+        .filter(|name| !expected.contains_key(*name))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "functions that nobody expected: {unknown:?}"
+    );
 }
 
 #[test]
@@ -134,7 +195,10 @@ fn tiny_as_worked_out() {
     compare(&imported, &expected);
     assert_eq!(
         imported.callers("ticks", "odd'"),
-        [["even'", "call", "5", "22.0", "22.0"], ["main", "call", "3", "5.0", "5.0"]]
+        [
+            ["even'", "call", "5", "22.0", "22.0"],
+            ["main", "call", "3", "5.0", "5.0"]
+        ]
     );
     for metric in ["time", "ticks", "alloc"] {
         let callers = imported.callers(metric, "even'");
@@ -143,9 +207,22 @@ fn tiny_as_worked_out() {
         assert_eq!(callers[1][..3], ["main", "call", "6"], "in {metric}");
     }
     let totals = imported.rows("SELECT name, total FROM metrics ORDER BY position");
-    assert_eq!(totals, [["time", "1000000000.0"], ["ticks", "50.0"], ["alloc", "9352.0"]]);
+    assert_eq!(
+        totals,
+        [
+            ["time", "1000000000.0"],
+            ["ticks", "50.0"],
+            ["alloc", "9352.0"]
+        ]
+    );
     let notes = imported.rows("SELECT severity, message FROM notes");
-    assert_eq!(notes, [["info", "calls and cost of `even'` from `main` include what arrived over back edges"]]);
+    assert_eq!(
+        notes,
+        [[
+            "info",
+            "calls and cost of `even'` from `main` include what arrived over back edges"
+        ]]
+    );
 }
 
 /// The centres of the expected figures: number, name, figures.
@@ -158,10 +235,17 @@ fn centres() -> Vec<(u64, Name, Figures)> {
         let count = alike.entry((label.clone(), module.clone())).or_default();
         *count += 1;
         let figures = [3, 4, 5, 6, 7].map(|column| number(cells[column]));
-        (cells[0].parse().expect("a number"), (label, module, apart(*count)), figures)
+        (
+            cells[0].parse().expect("a number"),
+            (label, module, apart(*count)),
+            figures,
+        )
     });
     let rows: Vec<_> = rows.collect();
-    assert!(rows.is_sorted_by_key(|row| row.0), "the rows are in the order of their numbers");
+    assert!(
+        rows.is_sorted_by_key(|row| row.0),
+        "the rows are in the order of their numbers"
+    );
     rows
 }
 
@@ -176,9 +260,19 @@ fn calc_by_centre() {
         return;
     }
     let centres = centres();
-    let expected: BTreeMap<Name, Figures> = centres.iter().map(|(_, name, figures)| (name.clone(), *figures)).collect();
-    let second: Vec<_> = expected.keys().filter(|name| name.2 > 0).map(|name| name.0.as_str()).collect();
-    assert_eq!((expected.len(), second), (182, vec!["expr.go.(...)", "expr.go.r'", "expr.go.t"]));
+    let expected: BTreeMap<Name, Figures> = centres
+        .iter()
+        .map(|(_, name, figures)| (name.clone(), *figures))
+        .collect();
+    let second: Vec<_> = expected
+        .keys()
+        .filter(|name| name.2 > 0)
+        .map(|name| name.0.as_str())
+        .collect();
+    assert_eq!(
+        (expected.len(), second),
+        (182, vec!["expr.go.(...)", "expr.go.r'", "expr.go.t"])
+    );
     let imported = Imported::of("calc.ghc6.px.prof");
     compare(&imported, &expected);
     // All centres that a stack has are there, and no others.
@@ -186,11 +280,25 @@ fn calc_by_centre() {
     let used: BTreeSet<u64> = log
         .lines()
         .filter(|line| line.starts_with("2 "))
-        .map(|line| line.split(' ').nth(3).and_then(|centre| centre.parse().ok()).expect("a centre"))
+        .map(|line| {
+            line.split(' ')
+                .nth(3)
+                .and_then(|centre| centre.parse().ok())
+                .expect("a centre")
+        })
         .collect();
-    let used: BTreeSet<Name> =
-        centres.into_iter().filter(|(number, ..)| used.contains(number)).map(|(_, name, _)| name).collect();
-    assert_eq!(imported.functions("time").into_keys().collect::<BTreeSet<_>>(), used);
+    let used: BTreeSet<Name> = centres
+        .into_iter()
+        .filter(|(number, ..)| used.contains(number))
+        .map(|(_, name, _)| name)
+        .collect();
+    assert_eq!(
+        imported
+            .functions("time")
+            .into_keys()
+            .collect::<BTreeSet<_>>(),
+        used
+    );
     let (ticks, words) = (132.0, 741_242_306.0);
     let totals = imported.rows("SELECT name, total FROM metrics ORDER BY position");
     let totals: Vec<f64> = totals.iter().map(|row| number(&row[1])).collect();
@@ -198,7 +306,15 @@ fn calc_by_centre() {
     // Five lines of the log: two stacks of `factor` lead back to `expr`.
     let back = imported
         .rows("SELECT caller || ' -> ' || function FROM calls WHERE metric = 'time' AND kind = 'back' ORDER BY 1");
-    assert_eq!(back, [["apply -> eval"], ["factor -> expr"], ["isEvenM -> isOddM"], ["isOddM -> isEvenM"]]);
+    assert_eq!(
+        back,
+        [
+            ["apply -> eval"],
+            ["factor -> expr"],
+            ["isEvenM -> isOddM"],
+            ["isOddM -> isEvenM"]
+        ]
+    );
 }
 
 #[test]
@@ -209,7 +325,10 @@ fn calc_as_prof2dot_counts() {
     let imported = Imported::of("calc.ghc6.px.prof");
     let (ticks, alloc) = (imported.functions("ticks"), imported.functions("alloc"));
     let calls = imported.functions("time");
-    let centres: BTreeMap<u64, Name> = centres().into_iter().map(|(number, name, _)| (number, name)).collect();
+    let centres: BTreeMap<u64, Name> = centres()
+        .into_iter()
+        .map(|(number, name, _)| (number, name))
+        .collect();
     let dot = text("calc.ghc6.px.prof2dot.dot");
     let mut nodes = BTreeSet::new();
     for line in dot.lines() {
@@ -225,16 +344,28 @@ fn calc_as_prof2dot_counts() {
         let (own_ticks, allocs) = figures.split_once("\\nallocs = ").expect("allocs");
         assert!(nodes.insert(at), "centre {at} twice");
         let name = &centres[&at];
-        assert_eq!((label, module), (name.0.as_str(), name.1.as_str()), "centre {at}");
+        assert_eq!(
+            (label, module),
+            (name.0.as_str(), name.1.as_str()),
+            "centre {at}"
+        );
         let own = |functions: &BTreeMap<Name, [f64; 3]>, column: usize| {
             functions.get(name).map_or(0.0, |figures| figures[column])
         };
         let found = [own(&calls, 0), own(&ticks, 1), own(&alloc, 1) / WORD];
         if at == 1 {
             // Prof2dot keeps costs on edges, and none leads to the root.
-            assert_eq!((found, [count, own_ticks, allocs]), ([0.0, 0.0, 40.0], ["0"; 3]), "the root");
+            assert_eq!(
+                (found, [count, own_ticks, allocs]),
+                ([0.0, 0.0, 40.0], ["0"; 3]),
+                "the root"
+            );
         } else {
-            assert_eq!(found, [count, own_ticks, allocs].map(number), "centre {at}, {name:?}");
+            assert_eq!(
+                found,
+                [count, own_ticks, allocs].map(number),
+                "centre {at}, {name:?}"
+            );
         }
     }
     assert_eq!(nodes.len(), 61, "nodes");
@@ -253,10 +384,15 @@ fn calc_as_prof2dot_counts() {
         .collect();
     let mut arrows = 0;
     for line in dot.lines() {
-        let Some((from, to)) = line.split_once(" -> ") else { continue };
+        let Some((from, to)) = line.split_once(" -> ") else {
+            continue;
+        };
         let arrow = [from, to].map(|at| centres[&at.parse::<u64>().expect("a centre")].clone());
         let [from, to] = arrow;
-        assert!(known.contains(&(from.clone(), to.clone())), "{from:?} calls {to:?}");
+        assert!(
+            known.contains(&(from.clone(), to.clone())),
+            "{from:?} calls {to:?}"
+        );
         arrows += 1;
     }
     assert!(arrows > 60, "only {arrows} arrows");
@@ -269,17 +405,38 @@ type Centre = (String, String, String, String, String, String);
 fn prof2dot_graph(dot: &str) -> (Vec<Centre>, Vec<(Centre, Centre)>) {
     let mut boxes: BTreeMap<&str, Centre> = BTreeMap::new();
     for line in dot.lines() {
-        let Some((at, rest)) = line.split_once(" [ shape=box, color = \"") else { continue };
+        let Some((at, rest)) = line.split_once(" [ shape=box, color = \"") else {
+            continue;
+        };
         let (colour, rest) = rest.split_once("\" label=\"").expect("a label");
-        let parts: Vec<&str> = rest.strip_suffix("\\n\" ];").expect("an end").split("\\n").collect();
+        let parts: Vec<&str> = rest
+            .strip_suffix("\\n\" ];")
+            .expect("an end")
+            .split("\\n")
+            .collect();
         // A label that ends in a backslash has swallowed the break behind it.
         let (names, figures) = parts.split_at(parts.len() - 3);
-        let figure = |at: usize| figures[at].split_once(" = ").expect("a figure").1.to_owned();
-        let own = (names[0].to_owned(), names[1..].join("\\n"), figure(0), figure(1), figure(2), rounded(colour));
+        let figure = |at: usize| {
+            figures[at]
+                .split_once(" = ")
+                .expect("a figure")
+                .1
+                .to_owned()
+        };
+        let own = (
+            names[0].to_owned(),
+            names[1..].join("\\n"),
+            figure(0),
+            figure(1),
+            figure(2),
+            rounded(colour),
+        );
         boxes.insert(at, own);
     }
     let arrows = dot.lines().filter_map(|line| line.split_once(" -> "));
-    let arrows = arrows.map(|(from, to)| (boxes[from].clone(), boxes[to].clone())).collect();
+    let arrows = arrows
+        .map(|(from, to)| (boxes[from].clone(), boxes[to].clone()))
+        .collect();
     (boxes.into_values().collect(), arrows)
 }
 
@@ -293,21 +450,44 @@ fn rounded(colour: &str) -> String {
 /// The same of ours, from the tooltips, which have all digits. Back edges are dashed.
 fn our_graph(dot: &str) -> (Vec<Centre>, Vec<(Centre, Centre)>) {
     let mut boxes: BTreeMap<&str, Centre> = BTreeMap::new();
-    for line in dot.lines().filter(|line| line.starts_with('f') && line.contains(" [label=")) {
+    for line in dot
+        .lines()
+        .filter(|line| line.starts_with('f') && line.contains(" [label="))
+    {
         let (at, rest) = line.split_once(" [label=").expect("a box");
         let (_, rest) = rest.split_once(", tooltip=\"").expect("a tooltip");
         let (tooltip, colour) = rest.split_once("\", fillcolor=\"").expect("a colour");
         let colour = colour.strip_suffix("\"];").expect("an end");
-        let lines: Vec<String> = tooltip.replace("\\\\", "\u{1}").split("\\n").map(str::to_owned).collect();
-        let plain = |text: &str| text.replace('\u{1}', "\\").replace("\\\"", "\"").replace("&amp;", "&");
+        let lines: Vec<String> = tooltip
+            .replace("\\\\", "\u{1}")
+            .split("\\n")
+            .map(str::to_owned)
+            .collect();
+        let plain = |text: &str| {
+            text.replace('\u{1}', "\\")
+                .replace("\\\"", "\"")
+                .replace("&amp;", "&")
+        };
         let (label, module) = lines[0].rsplit_once(", ").expect("a module");
         let own = |metric: &str| {
-            let line = lines.iter().find_map(|line| line.strip_prefix(&format!("{metric}: own ")));
+            let line = lines
+                .iter()
+                .find_map(|line| line.strip_prefix(&format!("{metric}: own ")));
             number(line.and_then(|line| line.split(' ').next()).expect(metric))
         };
         let calls = lines[1].strip_prefix("calls: ").expect("calls");
         let (ticks, words) = (own("ticks").to_string(), (own("alloc") / WORD).to_string());
-        boxes.insert(at, (plain(module), plain(label), calls.to_owned(), ticks, words, rounded(colour)));
+        boxes.insert(
+            at,
+            (
+                plain(module),
+                plain(label),
+                calls.to_owned(),
+                ticks,
+                words,
+                rounded(colour),
+            ),
+        );
     }
     let arrows = dot.lines().filter(|line| !line.contains("style=dashed"));
     let arrows = arrows.filter_map(|line| line.split_once(" -> "));
@@ -333,7 +513,8 @@ fn calc_as_prof2dot_draws() {
             "--min-pct=0",
         ],
     );
-    let (mut expected_boxes, mut expected_arrows) = prof2dot_graph(&text("calc.ghc6.px.prof2dot.dot"));
+    let (mut expected_boxes, mut expected_arrows) =
+        prof2dot_graph(&text("calc.ghc6.px.prof2dot.dot"));
     let (mut boxes, mut arrows) = our_graph(&ours);
     // Prof2dot escapes nothing, and keeps costs on edges, of which none leads to the root.
     let theirs = |one: &mut Centre| {
@@ -361,9 +542,16 @@ fn calc_as_ghc_reports_it() {
         return;
     }
     let imported = Imported::of("calc.ghc6.px.prof");
-    let (calls, ticks, alloc) = (imported.functions("time"), imported.functions("ticks"), imported.functions("alloc"));
+    let (calls, ticks, alloc) = (
+        imported.functions("time"),
+        imported.functions("ticks"),
+        imported.functions("alloc"),
+    );
     let report = text("calc.px-twin.P.prof");
-    let tree = report.split("COST CENTRE").nth(2).expect("the second table");
+    let tree = report
+        .split("COST CENTRE")
+        .nth(2)
+        .expect("the second table");
     // By label, module and source span: numbers follow the source.
     let mut sums: BTreeMap<[&str; 3], [f64; 3]> = BTreeMap::new();
     for line in tree.lines().skip(1).filter(|line| !line.trim().is_empty()) {
@@ -371,7 +559,9 @@ fn calc_as_ghc_reports_it() {
         let end = cells.len();
         let sum = sums.entry([cells[0], cells[1], cells[2]]).or_default();
         let figures = [cells[end - 7], cells[end - 2], cells[end - 1]];
-        sum.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += number(figure));
+        sum.iter_mut()
+            .zip(figures)
+            .for_each(|(sum, figure)| *sum += number(figure));
     }
     assert!(sums.len() > 50, "only {} functions", sums.len());
     let mut bytes = [0.0; 2];
@@ -380,13 +570,18 @@ fn calc_as_ghc_reports_it() {
         let count = alike.entry([label, module]).or_default();
         *count += 1;
         let name = ((*label).to_owned(), (*module).to_owned(), apart(*count));
-        let found =
-            [calls.get(&name).copied().unwrap_or_default()[0], ticks.get(&name).copied().unwrap_or_default()[1]];
+        let found = [
+            calls.get(&name).copied().unwrap_or_default()[0],
+            ticks.get(&name).copied().unwrap_or_default()[1],
+        ];
         assert_eq!(found, [*entries, *expected_ticks], "{name:?}");
         bytes[0] += alloc.get(&name).copied().unwrap_or_default()[1];
         bytes[1] += expected_bytes;
     }
-    assert!(alike.values().any(|count| *count > 1), "no two centres of one name");
+    assert!(
+        alike.values().any(|count| *count > 1),
+        "no two centres of one name"
+    );
     // What the program allocated while it wrote the log.
     assert_eq!(bytes[1] - bytes[0], 17_880.0);
 }
@@ -396,10 +591,20 @@ const RECORD: u64 = 1 << 20;
 
 fn read(bytes: &[u8]) -> (usize, Option<String>) {
     let mut nodes = 0;
-    let mut recorder = Recorder::new(|event: String| nodes += usize::from(event.starts_with("enter")));
+    let mut recorder =
+        Recorder::new(|event: String| nodes += usize::from(event.starts_with("enter")));
     let format = importers::by_name("ghc_px").expect("the format");
-    let input = Input::new(Box::new(bytes), Limits { record: RECORD, ..Limits::default() }, Stop::default());
-    let error = input.and_then(|mut input| format.read(&mut input, &Options::default(), &mut recorder)).err();
+    let input = Input::new(
+        Box::new(bytes),
+        Limits {
+            record: RECORD,
+            ..Limits::default()
+        },
+        Stop::default(),
+    );
+    let error = input
+        .and_then(|mut input| format.read(&mut input, &Options::default(), &mut recorder))
+        .err();
     (nodes, error.map(|error| error.to_string()))
 }
 
@@ -425,7 +630,10 @@ fn a_line_of_another_kind_may_not() {
     assert!(error.is_some_and(|error| error.contains("limit: record size")));
     let (_, error) = read(format!("{HEADER}2 1 1 1\n5 0 {long}0\n").as_bytes());
     assert!(error.is_some_and(|error| error.contains("limit: record size")));
-    assert_eq!(read(format!("{HEADER}2 1 1 1\n6{long}\n5 0 0\n").as_bytes()), (1, None));
+    assert_eq!(
+        read(format!("{HEADER}2 1 1 1\n6{long}\n5 0 0\n").as_bytes()),
+        (1, None)
+    );
 }
 
 #[test]
@@ -450,7 +658,12 @@ fn other_files_of_the_name_are_told_apart() {
     ] {
         assert_eq!((format.sniff)(text(name).as_bytes()), expected, "{name}");
     }
-    for csv in ["\"Element\",\"Line\"\n\"20 ms\"\n", "\"a\"\n\"b\"\n", "\"Thu\"\n20 ms\n", "\"Thu\"\n\"20.5 ms\"\n"] {
+    for csv in [
+        "\"Element\",\"Line\"\n\"20 ms\"\n",
+        "\"a\"\n\"b\"\n",
+        "\"Thu\"\n20 ms\n",
+        "\"Thu\"\n\"20.5 ms\"\n",
+    ] {
         assert_eq!((format.sniff)(csv.as_bytes()), Confidence::No, "{csv}");
     }
 }

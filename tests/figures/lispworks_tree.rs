@@ -1,4 +1,5 @@
-//! Figures of LispWorks trees that other programs computed (`tests/samples/lispworks_tree/`), against the public views.
+//! Figures of LispWorks trees that other programs computed (`tests/samples/lispworks_tree/`),
+//! against the public views.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +40,12 @@ impl Imported {
 
     fn succeeded(file: &str) -> Self {
         let imported = Self::new(file, &[]);
-        assert_eq!(imported.output.status.code(), Some(0), "{file}: {}", imported.errors());
+        assert_eq!(
+            imported.output.status.code(),
+            Some(0),
+            "{file}: {}",
+            imported.errors()
+        );
         imported
     }
 
@@ -53,9 +59,15 @@ impl Imported {
         let mut statement = database.prepare(sql).expect(sql);
         let width = statement.column_count();
         let rows = statement.query_map([], |row| {
-            let texts = (0..texts).map(|at| row.get::<_, Option<String>>(at).map(Option::unwrap_or_default));
+            let texts = (0..texts).map(|at| {
+                row.get::<_, Option<String>>(at)
+                    .map(Option::unwrap_or_default)
+            });
             let figures = (texts.len()..width).map(|at| row.get::<_, Option<f64>>(at));
-            Ok((texts.collect::<Result<Vec<_>, _>>()?, figures.collect::<Result<Vec<_>, _>>()?))
+            Ok((
+                texts.collect::<Result<Vec<_>, _>>()?,
+                figures.collect::<Result<Vec<_>, _>>()?,
+            ))
         });
         let rows: Vec<_> = rows.expect(sql).map(|row| row.expect(sql)).collect();
         let count = rows.len();
@@ -84,13 +96,20 @@ const FRAMES: &str = "SELECT COALESCE(c.name, ''), f.name, SUM(e.seen)
                       GROUP BY 1, 2";
 
 fn numbers(value: &Value) -> Vec<Option<f64>> {
-    value.as_array().expect("a list").iter().map(Value::as_f64).collect()
+    value
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(Value::as_f64)
+        .collect()
 }
 
 /// Functions as expected: calls, seen, top, samples.
 fn functions(expected: &Value) -> BTreeMap<Vec<String>, Vec<Option<f64>>> {
     let named = expected.as_object().expect("functions").iter();
-    let mut functions: BTreeMap<_, _> = named.map(|(name, row)| (vec![name.clone()], numbers(row))).collect();
+    let mut functions: BTreeMap<_, _> = named
+        .map(|(name, row)| (vec![name.clone()], numbers(row)))
+        .collect();
     // Calls that nobody counted are unknown, not 0.
     if functions.values().all(|row| row[0] == Some(0.0)) {
         for row in functions.values_mut() {
@@ -122,25 +141,47 @@ fn every_trap_has_its_outcome() {
         }
         let imported = Imported::succeeded(&file);
         let notes = imported.figure("SELECT COUNT(*) FROM notes");
-        assert_eq!(notes > Some(0.0), outcome == "warn", "{name}: {}", imported.errors());
+        assert_eq!(
+            notes > Some(0.0),
+            outcome == "warn",
+            "{name}: {}",
+            imported.errors()
+        );
 
         let title = imported.rows(1, "SELECT COALESCE(title, '') FROM runs");
-        assert_eq!(title.first_key_value().expect("a run").0[0], case["title"].as_str().expect("a title"), "{name}");
+        assert_eq!(
+            title.first_key_value().expect("a run").0[0],
+            case["title"].as_str().expect("a title"),
+            "{name}"
+        );
 
         let first = "(SELECT first_node FROM runs)";
         let nodes = format!(
             "SELECT printf('%08d', node_id), depth, parent_id - {first}, cumulative, exclusive FROM tree ORDER BY node_id"
         );
         let nodes: Vec<_> = imported.rows(1, &nodes).into_values().collect();
-        let wanted: Vec<_> = case["nodes"].as_array().expect("nodes").iter().map(numbers).collect();
+        let wanted: Vec<_> = case["nodes"]
+            .as_array()
+            .expect("nodes")
+            .iter()
+            .map(numbers)
+            .collect();
         assert_eq!(nodes, wanted, "{name}");
 
-        assert_eq!(found_functions(&imported), functions(&case["functions"]), "{name}");
+        assert_eq!(
+            found_functions(&imported),
+            functions(&case["functions"]),
+            "{name}"
+        );
 
         let total = "SELECT total FROM metrics";
         let top = "SELECT COALESCE(SUM(exclusive), 0) FROM function_info";
         let unmonitored = "SELECT total - (SELECT SUM(exclusive) FROM summary) FROM metrics";
-        for (key, sql) in [("total", total), ("top_total", top), ("not_monitored", unmonitored)] {
+        for (key, sql) in [
+            ("total", total),
+            ("top_total", top),
+            ("not_monitored", unmonitored),
+        ] {
             if case[key].is_number() {
                 assert_eq!(imported.figure(sql), case[key].as_f64(), "{name}: {key}");
             }
@@ -151,7 +192,10 @@ fn every_trap_has_its_outcome() {
                 let (caller, callee) = pair.split_once('>').expect("a pair");
                 // Whoever looks for a caller passes through roots and threads.
                 let caller = if caller.starts_with('"') { "" } else { caller };
-                wanted.insert(vec![caller.to_owned(), callee.to_owned()], vec![frames.as_f64()]);
+                wanted.insert(
+                    vec![caller.to_owned(), callee.to_owned()],
+                    vec![frames.as_f64()],
+                );
             }
             assert_eq!(imported.rows(2, FRAMES), wanted, "{name}");
         }
@@ -163,23 +207,40 @@ fn every_trap_has_its_outcome() {
 fn totals_that_were_kept_while_a_tree_was_made() {
     let imported = Imported::succeeded("made-up.tree");
     let wanted = expected("made-up.expected.json");
-    assert_eq!(imported.figure("SELECT COUNT(*) FROM tree"), wanted["nodes"].as_f64());
-    assert_eq!(imported.figure("SELECT total FROM metrics"), wanted["root"].as_f64());
+    assert_eq!(
+        imported.figure("SELECT COUNT(*) FROM tree"),
+        wanted["nodes"].as_f64()
+    );
+    assert_eq!(
+        imported.figure("SELECT total FROM metrics"),
+        wanted["root"].as_f64()
+    );
     assert_eq!(found_functions(&imported), functions(&wanted["functions"]));
     assert_eq!(imported.figure("SELECT COUNT(*) FROM notes"), Some(0.0));
 }
 
 /// A name without the quotes that LispWorks puts around what is no function.
 fn bare(name: &str) -> String {
-    let bare = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
+    let bare = name
+        .strip_prefix('"')
+        .and_then(|name| name.strip_suffix('"'))
+        .unwrap_or(name);
     // The samples themselves have another name for it.
-    if bare == "no debug info" { "(no debug info)".to_owned() } else { bare.to_owned() }
+    if bare == "no debug info" {
+        "(no debug info)".to_owned()
+    } else {
+        bare.to_owned()
+    }
 }
 
-fn bare_names(rows: BTreeMap<Vec<String>, Vec<Option<f64>>>) -> BTreeMap<Vec<String>, Vec<Option<f64>>> {
+fn bare_names(
+    rows: BTreeMap<Vec<String>, Vec<Option<f64>>>,
+) -> BTreeMap<Vec<String>, Vec<Option<f64>>> {
     let count = rows.len();
-    let rows: BTreeMap<_, _> =
-        rows.into_iter().map(|(names, figures)| (names.iter().map(|name| bare(name)).collect(), figures)).collect();
+    let rows: BTreeMap<_, _> = rows
+        .into_iter()
+        .map(|(names, figures)| (names.iter().map(|name| bare(name)).collect(), figures))
+        .collect();
     assert_eq!(rows.len(), count, "two names differ by quotes only");
     rows
 }
@@ -189,9 +250,15 @@ const COUNTED: &str = "SELECT function, exclusive, cumulative, seen FROM summary
 const PAIRS: &str = "SELECT function, callee, cumulative FROM callees";
 
 fn counted(expected: &Value) -> BTreeMap<Vec<String>, Vec<Option<f64>>> {
-    let figures = |row: &Value| ["self", "inclusive", "occurrences"].map(|column| row[column].as_f64()).to_vec();
+    let figures = |row: &Value| {
+        ["self", "inclusive", "occurrences"]
+            .map(|column| row[column].as_f64())
+            .to_vec()
+    };
     let named = expected["functions"].as_object().expect("functions").iter();
-    named.map(|(name, row)| (vec![name.clone()], figures(row))).collect()
+    named
+        .map(|(name, row)| (vec![name.clone()], figures(row)))
+        .collect()
 }
 
 #[test]
@@ -199,10 +266,23 @@ fn samples_counted_one_by_one_give_the_same_figures() {
     for run in ["cpu-small", "alloc-small"] {
         let wanted = expected(&format!("{run}.expected.json"));
         let imported = Imported::succeeded(&format!("{run}.tree"));
-        assert_eq!(imported.figure("SELECT total FROM metrics"), wanted["samples"].as_f64());
-        assert_eq!(imported.figure("SELECT SUM(exclusive) FROM tree"), wanted["samples"].as_f64());
-        assert_eq!(imported.figure("SELECT SUM(seen) FROM summary"), wanted["frames"].as_f64());
-        assert_eq!(bare_names(imported.rows(1, COUNTED)), counted(&wanted), "{run}");
+        assert_eq!(
+            imported.figure("SELECT total FROM metrics"),
+            wanted["samples"].as_f64()
+        );
+        assert_eq!(
+            imported.figure("SELECT SUM(exclusive) FROM tree"),
+            wanted["samples"].as_f64()
+        );
+        assert_eq!(
+            imported.figure("SELECT SUM(seen) FROM summary"),
+            wanted["frames"].as_f64()
+        );
+        assert_eq!(
+            bare_names(imported.rows(1, COUNTED)),
+            counted(&wanted),
+            "{run}"
+        );
         // What is left at the nodes of a function is what was on top: everything was monitored.
         let left = "SELECT function, SUM(exclusive) FROM tree WHERE depth > 1 GROUP BY function";
         let top = "SELECT function, exclusive FROM summary";
@@ -211,10 +291,19 @@ fn samples_counted_one_by_one_give_the_same_figures() {
         let edges = wanted["edges"].as_array().expect("edges");
         let pairs = |column: &str| -> BTreeMap<Vec<String>, Vec<Option<f64>>> {
             let name = |edge: &Value, key: &str| edge[key].as_str().expect("a name").to_owned();
-            let row = |edge: &Value| (vec![name(edge, "caller"), name(edge, "callee")], vec![edge[column].as_f64()]);
+            let row = |edge: &Value| {
+                (
+                    vec![name(edge, "caller"), name(edge, "callee")],
+                    vec![edge[column].as_f64()],
+                )
+            };
             edges.iter().map(row).collect()
         };
-        assert_eq!(bare_names(imported.rows(2, PAIRS)), pairs("samples"), "{run}");
+        assert_eq!(
+            bare_names(imported.rows(2, PAIRS)),
+            pairs("samples"),
+            "{run}"
+        );
         let mut frames = imported.rows(2, FRAMES);
         frames.retain(|names, _| !names[0].is_empty());
         assert_eq!(bare_names(frames), pairs("occurrences"), "{run}");
@@ -231,7 +320,15 @@ fn what_is_not_monitored_is_in_no_function() {
         for (name, figures) in &shown {
             assert_eq!(Some(figures), wanted.get(name), "{run}: {name:?}");
         }
-        assert_eq!(imported.figure("SELECT SUM(exclusive) FROM summary"), Some(top), "{run}");
-        assert_eq!(imported.figure("SELECT COUNT(*) FROM notes"), Some(0.0), "{run}");
+        assert_eq!(
+            imported.figure("SELECT SUM(exclusive) FROM summary"),
+            Some(top),
+            "{run}"
+        );
+        assert_eq!(
+            imported.figure("SELECT COUNT(*) FROM notes"),
+            Some(0.0),
+            "{run}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Figures, computed a second way: by other programs, by sums over the file, by models that share no code with ours.
+//! Figures, computed a second way: by other programs, by sums over the file, by models that share
+//! no code with ours.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
@@ -43,6 +44,9 @@ mod support {
     pub(crate) mod selection_runs;
     pub(crate) mod stack_sums;
     pub(crate) mod streams;
-    #[expect(dead_code, reason = "the last program of tests lists what was not tried")]
+    #[expect(
+        dead_code,
+        reason = "the last program of tests lists what was not tried"
+    )]
     pub(crate) mod tools;
 }

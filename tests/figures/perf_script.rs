@@ -1,5 +1,5 @@
-//! Every figure of perf's own reports (`tests/samples/perf_script/*.report-*.txt`) against what our views say of the same
-//! recordings, as `perf script` printed them.
+//! Every figure of perf's own reports (`tests/samples/perf_script/*.report-*.txt`) against what our
+//! views say of the same recordings, as `perf script` printed them.
 
 #![expect(clippy::float_cmp, reason = "numbers of samples and periods are whole")]
 
@@ -10,7 +10,10 @@ use crate::support::samples_of::{imported, rows, text, total};
 use profdb::store::Database;
 
 fn run(name: &str) -> Database {
-    imported("perf_script", &text(&format!("perf_script/{name}.script.txt.gz")))
+    imported(
+        "perf_script",
+        &text(&format!("perf_script/{name}.script.txt.gz")),
+    )
 }
 
 fn report(name: &str) -> Report {
@@ -39,7 +42,13 @@ fn wanted(report: &Report, event: usize) -> Vec<Line> {
     for row in &report.events[event].rows {
         assert_eq!(row.place[0], "work-perf", "there is one command");
         let binary = row.place[1].replace("[unknown]", "");
-        lines.push((binary, symbol(&row.symbol), row.children.map(percent), percent(row.own), row.samples));
+        lines.push((
+            binary,
+            symbol(&row.symbol),
+            row.children.map(percent),
+            percent(row.own),
+            row.samples,
+        ));
     }
     lines.sort_by(|a, b| a.partial_cmp(b).expect("no figure is NaN"));
     lines
@@ -56,7 +65,13 @@ fn found(database: &Database, event: &str) -> Vec<Line> {
     let mut lines = rows(database, &sql, |row| {
         let module: String = row.get(0)?;
         let binary = module.rsplit('/').next().unwrap_or_default().to_owned();
-        Ok((binary, row.get(1)?, Some(percent(row.get(2)?)), percent(row.get(3)?), row.get(4)?))
+        Ok((
+            binary,
+            row.get(1)?,
+            Some(percent(row.get(2)?)),
+            percent(row.get(3)?),
+            row.get(4)?,
+        ))
     });
     lines.sort_by(|a: &Line, b: &Line| a.partial_cmp(b).expect("no figure is NaN"));
     lines
@@ -64,19 +79,34 @@ fn found(database: &Database, event: &str) -> Vec<Line> {
 
 #[test]
 fn events_and_their_totals() {
-    for (recording, reported) in
-        [("perf-fp", "perf-fp.report-children-n"), ("perf-two-events", "perf-two-events.report-children-n")]
-    {
+    for (recording, reported) in [
+        ("perf-fp", "perf-fp.report-children-n"),
+        ("perf-two-events", "perf-two-events.report-children-n"),
+    ] {
         let database = run(recording);
         let report = report(reported);
-        let metrics = rows(&database, "SELECT name FROM metrics ORDER BY name", |row| row.get::<_, String>(0));
-        let mut events: Vec<String> =
-            report.events.iter().flat_map(|event| [event.name.clone(), format!("{}.samples", event.name)]).collect();
+        let metrics = rows(&database, "SELECT name FROM metrics ORDER BY name", |row| {
+            row.get::<_, String>(0)
+        });
+        let mut events: Vec<String> = report
+            .events
+            .iter()
+            .flat_map(|event| [event.name.clone(), format!("{}.samples", event.name)])
+            .collect();
         events.sort();
         assert_eq!(metrics, events, "{recording}");
         for event in &report.events {
-            assert_eq!(total(&database, &event.name), event.total, "{recording}: {}", event.name);
-            assert_eq!(total(&database, &format!("{}.samples", event.name)), event.samples, "{recording}");
+            assert_eq!(
+                total(&database, &event.name),
+                event.total,
+                "{recording}: {}",
+                event.name
+            );
+            assert_eq!(
+                total(&database, &format!("{}.samples", event.name)),
+                event.samples,
+                "{recording}"
+            );
         }
     }
 }
@@ -84,11 +114,19 @@ fn events_and_their_totals() {
 #[test]
 fn functions_with_what_they_called() {
     let database = run("perf-fp");
-    assert_eq!(found(&database, "cpu-clock"), wanted(&report("perf-fp.report-children-n"), 0));
+    assert_eq!(
+        found(&database, "cpu-clock"),
+        wanted(&report("perf-fp.report-children-n"), 0)
+    );
     let database = run("perf-two-events");
     let report = report("perf-two-events.report-children-n");
     for (at, event) in report.events.iter().enumerate() {
-        assert_eq!(found(&database, &event.name), wanted(&report, at), "{}", event.name);
+        assert_eq!(
+            found(&database, &event.name),
+            wanted(&report, at),
+            "{}",
+            event.name
+        );
     }
 }
 
@@ -108,18 +146,25 @@ fn functions_by_thread() {
     let report = report("perf-fp.report-bypid-n");
     let mut wanted: BTreeMap<(String, String), f64> = BTreeMap::new();
     for row in &report.events[0].rows {
-        let (thread, comm) = row.place[0].split_once(':').expect("a thread and its command");
+        let (thread, comm) = row.place[0]
+            .split_once(':')
+            .expect("a thread and its command");
         assert_eq!(comm, "work-perf");
         // Of the functions of one name, this report says no binary.
-        *wanted.entry((thread.to_owned(), row.symbol.clone())).or_default() += row.samples;
+        *wanted
+            .entry((thread.to_owned(), row.symbol.clone()))
+            .or_default() += row.samples;
     }
     let sql = "SELECT thread.function, node.function, SUM(node.exclusive)
                FROM tree AS thread
                JOIN tree AS node ON node.metric = thread.metric AND node.node_id BETWEEN thread.node_id AND thread.last_id
                WHERE thread.depth = 1 AND thread.metric = 'cpu-clock.samples' AND node.exclusive > 0
                GROUP BY thread.function, node.function";
-    let found: BTreeMap<_, _> =
-        rows(&run("perf-fp"), sql, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?))).into_iter().collect();
+    let found: BTreeMap<_, _> = rows(&run("perf-fp"), sql, |row| {
+        Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
+    })
+    .into_iter()
+    .collect();
     assert_eq!(found, wanted);
 }
 
@@ -129,32 +174,48 @@ fn the_same_recording_with_its_header() {
     let script = text("perf_script/perf-two-events.script.txt.gz");
     let database = imported("perf_script", &(header + &script));
     for event in ["cpu-clock", "page-faults"] {
-        assert_eq!(found(&database, event), found(&run("perf-two-events"), event), "{event}");
+        assert_eq!(
+            found(&database, event),
+            found(&run("perf-two-events"), event),
+            "{event}"
+        );
     }
-    let facts = rows(&database, "SELECT tool_version, command, recorded_at FROM runs", |row| {
-        Ok([row.get::<_, String>(0)?, row.get(1)?, row.get(2)?])
-    });
+    let facts = rows(
+        &database,
+        "SELECT tool_version, command, recorded_at FROM runs",
+        |row| Ok([row.get::<_, String>(0)?, row.get(1)?, row.get(2)?]),
+    );
     let command = "/usr/bin/perf record -e cpu-clock,page-faults -F 29 --call-graph fp -o perf-two-events.data -- \
                    /srv/app/c/work-perf";
     assert_eq!(facts, [["6.1.187", command, "Sat Nov 21 09:40:00 2026"]]);
-    let properties = rows(&database, "SELECT key, value FROM run_properties ORDER BY key", |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-    });
+    let properties = rows(
+        &database,
+        "SELECT key, value FROM run_properties ORDER BY key",
+        |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)),
+    );
     let wanted = [
         ("arch", "x86_64"),
         ("cpudesc", "Intel(R) Xeon(R) Processor"),
         ("hostname", "vm"),
         ("os release", "6.18.44-fc-v669"),
     ];
-    assert_eq!(properties, wanted.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    assert_eq!(
+        properties,
+        wanted.map(|(key, value)| (key.to_owned(), value.to_owned()))
+    );
 }
 
 /// With `--call-graph dwarf`: of inlined frames, `perf script` does not print all that perf knows.
 #[test]
 fn inlined_functions_are_where_their_code_is() {
     // No frame of their address is beside them; perf knows that they are in the C library.
-    const WITHOUT_BINARY: [&str; 3] = ["__GI___libc_free", "__GI___libc_malloc", "__libc_start_main_impl"];
-    // Perf charges an own sample to the function of the symbol table, we to the function that was inlined into it.
+    const WITHOUT_BINARY: [&str; 3] = [
+        "__GI___libc_free",
+        "__GI___libc_malloc",
+        "__libc_start_main_impl",
+    ];
+    // Perf charges an own sample to the function of the symbol table, we to the function that was
+    // inlined into it.
     const INLINED: [(&str, [&str; 2]); 3] = [
         ("main", ["std::__fill_a1<double*, double>", "2.70"]),
         ("lambdas", ["::_M_lower_bound", "21.62"]),
@@ -164,21 +225,45 @@ fn inlined_functions_are_where_their_code_is() {
     let mut wanted: Vec<(String, String, String, f64)> = Vec::new();
     for row in &report.events[0].rows {
         let name = symbol(row.symbol.trim_end_matches(" (inlined)"));
-        let binary = if WITHOUT_BINARY.contains(&name.as_str()) { "" } else { row.place[1].as_str() };
-        wanted.push((binary.to_owned(), name, percent(row.children.expect("a column")), row.samples));
+        let binary = if WITHOUT_BINARY.contains(&name.as_str()) {
+            ""
+        } else {
+            row.place[1].as_str()
+        };
+        wanted.push((
+            binary.to_owned(),
+            name,
+            percent(row.children.expect("a column")),
+            row.samples,
+        ));
     }
     for (symbol, [inlined, children]) in INLINED {
-        let of_symbol = wanted.iter_mut().find(|row| row.1.ends_with(symbol) && row.3 > 0.0).expect(symbol);
+        let of_symbol = wanted
+            .iter_mut()
+            .find(|row| row.1.ends_with(symbol) && row.3 > 0.0)
+            .expect(symbol);
         of_symbol.3 -= 1.0;
-        let fits = |name: &str| name == inlined || (inlined.starts_with("::") && name.ends_with(inlined));
-        let of_inlined = wanted.iter_mut().find(|row| fits(&row.1) && row.2 == children).expect(inlined);
+        let fits =
+            |name: &str| name == inlined || (inlined.starts_with("::") && name.ends_with(inlined));
+        let of_inlined = wanted
+            .iter_mut()
+            .find(|row| fits(&row.1) && row.2 == children)
+            .expect(inlined);
         of_inlined.3 += 1.0;
     }
     // The symbol table has another name for it.
     wanted.retain(|row| row.1 != "malloc");
-    wanted.iter_mut().find(|row| row.1 == "__GI___libc_malloc").expect("a row").3 += 1.0;
+    wanted
+        .iter_mut()
+        .find(|row| row.1 == "__GI___libc_malloc")
+        .expect("a row")
+        .3 += 1.0;
     // Where it was in memory; `perf script` says where it is in the binary.
-    wanted.iter_mut().find(|row| row.1 == "0x7f23d7cd44a2").expect("a row").1 = "0xd44a2".to_owned();
+    wanted
+        .iter_mut()
+        .find(|row| row.1 == "0x7f23d7cd44a2")
+        .expect("a row")
+        .1 = "0xd44a2".to_owned();
     // A frame of one sample that has no row in the report.
     let missing = |name: &str| name.starts_with("__introsort_loop<") && name.contains("long int");
     let mut found = Vec::new();

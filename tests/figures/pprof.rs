@@ -1,6 +1,7 @@
-//! Every figure that `go tool pprof` prints of the profiles in `tests/samples/pprof/`: flat and cum of functions and lines,
-//! callers and callees, whole stacks. What it prints rounded is compared as it prints it; its list of raw samples is added up
-//! here and compared to the last digit. docs/conformance.md says whose words are whose.
+//! Every figure that `go tool pprof` prints of the profiles in `tests/samples/pprof/`: flat and cum
+//! of functions and lines, callers and callees, whole stacks. What it prints rounded is compared as
+//! it prints it; its list of raw samples is added up here and compared to the last digit.
+//! docs/conformance.md says whose words are whose.
 
 #![expect(clippy::float_cmp, reason = "whole numbers below 2^53")]
 
@@ -19,14 +20,21 @@ use profdb::store::Database;
 use rusqlite::Row;
 
 fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/pprof").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/samples/pprof")
+        .join(name)
 }
 
 fn text(name: &str) -> String {
     let bytes = fs::read(file(name)).expect(name);
     let mut text = String::new();
-    if Path::new(name).extension().is_some_and(|ending| ending == "gz") {
-        flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).expect(name);
+    if Path::new(name)
+        .extension()
+        .is_some_and(|ending| ending == "gz")
+    {
+        flate2::read::GzDecoder::new(bytes.as_slice())
+            .read_to_string(&mut text)
+            .expect(name);
         return text;
     }
     String::from_utf8(bytes).expect(name)
@@ -34,12 +42,26 @@ fn text(name: &str) -> String {
 
 fn imported(name: &str) -> Database {
     let bytes = fs::read(file(name)).expect(name);
-    let input = Input::new(Box::new(bytes.as_slice()), Limits::default(), Stop::default()).expect(name);
+    let input = Input::new(
+        Box::new(bytes.as_slice()),
+        Limits::default(),
+        Stop::default(),
+    )
+    .expect(name);
     let format = importers::detect(input.head()).expect(name);
     assert_eq!(format.name, "pprof", "{name}");
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, "-", fingerprint);
-    import(input, format, &options, &Stop::default(), describe, Database::in_memory).expect(name).database
+    import(
+        input,
+        format,
+        &options,
+        &Stop::default(),
+        describe,
+        Database::in_memory,
+    )
+    .expect(name)
+    .database
 }
 
 /// The rows of a statement, by their first columns; figures of equal keys are added up.
@@ -54,21 +76,29 @@ fn rows<K: Ord, const N: usize>(
     while let Some(one) = rows.next().expect(sql) {
         let (key, figures) = row(one).expect(sql);
         let sums = found.entry(key).or_insert([0.0; N]);
-        sums.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
+        sums.iter_mut()
+            .zip(figures)
+            .for_each(|(sum, figure)| *sum += figure);
     }
     found
 }
 
 fn one<T: rusqlite::types::FromSql>(database: &Database, sql: &str) -> T {
-    database.connection().query_row(sql, [], |row| row.get(0)).expect(sql)
+    database
+        .connection()
+        .query_row(sql, [], |row| row.get(0))
+        .expect(sql)
 }
 
-/// Exclusive and cumulative cost of functions that cost anything. In the samples no two functions have the same name.
+/// Exclusive and cumulative cost of functions that cost anything. In the samples no two functions
+/// have the same name.
 fn functions(database: &Database, metric: &str) -> BTreeMap<String, [f64; 2]> {
     let sql = format!(
         "SELECT function, exclusive, cumulative FROM summary WHERE metric = '{metric}' AND (exclusive <> 0 OR cumulative <> 0)"
     );
-    rows(database, &sql, |row| Ok((row.get(0)?, [row.get(1)?, row.get(2)?])))
+    rows(database, &sql, |row| {
+        Ok((row.get(0)?, [row.get(1)?, row.get(2)?]))
+    })
 }
 
 /// The same of lines, called as `go tool pprof` does.
@@ -77,29 +107,38 @@ fn lines(database: &Database, metric: &str) -> BTreeMap<String, [f64; 2]> {
         "SELECT function || ' ' || file || ':' || line, exclusive, cumulative FROM lines
          WHERE metric = '{metric}' AND (exclusive <> 0 OR cumulative <> 0)"
     );
-    rows(database, &sql, |row| Ok((row.get(0)?, [row.get(1)?, row.get(2)?])))
+    rows(database, &sql, |row| {
+        Ok((row.get(0)?, [row.get(1)?, row.get(2)?]))
+    })
 }
 
-/// What each caller spent in each callee. Our own callees are functions like others; `go tool pprof` leaves out functions
-/// that call themselves.
+/// What each caller spent in each callee. Our own callees are functions like others; `go tool
+/// pprof` leaves out functions that call themselves.
 fn edges(database: &Database, metric: &str) -> BTreeMap<(String, String), [f64; 1]> {
     let sql = format!(
         "SELECT function, callee, cumulative FROM callees
          WHERE metric = '{metric}' AND cumulative <> 0 AND function <> callee"
     );
-    rows(database, &sql, |row| Ok(((row.get(0)?, row.get(1)?), [row.get(2)?])))
+    rows(database, &sql, |row| {
+        Ok(((row.get(0)?, row.get(1)?), [row.get(2)?]))
+    })
 }
 
 /// Exclusive cost by stack, outermost function first, of stacks that cost anything themselves.
 fn stacks(database: &Database, metric: &str) -> BTreeMap<Vec<String>, [f64; 1]> {
-    let sql = format!("SELECT depth, function, line, exclusive FROM tree WHERE metric = '{metric}' ORDER BY node_id");
+    let sql = format!(
+        "SELECT depth, function, line, exclusive FROM tree WHERE metric = '{metric}' ORDER BY node_id"
+    );
     let mut statement = database.connection().prepare(&sql).expect("a view");
     let mut rows = statement.query([]).expect("rows");
     let mut open: Vec<(i64, Option<String>)> = Vec::new();
     let mut found = BTreeMap::new();
     while let Some(row) = rows.next().expect("rows") {
-        let (depth, name, line): (i64, String, Option<i64>) =
-            (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
+        let (depth, name, line): (i64, String, Option<i64>) = (
+            row.get(0).unwrap(),
+            row.get(1).unwrap(),
+            row.get(2).unwrap(),
+        );
         let exclusive: f64 = row.get(3).unwrap();
         open.retain(|(above, _)| *above < depth);
         open.push((depth, line.is_none().then_some(name)));
@@ -137,18 +176,30 @@ fn unit(figure: &str) -> &str {
 /// A name without what the report says of it.
 fn bare(name: &str) -> String {
     let name = name.trim();
-    name.strip_suffix(" (inline)").or_else(|| name.strip_suffix(" (partial-inline)")).unwrap_or(name).to_owned()
+    name.strip_suffix(" (inline)")
+        .or_else(|| name.strip_suffix(" (partial-inline)"))
+        .unwrap_or(name)
+        .to_owned()
 }
 
 /// The total behind `of`, as printed.
 fn total(report: &str) -> &str {
-    let line = report.lines().find(|line| line.starts_with("Showing nodes")).expect("a line about all nodes");
-    line.rsplit(" of ").next().and_then(|rest| rest.strip_suffix(" total")).expect("a total")
+    let line = report
+        .lines()
+        .find(|line| line.starts_with("Showing nodes"))
+        .expect("a line about all nodes");
+    line.rsplit(" of ")
+        .next()
+        .and_then(|rest| rest.strip_suffix(" total"))
+        .expect("a total")
 }
 
 /// Flat and cum by name, of a report made with `-top`.
 fn top(report: &str) -> BTreeMap<String, [String; 2]> {
-    let rows = report.lines().skip_while(|line| !line.trim_start().starts_with("flat ")).skip(1);
+    let rows = report
+        .lines()
+        .skip_while(|line| !line.trim_start().starts_with("flat "))
+        .skip(1);
     let row = |line: &str| {
         let mut words = line.split_whitespace();
         let [flat, _, _, cum, _] = [(); 5].map(|()| words.next().expect("five figures").to_owned());
@@ -160,8 +211,14 @@ fn top(report: &str) -> BTreeMap<String, [String; 2]> {
     rows
 }
 
-fn as_printed<K: Ord, const N: usize>(figures: BTreeMap<K, [f64; N]>, unit: &str) -> BTreeMap<K, [String; N]> {
-    figures.into_iter().map(|(key, figures)| (key, figures.map(|figure| printed(figure, unit)))).collect()
+fn as_printed<K: Ord, const N: usize>(
+    figures: BTreeMap<K, [f64; N]>,
+    unit: &str,
+) -> BTreeMap<K, [String; N]> {
+    figures
+        .into_iter()
+        .map(|(key, figures)| (key, figures.map(|figure| printed(figure, unit))))
+        .collect()
 }
 
 /// Reports made with `-top -cum`: the profile, the metric.
@@ -169,9 +226,17 @@ const TOPS: [(&str, &str, &str); 6] = [
     ("cpu.top-cum.txt", "cpu.pb.gz", "cpu"),
     ("cpu.samples.top-cum.txt", "cpu.pb.gz", "samples"),
     ("heap.top-cum.txt", "heap.pb.gz", "inuse_space"),
-    ("heap.alloc_objects.top-cum.txt", "heap.pb.gz", "alloc_objects"),
+    (
+        "heap.alloc_objects.top-cum.txt",
+        "heap.pb.gz",
+        "alloc_objects",
+    ),
     ("heap.alloc_space.top-cum.txt", "heap.pb.gz", "alloc_space"),
-    ("heap.inuse_objects.top-cum.txt", "heap.pb.gz", "inuse_objects"),
+    (
+        "heap.inuse_objects.top-cum.txt",
+        "heap.pb.gz",
+        "inuse_objects",
+    ),
 ];
 
 #[test]
@@ -180,11 +245,18 @@ fn flat_and_cum_of_every_function() {
         let database = imported(profile);
         let report_text = text(report);
         let unit = unit(total(&report_text));
-        let sum: f64 = one(&database, &format!("SELECT total FROM metrics WHERE name = '{metric}'"));
+        let sum: f64 = one(
+            &database,
+            &format!("SELECT total FROM metrics WHERE name = '{metric}'"),
+        );
         assert_eq!(printed(sum, unit), total(&report_text), "{report}");
         let expected = top(&report_text);
         assert!(expected.len() > 8, "{report}: {} rows", expected.len());
-        assert_eq!(as_printed(functions(&database, metric), unit), expected, "{report}");
+        assert_eq!(
+            as_printed(functions(&database, metric), unit),
+            expected,
+            "{report}"
+        );
     }
 }
 
@@ -193,15 +265,24 @@ fn flat_and_cum_of_every_line() {
     let report = text("cpu.lines.top-cum.txt");
     let expected = top(&report);
     assert!(expected.len() > 50, "{} rows", expected.len());
-    assert_eq!(as_printed(lines(&imported("cpu.pb.gz"), "cpu"), unit(total(&report))), expected);
+    assert_eq!(
+        as_printed(lines(&imported("cpu.pb.gz"), "cpu"), unit(total(&report))),
+        expected
+    );
 }
 
 /// Name: flat, cum; caller and callee: cost. Of a report made with `-tree` or `-peek`.
-type Blocks = (BTreeMap<String, [String; 2]>, BTreeMap<(String, String), [String; 1]>);
+type Blocks = (
+    BTreeMap<String, [String; 2]>,
+    BTreeMap<(String, String), [String; 1]>,
+);
 
 fn blocks(report: &str) -> Blocks {
     let (mut functions, mut edges) = (BTreeMap::new(), BTreeMap::new());
-    let body = report.lines().skip_while(|line| !line.trim_start().starts_with("flat ")).skip(2);
+    let body = report
+        .lines()
+        .skip_while(|line| !line.trim_start().starts_with("flat "))
+        .skip(2);
     let (mut callers, mut middle) = (Vec::new(), None);
     for line in body {
         let Some((figures, name)) = line.split_once('|') else {
@@ -235,7 +316,12 @@ fn callers_and_callees() {
     let report = text("cpu.tree.txt");
     let unit = unit(total(&report));
     let (expected, expected_edges) = blocks(&report);
-    assert!(expected.len() > 40 && expected_edges.len() > 40, "{} and {}", expected.len(), expected_edges.len());
+    assert!(
+        expected.len() > 40 && expected_edges.len() > 40,
+        "{} and {}",
+        expected.len(),
+        expected_edges.len()
+    );
     assert_eq!(as_printed(functions(&database, "cpu"), unit), expected);
     assert_eq!(as_printed(edges(&database, "cpu"), unit), expected_edges);
     // Some of them, with everybody around them.
@@ -245,7 +331,9 @@ fn callers_and_callees() {
     found.retain(|name, _| expected.contains_key(name));
     assert_eq!(found, expected);
     let mut found = as_printed(edges(&database, "cpu"), unit);
-    found.retain(|(caller, callee), _| expected.contains_key(caller) || expected.contains_key(callee));
+    found.retain(|(caller, callee), _| {
+        expected.contains_key(caller) || expected.contains_key(callee)
+    });
     assert_eq!(found, expected_edges);
 }
 
@@ -280,7 +368,8 @@ fn every_stack() {
 /// Keys and values.
 type Labels = Vec<(String, String)>;
 
-/// What `-raw` prints: samples, each with its values and the functions of its stack, innermost first, as name and line.
+/// What `-raw` prints: samples, each with its values and the functions of its stack, innermost
+/// first, as name and line.
 struct Raw {
     metrics: Vec<String>,
     samples: Vec<(Vec<f64>, Labels)>,
@@ -298,30 +387,51 @@ impl Raw {
             let mut rest = line.trim();
             if let Some((number, behind)) = line.split_once(": 0x") {
                 id = number.trim().parse().expect("an id");
-                rest = behind.splitn(3, ' ').nth(2).expect("address, mapping, frame");
+                rest = behind
+                    .splitn(3, ' ')
+                    .nth(2)
+                    .expect("address, mapping, frame");
             }
             let rest = rest.strip_suffix(" s=0").expect("no first line");
             let (name, place) = rest.rsplit_once(' ').expect("a place");
-            frames.entry(id).or_default().push((name.to_owned(), format!("{name} {place}")));
+            frames
+                .entry(id)
+                .or_default()
+                .push((name.to_owned(), format!("{name} {place}")));
         }
         let (_, samples) = samples.split_once("\nSamples:\n").expect("samples");
         let (head, samples) = samples.split_once('\n').expect("types");
-        let metrics = head.split_whitespace().map(|name| name.split('/').next().expect("a name").to_owned());
-        let mut raw = Self { metrics: metrics.collect(), samples: Vec::new(), labels: Vec::new() };
+        let metrics = head
+            .split_whitespace()
+            .map(|name| name.split('/').next().expect("a name").to_owned());
+        let mut raw = Self {
+            metrics: metrics.collect(),
+            samples: Vec::new(),
+            labels: Vec::new(),
+        };
         for line in samples.lines() {
             // Labels follow their sample.
             let Some((values, ids)) = line.split_once(": ") else {
                 let labels = line.split_whitespace().map(|label| {
-                    let (key, value) = label.strip_suffix(']').and_then(|label| label.split_once(":[")).expect(line);
+                    let (key, value) = label
+                        .strip_suffix(']')
+                        .and_then(|label| label.split_once(":["))
+                        .expect(line);
                     (key.to_owned(), value.to_owned())
                 });
                 raw.labels.last_mut().expect("a sample").extend(labels);
                 continue;
             };
-            let values = values.split_whitespace().map(|value| value.parse().expect("a value")).collect();
-            let ids = ids.split_whitespace().map(|id| id.parse::<u64>().expect("an id"));
+            let values = values
+                .split_whitespace()
+                .map(|value| value.parse().expect("a value"))
+                .collect();
+            let ids = ids
+                .split_whitespace()
+                .map(|id| id.parse::<u64>().expect("an id"));
             raw.labels.push(Vec::new());
-            raw.samples.push((values, ids.flat_map(|id| frames[&id].clone()).collect()));
+            raw.samples
+                .push((values, ids.flat_map(|id| frames[&id].clone()).collect()));
         }
         raw
     }
@@ -339,7 +449,11 @@ impl Raw {
     }
 
     /// Adds up one metric: key and cost of the innermost frame, and of each frame once per sample.
-    fn sums(&self, metric: usize, key: fn(&(String, String)) -> &String) -> BTreeMap<String, [f64; 2]> {
+    fn sums(
+        &self,
+        metric: usize,
+        key: fn(&(String, String)) -> &String,
+    ) -> BTreeMap<String, [f64; 2]> {
         let mut sums: BTreeMap<String, [f64; 2]> = BTreeMap::new();
         for (values, frames) in &self.samples {
             sums.entry(key(&frames[0]).clone()).or_default()[0] += values[metric];
@@ -355,8 +469,13 @@ impl Raw {
     fn edges(&self, metric: usize) -> BTreeMap<(String, String), [f64; 1]> {
         let mut sums: BTreeMap<(String, String), [f64; 1]> = BTreeMap::new();
         for (values, frames) in &self.samples {
-            let pairs = frames.windows(2).map(|pair| (pair[1].0.clone(), pair[0].0.clone()));
-            for pair in pairs.filter(|(caller, callee)| caller != callee).collect::<BTreeSet<_>>() {
+            let pairs = frames
+                .windows(2)
+                .map(|pair| (pair[1].0.clone(), pair[0].0.clone()));
+            for pair in pairs
+                .filter(|(caller, callee)| caller != callee)
+                .collect::<BTreeSet<_>>()
+            {
                 sums.entry(pair).or_default()[0] += values[metric];
             }
         }
@@ -367,7 +486,8 @@ impl Raw {
     fn stacks(&self, metric: usize) -> BTreeMap<Vec<String>, [f64; 1]> {
         let mut sums: BTreeMap<Vec<String>, [f64; 1]> = BTreeMap::new();
         for (values, frames) in &self.samples {
-            sums.entry(frames.iter().rev().map(|frame| frame.0.clone()).collect()).or_default()[0] += values[metric];
+            sums.entry(frames.iter().rev().map(|frame| frame.0.clone()).collect())
+                .or_default()[0] += values[metric];
         }
         sums.retain(|_, figures| *figures != [0.0]);
         sums
@@ -376,21 +496,65 @@ impl Raw {
 
 #[test]
 fn raw_samples_to_the_last_digit() {
-    for (report, profile, types) in [("cpu.raw.txt", "cpu.pb.gz", 2), ("heap.raw.txt", "heap.pb.gz", 4)] {
+    for (report, profile, types) in [
+        ("cpu.raw.txt", "cpu.pb.gz", 2),
+        ("heap.raw.txt", "heap.pb.gz", 4),
+    ] {
         let database = imported(profile);
         let raw = Raw::of(&text(report));
         assert_eq!(raw.metrics.len(), types, "{report}");
-        assert!(raw.samples.len() > 100, "{report}: {} samples", raw.samples.len());
+        assert!(
+            raw.samples.len() > 100,
+            "{report}: {} samples",
+            raw.samples.len()
+        );
         for (at, metric) in raw.metrics.iter().enumerate() {
-            let total: f64 = one(&database, &format!("SELECT total FROM metrics WHERE name = '{metric}'"));
-            assert_eq!(total, raw.samples.iter().map(|(values, _)| values[at]).sum::<f64>(), "{report}, {metric}");
-            assert_eq!(functions(&database, metric), raw.sums(at, |frame| &frame.0), "{report}, {metric}");
-            assert_eq!(lines(&database, metric), raw.sums(at, |frame| &frame.1), "{report}, {metric}");
-            assert_eq!(edges(&database, metric), raw.edges(at), "{report}, {metric}");
-            assert_eq!(stacks(&database, metric), raw.stacks(at), "{report}, {metric}");
-            assert_eq!(labels(&database, metric), raw.label_sums(at), "{report}, {metric}");
+            let total: f64 = one(
+                &database,
+                &format!("SELECT total FROM metrics WHERE name = '{metric}'"),
+            );
+            assert_eq!(
+                total,
+                raw.samples
+                    .iter()
+                    .map(|(values, _)| values[at])
+                    .sum::<f64>(),
+                "{report}, {metric}"
+            );
+            assert_eq!(
+                functions(&database, metric),
+                raw.sums(at, |frame| &frame.0),
+                "{report}, {metric}"
+            );
+            assert_eq!(
+                lines(&database, metric),
+                raw.sums(at, |frame| &frame.1),
+                "{report}, {metric}"
+            );
+            assert_eq!(
+                edges(&database, metric),
+                raw.edges(at),
+                "{report}, {metric}"
+            );
+            assert_eq!(
+                stacks(&database, metric),
+                raw.stacks(at),
+                "{report}, {metric}"
+            );
+            assert_eq!(
+                labels(&database, metric),
+                raw.label_sums(at),
+                "{report}, {metric}"
+            );
         }
-        assert!(raw.labels.iter().filter(|labels| !labels.is_empty()).count() > 10, "{report}");
+        assert!(
+            raw.labels
+                .iter()
+                .filter(|labels| !labels.is_empty())
+                .count()
+                > 10,
+            "{report}"
+        );
     }
 }
 
@@ -398,7 +562,11 @@ fn raw_samples_to_the_last_digit() {
 fn labels(database: &Database, metric: &str) -> BTreeMap<(String, String), f64> {
     let sql = "SELECT key, CAST(value AS TEXT), exclusive FROM tags WHERE metric = ?1";
     let mut statement = database.connection().prepare(sql).expect("a view");
-    let rows = statement.query_map([metric], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?))).expect("rows");
+    let rows = statement
+        .query_map([metric], |row| {
+            Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
+        })
+        .expect("rows");
     rows.collect::<Result<_, _>>().expect("rows")
 }
 
@@ -412,7 +580,11 @@ fn labels_with_their_shares() {
     let mut key = ("", 0.0);
     for line in report.lines().filter(|line| !line.trim().is_empty()) {
         if let Some((name, total)) = line.trim().split_once(": Total ") {
-            let sum = found.iter().filter(|((known, _), _)| known == name).map(|(_, cost)| cost).sum();
+            let sum = found
+                .iter()
+                .filter(|((known, _), _)| known == name)
+                .map(|(_, cost)| cost)
+                .sum();
             assert_eq!(tagged(sum), total, "{name}");
             key = (name, sum);
             continue;
@@ -437,8 +609,9 @@ fn percent(share: f64) -> String {
     format!("{share:.digits$}%")
 }
 
-/// `-tagfocus=worker=2` finds nothing, because a value that is written like a number is compared with labels that are
-/// numbers, and `worker` is text: docs/conformance.md. So numbers are what we count.
+/// `-tagfocus=worker=2` finds nothing, because a value that is written like a number is compared
+/// with labels that are numbers, and `worker` is text: docs/conformance.md. So numbers are what we
+/// count.
 #[test]
 fn a_tag_that_looks_like_a_number() {
     let report = text("cpu.tagfocus-worker2.top-cum.txt");
@@ -446,20 +619,35 @@ fn a_tag_that_looks_like_a_number() {
     let numbers = "SELECT COALESCE(SUM(exclusive), 0.0) FROM tags
                    WHERE metric = 'cpu' AND key = 'worker' AND value = 2 AND typeof(value) = 'integer'";
     let total: f64 = one(&database, "SELECT total FROM metrics WHERE name = 'cpu'");
-    let shown =
-        format!("Showing nodes accounting for {}, 0% of {} total", one::<f64>(&database, numbers), printed(total, "s"));
+    let shown = format!(
+        "Showing nodes accounting for {}, 0% of {} total",
+        one::<f64>(&database, numbers),
+        printed(total, "s")
+    );
     assert!(report.contains(&shown), "{shown}");
     assert!(report.contains("   tagfocus=worker=2\n"));
     // The text is there.
-    assert_eq!(labels(&database, "cpu")[&("worker".to_owned(), "2".to_owned())], 60e6);
+    assert_eq!(
+        labels(&database, "cpu")[&("worker".to_owned(), "2".to_owned())],
+        60e6
+    );
 }
 
 #[test]
 fn heads_of_the_reports() {
-    for (report, profile) in [("cpu.top-cum.txt", "cpu.pb.gz"), ("heap.top-cum.txt", "heap.pb.gz")] {
+    for (report, profile) in [
+        ("cpu.top-cum.txt", "cpu.pb.gz"),
+        ("heap.top-cum.txt", "heap.pb.gz"),
+    ] {
         let database = imported(profile);
         let report = text(report);
-        let line = |name: &str| report.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned();
+        let line = |name: &str| {
+            report
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .unwrap_or_default()
+                .to_owned()
+        };
         let command: String = one(&database, "SELECT command FROM runs");
         assert_eq!(command.rsplit('/').next(), Some(line("File: ").as_str()));
         let default = "SELECT name FROM metrics JOIN runs ON metric_id = default_metric_id";
@@ -468,12 +656,21 @@ fn heads_of_the_reports() {
         let recorded: String = one(&database, "SELECT recorded_at FROM runs");
         assert!(recorded.starts_with("2026-11-21T09:35:"), "{recorded}");
         let raw = text(&profile.replace("pb.gz", "raw.txt"));
-        let time = raw.lines().find_map(|line| line.strip_prefix("Time: ")).expect("a time");
+        let time = raw
+            .lines()
+            .find_map(|line| line.strip_prefix("Time: "))
+            .expect("a time");
         assert_eq!(recorded.replace('T', " ").replace('Z', " +0000 UTC"), time);
         if profile == "cpu.pb.gz" {
-            let nanoseconds: String = one(&database, "SELECT value FROM run_properties WHERE key = 'duration_nanos'");
+            let nanoseconds: String = one(
+                &database,
+                "SELECT value FROM run_properties WHERE key = 'duration_nanos'",
+            );
             let duration = printed(nanoseconds.parse().expect("a number"), "s");
-            assert!(line("Duration: ").starts_with(&format!("{duration}, Total samples = 2.60s")), "{duration}");
+            assert!(
+                line("Duration: ").starts_with(&format!("{duration}, Total samples = 2.60s")),
+                "{duration}"
+            );
         }
     }
 }
@@ -493,7 +690,12 @@ fn told(database: &Database) -> Vec<String> {
         let width = statement.column_count();
         let mut rows = statement.query([]).expect(sql);
         while let Some(row) = rows.next().expect(sql) {
-            all.push((0..width).map(|at| format!("{:?}", row.get_ref(at).expect(sql))).collect::<Vec<_>>().join("|"));
+            all.push(
+                (0..width)
+                    .map(|at| format!("{:?}", row.get_ref(at).expect(sql)))
+                    .collect::<Vec<_>>()
+                    .join("|"),
+            );
         }
     }
     all
@@ -507,9 +709,20 @@ fn compressed_plain_and_piped_are_the_same() {
     for name in ["cpu.pb.gz", "cpu.uncompressed.pb"] {
         let folder = tempfile::tempdir().expect("a folder");
         let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));
-        let program = program.args(["import", "--db", "x.db", "-"]).current_dir(folder.path());
-        let mut running = program.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("the program runs");
-        running.stdin.take().expect("a pipe").write_all(&fs::read(file(name)).expect(name)).expect("somebody reads");
+        let program = program
+            .args(["import", "--db", "x.db", "-"])
+            .current_dir(folder.path());
+        let mut running = program
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        running
+            .stdin
+            .take()
+            .expect("a pipe")
+            .write_all(&fs::read(file(name)).expect(name))
+            .expect("somebody reads");
         assert!(running.wait().expect("it ends").success(), "{name}");
         let database = Database::open_read_only(&folder.path().join("x.db")).expect("a database");
         assert_eq!(told(&database), expected, "{name}, piped");
@@ -521,13 +734,22 @@ fn compressed_plain_and_piped_are_the_same() {
 fn records_at_hand_mean_what_others_mean() {
     let bytes = fs::read(file("cpu.uncompressed.pb")).expect("a file");
     let [usual, slow] = [false, true].map(|hidden| {
-        let mut input = Input::new(Box::new(bytes.as_slice()), Limits::default(), Stop::default()).expect("a file");
+        let mut input = Input::new(
+            Box::new(bytes.as_slice()),
+            Limits::default(),
+            Stop::default(),
+        )
+        .expect("a file");
         if hidden {
             input.hide_what_is_at_hand();
         }
         let mut events = Vec::new();
         let format = importers::by_name("pprof").expect("a format");
-        let read = format.read(&mut input, &Options::default(), &mut Recorder::new(|event| events.push(event)));
+        let read = format.read(
+            &mut input,
+            &Options::default(),
+            &mut Recorder::new(|event| events.push(event)),
+        );
         read.expect("a profile");
         (events, input.finish().expect("nothing is left"))
     });
@@ -535,8 +757,9 @@ fn records_at_hand_mean_what_others_mean() {
     assert!(usual == slow);
 }
 
-/// What the crate pprof wrote, against the samples that it had in its hands when it did (`pprof-rs.stacks.tsv.gz`: a count, a thread,
-/// then function, file and line of each frame, innermost first).
+/// What the crate pprof wrote, against the samples that it had in its hands when it did
+/// (`pprof-rs.stacks.tsv.gz`: a count, a thread, then function, file and line of each frame,
+/// innermost first).
 #[test]
 fn samples_are_those_of_pprof_rs() {
     type Place = (String, String);
@@ -546,7 +769,9 @@ fn samples_are_those_of_pprof_rs() {
     let mut threads: BTreeMap<String, [f64; 1]> = BTreeMap::new();
     let mut whole = 0.0;
     for line in text("pprof-rs.stacks.tsv.gz").lines() {
-        let [count, thread, frames @ ..] = &line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let [count, thread, frames @ ..] = &line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
         let count: f64 = count.parse().expect("a count");
         let place = |frame: &&str| {
             let mut parts = frame.rsplitn(3, '|').skip(1);
@@ -564,13 +789,36 @@ fn samples_are_those_of_pprof_rs() {
         threads.entry((*thread).to_owned()).or_default()[0] += count;
         whole += count;
     }
-    assert!(threads.contains_key("other; 7") && wanted.len() > 30, "{threads:?}");
+    assert!(
+        threads.contains_key("other; 7") && wanted.len() > 30,
+        "{threads:?}"
+    );
     let sql = "SELECT function, file, exclusive, cumulative FROM summary WHERE metric = 'samples'";
-    assert_eq!(rows(&database, sql, |row| Ok(((row.get(0)?, row.get(1)?), [row.get(2)?, row.get(3)?]))), wanted);
+    assert_eq!(
+        rows(&database, sql, |row| Ok((
+            (row.get(0)?, row.get(1)?),
+            [row.get(2)?, row.get(3)?]
+        ))),
+        wanted
+    );
     let sql = "SELECT function, file, callee, callee_file, cumulative FROM callees WHERE metric = 'samples'";
-    let pair = |row: &Row<'_>| Ok((((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)), [row.get(4)?]));
+    let pair = |row: &Row<'_>| {
+        Ok((
+            ((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)),
+            [row.get(4)?],
+        ))
+    };
     assert_eq!(rows(&database, sql, pair), pairs);
     let sql = "SELECT value, exclusive FROM tags WHERE metric = 'samples' AND key = 'thread'";
-    assert_eq!(rows(&database, sql, |row| Ok((row.get(0)?, [row.get(1)?]))), threads);
-    assert_eq!(one::<f64>(&database, "SELECT total FROM metrics WHERE name = 'samples'"), whole);
+    assert_eq!(
+        rows(&database, sql, |row| Ok((row.get(0)?, [row.get(1)?]))),
+        threads
+    );
+    assert_eq!(
+        one::<f64>(
+            &database,
+            "SELECT total FROM metrics WHERE name = 'samples'"
+        ),
+        whole
+    );
 }

@@ -1,7 +1,11 @@
-//! Every figure of what Python's `pstats` says of the profile in `tests/samples/pstats/` against our tables. Where `pstats` merges
-//! functions or leaves something out, a rule does the same here (docs/conformance.md).
+//! Every figure of what Python's `pstats` says of the profile in `tests/samples/pstats/` against
+//! our tables. Where `pstats` merges functions or leaves something out, a rule does the same here
+//! (docs/conformance.md).
 
-#![allow(clippy::similar_names, reason = "caller and callee are the field's words")]
+#![allow(
+    clippy::similar_names,
+    reason = "caller and callee are the field's words"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +57,11 @@ fn pairs(database: &Database) -> BTreeMap<(Key, Key), Pair> {
 fn key(value: &Value) -> Key {
     let file = value["file"].as_str().expect("a file");
     let line = u32::try_from(value["line"].as_u64().expect("a line")).expect("a line");
-    (file.replace('~', ""), line, value["name"].as_str().expect("a name").to_owned())
+    (
+        file.replace('~', ""),
+        line,
+        value["name"].as_str().expect("a name").to_owned(),
+    )
 }
 
 fn close(found: f64, expected: f64) -> bool {
@@ -73,20 +81,38 @@ fn every_row_to_the_last_digit() {
         let figure = |row: &Value, name: &str| row[name].as_f64().expect("a figure");
         let count = |row: &Value, name: &str| row[name].as_i64().expect("a count");
         let (calls, primitive, own, all) = functions[&callee];
-        assert_eq!((calls, primitive), (count(row, "nc"), count(row, "cc")), "{callee:?}");
-        assert!(close(own, figure(row, "tt")) && close(all, figure(row, "ct")), "{callee:?}");
+        assert_eq!(
+            (calls, primitive),
+            (count(row, "nc"), count(row, "cc")),
+            "{callee:?}"
+        );
+        assert!(
+            close(own, figure(row, "tt")) && close(all, figure(row, "ct")),
+            "{callee:?}"
+        );
         for caller in row["callers"].as_array().expect("callers") {
             let (calls, own, all) = pairs[&(key(caller), callee.clone())];
             assert_eq!(calls, count(caller, "nc"), "{callee:?}");
-            assert!(close(own, figure(caller, "tt")) && close(all, figure(caller, "ct")), "{callee:?}");
+            assert!(
+                close(own, figure(caller, "tt")) && close(all, figure(caller, "ct")),
+                "{callee:?}"
+            );
             callers += 1;
         }
     }
     assert_eq!(pairs.len(), callers);
     let sum: (i64, i64, f64) = functions
         .values()
-        .fold((0, 0, 0.0), |sum, (calls, primitive, own, _)| (sum.0 + calls, sum.1 + primitive, sum.2 + own));
-    assert_eq!((sum.0, sum.1), (stats["total_calls"].as_i64().unwrap(), stats["prim_calls"].as_i64().unwrap()));
+        .fold((0, 0, 0.0), |sum, (calls, primitive, own, _)| {
+            (sum.0 + calls, sum.1 + primitive, sum.2 + own)
+        });
+    assert_eq!(
+        (sum.0, sum.1),
+        (
+            stats["total_calls"].as_i64().unwrap(),
+            stats["prim_calls"].as_i64().unwrap()
+        )
+    );
     let seconds = stats["total_tt"].as_f64().expect("seconds");
     assert!(close(sum.2, seconds));
     assert!(close(total(&database, "time"), 1e9 * seconds));
@@ -94,7 +120,10 @@ fn every_row_to_the_last_digit() {
 
 /// How `pstats` writes a function.
 fn shown((file, line, name): &Key) -> String {
-    match name.strip_prefix('<').and_then(|name| name.strip_suffix('>')) {
+    match name
+        .strip_prefix('<')
+        .and_then(|name| name.strip_suffix('>'))
+    {
         Some(name) if file.is_empty() && *line == 0 => format!("{{{name}}}"),
         _ if file.is_empty() && *line == 0 => name.clone(),
         _ => format!("{file}:{line}({name})"),
@@ -103,7 +132,11 @@ fn shown((file, line, name): &Key) -> String {
 
 /// How it writes calls: all of them, and the primitive ones where they differ.
 fn calls_of(calls: i64, primitive: i64) -> String {
-    if calls == primitive { calls.to_string() } else { format!("{calls}/{primitive}") }
+    if calls == primitive {
+        calls.to_string()
+    } else {
+        format!("{calls}/{primitive}")
+    }
 }
 
 #[test]
@@ -112,20 +145,28 @@ fn what_print_stats_prints() {
     let functions = functions(&database);
     for report in ["pstats/work.cumulative.txt", "pstats/work.tottime.txt"] {
         let report = text(report);
-        let (head, table) = report.split_once("filename:lineno(function)\n").expect("a table");
+        let (head, table) = report
+            .split_once("filename:lineno(function)\n")
+            .expect("a table");
         let sum = |figure: fn(&Figures) -> i64| functions.values().map(figure).sum::<i64>();
         let seconds: f64 = functions.values().map(|figures| figures.2).sum();
         let (calls, primitive) = (sum(|figures| figures.0), sum(|figures| figures.1));
-        let line = format!("{calls} function calls ({primitive} primitive calls) in {seconds:.3} seconds");
+        let line =
+            format!("{calls} function calls ({primitive} primitive calls) in {seconds:.3} seconds");
         assert!(head.contains(&line), "{head}");
-        let printed: BTreeSet<String> =
-            table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        let printed: BTreeSet<String> = table
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
         #[expect(clippy::cast_precision_loss, reason = "few calls")]
         let row = |(key, (calls, primitive, own, all)): (&Key, &Figures)| {
             let per_call = [own / *calls as f64, all / *primitive as f64];
             let [own_per_call, all_per_call] = per_call;
             let calls = calls_of(*calls, *primitive);
-            let line = format!("{calls} {own:.3} {own_per_call:.3} {all:.3} {all_per_call:.3} {}", shown(key));
+            let line = format!(
+                "{calls} {own:.3} {own_per_call:.3} {all:.3} {all_per_call:.3} {}",
+                shown(key)
+            );
             line.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let mut expected: BTreeSet<String> = functions.iter().map(row).collect();
@@ -136,11 +177,16 @@ fn what_print_stats_prints() {
 
 /// `strip_dirs` leaves the last part of the file; functions that are then equal are added up.
 fn stripped((file, line, name): &Key) -> Key {
-    (file.rsplit('/').next().unwrap_or_default().to_owned(), *line, name.clone())
+    (
+        file.rsplit('/').next().unwrap_or_default().to_owned(),
+        *line,
+        name.clone(),
+    )
 }
 
-/// The pairs of a report of callers or callees: whose block it is, the other one, calls, own and cumulative seconds. Primitive calls
-/// of a pair, the second number behind a slash, are not kept here.
+/// The pairs of a report of callers or callees: whose block it is, the other one, calls, own and
+/// cumulative seconds. Primitive calls of a pair, the second number behind a slash, are not kept
+/// here.
 fn printed(report: &str, arrow: &str) -> BTreeSet<(String, String, i64, String, String)> {
     let (_, table) = report.split_once("cumtime\n").expect("a table");
     let mut block = String::new();
@@ -154,8 +200,14 @@ fn printed(report: &str, arrow: &str) -> BTreeSet<(String, String, i64, String, 
             None => line,
         };
         let mut words = rest.split_whitespace();
-        let (Some(calls), Some(own), Some(all)) = (words.next(), words.next(), words.next()) else { continue };
-        let calls = calls.split('/').next().and_then(|calls| calls.parse().ok()).expect("calls");
+        let (Some(calls), Some(own), Some(all)) = (words.next(), words.next(), words.next()) else {
+            continue;
+        };
+        let calls = calls
+            .split('/')
+            .next()
+            .and_then(|calls| calls.parse().ok())
+            .expect("calls");
         let other = words.collect::<Vec<_>>().join(" ");
         found.insert((block.clone(), other, calls, own.to_owned(), all.to_owned()));
     }
@@ -167,14 +219,32 @@ fn what_print_callers_and_print_callees_print() {
     let database = database();
     let mut merged: BTreeMap<(Key, Key), Pair> = BTreeMap::new();
     for ((caller, callee), (calls, own, all)) in pairs(&database) {
-        let sum = merged.entry((stripped(&caller), stripped(&callee))).or_default();
+        let sum = merged
+            .entry((stripped(&caller), stripped(&callee)))
+            .or_default();
         *sum = (sum.0 + calls, sum.1 + own, sum.2 + all);
     }
     let row = |block: &Key, other: &Key, (calls, own, all): &Pair| {
-        (shown(block), shown(other), *calls, format!("{own:.3}"), format!("{all:.3}"))
+        (
+            shown(block),
+            shown(other),
+            *calls,
+            format!("{own:.3}"),
+            format!("{all:.3}"),
+        )
     };
-    let callers = merged.iter().map(|((caller, callee), pair)| row(callee, caller, pair));
-    assert_eq!(printed(&text("pstats/work.callers.txt.gz"), "<-"), callers.collect());
-    let callees = merged.iter().map(|((caller, callee), pair)| row(caller, callee, pair));
-    assert_eq!(printed(&text("pstats/work.callees.txt.gz"), "->"), callees.collect());
+    let callers = merged
+        .iter()
+        .map(|((caller, callee), pair)| row(callee, caller, pair));
+    assert_eq!(
+        printed(&text("pstats/work.callers.txt.gz"), "<-"),
+        callers.collect()
+    );
+    let callees = merged
+        .iter()
+        .map(|((caller, callee), pair)| row(caller, callee, pair));
+    assert_eq!(
+        printed(&text("pstats/work.callees.txt.gz"), "->"),
+        callees.collect()
+    );
 }

@@ -1,6 +1,7 @@
-//! Reports say with every flag what brute force says: filters, groups, callees, callers' trees, paths, thresholds, order,
-//! bases of percentages and timer biases, alone and together. Costs are quarters, so sums are exact and figures are compared
-//! for equality; only running sums may differ in their last digits.
+//! Reports say with every flag what brute force says: filters, groups, callees, callers' trees,
+//! paths, thresholds, order, bases of percentages and timer biases, alone and together. Costs are
+//! quarters, so sums are exact and figures are compared for equality; only running sums may differ
+//! in their last digits.
 
 use std::collections::BTreeSet;
 
@@ -12,19 +13,30 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngAlgorithm;
 
-use crate::support::report_model::{Asked, By, FILTERS, Filter, Numbers, Refusal, leaving_out, reply};
+use crate::support::report_model::{
+    Asked, By, FILTERS, Filter, Numbers, Refusal, leaving_out, reply,
+};
 use crate::support::selection_model::{Model, Name, Operator, Path, Row};
 use crate::support::selection_runs::{METRICS, Run, runs};
 
 /// Reports that a model answers, too. Labels have a model of their own (tests/behaviour/tags.rs).
 fn reports() -> Vec<&'static str> {
-    profdb::report::REPORTS.iter().map(|report| report.name).filter(|name| *name != "tags").collect()
+    profdb::report::REPORTS
+        .iter()
+        .map(|report| report.name)
+        .filter(|name| *name != "tags")
+        .collect()
 }
 
 fn cases(cases: u32) -> ProptestConfig {
     // The default generator, unoptimised, takes longer than everything that is tested.
     let rng_algorithm = RngAlgorithm::XorShift;
-    ProptestConfig { cases, rng_algorithm, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        rng_algorithm,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
@@ -52,27 +64,64 @@ struct Stored {
 impl Stored {
     fn of(runs: &[Run]) -> Self {
         let mut database = Database::in_memory().expect("memory");
-        let written: Vec<_> = runs.iter().map(|run| run.write(&mut database, &Model::of(run).figures)).collect();
+        let written: Vec<_> = runs
+            .iter()
+            .map(|run| run.write(&mut database, &Model::of(run).figures))
+            .collect();
         let sql = "SELECT function_id FROM functions
                    WHERE name = ?1 AND module = ?2 AND file = ?3 AND kind = ?4 AND first_line = ?5";
         let number = |function: &crate::support::selection_runs::Function| {
-            let values = (&function.name, &function.module, &function.file, function.kind.name(), function.first_line);
+            let values = (
+                &function.name,
+                &function.module,
+                &function.file,
+                function.kind.name(),
+                function.first_line,
+            );
             // Functions that no node has are in no table.
-            database.connection().query_row(sql, values, |row| row.get(0)).unwrap_or(-1)
+            database
+                .connection()
+                .query_row(sql, values, |row| row.get(0))
+                .unwrap_or(-1)
         };
-        let numbers = |run: &Run, before| Numbers { before, functions: run.functions.iter().map(number).collect() };
-        let runs = runs.iter().zip(written).map(|(run, (id, before))| (id, numbers(run, before))).collect();
+        let numbers = |run: &Run, before| Numbers {
+            before,
+            functions: run.functions.iter().map(number).collect(),
+        };
+        let runs = runs
+            .iter()
+            .zip(written)
+            .map(|(run, (id, before))| (id, numbers(run, before)))
+            .collect();
         Self { database, runs }
     }
 
-    fn ask(&self, at: usize, report: &str, request: &Request) -> Result<(Subject, Vec<Row>), ReportError> {
-        let run = self.database.run(Some(&self.runs[at].0.to_string()))?.expect("it was stored");
+    fn ask(
+        &self,
+        at: usize,
+        report: &str,
+        request: &Request,
+    ) -> Result<(Subject, Vec<Row>), ReportError> {
+        let run = self
+            .database
+            .run(Some(&self.runs[at].0.to_string()))?
+            .expect("it was stored");
         let report = report::by_name(report).expect("a report");
         let mut answer = report::ask(&self.database, report, &run, request)?;
-        let columns: Vec<String> = answer.columns.iter().map(|column| column.name.to_string()).collect();
+        let columns: Vec<String> = answer
+            .columns
+            .iter()
+            .map(|column| column.name.to_string())
+            .collect();
         let mut rows = Vec::new();
         answer.each(|values| {
-            rows.push(columns.iter().cloned().zip(values.iter().cloned()).collect());
+            rows.push(
+                columns
+                    .iter()
+                    .cloned()
+                    .zip(values.iter().cloned())
+                    .collect(),
+            );
             Ok::<_, StoreError>(())
         })?;
         Ok((answer.subject.expect("it is a report"), rows))
@@ -81,8 +130,15 @@ impl Stored {
 
 fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &Asked, regex: bool) {
     let header = report::by_name(report).expect("a report").header();
-    let flags: BTreeSet<&str> = header.parameters.iter().map(|parameter| parameter.name).collect();
-    let needs_path = header.parameters.iter().any(|parameter| parameter.name == "fn" && !parameter.optional);
+    let flags: BTreeSet<&str> = header
+        .parameters
+        .iter()
+        .map(|parameter| parameter.name)
+        .collect();
+    let needs_path = header
+        .parameters
+        .iter()
+        .any(|parameter| parameter.name == "fn" && !parameter.optional);
     let mut asked = asked.clone();
     asked.restrict(&flags, needs_path);
     let leaves_out = leaving_out(run, &Model::of(run), &asked);
@@ -93,14 +149,16 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
         && !["tree", "bottom_up", "paths"].contains(&report)
         && asked.metric != run.default;
     if totals {
-        // Functions that cost nothing have no totals there: how many rows come before others is open.
+        // Functions that cost nothing have no totals there: how many rows come before others is
+        // open.
         (asked.first, asked.pct) = (None, None);
     }
     let regex = regex && asked.path.is_some();
     let path = asked.path.clone();
     if let (true, Some(path)) = (regex, &mut asked.path) {
         // A regular expression means no container, whatever its name.
-        let steps = std::iter::once(&mut path.first).chain(path.rest.iter_mut().map(|(_, name)| name));
+        let steps =
+            std::iter::once(&mut path.first).chain(path.rest.iter_mut().map(|(_, name)| name));
         for name in steps {
             if let Name::Exact(text) = name {
                 *name = Name::Pattern(std::mem::take(text));
@@ -124,7 +182,9 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
         }
     };
     let (subject, mut rows) = answer.unwrap_or_else(|error| panic!("{error}: {}", what()));
-    let pruned = subject.pruned.map(|pruned| (pruned.rows, pruned.cost, pruned.percent));
+    let pruned = subject
+        .pruned
+        .map(|pruned| (pruned.rows, pruned.cost, pruned.percent));
     let found = (Some(subject.metric.total), subject.selected, pruned);
     let sums = (Some(expected.total), expected.selected, expected.pruned);
     assert_eq!(found, sums, "total, selected, pruned: {}", what());
@@ -138,11 +198,12 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
         found.remove("code");
         let sums = (found.remove("cum_pct"), expected.remove("cum_pct"));
         let same = match &sums {
-            (Some(Value::Real(found)), Some(Value::Real(expected))) => (found - expected).abs() < 1e-6,
-            // Before it may be a row that costs nothing, or none.
-            (Some(Value::Null), Some(Value::Real(sum))) | (Some(Value::Real(sum)), Some(Value::Null)) => {
-                totals && *sum == 0.0
+            (Some(Value::Real(found)), Some(Value::Real(expected))) => {
+                (found - expected).abs() < 1e-6
             }
+            // Before it may be a row that costs nothing, or none.
+            (Some(Value::Null), Some(Value::Real(sum)))
+            | (Some(Value::Real(sum)), Some(Value::Null)) => totals && *sum == 0.0,
             (found, expected) => found == expected,
         };
         assert!(same, "row {at}: cum_pct {sums:?}: {}", what());
@@ -152,12 +213,25 @@ fn check(stored: &Stored, at: usize, run: &Run, report: &'static str, asked: &As
         }
         assert_eq!(found, expected, "row {at}: {}", what());
     }
-    let show = |rows: &[Row]| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>().join("\n");
-    assert_eq!(rows.len(), expected.len(), "{}\nfound\n{}\nexpected\n{}", what(), show(&rows), show(&expected));
+    let show = |rows: &[Row]| {
+        rows.iter()
+            .map(|row| format!("{row:?}"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    assert_eq!(
+        rows.len(),
+        expected.len(),
+        "{}\nfound\n{}\nexpected\n{}",
+        what(),
+        show(&rows),
+        show(&expected)
+    );
 }
 
 fn costs_something(row: &Row) -> bool {
-    let is_nothing = |value: Option<&Value>| matches!(value, None | Some(Value::Null | Value::Real(0.0)));
+    let is_nothing =
+        |value: Option<&Value>| matches!(value, None | Some(Value::Null | Value::Real(0.0)));
     !(is_nothing(row.get("exclusive")) && is_nothing(row.get("cumulative")))
 }
 
@@ -165,7 +239,10 @@ impl Asked {
     /// Asks only what a report can be asked.
     fn restrict(&mut self, flags: &BTreeSet<&str>, needs_path: bool) {
         if needs_path
-            && self.path.as_ref().is_none_or(|path| matches!((&path.first, path.rest.len()), (Name::Thread(_), 0)))
+            && self
+                .path
+                .as_ref()
+                .is_none_or(|path| matches!((&path.first, path.rest.len()), (Name::Thread(_), 0)))
         {
             self.path = Some(Path::to("B"));
         }
@@ -180,7 +257,9 @@ impl Asked {
         self.pct = self.pct.filter(|_| has("pct"));
         self.depth = self.depth.filter(|_| has("depth"));
         self.min_pct = self.min_pct.filter(|_| has("min_pct"));
-        self.bias = self.bias.filter(|_| self.metric == 0 || self.first == Some(1));
+        self.bias = self
+            .bias
+            .filter(|_| self.metric == 0 || self.first == Some(1));
     }
 }
 
@@ -190,7 +269,13 @@ fn request(asked: &Asked, path: Option<&Path>, flags: &BTreeSet<&str>, regex: bo
     if let Some(path) = path {
         let mut steps = path.rest.as_slice();
         let mut spelled = String::new();
-        let name = |name: &Name| if regex { regular(name.text()) } else { name.text().to_owned() };
+        let name = |name: &Name| {
+            if regex {
+                regular(name.text())
+            } else {
+                name.text().to_owned()
+            }
+        };
         if let Name::Thread(thread) = &path.first {
             arguments.push(("thread", text(thread)));
             if let [(_, first), rest @ ..] = steps {
@@ -201,15 +286,27 @@ fn request(asked: &Asked, path: Option<&Path>, flags: &BTreeSet<&str>, regex: bo
             spelled = name(&path.first);
         }
         for (operator, step) in steps {
-            spelled.push_str(if matches!(operator, Operator::Within) { "," } else { " > " });
+            spelled.push_str(if matches!(operator, Operator::Within) {
+                ","
+            } else {
+                " > "
+            });
             spelled.push_str(&name(step));
         }
         if !spelled.is_empty() {
             arguments.push(("fn", Argument::Text(spelled)));
         }
     }
-    let filters = [("focus", asked.focus), ("ignore", asked.ignore), ("hide", asked.hide)];
-    arguments.extend(filters.iter().filter_map(|(name, filter)| Some((*name, text(filter.as_ref()?.0)))));
+    let filters = [
+        ("focus", asked.focus),
+        ("ignore", asked.ignore),
+        ("hide", asked.hide),
+    ];
+    arguments.extend(
+        filters
+            .iter()
+            .filter_map(|(name, filter)| Some((*name, text(filter.as_ref()?.0)))),
+    );
     if asked.exclusive {
         arguments.push(("exclusive", Argument::Flag));
     }
@@ -223,18 +320,40 @@ fn request(asked: &Asked, path: Option<&Path>, flags: &BTreeSet<&str>, regex: bo
     }
     let counts = [("first", asked.first), ("depth", asked.depth)];
     let to_count = |count: usize| Argument::Count(count.try_into().expect("few rows"));
-    arguments.extend(counts.iter().filter_map(|(name, count)| Some((*name, to_count((*count)?)))));
+    arguments.extend(
+        counts
+            .iter()
+            .filter_map(|(name, count)| Some((*name, to_count((*count)?)))),
+    );
     let numbers = [("pct", asked.pct), ("min_pct", asked.min_pct)];
-    arguments.extend(numbers.iter().filter_map(|(name, number)| Some((*name, Argument::Number((*number)?)))));
+    arguments.extend(
+        numbers
+            .iter()
+            .filter_map(|(name, number)| Some((*name, Argument::Number((*number)?)))),
+    );
     for (name, _) in &arguments {
-        assert!(flags.contains(name), "a report without --{name} is asked with it");
+        assert!(
+            flags.contains(name),
+            "a report without --{name} is asked with it"
+        );
     }
     Request {
         metric: Some(METRICS[asked.metric].0.to_owned()),
         bias: asked.bias,
-        base: if asked.percent_of_selection { Base::Selection } else { Base::Total },
-        names: if regex { NameSyntax::Regex } else { NameSyntax::Glob },
-        arguments: arguments.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        base: if asked.percent_of_selection {
+            Base::Selection
+        } else {
+            Base::Total
+        },
+        names: if regex {
+            NameSyntax::Regex
+        } else {
+            NameSyntax::Glob
+        },
+        arguments: arguments
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
     }
 }
 
@@ -254,12 +373,25 @@ fn asked() -> impl Strategy<Value = Asked> {
         4 => Just("cost"),
         5 => select(vec!["calls", "avg", "exclusive", "cumulative", "name"]),
     ];
-    let prune = (option::weighted(0.3, 0..4_usize), option::weighted(0.3, select(vec![0.0, 5.0, 30.0])));
+    let prune = (
+        option::weighted(0.3, 0..4_usize),
+        option::weighted(0.3, select(vec![0.0, 5.0, 30.0])),
+    );
     let by = prop_oneof![3 => Just(By::Function), 1 => Just(By::Module), 1 => Just(By::File)];
     let bias = option::weighted(0.2, select(vec![0.0, 1e-6, 2e-6]));
-    let what = (0..METRICS.len(), any::<bool>(), option::weighted(0.6, path()), prop::bool::weighted(0.3), bias);
+    let what = (
+        0..METRICS.len(),
+        any::<bool>(),
+        option::weighted(0.6, path()),
+        prop::bool::weighted(0.3),
+        bias,
+    );
     (what, (filter(), filter(), filter()), (by, sort, cut, prune)).prop_map(
-        |((metric, exclusive, path, percent_of_selection, bias), (focus, ignore, hide), (by, sort, cut, prune))| {
+        |(
+            (metric, exclusive, path, percent_of_selection, bias),
+            (focus, ignore, hide),
+            (by, sort, cut, prune),
+        )| {
             Asked {
                 metric,
                 exclusive,
@@ -284,7 +416,8 @@ fn asked() -> impl Strategy<Value = Asked> {
 fn path() -> impl Strategy<Value = Path> {
     let exact = select(vec!["A", "A", "B", "B", "C", "C", "fa", "fb", "é", "main"]);
     let exact = exact.prop_map(|name| Name::Exact(name.to_owned()));
-    let pattern = select(vec!["*", "f*", "?"]).prop_map(|pattern| Name::Pattern(pattern.to_owned()));
+    let pattern =
+        select(vec!["*", "f*", "?"]).prop_map(|pattern| Name::Pattern(pattern.to_owned()));
     let name = prop_oneof![4 => exact, 1 => pattern].boxed();
     let operator = prop_oneof![Just(Operator::Within), Just(Operator::Direct)];
     let thread = option::weighted(0.15, select(vec!["B", "fa"]));
@@ -292,14 +425,20 @@ fn path() -> impl Strategy<Value = Path> {
     (thread, vec((operator, name), 3), steps).prop_map(|(thread, mut steps, length)| {
         steps.truncate(length);
         match thread {
-            None => Path { first: steps.remove(0).1, rest: steps },
+            None => Path {
+                first: steps.remove(0).1,
+                rest: steps,
+            },
             Some(thread) => {
                 // A thread alone is a path, too.
                 steps.pop();
                 if let Some(first) = steps.first_mut() {
                     first.0 = Operator::Within;
                 }
-                Path { first: Name::Thread(thread.to_owned()), rest: steps }
+                Path {
+                    first: Name::Thread(thread.to_owned()),
+                    rest: steps,
+                }
             }
         }
     })
@@ -313,12 +452,17 @@ fn filters_fit_what_the_model_says() {
         crate::support::selection_runs::functions()
             .into_iter()
             .map(move |function| {
-                [function.name, function.module, function.file].iter().any(|text| regex.is_match(text))
+                [function.name, function.module, function.file]
+                    .iter()
+                    .any(|text| regex.is_match(text))
             })
             .collect::<Vec<_>>()
     };
     for filter in &FILTERS {
-        let said: Vec<bool> = crate::support::selection_runs::functions().iter().map(filter.1).collect();
+        let said: Vec<bool> = crate::support::selection_runs::functions()
+            .iter()
+            .map(filter.1)
+            .collect();
         assert_eq!(fitting(filter), said, "{}", filter.0);
     }
 }

@@ -1,6 +1,7 @@
-//! Paths select, and reports say of the selection, what brute force says: a model that keeps the whole tree and answers
-//! every question by walking up from every node. Costs are quarters, so sums are exact and figures are compared for
-//! equality. Also: what is written passes all checks, and every check can fail.
+//! Paths select, and reports say of the selection, what brute force says: a model that keeps the
+//! whole tree and answers every question by walking up from every node. Costs are quarters, so sums
+//! are exact and figures are compared for equality. Also: what is written passes all checks, and
+//! every check can fail.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -15,23 +16,34 @@ use proptest::test_runner::RngAlgorithm;
 
 use crate::support::selection_model::{Model, Name, Operator, Path, Row};
 use crate::support::selection_replies::{Question, Reply, Shown};
-use crate::support::selection_runs::{Function, METRICS, Opening, Opens, Place, Run, Said, functions, opening, runs};
+use crate::support::selection_runs::{
+    Function, METRICS, Opening, Opens, Place, Run, Said, functions, opening, runs,
+};
 
-/// Each half of the reports is asked half of the questions. Lines recur more rarely than functions: they are in both.
-const REPORTS: [[&str; 5]; 2] =
-    [["summary", "exclusive", "data", "lines", "calls"], ["tree", "cumulative", "lines", "summary", "call_lines"]];
+/// Each half of the reports is asked half of the questions. Lines recur more rarely than functions:
+/// they are in both.
+const REPORTS: [[&str; 5]; 2] = [
+    ["summary", "exclusive", "data", "lines", "calls"],
+    ["tree", "cumulative", "lines", "summary", "call_lines"],
+];
 
 fn cases(cases: u32) -> ProptestConfig {
     // The default generator, unoptimised, takes longer than everything that is tested.
     let rng_algorithm = RngAlgorithm::XorShift;
-    ProptestConfig { cases, rng_algorithm, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        rng_algorithm,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
     #![proptest_config(cases(160))]
 
-    /// All reports agree with brute force: over whole runs and over whatever a path selects, in every metric. Runs that
-    /// share a database do not see each other, and all that is written passes the checks.
+    /// All reports agree with brute force: over whole runs and over whatever a path selects, in
+    /// every metric. Runs that share a database do not see each other, and all that is written
+    /// passes the checks.
     #[test]
     fn reports_over_selections_agree_with_brute_force(
         runs in vec(runs(), 1..4),
@@ -57,9 +69,9 @@ proptest! {
 proptest! {
     #![proptest_config(cases(160))]
 
-    /// Every name, given as it is, selects the functions of exactly that name, whatever operators, quotes and brackets
-    /// it holds; in a path, the longest name that fits is meant. So does a name in quotes, as long as no function's own
-    /// name begins with such a quote.
+    /// Every name, given as it is, selects the functions of exactly that name, whatever operators,
+    /// quotes and brackets it holds; in a path, the longest name that fits is meant. So does a name
+    /// in quotes, as long as no function's own name begins with such a quote.
     #[test]
     fn a_name_is_a_name_whatever_it_holds(
         run in runs_of(vec(hostile_name(), 1..6)),
@@ -99,7 +111,8 @@ proptest! {
         }
     }
 
-    /// In a pattern, `*` and `?` alone have a meaning, and only where no function has the pattern for its name.
+    /// In a pattern, `*` and `?` alone have a meaning, and only where no function has the pattern
+    /// for its name.
     #[test]
     fn a_pattern_fits_names_whatever_they_hold(
         run in runs_of(vec(hostile_name(), 1..6)),
@@ -142,7 +155,12 @@ impl Stored {
         let mut runs = Vec::new();
         for model in models {
             runs.push(model.run.write(&mut database, &model.figures));
-            assert_eq!(database.broken_rules().expect("memory"), [], "{:?}", model.run);
+            assert_eq!(
+                database.broken_rules().expect("memory"),
+                [],
+                "{:?}",
+                model.run
+            );
         }
         Self { database, runs }
     }
@@ -155,23 +173,43 @@ impl Stored {
         metric: &str,
         arguments: &[(&str, Argument)],
     ) -> Result<(Option<f64>, Vec<Row>), ReportError> {
-        let run = self.database.run(Some(&self.runs[at].0.to_string()))?.expect("it was stored");
-        let arguments = arguments.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let request = Request { metric: Some(metric.to_owned()), arguments, ..Request::default() };
+        let run = self
+            .database
+            .run(Some(&self.runs[at].0.to_string()))?
+            .expect("it was stored");
+        let arguments = arguments
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect();
+        let request = Request {
+            metric: Some(metric.to_owned()),
+            arguments,
+            ..Request::default()
+        };
         let report = report::by_name(report).expect("a report");
         let mut answer = report::ask(&self.database, report, &run, &request)?;
-        let columns: Vec<String> = answer.columns.iter().map(|column| column.name.to_string()).collect();
+        let columns: Vec<String> = answer
+            .columns
+            .iter()
+            .map(|column| column.name.to_string())
+            .collect();
         let mut rows = Vec::new();
         answer.each(|values| {
-            rows.push(columns.iter().cloned().zip(values.iter().cloned()).collect());
+            rows.push(
+                columns
+                    .iter()
+                    .cloned()
+                    .zip(values.iter().cloned())
+                    .collect(),
+            );
             Ok::<_, StoreError>(())
         })?;
         Ok((answer.subject.expect("it is a report").selected, rows))
     }
 }
 
-/// Asks a report of a run, and compares all that it says with the model: rows, their order, ranks and running sums, the
-/// cost of the selection, the first rows alone, or that nothing is selected.
+/// Asks a report of a run, and compares all that it says with the model: rows, their order, ranks
+/// and running sums, the cost of the selection, the first rows alone, or that nothing is selected.
 fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>, text: &str) {
     let what = || format!("{question:?} spelled {text:?} of {:?}", model.run);
     let metric = METRICS[question.metric].0;
@@ -195,8 +233,17 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
         arguments.push(("lines", Argument::Flag));
     }
     let answer = stored.ask(at, report, metric, &arguments);
-    let Some(Reply { selected, rows: mut expected, from_totals }) = model.reply(question, stored.runs[at].1) else {
-        assert!(matches!(answer, Err(ReportError::NothingSelected(_))), "{answer:?}: {}", what());
+    let Some(Reply {
+        selected,
+        rows: mut expected,
+        from_totals,
+    }) = model.reply(question, stored.runs[at].1)
+    else {
+        assert!(
+            matches!(answer, Err(ReportError::NothingSelected(_))),
+            "{answer:?}: {}",
+            what()
+        );
         return;
     };
     let (cost, all) = answer.unwrap_or_else(|error| panic!("{error}: {}", what()));
@@ -205,7 +252,10 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
 
     if question.path.is_none() {
         arguments.push(("first", Argument::Count(2)));
-        let first = stored.ask(at, report, metric, &arguments).expect("it answered before").1;
+        let first = stored
+            .ask(at, report, metric, &arguments)
+            .expect("it answered before")
+            .1;
         assert_eq!(first, all[..all.len().min(2)], "the first rows: {}", what());
     }
 
@@ -222,7 +272,12 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
             }
             _ => Value::Null,
         };
-        assert_eq!(row.remove("avg").unwrap_or(average.clone()), average, "{}", what());
+        assert_eq!(
+            row.remove("avg").unwrap_or(average.clone()),
+            average,
+            "{}",
+            what()
+        );
     }
     if from_totals && question.metric != model.run.default {
         rows.retain(costs_something);
@@ -235,31 +290,54 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
 }
 
 fn costs_something(row: &Row) -> bool {
-    let is_nothing = |value: Option<&Value>| matches!(value, None | Some(Value::Null | Value::Real(0.0)));
+    let is_nothing =
+        |value: Option<&Value>| matches!(value, None | Some(Value::Null | Value::Real(0.0)));
     !(is_nothing(row.get("exclusive")) && is_nothing(row.get("cumulative")))
 }
 
-/// Rows come in the order that the report promises; ranks count them, and running sums add up to here.
+/// Rows come in the order that the report promises; ranks count them, and running sums add up to
+/// here.
 fn check_order(report: &str, rows: &[Row]) -> Result<(), String> {
     let (falling, rising): (Option<&str>, &[&str]) = match report {
         "summary" => (Some("shown"), &["function", "module", "file"]),
         "lines" => (Some("shown"), &["function", "line", "col", "module"]),
         "exclusive" | "cumulative" => (Some(report), &["function", "module", "file"]),
         "calls" => (Some("shown"), &["element", "caller_module", "caller_file"]),
-        "call_lines" => (Some("shown"), &["name", "caller_line", "caller_col", "caller_module", "caller_file"]),
+        "call_lines" => (
+            Some("shown"),
+            &[
+                "name",
+                "caller_line",
+                "caller_col",
+                "caller_module",
+                "caller_file",
+            ],
+        ),
         "data" => (None, &["function", "module"]),
         _ => (None, &["node_id"]),
     };
     let compared = |a: &Row, b: &Row| {
         let first = falling.map_or(Ordering::Equal, |column| compared(&b[column], &a[column]));
-        rising.iter().fold(first, |order, column| order.then_with(|| compared(&a[*column], &b[*column])))
+        rising.iter().fold(first, |order, column| {
+            order.then_with(|| compared(&a[*column], &b[*column]))
+        })
     };
-    if let Some(pair) = rows.windows(2).find(|pair| compared(&pair[0], &pair[1]) == Ordering::Greater) {
+    if let Some(pair) = rows
+        .windows(2)
+        .find(|pair| compared(&pair[0], &pair[1]) == Ordering::Greater)
+    {
         return Err(format!("wrong order: {pair:#?}"));
     }
     let mut sum = 0.0;
-    let percentage = if falling == Some(report) { "pct" } else { "shown_pct" };
-    for (rank, row) in (1..).zip(rows).filter(|(_, row)| row.contains_key("cum_pct")) {
+    let percentage = if falling == Some(report) {
+        "pct"
+    } else {
+        "shown_pct"
+    };
+    for (rank, row) in (1..)
+        .zip(rows)
+        .filter(|(_, row)| row.contains_key("cum_pct"))
+    {
         if let Value::Real(pct) = row[percentage] {
             sum += pct;
         }
@@ -267,7 +345,11 @@ fn check_order(report: &str, rows: &[Row]) -> Result<(), String> {
             Value::Real(found) => (found - sum).abs() < 1e-6,
             _ => row[percentage] == Value::Null,
         };
-        if row.get("rank").is_some_and(|found| *found != Value::Integer(rank)) || !is_sum {
+        if row
+            .get("rank")
+            .is_some_and(|found| *found != Value::Integer(rank))
+            || !is_sum
+        {
             return Err(format!("expected rank {rank} and sum {sum}: {row:#?}"));
         }
     }
@@ -284,7 +366,8 @@ fn compared(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// Paths of up to four steps, some within a thread; names recur in them, some are patterns, and one is nobody's.
+/// Paths of up to four steps, some within a thread; names recur in them, some are patterns, and one
+/// is nobody's.
 fn path() -> impl Strategy<Value = Path> {
     let exact = |name: &'static str| Just(Name::Exact(name.to_owned()));
     let pattern = prop::sample::select(vec!["*", "f*", "?", "?a", "*a*", "f?", "[A]*"]);
@@ -302,11 +385,16 @@ fn path() -> impl Strategy<Value = Path> {
     .boxed();
     let operator = prop_oneof![Just(Operator::Within), Just(Operator::Direct)];
     let thread = option::weighted(0.2, prop::sample::select(vec!["B", "fa"]));
-    (thread, name.clone(), vec((operator, name), 0..4)).prop_map(|(thread, first, mut rest)| match thread {
-        None => Path { first, rest },
-        Some(thread) => {
-            rest.insert(0, (Operator::Within, first));
-            Path { first: Name::Thread(thread.to_owned()), rest }
+    (thread, name.clone(), vec((operator, name), 0..4)).prop_map(|(thread, first, mut rest)| {
+        match thread {
+            None => Path { first, rest },
+            Some(thread) => {
+                rest.insert(0, (Operator::Within, first));
+                Path {
+                    first: Name::Thread(thread.to_owned()),
+                    rest,
+                }
+            }
         }
     })
 }
@@ -323,15 +411,19 @@ fn spelled(path: &Path) -> String {
     };
     for (operator, name) in &path.rest {
         if !text.is_empty() {
-            text.push_str(if matches!(operator, Operator::Within) { "," } else { ">" });
+            text.push_str(if matches!(operator, Operator::Within) {
+                ","
+            } else {
+                ">"
+            });
         }
         text.push_str(name.text());
     }
     text
 }
 
-/// What a path without blanks around its names means: at every step the longest name that ends at an operator or the
-/// end. `None` if there is none, or if names begin or end with blanks.
+/// What a path without blanks around its names means: at every step the longest name that ends at
+/// an operator or the end. `None` if there is none, or if names begin or end with blanks.
 fn longest_names(text: &str, names: &BTreeSet<&str>) -> Option<Path> {
     if names.iter().any(|name| name.trim() != *name) {
         return None;
@@ -341,18 +433,29 @@ fn longest_names(text: &str, names: &BTreeSet<&str>) -> Option<Path> {
             let rest = text.strip_prefix(**name);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', '>']))
         };
-        names.iter().filter(ends).max_by_key(|name| name.len()).map(|name| (*name).to_owned())
+        names
+            .iter()
+            .filter(ends)
+            .max_by_key(|name| name.len())
+            .map(|name| (*name).to_owned())
     };
     let first = longest(text)?;
     let mut left = &text[first.len()..];
     let mut rest = Vec::new();
     while !left.is_empty() {
-        let operator = if left.starts_with(',') { Operator::Within } else { Operator::Direct };
+        let operator = if left.starts_with(',') {
+            Operator::Within
+        } else {
+            Operator::Direct
+        };
         let name = longest(&left[1..])?;
         left = &left[1 + name.len()..];
         rest.push((operator, Name::Exact(name)));
     }
-    Some(Path { first: Name::Exact(first), rest })
+    Some(Path {
+        first: Name::Exact(first),
+        rest,
+    })
 }
 
 fn quoted(name: &str, quote: char) -> String {
@@ -362,24 +465,30 @@ fn quoted(name: &str, quote: char) -> String {
 
 /// Random runs of functions with the given names.
 fn runs_of(names: impl Strategy<Value = Vec<String>>) -> impl Strategy<Value = Run> {
-    (names, vec(opening(0..64_usize), 1..16), 0..METRICS.len()).prop_map(|(names, walk, default)| {
-        let function = |(at, name): (usize, String)| Function {
-            kind: Kind::Function,
-            name,
-            module: at.to_string(),
-            file: String::new(),
-            first_line: 0,
-        };
-        Run::of(names.into_iter().enumerate().map(function).collect(), &walk, default)
-    })
+    (names, vec(opening(0..64_usize), 1..16), 0..METRICS.len()).prop_map(
+        |(names, walk, default)| {
+            let function = |(at, name): (usize, String)| Function {
+                kind: Kind::Function,
+                name,
+                module: at.to_string(),
+                file: String::new(),
+                first_line: 0,
+            };
+            Run::of(
+                names.into_iter().enumerate().map(function).collect(),
+                &walk,
+                default,
+            )
+        },
+    )
 }
 
 /// Names that look like paths, patterns, quotes and SQL, and parts of them.
 fn hostile_name() -> impl Strategy<Value = String> {
     let known = vec![
-        "", "A", "B", "A,B", "A>B", "a->b", "a-", "b", "f<a, b>", "f<a", "*x*", "axb", "'q'", "q", "\"q\"", "it's",
-        "[", "[A]", "]", "x[1]", "[^x]", ",", ">", ">=", "|>|", "*", "?", " A", "A ", "'", "\"", "\\", "%", "_", "é",
-        "日本", "\t", "a\nb", ":run", "NULL", "--", ";",
+        "", "A", "B", "A,B", "A>B", "a->b", "a-", "b", "f<a, b>", "f<a", "*x*", "axb", "'q'", "q",
+        "\"q\"", "it's", "[", "[A]", "]", "x[1]", "[^x]", ",", ">", ">=", "|>|", "*", "?", " A",
+        "A ", "'", "\"", "\\", "%", "_", "é", "日本", "\t", "a\nb", ":run", "NULL", "--", ";",
     ];
     prop_oneof![
         2 => prop::sample::select(known).prop_map(str::to_owned),
@@ -388,8 +497,9 @@ fn hostile_name() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What each check is there to report, done to the second of two runs. Its nodes, counted from `:before`: 1 is A, 2 is
-/// B below it, 3 its line [1], 4 is B called from there, 5 is A below 1, 6 is C alone. Its metrics are 4, 5 and 6.
+/// What each check is there to report, done to the second of two runs. Its nodes, counted from
+/// `:before`: 1 is A, 2 is B below it, 3 its line [1], 4 is B called from there, 5 is A below 1, 6
+/// is C alone. Its metrics are 4, 5 and 6.
 const DAMAGE: [(&str, &[&str]); 14] = [
     (
         "nodes_in_runs",
@@ -487,7 +597,10 @@ const DAMAGE: [(&str, &[&str]); 14] = [
     ),
     (
         "metrics_listed",
-        &["UPDATE metrics SET total = total + 1", "UPDATE metrics SET position = position + 1 WHERE position = 3"],
+        &[
+            "UPDATE metrics SET total = total + 1",
+            "UPDATE metrics SET position = position + 1 WHERE position = 3",
+        ],
     ),
     (
         "references",
@@ -544,21 +657,36 @@ fn every_check_can_fail() {
         connection.execute_batch("BEGIN").expect("memory");
         let changes = connection.total_changes();
         let damage = damage.replace(":before", &before.to_string());
-        connection.execute_batch(&damage).unwrap_or_else(|error| panic!("{damage}: {error}"));
-        assert!(connection.total_changes() > changes, "{damage}: nothing has changed");
+        connection
+            .execute_batch(&damage)
+            .unwrap_or_else(|error| panic!("{damage}: {error}"));
+        assert!(
+            connection.total_changes() > changes,
+            "{damage}: nothing has changed"
+        );
         let failed = stored.database.broken_rules().expect("memory");
         connection.execute_batch("ROLLBACK").expect("memory");
-        failed.into_iter().map(|found| found.check).collect::<BTreeSet<_>>()
+        failed
+            .into_iter()
+            .map(|found| found.check)
+            .collect::<BTreeSet<_>>()
     };
     assert_eq!(stored.database.broken_rules().expect("memory"), []);
     for (check, damages) in DAMAGE {
         for damage in damages {
             let failed = damaged(damage);
-            assert!(failed.contains(&check), "{damage}: expected {check}, failed {failed:?}");
+            assert!(
+                failed.contains(&check),
+                "{damage}: expected {check}, failed {failed:?}"
+            );
         }
     }
     let known: BTreeSet<&str> = CHECKS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(known, DAMAGE.iter().map(|(check, _)| *check).collect(), "checks that have their damage here");
+    assert_eq!(
+        known,
+        DAMAGE.iter().map(|(check, _)| *check).collect(),
+        "checks that have their damage here"
+    );
 }
 
 /// A calls B, B calls itself from its line 1, and then A calls A; `factor` times as expensive.
@@ -571,7 +699,11 @@ fn damageable(factor: u8) -> Run {
         own: [cost, 2.0 * cost, 0.0],
         said: [Said::Exclusive; 3],
     };
-    let line = Opens::Line(Place { file: "", line: 1, col: 0 });
+    let line = Opens::Line(Place {
+        file: "",
+        line: 1,
+        col: 0,
+    });
     let walk = [
         step(0, Opens::Function(0)),
         step(0, Opens::Function(1)),
@@ -581,6 +713,7 @@ fn damageable(factor: u8) -> Run {
     ];
     let mut run = Run::of(functions(), &walk, 0);
     // Somebody to be confused with.
-    run.nodes.extend(Run::of(functions(), &[step(0, Opens::Function(2))], 0).nodes);
+    run.nodes
+        .extend(Run::of(functions(), &[step(0, Opens::Function(2))], 0).nodes);
     run
 }

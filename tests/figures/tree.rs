@@ -1,17 +1,23 @@
-//! What `TreeBuilder` says of random runs is what a slow model says that computes every figure from its definition, and
-//! what must be refused is refused. Costs are whole quarters, so sums are exact and figures are compared for equality.
+//! What `TreeBuilder` says of random runs is what a slow model says that computes every figure from
+//! its definition, and what must be refused is refused. Costs are whole quarters, so sums are exact
+//! and figures are compared for equality.
 
-#![allow(clippy::similar_names, reason = "caller and callee are the field's words")]
+#![allow(
+    clippy::similar_names,
+    reason = "caller and callee are the field's words"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use profdb::base::error::{ImportError, Stop};
 use profdb::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, Note, RunFact, Sample,
-    Severity, Sink, Unit,
+    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, Note,
+    RunFact, Sample, Severity, Sink, Unit,
 };
-use profdb::profile::{Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, Place, Totals, TreeBuilder};
+use profdb::profile::{
+    Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, Place, Totals, TreeBuilder,
+};
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 
@@ -31,22 +37,28 @@ impl Output for Batches {
 fn cases(cases: u32) -> ProptestConfig {
     // The default generator, unoptimised, takes longer than everything that is tested.
     let rng_algorithm = RngAlgorithm::XorShift;
-    ProptestConfig { cases, rng_algorithm, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        rng_algorithm,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
     #![proptest_config(cases(2000))]
 
-    /// Every number that leaves the builder is the one of the definitions: nodes and their costs; functions, lines and
-    /// edges; totals; the count of costs that are less than that of what was called.
+    /// Every number that leaves the builder is the one of the definitions: nodes and their costs;
+    /// functions, lines and edges; totals; the count of costs that are less than that of what was
+    /// called.
     #[test]
     fn the_builder_agrees_with_the_definitions(stream in streams()) {
         let nodes = all_nodes(&stream);
         check(&stream, &nodes, &by_walking(&stream, &nodes));
     }
 
-    /// A run is refused exactly when its events break the rules of [`Sink`]; then the flag is set, and whatever is said
-    /// afterwards does no harm.
+    /// A run is refused exactly when its events break the rules of [`Sink`]; then the flag is set,
+    /// and whatever is said afterwards does no harm.
     #[test]
     fn what_breaks_the_rules_is_refused(events in proptest::collection::vec(event(), 0..16), closed in any::<bool>()) {
         let stop = Stop::default();
@@ -88,9 +100,21 @@ fn long_runs_agree_with_the_definitions() {
     let roots: Shape = |_, _| usize::MAX;
     let chain: Shape = |_, _| 0;
     // Goes down 30,000 levels, then slowly up again with small trees on the way.
-    let comb: Shape = |random, at| if at < 30_000 { 0 } else { random.below(4) as usize };
+    let comb: Shape = |random, at| {
+        if at < 30_000 {
+            0
+        } else {
+            random.below(4) as usize
+        }
+    };
     // Deeper and deeper, and now and then far up.
-    let teeth: Shape = |random, at| if at % 5000 == 4999 { 3000 } else { random.below(3) as usize / 2 };
+    let teeth: Shape = |random, at| {
+        if at % 5000 == 4999 {
+            3000
+        } else {
+            random.below(3) as usize / 2
+        }
+    };
     let batch = 16 * 1024;
     let table = [
         // shape, nodes, batches at least, nodes that come late at least
@@ -107,8 +131,16 @@ fn long_runs_agree_with_the_definitions() {
         let stream = long_stream(nodes, close);
         let nodes = all_nodes(&stream);
         let got = check(&stream, &nodes, &in_one_pass(&stream, &nodes));
-        assert!(got.len() >= batches, "{} batches of at least {batches}", got.len());
-        assert!(late_nodes(&got) >= late, "{} late nodes of at least {late}", late_nodes(&got));
+        assert!(
+            got.len() >= batches,
+            "{} batches of at least {batches}",
+            got.len()
+        );
+        assert!(
+            late_nodes(&got) >= late,
+            "{} late nodes of at least {late}",
+            late_nodes(&got)
+        );
     }
 }
 
@@ -133,14 +165,32 @@ fn check(stream: &Stream, nodes: &[Node], known: &[Known]) -> Vec<Batch> {
     let expected = outcome(stream, nodes, known);
 
     assert_eq!(totals.nodes, nodes.len() as u64);
-    assert_eq!(totals.facts.default_metric, Some(stream.default.unwrap_or(MetricId(0))));
+    assert_eq!(
+        totals.facts.default_metric,
+        Some(stream.default.unwrap_or(MetricId(0)))
+    );
     let names = |metrics: u32| (0..metrics).map(metric_name).collect::<Vec<_>>();
-    same("metric", totals.metrics.iter().map(|metric| metric.name.clone()).collect(), names(stream.metrics));
-    same("total", totals.metrics.iter().map(|metric| metric.total).collect(), expected.totals.clone());
+    same(
+        "metric",
+        totals
+            .metrics
+            .iter()
+            .map(|metric| metric.name.clone())
+            .collect(),
+        names(stream.metrics),
+    );
+    same(
+        "total",
+        totals.metrics.iter().map(|metric| metric.total).collect(),
+        expected.totals.clone(),
+    );
     same(
         "exceeded",
         exceeded(&totals.notes),
-        (expected.exceeded > 0).then_some(expected.exceeded).into_iter().collect(),
+        (expected.exceeded > 0)
+            .then_some(expected.exceeded)
+            .into_iter()
+            .collect(),
     );
     let ids = functions_come_first(stream, &batches);
     let got = translated(&batches, &totals, &ids);
@@ -158,23 +208,34 @@ fn same<T: PartialEq + Debug>(what: &str, got: Vec<T>, expected: Vec<T>) {
     let count = got.len().max(expected.len());
     let (mut got, mut expected) = (got.into_iter(), expected.into_iter());
     for at in 0..count {
-        assert_eq!(got.next(), expected.next(), "{what} {at} of {count}: left is the builder, right the model");
+        assert_eq!(
+            got.next(),
+            expected.next(),
+            "{what} {at} of {count}: left is the builder, right the model"
+        );
     }
 }
 
 /// The figures of the notes on costs that are less than that of what was called.
 fn exceeded(notes: &[NoteRow]) -> Vec<usize> {
     let figure = |note: &NoteRow| {
-        note.message.split_once(" cumulative costs are less than that of what was called")?.0.parse().ok()
+        note.message
+            .split_once(" cumulative costs are less than that of what was called")?
+            .0
+            .parse()
+            .ok()
     };
-    // What a stream states of a function need not be what its callers add up to, which has a note of its own.
+    // What a stream states of a function need not be what its callers add up to, which has a note
+    // of its own.
     let of_callers = |note: &&NoteRow| note.message.contains(" are not what the callers add up to");
     let notes = notes.iter().filter(|note| !of_callers(note));
-    notes.map(|note| figure(note).unwrap_or_else(|| panic!("a note on exceeded costs: {note:?}"))).collect()
+    notes
+        .map(|note| figure(note).unwrap_or_else(|| panic!("a note on exceeded costs: {note:?}")))
+        .collect()
 }
 
-/// Functions are sent once, as they were defined, and before the first node that names them; nodes ascend within a
-/// batch. Returns which index in the stream's functions each id stands for.
+/// Functions are sent once, as they were defined, and before the first node that names them; nodes
+/// ascend within a batch. Returns which index in the stream's functions each id stands for.
 fn functions_come_first(stream: &Stream, batches: &[Batch]) -> BTreeMap<FunctionId, FunctionId> {
     let mut ids = BTreeMap::new();
     for batch in batches {
@@ -189,11 +250,22 @@ fn functions_come_first(stream: &Stream, batches: &[Batch]) -> BTreeMap<Function
                 first_col: function.first_col,
             };
             let mut indexes = (0..).map(FunctionId).zip(&stream.functions);
-            let (index, _) = indexes.find(|(_, def)| **def == sent).expect("a function as it was defined");
+            let (index, _) = indexes
+                .find(|(_, def)| **def == sent)
+                .expect("a function as it was defined");
             assert_eq!(ids.insert(*id, index), None, "{function:?} is sent once");
         }
-        assert!(batch.nodes.iter().all(|row| ids.contains_key(&row.function)), "functions come before their nodes");
-        assert!(batch.nodes.is_sorted_by(|one, next| one.node < next.node), "nodes ascend within a batch");
+        assert!(
+            batch
+                .nodes
+                .iter()
+                .all(|row| ids.contains_key(&row.function)),
+            "functions come before their nodes"
+        );
+        assert!(
+            batch.nodes.is_sorted_by(|one, next| one.node < next.node),
+            "nodes ascend within a batch"
+        );
     }
     let indexes: BTreeSet<FunctionId> = ids.values().copied().collect();
     assert_eq!(indexes.len(), ids.len(), "equal definitions have equal ids");
@@ -201,14 +273,35 @@ fn functions_come_first(stream: &Stream, batches: &[Batch]) -> BTreeMap<Function
 }
 
 /// What the builder put out, in the model's terms.
-fn translated(batches: &[Batch], totals: &Totals, ids: &BTreeMap<FunctionId, FunctionId>) -> Outcome {
-    let node = |row: &NodeRow| NodeRow { function: ids[&row.function], ..row.clone() };
-    let info = |row: InfoRow| InfoRow { function: ids[&row.function], ..row };
-    let edge =
-        |row: EdgeRow| EdgeRow { callee: ids[&row.callee], caller: row.caller.map(|caller| ids[&caller]), ..row };
+fn translated(
+    batches: &[Batch],
+    totals: &Totals,
+    ids: &BTreeMap<FunctionId, FunctionId>,
+) -> Outcome {
+    let node = |row: &NodeRow| NodeRow {
+        function: ids[&row.function],
+        ..row.clone()
+    };
+    let info = |row: InfoRow| InfoRow {
+        function: ids[&row.function],
+        ..row
+    };
+    let edge = |row: EdgeRow| EdgeRow {
+        callee: ids[&row.callee],
+        caller: row.caller.map(|caller| ids[&caller]),
+        ..row
+    };
     sorted(Outcome {
-        nodes: batches.iter().flat_map(|batch| &batch.nodes).map(node).collect(),
-        costs: batches.iter().flat_map(|batch| &batch.costs).copied().collect(),
+        nodes: batches
+            .iter()
+            .flat_map(|batch| &batch.nodes)
+            .map(node)
+            .collect(),
+        costs: batches
+            .iter()
+            .flat_map(|batch| &batch.costs)
+            .copied()
+            .collect(),
         functions: totals.functions.iter().map(info).collect(),
         lines: totals.lines.iter().map(info).collect(),
         edges: totals.edges.iter().map(edge).collect(),
@@ -218,13 +311,28 @@ fn translated(batches: &[Batch], totals: &Totals, ids: &BTreeMap<FunctionId, Fun
 
 /// Each list by its key: rows may come in any order, but none may come twice.
 fn sorted(mut outcome: Outcome) -> Outcome {
-    let place = |place: &Option<Place>| place.as_ref().map(|place| (place.file.clone(), place.line, place.col));
+    let place = |place: &Option<Place>| {
+        place
+            .as_ref()
+            .map(|place| (place.file.clone(), place.line, place.col))
+    };
     outcome.nodes.sort_by_key(|row| row.node);
-    outcome.costs.sort_by_key(|row: &CostRow| (row.metric, row.node));
+    outcome
+        .costs
+        .sort_by_key(|row: &CostRow| (row.metric, row.node));
     for rows in [&mut outcome.functions, &mut outcome.lines] {
         rows.sort_by_key(|row| (row.metric, row.function, place(&row.place)));
     }
-    let key = |row: &EdgeRow| (row.metric, row.callee, row.caller, row.caller_line, row.caller_col, row.kind);
+    let key = |row: &EdgeRow| {
+        (
+            row.metric,
+            row.callee,
+            row.caller,
+            row.caller_line,
+            row.caller_col,
+            row.kind,
+        )
+    };
     outcome.edges.sort_by_key(key);
     outcome
 }
@@ -286,14 +394,28 @@ impl Event {
             }
             Self::Edge(callee, caller, metric, figure) => {
                 let (exclusive, rest) = (Some(figure), None);
-                let cost =
-                    EdgeCost { metric: MetricId(metric), exclusive, cumulative: rest, outermost: rest, seen: rest };
+                let cost = EdgeCost {
+                    metric: MetricId(metric),
+                    exclusive,
+                    cumulative: rest,
+                    outermost: rest,
+                    seen: rest,
+                };
                 let caller = caller.map(frame);
                 let (callee, kind) = (FunctionId(callee), EdgeKind::Call);
-                sink.edge(Edge { callee, caller, kind, calls: None, costs: &[cost] });
+                sink.edge(Edge {
+                    callee,
+                    caller,
+                    kind,
+                    calls: None,
+                    costs: &[cost],
+                });
             }
             Self::Info(function, metric, figure) => {
-                sink.info(Info { exclusive: Some(figure), ..info(function, metric) });
+                sink.info(Info {
+                    exclusive: Some(figure),
+                    ..info(function, metric)
+                });
             }
         }
     }
@@ -335,7 +457,9 @@ impl Rules {
             Event::Line(function) => self.open.last() == Some(&(function, true)),
             Event::Cost(metric, figure) => !self.open.is_empty() && cost(metric, figure),
             Event::Leave => !self.open.is_empty(),
-            Event::Sample(function, metric, figure) => function.is_some_and(known) && cost(metric, figure),
+            Event::Sample(function, metric, figure) => {
+                function.is_some_and(known) && cost(metric, figure)
+            }
             Event::Edge(callee, caller, metric, figure) => {
                 known(callee) && caller.is_none_or(known) && cost(metric, figure)
             }
@@ -350,11 +474,15 @@ impl Rules {
             Event::Leave => _ = self.open.pop(),
             _ => {}
         }
-        self.begun |= matches!(event, Event::Enter(_) | Event::Line(_) | Event::Edge(..) | Event::Info(..));
+        self.begun |= matches!(
+            event,
+            Event::Enter(_) | Event::Line(_) | Event::Edge(..) | Event::Info(..)
+        );
     }
 }
 
-/// What is refused says why. Each run breaks one rule, after `f` and `g` and the metrics 0 and 1 have been announced.
+/// What is refused says why. Each run breaks one rule, after `f` and `g` and the metrics 0 and 1
+/// have been announced.
 #[test]
 fn refusals_name_their_reason() {
     type Say = fn(&mut dyn Sink);
@@ -364,23 +492,68 @@ fn refusals_name_their_reason() {
     let no_place = "the importer opened a line outside its function";
     let table: [(&str, Say); 39] = [
         (no_number, |sink| costs(sink, Cost::Exclusive(f64::NAN))),
-        (no_number, |sink| costs(sink, Cost::Cumulative(f64::INFINITY))),
-        (no_number, |sink| costs(sink, Cost::Both { exclusive: 1.0, cumulative: f64::NEG_INFINITY })),
+        (no_number, |sink| {
+            costs(sink, Cost::Cumulative(f64::INFINITY));
+        }),
+        (no_number, |sink| {
+            costs(
+                sink,
+                Cost::Both {
+                    exclusive: 1.0,
+                    cumulative: f64::NEG_INFINITY,
+                },
+            );
+        }),
         (no_number, |sink| costs(sink, Cost::ExclusiveOnly(f64::NAN))),
-        (no_number, |sink| Event::Sample(Some(F), 0, f64::NAN).say(sink, 2)),
-        (no_number, |sink| Event::Edge(F, Some(G), 1, f64::NAN).say(sink, 2)),
-        (no_number, |sink| sink.info(Info { exclusive: Some(f64::NAN), ..info(F, 0) })),
-        (no_number, |sink| sink.info(Info { cumulative: Some(f64::NAN), ..info(F, 0) })),
-        (no_number, |sink| sink.info(Info { seen: Some(f64::INFINITY), ..info(F, 0) })),
+        (no_number, |sink| {
+            Event::Sample(Some(F), 0, f64::NAN).say(sink, 2);
+        }),
+        (no_number, |sink| {
+            Event::Edge(F, Some(G), 1, f64::NAN).say(sink, 2);
+        }),
+        (no_number, |sink| {
+            sink.info(Info {
+                exclusive: Some(f64::NAN),
+                ..info(F, 0)
+            });
+        }),
+        (no_number, |sink| {
+            sink.info(Info {
+                cumulative: Some(f64::NAN),
+                ..info(F, 0)
+            });
+        }),
+        (no_number, |sink| {
+            sink.info(Info {
+                seen: Some(f64::INFINITY),
+                ..info(F, 0)
+            });
+        }),
         ("the calls of `f` add up to more than 2^53", |sink| {
             calls(sink, &[(F, Some(MANY)), (G, Some(MANY)), (F, Some(1))]);
         }),
-        ("the calls of `f` add up to more than 2^53", |sink| calls(sink, &[(F, Some(u64::MAX)), (F, Some(u64::MAX))])),
-        ("the calls of `f` add up to more than 2^53", |sink| calls(sink, &[(F, Some(MANY + 1)), (F, None)])),
+        ("the calls of `f` add up to more than 2^53", |sink| {
+            calls(sink, &[(F, Some(u64::MAX)), (F, Some(u64::MAX))]);
+        }),
+        ("the calls of `f` add up to more than 2^53", |sink| {
+            calls(sink, &[(F, Some(MANY + 1)), (F, None)]);
+        }),
         ("the calls of `f` add up to more than 2^53", |sink| {
             let stack = [Frame::line(FunctionId(F), 7)];
-            sink.sample(Sample { stack: &stack, shared: 0, calls: Some(MANY), values: &[], labels: None });
-            sink.sample(Sample { stack: &stack, shared: 0, calls: Some(MANY), values: &[], labels: None });
+            sink.sample(Sample {
+                stack: &stack,
+                shared: 0,
+                calls: Some(MANY),
+                values: &[],
+                labels: None,
+            });
+            sink.sample(Sample {
+                stack: &stack,
+                shared: 0,
+                calls: Some(MANY),
+                values: &[],
+                labels: None,
+            });
         }),
         ("the calls of `f[7]` add up to more than 2^53", |sink| {
             sink.enter(Frame::function(FunctionId(F)), None);
@@ -391,14 +564,31 @@ fn refusals_name_their_reason() {
             sink.leave();
         }),
         ("the calls of an edge add up to more than 2^53", |sink| {
-            let edge =
-                Edge { callee: FunctionId(F), caller: None, kind: EdgeKind::Back, calls: Some(MANY), costs: &[] };
+            let edge = Edge {
+                callee: FunctionId(F),
+                caller: None,
+                kind: EdgeKind::Back,
+                calls: Some(MANY),
+                costs: &[],
+            };
             sink.edge(edge);
             sink.edge(edge);
         }),
-        ("a number of calls is larger than 2^63-1", |sink| sink.info(Info { calls: Some(1 << 63), ..info(F, 0) })),
-        ("a number of calls is larger than 2^63-1", |sink| sink.info(Info { primitive: Some(1 << 63), ..info(F, 0) })),
-        ("the calls of `f` add up to more than 2^53", |sink| calls(sink, &[(F, None), (F, Some(u64::MAX))])),
+        ("a number of calls is larger than 2^63-1", |sink| {
+            sink.info(Info {
+                calls: Some(1 << 63),
+                ..info(F, 0)
+            });
+        }),
+        ("a number of calls is larger than 2^63-1", |sink| {
+            sink.info(Info {
+                primitive: Some(1 << 63),
+                ..info(F, 0)
+            });
+        }),
+        ("the calls of `f` add up to more than 2^53", |sink| {
+            calls(sink, &[(F, None), (F, Some(u64::MAX))]);
+        }),
         ("the costs add up to more than a REAL can hold", |sink| {
             // Nested: the sum is that of one node.
             say(sink, &[Event::Enter(F), Event::Enter(G)]);
@@ -412,37 +602,72 @@ fn refusals_name_their_reason() {
             costs(sink, Cost::Exclusive(f64::MAX));
             costs(sink, Cost::Exclusive(f64::MAX));
         }),
-        ("a figure of the run is no finite number", |sink| sink.run(RunFact::Total(MetricId(0), f64::NAN))),
-        ("a figure of the run is no finite number", |sink| sink.run(RunFact::TimerBias(f64::INFINITY))),
-        (no_metric, |sink| sink.run(RunFact::Total(MetricId(u32::MAX), 1.0))),
-        ("the importer gave a function a cost that only lines may have", |sink| {
-            costs(sink, Cost::ExclusiveOnly(1.0));
+        ("a figure of the run is no finite number", |sink| {
+            sink.run(RunFact::Total(MetricId(0), f64::NAN));
         }),
-        ("the importer made a metric the default one that it never announced", |sink| {
-            sink.run(RunFact::DefaultMetric(MetricId(2)));
+        ("a figure of the run is no finite number", |sink| {
+            sink.run(RunFact::TimerBias(f64::INFINITY));
         }),
+        (no_metric, |sink| {
+            sink.run(RunFact::Total(MetricId(u32::MAX), 1.0));
+        }),
+        (
+            "the importer gave a function a cost that only lines may have",
+            |sink| {
+                costs(sink, Cost::ExclusiveOnly(1.0));
+            },
+        ),
+        (
+            "the importer made a metric the default one that it never announced",
+            |sink| {
+                sink.run(RunFact::DefaultMetric(MetricId(2)));
+            },
+        ),
         ("the importer closed a node that it never opened", |sink| {
             calls(sink, &[(F, None)]);
             sink.leave();
         }),
-        ("the importer left nodes open", |sink| Event::Enter(F).say(sink, 2)),
-        ("the importer gave a cost to no node", |sink| Event::Cost(0, 1.0).say(sink, 2)),
-        ("the importer gave a sample without frames", |sink| Event::Sample(None, 0, 1.0).say(sink, 2)),
+        ("the importer left nodes open", |sink| {
+            Event::Enter(F).say(sink, 2);
+        }),
+        ("the importer gave a cost to no node", |sink| {
+            Event::Cost(0, 1.0).say(sink, 2);
+        }),
+        ("the importer gave a sample without frames", |sink| {
+            Event::Sample(None, 0, 1.0).say(sink, 2);
+        }),
         (no_place, |sink| Event::Line(F).say(sink, 2)),
-        (no_place, |sink| say(sink, &[Event::Enter(F), Event::Line(G)])),
-        (no_place, |sink| say(sink, &[Event::Enter(F), Event::Line(F), Event::Line(F)])),
-        ("the importer announced a metric after the first cost", |sink| say(sink, &[Event::Enter(F), Event::Metric])),
-        ("the importer changed the default metric after the first cost", |sink| {
-            calls(sink, &[(F, None)]);
-            sink.run(RunFact::DefaultMetric(MetricId(1)));
+        (no_place, |sink| {
+            say(sink, &[Event::Enter(F), Event::Line(G)]);
         }),
-        ("the importer made a metric the default one that it never announced", |sink| {
-            sink.run(RunFact::DefaultMetric(MetricId(2)));
-            calls(sink, &[(F, None)]);
+        (no_place, |sink| {
+            say(sink, &[Event::Enter(F), Event::Line(F), Event::Line(F)]);
         }),
-        (no_metric, |sink| say(sink, &[Event::Enter(F), Event::Cost(2, 1.0)])),
+        (
+            "the importer announced a metric after the first cost",
+            |sink| say(sink, &[Event::Enter(F), Event::Metric]),
+        ),
+        (
+            "the importer changed the default metric after the first cost",
+            |sink| {
+                calls(sink, &[(F, None)]);
+                sink.run(RunFact::DefaultMetric(MetricId(1)));
+            },
+        ),
+        (
+            "the importer made a metric the default one that it never announced",
+            |sink| {
+                sink.run(RunFact::DefaultMetric(MetricId(2)));
+                calls(sink, &[(F, None)]);
+            },
+        ),
+        (no_metric, |sink| {
+            say(sink, &[Event::Enter(F), Event::Cost(2, 1.0)]);
+        }),
         (no_function, |sink| Event::Enter(2).say(sink, 2)),
-        (no_function, |sink| Event::Edge(F, Some(2), 0, 1.0).say(sink, 2)),
+        (no_function, |sink| {
+            Event::Edge(F, Some(2), 0, 1.0).say(sink, 2);
+        }),
         (no_function, |sink| Event::Info(2, 0, 1.0).say(sink, 2)),
     ];
     for (reason, say) in table {
@@ -497,34 +722,82 @@ fn calls(sink: &mut dyn Sink, nodes: &[(u32, Option<u64>)]) {
 fn what_is_at_a_limit_is_taken() {
     type Say = fn(&mut dyn Sink);
     let note = |sink: &mut dyn Sink| {
-        sink.note(Note { severity: Severity::Info, position: None, message: "something" });
+        sink.note(Note {
+            severity: Severity::Info,
+            position: None,
+            message: "something",
+        });
     };
     let rounded = "2 figures are larger than 2^53 and stored rounded (first: `f`)";
     let exceeded = "1 cumulative costs are less than that of what was called (first: `f`): they are kept, and the \
                     exclusive costs taken as 0";
     let table: [(&[&str], Say); 5] = [
-        (&[], |sink| calls(sink, &[(F, Some(MANY - 1)), (G, Some(MANY)), (F, Some(1)), (F, Some(0))])),
-        (&[], |sink| sink.info(Info { calls: Some((1 << 63) - 1), primitive: Some((1 << 63) - 1), ..info(F, 1) })),
+        (&[], |sink| {
+            calls(
+                sink,
+                &[
+                    (F, Some(MANY - 1)),
+                    (G, Some(MANY)),
+                    (F, Some(1)),
+                    (F, Some(0)),
+                ],
+            );
+        }),
+        (&[], |sink| {
+            sink.info(Info {
+                calls: Some((1 << 63) - 1),
+                primitive: Some((1 << 63) - 1),
+                ..info(F, 1)
+            });
+        }),
         (&[rounded], |sink| {
             // 2^53 itself, then the next larger number.
-            for figure in [9_007_199_254_740_992.0, 9_007_199_254_740_994.0, -9_007_199_254_740_994.0] {
+            for figure in [
+                9_007_199_254_740_992.0,
+                9_007_199_254_740_994.0,
+                -9_007_199_254_740_994.0,
+            ] {
                 costs(sink, Cost::Exclusive(figure));
             }
         }),
         // A leftover of -1e-9 of the cost is rounding, a larger one is not.
         (&[], |sink| {
-            say(sink, &[Event::Enter(F), Event::Cost(0, 1e9), Event::Enter(G), Event::Cost(0, 1e9 + 1.0)]);
+            say(
+                sink,
+                &[
+                    Event::Enter(F),
+                    Event::Cost(0, 1e9),
+                    Event::Enter(G),
+                    Event::Cost(0, 1e9 + 1.0),
+                ],
+            );
             say(sink, &[Event::Leave, Event::Leave]);
         }),
         (&[exceeded], |sink| {
-            say(sink, &[Event::Enter(F), Event::Cost(0, 1e9), Event::Enter(G), Event::Cost(0, 1e9 + 2.0)]);
+            say(
+                sink,
+                &[
+                    Event::Enter(F),
+                    Event::Cost(0, 1e9),
+                    Event::Enter(G),
+                    Event::Cost(0, 1e9 + 2.0),
+                ],
+            );
             say(sink, &[Event::Leave, Event::Leave]);
         }),
     ];
     for (notes, say) in table {
         let (finished, stop) = run(say);
         let totals = finished.expect("a run that is at a limit, not beyond it");
-        same("note", totals.notes.iter().map(|note| note.message.as_str()).collect(), notes.to_vec());
+        same(
+            "note",
+            totals
+                .notes
+                .iter()
+                .map(|note| note.message.as_str())
+                .collect(),
+            notes.to_vec(),
+        );
         assert!(!stop.is_set());
     }
     let (finished, _) = run(|sink| (0..1234).for_each(|_| note(sink)));
@@ -533,12 +806,15 @@ fn what_is_at_a_limit_is_taken() {
     assert_eq!(notes[1000].message, "234 further notes were left out");
 }
 
-/// Whoever looks for a caller passes through a thread, and through a line of it; a node that called nothing may cost less
-/// than nothing.
+/// Whoever looks for a caller passes through a thread, and through a line of it; a node that called
+/// nothing may cost less than nothing.
 #[test]
 fn a_line_of_a_thread_is_no_caller() {
     let (finished, _) = run(|sink| {
-        let thread = sink.function(FunctionDef { kind: Kind::Thread, ..FunctionDef::named("thread") });
+        let thread = sink.function(FunctionDef {
+            kind: Kind::Thread,
+            ..FunctionDef::named("thread")
+        });
         sink.enter(Frame::function(thread), None);
         sink.enter(Frame::line(thread, 3), None);
         costs(sink, Cost::Cumulative(-5.0));
@@ -546,9 +822,18 @@ fn a_line_of_a_thread_is_no_caller() {
         sink.leave();
     });
     let totals = finished.expect("a sound run");
-    let edges: Vec<_> = totals.edges.iter().filter(|row| row.metric == MetricId(0)).collect();
-    let [edge] = edges.as_slice() else { panic!("one edge: {edges:?}") };
-    assert_eq!((edge.callee, edge.caller, edge.caller_line), (FunctionId(F), None, None));
+    let edges: Vec<_> = totals
+        .edges
+        .iter()
+        .filter(|row| row.metric == MetricId(0))
+        .collect();
+    let [edge] = edges.as_slice() else {
+        panic!("one edge: {edges:?}")
+    };
+    assert_eq!(
+        (edge.callee, edge.caller, edge.caller_line),
+        (FunctionId(F), None, None)
+    );
     assert_eq!((edge.exclusive, edge.cumulative), (Some(-5.0), Some(-5.0)));
     assert_eq!(totals.notes, []);
 }
@@ -557,19 +842,27 @@ fn a_line_of_a_thread_is_no_caller() {
 #[test]
 fn equal_functions_with_other_raw_names_are_one() {
     let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
-    let ids =
-        ["_Z1fi", "_Z1fl", ""].map(|raw_name| builder.function(FunctionDef { raw_name, ..FunctionDef::named("f") }));
+    let ids = ["_Z1fi", "_Z1fl", ""].map(|raw_name| {
+        builder.function(FunctionDef {
+            raw_name,
+            ..FunctionDef::named("f")
+        })
+    });
     assert_eq!(ids, [ids[0]; 3]);
     builder.metric("time", Unit::Nanoseconds);
     builder.enter(Frame::function(ids[0]), None);
     builder.leave();
     let (_, Batches(batches)) = builder.finish().expect("a sound run");
-    let raw: Vec<_> = batches.iter().flat_map(|batch| &batch.functions).map(|(_, f)| f.raw_name.as_deref()).collect();
+    let raw: Vec<_> = batches
+        .iter()
+        .flat_map(|batch| &batch.functions)
+        .map(|(_, f)| f.raw_name.as_deref())
+        .collect();
     assert_eq!(raw, [Some("_Z1fi")]);
 }
 
-/// One recursion with figures worked out by hand, so that builder and model do not err together: f calls g calls f calls
-/// g, at 10, 5, 3 and 1 of their own.
+/// One recursion with figures worked out by hand, so that builder and model do not err together: f
+/// calls g calls f calls g, at 10, 5, 3 and 1 of their own.
 #[test]
 fn a_mutual_recursion_worked_out_by_hand() {
     let (finished, _) = run(|sink| {
@@ -585,7 +878,14 @@ fn a_mutual_recursion_worked_out_by_hand() {
     let totals = finished.expect("a sound run");
     let functions = totals.functions.iter().map(|row| {
         let figures = row.figures;
-        (row.function.0, figures.calls, figures.primitive, figures.exclusive, figures.cumulative, figures.seen)
+        (
+            row.function.0,
+            figures.calls,
+            figures.primitive,
+            figures.exclusive,
+            figures.cumulative,
+            figures.seen,
+        )
     });
     let table = vec![
         // calls, primitive, exclusive, cumulative, seen
@@ -593,16 +893,56 @@ fn a_mutual_recursion_worked_out_by_hand() {
         (G, Some(2), Some(1), Some(6.0), Some(9.0), Some(10.0)),
     ];
     same("function", functions.collect(), table);
-    let edges = totals.edges.iter().filter(|row| row.metric == MetricId(0)).map(|row| {
-        let caller = row.caller.map(|caller| caller.0);
-        (caller, row.callee.0, row.calls, row.exclusive, row.cumulative, row.outermost, row.seen)
-    });
+    let edges = totals
+        .edges
+        .iter()
+        .filter(|row| row.metric == MetricId(0))
+        .map(|row| {
+            let caller = row.caller.map(|caller| caller.0);
+            (
+                caller,
+                row.callee.0,
+                row.calls,
+                row.exclusive,
+                row.cumulative,
+                row.outermost,
+                row.seen,
+            )
+        });
     let table = vec![
         // caller, callee, calls, exclusive, cumulative, outermost, seen
-        (None, F, Some(1), Some(10.0), Some(19.0), Some(19.0), Some(19.0)),
-        (Some(F), G, Some(2), Some(6.0), Some(9.0), Some(9.0), Some(10.0)),
-        (Some(G), F, Some(1), Some(3.0), Some(4.0), Some(0.0), Some(4.0)),
+        (
+            None,
+            F,
+            Some(1),
+            Some(10.0),
+            Some(19.0),
+            Some(19.0),
+            Some(19.0),
+        ),
+        (
+            Some(F),
+            G,
+            Some(2),
+            Some(6.0),
+            Some(9.0),
+            Some(9.0),
+            Some(10.0),
+        ),
+        (
+            Some(G),
+            F,
+            Some(1),
+            Some(3.0),
+            Some(4.0),
+            Some(0.0),
+            Some(4.0),
+        ),
     ];
     same("edge", edges.collect(), table);
-    same("total", totals.metrics.iter().map(|metric| metric.total).collect(), vec![19.0, 0.0]);
+    same(
+        "total",
+        totals.metrics.iter().map(|metric| metric.total).collect(),
+        vec![19.0, 0.0],
+    );
 }

@@ -1,5 +1,6 @@
-//! Every figure of `tests/samples/cpuprofile/` and `tests/samples/heapprofile/` against our views. V8 prints no report: totals
-//! come from a program that shares no code with ours, the rest is added up here (docs/conformance.md).
+//! Every figure of `tests/samples/cpuprofile/` and `tests/samples/heapprofile/` against our views.
+//! V8 prints no report: totals come from a program that shares no code with ours, the rest is added
+//! up here (docs/conformance.md).
 
 #![expect(clippy::float_cmp, reason = "microseconds and bytes are whole numbers")]
 
@@ -28,20 +29,25 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// What the totals say: hits and microseconds, each exclusive and cumulative, and microseconds charged the other way.
+/// What the totals say: hits and microseconds, each exclusive and cumulative, and microseconds
+/// charged the other way.
 fn expected() -> BTreeMap<Key, [f64; 6]> {
     let totals = text("cpuprofile/small-main.totals.tsv");
     let rows = totals.lines().skip(2).map(|row| {
         let cells: Vec<&str> = row.split('\t').collect();
-        let key = (cells[0].to_owned(), cells[1].to_owned(), cells[2].parse().expect("a line"));
+        let key = (
+            cells[0].to_owned(),
+            cells[1].to_owned(),
+            cells[2].parse().expect("a line"),
+        );
         let figure = |at: usize| cells[3 + at].parse::<f64>().expect("a figure");
         (key, std::array::from_fn(figure))
     });
     rows.collect()
 }
 
-/// Exclusive and cumulative cost of what has one name, file and line: functions that differ by their column only are one in
-/// the totals, so that the outermost nodes of all of them count.
+/// Exclusive and cumulative cost of what has one name, file and line: functions that differ by
+/// their column only are one in the totals, so that the outermost nodes of all of them count.
 fn found(database: &Database, metric: &str) -> BTreeMap<Key, [f64; 2]> {
     let nodes = rows(
         database,
@@ -65,7 +71,9 @@ fn found(database: &Database, metric: &str) -> BTreeMap<Key, [f64; 2]> {
     );
     let mut sums: BTreeMap<Key, [f64; 2]> = BTreeMap::new();
     let mut open_until: BTreeMap<Key, i64> = BTreeMap::new();
-    for (_, node, last, key, [exclusive, cumulative]) in nodes.into_iter().filter(|(of, ..)| of == metric) {
+    for (_, node, last, key, [exclusive, cumulative]) in
+        nodes.into_iter().filter(|(of, ..)| of == metric)
+    {
         let sum = sums.entry(key.clone()).or_default();
         sum[0] += exclusive;
         let until = open_until.entry(key).or_default();
@@ -88,7 +96,11 @@ fn every_figure_of_the_totals() {
         assert_eq!(time[key], [1e3 * self_us, 1e3 * us], "{key:?}");
     }
     // What the totals do not list was neither sampled nor on a stack that was.
-    for (key, sums) in time.iter().chain(&samples).filter(|(key, _)| !expected.contains_key(key)) {
+    for (key, sums) in time
+        .iter()
+        .chain(&samples)
+        .filter(|(key, _)| !expected.contains_key(key))
+    {
         assert_eq!(*sums, [0.0, 0.0], "{key:?}");
     }
 }
@@ -111,11 +123,16 @@ fn the_summary_says_the_same() {
             functions.entry(key).or_default().push(figures);
         }
         let expected = expected();
-        for (key, figures) in functions.iter().filter(|(key, figures)| figures.len() == 1 && expected.contains_key(key))
+        for (key, figures) in functions
+            .iter()
+            .filter(|(key, figures)| figures.len() == 1 && expected.contains_key(key))
         {
             assert_eq!(
                 figures[0],
-                [unit * expected[key][column], unit * expected[key][column + 1]],
+                [
+                    unit * expected[key][column],
+                    unit * expected[key][column + 1]
+                ],
                 "{metric} {key:?}"
             );
             compared += 1;
@@ -127,9 +144,19 @@ fn the_summary_says_the_same() {
 #[test]
 fn totals_and_what_the_file_says() {
     let (profile, database) = (profile(), database());
-    let nodes = rows(&database, "SELECT count(*) FROM nodes WHERE line IS NULL", |row| row.get::<_, u32>(0));
-    assert_eq!(nodes, [u32::try_from(list(&profile["nodes"]).len()).expect("few")]);
-    let hits: f64 = list(&profile["nodes"]).iter().map(|node| node["hitCount"].as_f64().unwrap_or(0.0)).sum();
+    let nodes = rows(
+        &database,
+        "SELECT count(*) FROM nodes WHERE line IS NULL",
+        |row| row.get::<_, u32>(0),
+    );
+    assert_eq!(
+        nodes,
+        [u32::try_from(list(&profile["nodes"]).len()).expect("few")]
+    );
+    let hits: f64 = list(&profile["nodes"])
+        .iter()
+        .map(|node| node["hitCount"].as_f64().unwrap_or(0.0))
+        .sum();
     assert_eq!(total(&database, "samples"), hits);
     let first = number(&profile["timeDeltas"][0]);
     // Before the first sample, nobody knows where the time went.
@@ -137,7 +164,10 @@ fn totals_and_what_the_file_says() {
     assert_eq!(total(&database, "time"), 1e3 * whole);
     let expected = expected();
     let root = &expected[&("(root)".to_owned(), String::new(), 0)];
-    assert_eq!([total(&database, "samples"), total(&database, "time")], [root[1], 1e3 * root[3]]);
+    assert_eq!(
+        [total(&database, "samples"), total(&database, "time")],
+        [root[1], 1e3 * root[3]]
+    );
 }
 
 #[test]
@@ -148,11 +178,18 @@ fn samples_of_lines() {
         let frame = &node["callFrame"];
         let text = |member: &str| frame[member].as_str().expect("a text").to_owned();
         let name = text("functionName");
-        let name = if name.is_empty() { "(anonymous)".to_owned() } else { name };
-        let first_line = u32::try_from(frame["lineNumber"].as_i64().expect("a number") + 1).expect("a line");
+        let name = if name.is_empty() {
+            "(anonymous)".to_owned()
+        } else {
+            name
+        };
+        let first_line =
+            u32::try_from(frame["lineNumber"].as_i64().expect("a number") + 1).expect("a line");
         for tick in list(&node["positionTicks"]) {
             let line = u32::try_from(tick["line"].as_u64().expect("a line")).expect("a line");
-            *expected.entry(((name.clone(), text("url"), first_line), line)).or_default() += number(&tick["ticks"]);
+            *expected
+                .entry(((name.clone(), text("url"), first_line), line))
+                .or_default() += number(&tick["ticks"]);
         }
     }
     let mut found: BTreeMap<(Key, u32), f64> = BTreeMap::new();
@@ -177,7 +214,11 @@ fn add(node: &Value, sums: &mut BTreeMap<Key, [f64; 2]>, above: &mut Vec<Key>) {
     let text = |member: &str| frame[member].as_str().expect("a text").to_owned();
     let name = Some(text("functionName")).filter(|name| !name.is_empty());
     let line = u32::try_from(frame["lineNumber"].as_i64().expect("a line") + 1).expect("a line");
-    let key = (name.unwrap_or_else(|| "(anonymous)".to_owned()), text("url"), line);
+    let key = (
+        name.unwrap_or_else(|| "(anonymous)".to_owned()),
+        text("url"),
+        line,
+    );
     above.push(key.clone());
     let size = number(&node["selfSize"]);
     sums.entry(key).or_default()[0] += size;
@@ -190,8 +231,8 @@ fn add(node: &Value, sums: &mut BTreeMap<Key, [f64; 2]>, above: &mut Vec<Key>) {
     above.pop();
 }
 
-/// Compares the memory of each function with sums over the JSON. Returns how many samples the profile lists that are of nodes
-/// which its tree does not have.
+/// Compares the memory of each function with sums over the JSON. Returns how many samples the
+/// profile lists that are of nodes which its tree does not have.
 fn memory(name: &str) -> usize {
     let text = text(name);
     let database = imported("heapprofile", &text);
@@ -205,10 +246,17 @@ fn memory(name: &str) -> usize {
     of_functions.remove(&root);
     assert_eq!(of_functions, expected, "{name}");
     let ids: BTreeSet<u64> = ids(&profile["head"]);
-    let (known, elsewhere): (Vec<_>, Vec<_>) = list(&profile["samples"])
-        .iter()
-        .partition(|sample| sample["nodeId"].as_u64().is_some_and(|id| ids.contains(&id)));
-    assert_eq!(total(&database, "samples"), number(&Value::from(known.len())), "{name}");
+    let (known, elsewhere): (Vec<_>, Vec<_>) =
+        list(&profile["samples"]).iter().partition(|sample| {
+            sample["nodeId"]
+                .as_u64()
+                .is_some_and(|id| ids.contains(&id))
+        });
+    assert_eq!(
+        total(&database, "samples"),
+        number(&Value::from(known.len())),
+        "{name}"
+    );
     elsewhere.len()
 }
 

@@ -8,6 +8,9 @@ mod tidy;
 
 #[path = "../support"]
 mod support {
-    #[expect(dead_code, reason = "the last program of tests lists what was not tried")]
+    #[expect(
+        dead_code,
+        reason = "the last program of tests lists what was not tried"
+    )]
     pub(crate) mod tools;
 }

@@ -1,5 +1,6 @@
-//! Views and reports reach the indexes: what a user asks of one run, or of one function in it, reads no table from end to
-//! end. The plans are those of a database as profdb makes it, with the figures that its migration gives the planner.
+//! Views and reports reach the indexes: what a user asks of one run, or of one function in it,
+//! reads no table from end to end. The plans are those of a database as profdb makes it, with the
+//! figures that its migration gives the planner.
 
 #![expect(clippy::disallowed_methods, reason = "reads its own queries")]
 
@@ -22,11 +23,21 @@ const XML: &[u8] = include_bytes!("../cases/dyalog_xml/foo-0.9.0-tree/case.in/ru
 
 fn database(format: &str, bytes: &'static [u8]) -> Database {
     let stop = Stop::default();
-    let input = Input::new(Box::new(bytes), Limits::default(), stop.clone()).expect("the text is readable");
+    let input =
+        Input::new(Box::new(bytes), Limits::default(), stop.clone()).expect("the text is readable");
     let format = by_name(format).expect("the format is there");
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, "x", fingerprint);
-    import(input, format, &options, &stop, describe, Database::in_memory).expect("a profile imports").database
+    import(
+        input,
+        format,
+        &options,
+        &stop,
+        describe,
+        Database::in_memory,
+    )
+    .expect("a profile imports")
+    .database
 }
 
 #[test]
@@ -42,10 +53,22 @@ fn what_is_asked_of_a_run_scans_no_table() {
             }
         }
     }
-    check(&database, "SELECT * FROM exclusive WHERE run_id = 1 AND metric = 'time' AND rank <= 10");
-    check(&database, "SELECT * FROM tree WHERE run_id = 1 AND metric = 'time' ORDER BY node_id");
-    check(&database, "SELECT * FROM tags WHERE run_id = 1 AND metric = 'time' AND key = 'worker'");
-    check(&database, "SELECT * FROM source_lines WHERE run_id = 1 AND function_id = 1 AND line = 1");
+    check(
+        &database,
+        "SELECT * FROM exclusive WHERE run_id = 1 AND metric = 'time' AND rank <= 10",
+    );
+    check(
+        &database,
+        "SELECT * FROM tree WHERE run_id = 1 AND metric = 'time' ORDER BY node_id",
+    );
+    check(
+        &database,
+        "SELECT * FROM tags WHERE run_id = 1 AND metric = 'time' AND key = 'worker'",
+    );
+    check(
+        &database,
+        "SELECT * FROM source_lines WHERE run_id = 1 AND function_id = 1 AND line = 1",
+    );
 }
 
 /// The public views with their columns, but for the list of runs, which is all runs.
@@ -58,7 +81,8 @@ fn views(database: &Database) -> Vec<(String, Vec<String>)> {
     let mut statement = database.connection().prepare(sql).expect("a schema");
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().expect("a schema") {
-        let (view, column): (String, String) = (row.get(0).expect("a name"), row.get(1).expect("a name"));
+        let (view, column): (String, String) =
+            (row.get(0).expect("a name"), row.get(1).expect("a name"));
         match views.last_mut() {
             Some((last, columns)) if *last == view => columns.push(column),
             _ => views.push((view, vec![column])),
@@ -69,17 +93,37 @@ fn views(database: &Database) -> Vec<(String, Vec<String>)> {
 
 /// A plan may scan what it has made itself, and the list of runs.
 fn check(database: &Database, sql: &str) {
-    const OWN: &[&str] =
-        &["SCAN (subquery", "SCAN calls", "SCAN callees", "SCAN exclusive", "SCAN cumulative", "SCAN tags", "SCAN r"];
+    const OWN: &[&str] = &[
+        "SCAN (subquery",
+        "SCAN calls",
+        "SCAN callees",
+        "SCAN exclusive",
+        "SCAN cumulative",
+        "SCAN tags",
+        "SCAN r",
+    ];
     let plan = plan(database, sql);
-    let scans: Vec<_> = plan.iter().filter(|step| step.starts_with("SCAN")).collect();
-    let foreign: Vec<_> = scans.iter().filter(|step| !OWN.iter().any(|own| step.starts_with(own))).collect();
+    let scans: Vec<_> = plan
+        .iter()
+        .filter(|step| step.starts_with("SCAN"))
+        .collect();
+    let foreign: Vec<_> = scans
+        .iter()
+        .filter(|step| !OWN.iter().any(|own| step.starts_with(own)))
+        .collect();
     assert!(foreign.is_empty(), "{sql}\n{}", plan.join("\n"));
-    assert!(plan.iter().any(|step| step.starts_with("SEARCH")), "{sql}\n{}", plan.join("\n"));
+    assert!(
+        plan.iter().any(|step| step.starts_with("SEARCH")),
+        "{sql}\n{}",
+        plan.join("\n")
+    );
 }
 
 fn plan(database: &Database, sql: &str) -> Vec<String> {
-    let mut statement = database.connection().prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("the view exists");
+    let mut statement = database
+        .connection()
+        .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+        .expect("the view exists");
     let mut rows = statement.raw_query();
     let mut steps = Vec::new();
     while let Some(row) = rows.next().expect("a plan") {
@@ -104,8 +148,14 @@ const BIG: [&str; 9] = [
 /// Runs with all that reports ask about: lines and a bias, labels, threads.
 const RUNS: [(&str, &[u8]); 3] = [
     ("dyalog_xml", XML),
-    ("pprof", include_bytes!("../cases/pprof/labels/case.in/run.pb")),
-    ("sampler", include_bytes!("../cases/sampler/recursion/case.in/run.trace")),
+    (
+        "pprof",
+        include_bytes!("../cases/pprof/labels/case.in/run.pb"),
+    ),
+    (
+        "sampler",
+        include_bytes!("../cases/sampler/recursion/case.in/run.trace"),
+    ),
 ];
 
 /// What reports may be asked with.
@@ -135,10 +185,15 @@ const FLAGS: &[&[(&str, &str)]] = &[
 /// What is asked to write a run.
 fn export() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("queries/export");
-    let mut files: Vec<_> =
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     files.sort();
-    files.iter().map(|file| fs::read_to_string(file).expect("a file of ours")).collect()
+    files
+        .iter()
+        .map(|file| fs::read_to_string(file).expect("a file of ours"))
+        .collect()
 }
 
 /// What is asked besides, to find names.
@@ -153,8 +208,9 @@ const LOOKUPS: [&str; 8] = [
     include_str!("../../queries/lists/runs.sql"),
 ];
 
-/// All that is done for a report is explained before it is done: no statement reads a big table, or an index of it, from
-/// end to end: that would be the rows of all other runs, too. There is no exception.
+/// All that is done for a report is explained before it is done: no statement reads a big table, or
+/// an index of it, from end to end: that would be the rows of all other runs, too. There is no
+/// exception.
 #[test]
 fn reports_scan_no_big_table() {
     let mut explained = BTreeSet::new();
@@ -168,10 +224,16 @@ fn explain_reports(database: &Database, explained: &mut BTreeSet<String>) {
     let run = database.run(None).expect("a database").expect("a run");
     let metric = run.default_metric.as_deref().expect("a metric");
     let name = "SELECT function FROM summary WHERE metric = ?1 ORDER BY cumulative DESC, function LIMIT 1 OFFSET 1";
-    let name: String = database.connection().query_row(name, [metric], |row| row.get(0)).expect("a function");
+    let name: String = database
+        .connection()
+        .query_row(name, [metric], |row| row.get(0))
+        .expect("a function");
     let mut explain = |what: &str, sql: &str| {
         let scanned = scanned(database, sql);
-        assert!(scanned.is_empty(), "{what}: a scan of {scanned:?} in\n{sql}");
+        assert!(
+            scanned.is_empty(),
+            "{what}: a scan of {scanned:?} in\n{sql}"
+        );
         explained.insert(sql.to_owned());
     };
     for report in REPORTS {
@@ -179,14 +241,23 @@ fn explain_reports(database: &Database, explained: &mut BTreeSet<String>) {
             let request = request(report, flags, &name);
             let script = match report::ask(database, report, &run, &request) {
                 Ok(answer) => answer.script,
-                Err(report::ReportError::NothingSelected(_) | report::ReportError::Usage(_)) => continue,
+                Err(report::ReportError::NothingSelected(_) | report::ReportError::Usage(_)) => {
+                    continue;
+                }
                 Err(error) => panic!("{} {request:?}: {error}", report.name),
             };
             let what = format!("{} {request:?}", report.name);
             replay(database, &script, |sql| explain(&what, sql));
-            for sql in report.statements().into_iter().filter(|sql| !script.contains(sql)) {
+            for sql in report
+                .statements()
+                .into_iter()
+                .filter(|sql| !script.contains(sql))
+            {
                 // Variants are reports of their own.
-                if flags.iter().all(|(flag, _)| !["lines", "code"].contains(flag)) {
+                if flags
+                    .iter()
+                    .all(|(flag, _)| !["lines", "code"].contains(flag))
+                {
                     explain(&what, sql);
                 }
             }
@@ -213,19 +284,28 @@ fn request(report: &report::Report, flags: &[(&str, &str)], name: &str) -> Reque
     }
     for parameter in &header.parameters {
         let path = (parameter.name == "fn" && !parameter.optional).then(|| format!("'{name}'"));
-        let Some(value) = given.get(parameter.name).cloned().or(path) else { continue };
+        let Some(value) = given.get(parameter.name).cloned().or(path) else {
+            continue;
+        };
         let argument = match parameter.kind {
-            report::header::Parameter::Flag | report::header::Parameter::Variant(_) => Argument::Flag,
+            report::header::Parameter::Flag | report::header::Parameter::Variant(_) => {
+                Argument::Flag
+            }
             report::header::Parameter::Count => Argument::Count(value.parse().expect("a count")),
-            report::header::Parameter::Percentage => Argument::Number(value.parse().expect("a percentage")),
+            report::header::Parameter::Percentage => {
+                Argument::Number(value.parse().expect("a percentage"))
+            }
             _ => Argument::Text(value),
         };
-        request.arguments.push((parameter.name.to_owned(), argument));
+        request
+            .arguments
+            .push((parameter.name.to_owned(), argument));
     }
     request
 }
 
-/// Does what a script says, as the shell would; statements that read or write rows are shown before.
+/// Does what a script says, as the shell would; statements that read or write rows are shown
+/// before.
 fn replay(database: &Database, script: &str, mut show: impl FnMut(&str)) {
     let connection = database.connection();
     let parameters = "DROP TABLE IF EXISTS temp.parameters;
@@ -234,30 +314,55 @@ fn replay(database: &Database, script: &str, mut show: impl FnMut(&str)) {
     // The shell alone may use its own name for the table.
     let script = script.replace("sqlite_parameters", "parameters");
     let lines = script.lines().filter(|line| !line.starts_with('.'));
-    let text = lines.map(|line| line.split("--").next().unwrap_or_default()).collect::<Vec<_>>().join("\n") + "\n";
-    for sql in text.split_inclusive(";\n").map(str::trim).filter(|sql| !sql.is_empty()) {
-        let is_about_rows = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"].iter().any(|verb| sql.starts_with(verb));
+    let text = lines
+        .map(|line| line.split("--").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
+        + "\n";
+    for sql in text
+        .split_inclusive(";\n")
+        .map(str::trim)
+        .filter(|sql| !sql.is_empty())
+    {
+        let is_about_rows = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"]
+            .iter()
+            .any(|verb| sql.starts_with(verb));
         if is_about_rows {
             show(sql);
         }
-        let mut statement = connection.prepare(sql).unwrap_or_else(|error| panic!("{error}: {sql}"));
+        let mut statement = connection
+            .prepare(sql)
+            .unwrap_or_else(|error| panic!("{error}: {sql}"));
         for at in 1..=statement.parameter_count() {
-            let name = statement.parameter_name(at).expect("parameters are named").to_owned();
+            let name = statement
+                .parameter_name(at)
+                .expect("parameters are named")
+                .to_owned();
             let value = "SELECT value FROM temp.parameters WHERE key = ?1";
-            let value: rusqlite::types::Value =
-                connection.query_row(value, [&name], |row| row.get(0)).unwrap_or_else(|_| panic!("{name} in {sql}"));
-            statement.raw_bind_parameter(at, value).expect("it has that parameter");
+            let value: rusqlite::types::Value = connection
+                .query_row(value, [&name], |row| row.get(0))
+                .unwrap_or_else(|_| panic!("{name} in {sql}"));
+            statement
+                .raw_bind_parameter(at, value)
+                .expect("it has that parameter");
         }
         let mut rows = statement.raw_query();
-        while rows.next().unwrap_or_else(|error| panic!("{error}: {sql}")).is_some() {}
+        while rows
+            .next()
+            .unwrap_or_else(|error| panic!("{error}: {sql}"))
+            .is_some()
+        {}
     }
 }
 
-/// The big tables that a statement reads from end to end, or an index of them. EXPLAIN QUERY PLAN names aliases; the
-/// program itself says which table is opened and which cursor starts at its first or last entry.
+/// The big tables that a statement reads from end to end, or an index of them. EXPLAIN QUERY PLAN
+/// names aliases; the program itself says which table is opened and which cursor starts at its
+/// first or last entry.
 fn scanned(database: &Database, sql: &str) -> BTreeSet<String> {
     let connection = database.connection();
-    let mut statement = connection.prepare(&format!("EXPLAIN {sql}")).unwrap_or_else(|error| panic!("{error}: {sql}"));
+    let mut statement = connection
+        .prepare(&format!("EXPLAIN {sql}"))
+        .unwrap_or_else(|error| panic!("{error}: {sql}"));
     let mut opened: BTreeMap<i64, String> = BTreeMap::new();
     let mut scanned = BTreeSet::new();
     let mut rows = statement.raw_query();
@@ -267,13 +372,24 @@ fn scanned(database: &Database, sql: &str) -> BTreeSet<String> {
         match step.as_str() {
             "OpenRead" if schema == 0 => {
                 let table = "SELECT tbl_name FROM main.sqlite_schema WHERE rootpage = ?1";
-                opened.insert(cursor, connection.query_row(table, [page], |row| row.get(0)).expect("a table"));
+                opened.insert(
+                    cursor,
+                    connection
+                        .query_row(table, [page], |row| row.get(0))
+                        .expect("a table"),
+                );
             }
-            "OpenRead" | "OpenWrite" | "OpenEphemeral" | "OpenAutoindex" | "OpenPseudo" | "SorterOpen" => {
+            "OpenRead" | "OpenWrite" | "OpenEphemeral" | "OpenAutoindex" | "OpenPseudo"
+            | "SorterOpen" => {
                 opened.remove(&cursor);
             }
             "Rewind" | "Last" => {
-                scanned.extend(opened.get(&cursor).filter(|table| BIG.contains(&table.as_str())).cloned());
+                scanned.extend(
+                    opened
+                        .get(&cursor)
+                        .filter(|table| BIG.contains(&table.as_str()))
+                        .cloned(),
+                );
             }
             _ => {}
         }
@@ -288,6 +404,12 @@ fn exports_sort_nothing() {
     for sql in export() {
         let plan = plan(&database, &sql);
         let stores = ["TEMP B-TREE", "MATERIALIZE", "CO-ROUTINE"];
-        assert!(!plan.iter().any(|step| stores.iter().any(|store| step.contains(store))), "{}", plan.join("\n"));
+        assert!(
+            !plan
+                .iter()
+                .any(|step| stores.iter().any(|store| step.contains(store))),
+            "{}",
+            plan.join("\n")
+        );
     }
 }

@@ -1,9 +1,14 @@
-//! What comes along with profdb: licences, origins and versions of all packages, held to `deny.toml` without `cargo deny`,
-//! which need not be installed; and the bill of materials, docs/release/sbom.cdx.json.
+//! What comes along with profdb: licences, origins and versions of all packages, held to
+//! `deny.toml` without `cargo deny`, which need not be installed; and the bill of materials,
+//! docs/release/sbom.cdx.json.
 //!
-//! `UPDATE_DOCS=1 cargo test --test house supply::` writes it anew, to be read before it is committed.
+//! `UPDATE_DOCS=1 cargo test --test house supply::` writes it anew, to be read before it is
+//! committed.
 
-#![expect(clippy::disallowed_methods, reason = "reads small files of our own, and cargo's environment")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads small files of our own, and cargo's environment"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -62,29 +67,44 @@ enum Kind {
 impl Packages {
     fn of(platforms: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO"));
-        command.args(["metadata", "--format-version", "1", "--locked"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        command
+            .args(["metadata", "--format-version", "1", "--locked"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
         for platform in platforms {
             command.args(["--filter-platform", platform]);
         }
         let output = command.output().expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let said: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
         let id = |package: &Value| text(&package["id"]).to_owned();
         let mut needs = BTreeMap::new();
         for node in list(&said["resolve"]["nodes"]) {
             let needed = list(&node["deps"]).iter().map(|needed| {
-                let kinds = list(&needed["dep_kinds"]).iter().map(|kind| match kind["kind"].as_str() {
-                    Some("build") => Kind::Build,
-                    Some("dev") => Kind::Dev,
-                    _ => Kind::Normal,
-                });
+                let kinds =
+                    list(&needed["dep_kinds"])
+                        .iter()
+                        .map(|kind| match kind["kind"].as_str() {
+                            Some("build") => Kind::Build,
+                            Some("dev") => Kind::Dev,
+                            _ => Kind::Normal,
+                        });
                 (text(&needed["pkg"]).to_owned(), kinds.collect())
             });
             needs.insert(id(node), needed.collect());
         }
-        let all: BTreeMap<_, _> =
-            list(&said["packages"]).iter().map(|package| (id(package), package.clone())).collect();
-        Self { all, needs, root: text(&said["resolve"]["root"]).to_owned() }
+        let all: BTreeMap<_, _> = list(&said["packages"])
+            .iter()
+            .map(|package| (id(package), package.clone()))
+            .collect();
+        Self {
+            all,
+            needs,
+            root: text(&said["resolve"]["root"]).to_owned(),
+        }
     }
 
     /// The package itself and what it needs, following dependencies of some kinds.
@@ -102,7 +122,10 @@ impl Packages {
     }
 
     fn others(&self) -> impl Iterator<Item = &Value> {
-        self.all.iter().filter(|(id, _)| **id != self.root).map(|(_, package)| package)
+        self.all
+            .iter()
+            .filter(|(id, _)| **id != self.root)
+            .map(|(_, package)| package)
     }
 }
 
@@ -123,15 +146,22 @@ fn named(package: &Value) -> String {
 fn denied(name: &str) -> Vec<String> {
     let file = fs::read_to_string("deny.toml").expect("deny.toml is there");
     let start = format!("\n{name} = [\n");
-    let (_, rest) = file.split_once(&start).unwrap_or_else(|| panic!("deny.toml has a list `{name}`"));
+    let (_, rest) = file
+        .split_once(&start)
+        .unwrap_or_else(|| panic!("deny.toml has a list `{name}`"));
     let (items, _) = rest.split_once("\n]").expect("the list ends");
-    let quoted = items.lines().filter_map(|line| line.trim().strip_prefix('"')?.split('"').next());
+    let quoted = items
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix('"')?.split('"').next());
     quoted.map(str::to_owned).collect()
 }
 
 fn everywhere() -> Packages {
     let platforms = denied("targets");
-    assert!(platforms.iter().any(|platform| platform == PLATFORM), "{platforms:?}");
+    assert!(
+        platforms.iter().any(|platform| platform == PLATFORM),
+        "{platforms:?}"
+    );
     Packages::of(&platforms.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
@@ -141,7 +171,11 @@ fn everything_comes_from_the_registry_with_a_checksum() {
     let checksums = checksums();
     for package in found.others() {
         assert_eq!(package["source"], REGISTRY, "{}", named(package));
-        assert!(checksums.contains_key(&named(package)), "{}", named(package));
+        assert!(
+            checksums.contains_key(&named(package)),
+            "{}",
+            named(package)
+        );
     }
     assert_eq!(found.all[&found.root]["source"], Value::Null);
     for needed in list(&found.all[&found.root]["dependencies"]) {
@@ -154,23 +188,44 @@ fn licences_are_those_that_deny_toml_allows() {
     let allowed = denied("allow");
     let mut used = BTreeSet::new();
     for package in everywhere().all.values() {
-        let licence = package["license"].as_str().unwrap_or_else(|| panic!("{} has a licence", named(package)));
+        let licence = package["license"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{} has a licence", named(package)));
         let chosen = choose(licence, &allowed);
-        used.extend(
-            chosen.unwrap_or_else(|| panic!("{}: {licence}, expected a choice of {allowed:?}", named(package))),
-        );
+        used.extend(chosen.unwrap_or_else(|| {
+            panic!(
+                "{}: {licence}, expected a choice of {allowed:?}",
+                named(package)
+            )
+        }));
     }
-    let unused: Vec<_> = allowed.iter().filter(|licence| !used.contains(*licence)).collect();
-    assert!(unused.is_empty(), "deny.toml allows what nobody needs: {unused:?}");
+    let unused: Vec<_> = allowed
+        .iter()
+        .filter(|licence| !used.contains(*licence))
+        .collect();
+    assert!(
+        unused.is_empty(),
+        "deny.toml allows what nobody needs: {unused:?}"
+    );
 }
 
-/// The allowed licences that fulfil an expression: `AND` binds stronger than `OR`, and `/` is an old way to write `OR`. Of a
-/// choice, every one that is allowed.
+/// The allowed licences that fulfil an expression: `AND` binds stronger than `OR`, and `/` is an
+/// old way to write `OR`. Of a choice, every one that is allowed.
 fn choose(expression: &str, allowed: &[String]) -> Option<BTreeSet<String>> {
-    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ").replace(" WITH ", "+WITH+");
-    let words: Vec<String> = spaced.split_whitespace().map(|word| word.replace("+WITH+", " WITH ")).collect();
+    let spaced = expression
+        .replace('/', " OR ")
+        .replace('(', " ( ")
+        .replace(')', " ) ")
+        .replace(" WITH ", "+WITH+");
+    let words: Vec<String> = spaced
+        .split_whitespace()
+        .map(|word| word.replace("+WITH+", " WITH "))
+        .collect();
     let (chosen, rest) = alternatives(&words, allowed);
-    assert!(rest.is_empty(), "{expression}: expected the end, found {rest:?}");
+    assert!(
+        rest.is_empty(),
+        "{expression}: expected the end, found {rest:?}"
+    );
     chosen
 }
 
@@ -205,12 +260,23 @@ fn one<'w>(words: &'w [String], allowed: &[String]) -> Chosen<'w> {
         assert_eq!(rest[0], ")");
         return (chosen, &rest[1..]);
     }
-    (allowed.contains(&words[0]).then(|| BTreeSet::from([words[0].clone()])), &words[1..])
+    (
+        allowed
+            .contains(&words[0])
+            .then(|| BTreeSet::from([words[0].clone()])),
+        &words[1..],
+    )
 }
 
 #[test]
 fn expressions_of_licences_mean_what_they_say() {
-    let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "Unicode-3.0"].map(str::to_owned);
+    let allowed = [
+        "MIT",
+        "Apache-2.0",
+        "Apache-2.0 WITH LLVM-exception",
+        "Unicode-3.0",
+    ]
+    .map(str::to_owned);
     let table: [(&str, Option<&[&str]>); 8] = [
         ("MIT", Some(&["MIT"])),
         ("GPL-3.0", None),
@@ -218,8 +284,14 @@ fn expressions_of_licences_mean_what_they_say() {
         ("GPL-3.0/MIT", Some(&["MIT"])),
         ("MIT AND GPL-3.0", None),
         ("GPL-3.0 AND MIT OR Apache-2.0", Some(&["Apache-2.0"])),
-        ("(MIT OR GPL-3.0) AND Unicode-3.0", Some(&["MIT", "Unicode-3.0"])),
-        ("Apache-2.0 WITH LLVM-exception OR MIT", Some(&["Apache-2.0 WITH LLVM-exception", "MIT"])),
+        (
+            "(MIT OR GPL-3.0) AND Unicode-3.0",
+            Some(&["MIT", "Unicode-3.0"]),
+        ),
+        (
+            "Apache-2.0 WITH LLVM-exception OR MIT",
+            Some(&["Apache-2.0 WITH LLVM-exception", "MIT"]),
+        ),
     ];
     for (expression, expected) in table {
         let expected = expected.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
@@ -234,7 +306,10 @@ fn nothing_ships_twice() {
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for id in found.reached(&[Kind::Normal]) {
         let package = &found.all[id];
-        versions.entry(text(&package["name"])).or_default().push(text(&package["version"]));
+        versions
+            .entry(text(&package["name"]))
+            .or_default()
+            .push(text(&package["version"]));
     }
     versions.retain(|_, versions| versions.len() > 1);
     assert!(versions.is_empty(), "{versions:?}");
@@ -244,13 +319,24 @@ fn nothing_ships_twice() {
 fn build_scripts_are_known_and_none_is_ours() {
     let found = everywhere();
     let has_script = |package: &&Value| {
-        list(&package["targets"]).iter().any(|target| list(&target["kind"]).contains(&json!("custom-build")))
+        list(&package["targets"])
+            .iter()
+            .any(|target| list(&target["kind"]).contains(&json!("custom-build")))
     };
-    let packages = found.reached(&[Kind::Normal, Kind::Build]).into_iter().map(|id| &found.all[id]);
-    let names: BTreeSet<&str> = packages.filter(has_script).map(|package| text(&package["name"])).collect();
+    let packages = found
+        .reached(&[Kind::Normal, Kind::Build])
+        .into_iter()
+        .map(|id| &found.all[id]);
+    let names: BTreeSet<&str> = packages
+        .filter(has_script)
+        .map(|package| text(&package["name"]))
+        .collect();
     assert!(!names.contains(env!("CARGO_PKG_NAME")));
     let known: BTreeSet<&str> = BUILD_SCRIPTS.iter().copied().collect();
-    assert_eq!(names, known, "packages with build scripts (left), and those in BUILD_SCRIPTS (right)");
+    assert_eq!(
+        names, known,
+        "packages with build scripts (left), and those in BUILD_SCRIPTS (right)"
+    );
 }
 
 #[test]
@@ -260,11 +346,14 @@ fn bill_of_materials_is_current() {
         fs::write(BILL, &bill).expect("the folder is there");
     }
     let stored = fs::read_to_string(BILL).unwrap_or_default();
-    assert!(stored == bill, "{BILL} is not current: run UPDATE_DOCS=1 cargo test --test house supply::");
+    assert!(
+        stored == bill,
+        "{BILL} is not current: run UPDATE_DOCS=1 cargo test --test house supply::"
+    );
 }
 
-/// What the program consists of, in the form of `CycloneDX` 1.5: without time, place and serial number, so that the same
-/// Cargo.lock gives the same bytes.
+/// What the program consists of, in the form of `CycloneDX` 1.5: without time, place and serial
+/// number, so that the same Cargo.lock gives the same bytes.
 fn bill() -> Value {
     let found = Packages::of(&[PLATFORM]);
     let checksums = checksums();
@@ -272,7 +361,11 @@ fn bill() -> Value {
     let built = found.reached(&[Kind::Normal, Kind::Build]);
     let reference = |id: &str| {
         let package = &found.all[id];
-        format!("pkg:cargo/{}@{}", text(&package["name"]), escape(text(&package["version"])))
+        format!(
+            "pkg:cargo/{}@{}",
+            text(&package["name"]),
+            escape(text(&package["version"]))
+        )
     };
     let mut components = Vec::new();
     let mut dependencies = Vec::new();
@@ -280,7 +373,9 @@ fn bill() -> Value {
         let package = &found.all[*id];
         let mut needed: BTreeSet<String> = found.needs[*id]
             .iter()
-            .filter(|(needed, kinds)| built.contains(needed.as_str()) && kinds.iter().any(|kind| *kind != Kind::Dev))
+            .filter(|(needed, kinds)| {
+                built.contains(needed.as_str()) && kinds.iter().any(|kind| *kind != Kind::Dev)
+            })
             .map(|(needed, _)| reference(needed))
             .collect();
         if *id != found.root {
@@ -328,7 +423,14 @@ fn bundled(package: &Value) -> Option<Value> {
     let version = text(&package["version"]);
     let (name, version, licence) = match text(&package["name"]) {
         "libsqlite3-sys" => ("sqlite", profdb::store::versions().1, "blessing"),
-        "zstd-sys" => ("zstd", version.split_once("+zstd.").expect("the version says which zstd").1, "BSD-3-Clause"),
+        "zstd-sys" => (
+            "zstd",
+            version
+                .split_once("+zstd.")
+                .expect("the version says which zstd")
+                .1,
+            "BSD-3-Clause",
+        ),
         _ => return None,
     };
     let reference = format!("pkg:generic/{name}@{version}");
@@ -352,12 +454,17 @@ fn escape(version: &str) -> String {
 fn checksums() -> BTreeMap<String, String> {
     let lock = fs::read_to_string("Cargo.lock").expect("Cargo.lock is there");
     let field = |part: &str, name: &str| {
-        let line = part.lines().find_map(|line| line.strip_prefix(&format!("{name} = \"")))?;
+        let line = part
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{name} = \"")))?;
         line.strip_suffix('"').map(str::to_owned)
     };
     let packages = lock.split("[[package]]").skip(1);
     let all = packages.filter_map(|part| {
-        Some((format!("{} {}", field(part, "name")?, field(part, "version")?), field(part, "checksum")?))
+        Some((
+            format!("{} {}", field(part, "name")?, field(part, "version")?),
+            field(part, "checksum")?,
+        ))
     });
     all.collect()
 }

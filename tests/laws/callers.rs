@@ -2,8 +2,8 @@
 
 use super::{Failed, Sample, Value, ensure, rows, saved};
 
-/// Sums of view `calls`, where every row is known, that are not the function's cumulative cost. Functions that equal each other
-/// in what the view tells of them are compared through the edges.
+/// Sums of view `calls`, where every row is known, that are not the function's cumulative cost.
+/// Functions that equal each other in what the view tells of them are compared through the edges.
 const OF_VIEW: &str = "
     WITH paid AS (
       SELECT metric, function, module, file, SUM(cumulative) AS paid
@@ -34,22 +34,32 @@ const NOTE: &str = " cumulative costs are not what the callers add up to";
 
 const PAGE: &str = include_str!("../../docs/conformance.md");
 
-/// Where all rows of view `calls` of a function have a known cost, they add up to its cumulative cost. What differs has a note
-/// that counts it, and its format is in the list of docs/conformance.md, "Callers and cumulative costs".
+/// Where all rows of view `calls` of a function have a known cost, they add up to its cumulative
+/// cost. What differs has a note that counts it, and its format is in the list of
+/// docs/conformance.md, "Callers and cumulative costs".
 pub(super) fn callers_add_up(sample: &Sample) -> Result<(), Failed> {
     let database = saved(sample, 1)?;
     let differing = rows(&database, OF_EDGES, &[])?;
     let of_view = rows(&database, OF_VIEW, &[])?;
-    ensure(of_view.len() <= differing.len(), || format!("only the view has {of_view:?}"))?;
+    ensure(of_view.len() <= differing.len(), || {
+        format!("only the view has {of_view:?}")
+    })?;
     let notes = rows(&database, "SELECT message FROM notes", &[])?;
     let counted = notes.iter().flatten().find_map(|note| match note {
-        Value::Text(note) => note.split_once(NOTE).and_then(|(count, _)| count.parse::<usize>().ok()),
+        Value::Text(note) => note
+            .split_once(NOTE)
+            .and_then(|(count, _)| count.parse::<usize>().ok()),
         _ => None,
     });
     ensure(counted.unwrap_or(0) == differing.len(), || {
         format!("a note counts {counted:?}, and these differ: {differing:?}")
     })?;
-    let list = PAGE.split("\n## ").find(|section| section.starts_with("Callers and cumulative costs")).unwrap_or("");
+    let list = PAGE
+        .split("\n## ")
+        .find(|section| section.starts_with("Callers and cumulative costs"))
+        .unwrap_or("");
     let is_listed = list.contains(&format!("\n| {} | ", sample.format.name));
-    ensure(differing.is_empty() || is_listed, || format!("not in the list of docs/conformance.md: {differing:?}"))
+    ensure(differing.is_empty() || is_listed, || {
+        format!("not in the list of docs/conformance.md: {differing:?}")
+    })
 }

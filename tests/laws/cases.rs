@@ -1,12 +1,15 @@
-//! Every case folder, as written: `tests/cases/<format>/<slug>/case.md` holds prose, commands and their exact output, byte
-//! for byte; `case.in/` is the input, and the commands run in a copy of it.
+//! Every case folder, as written: `tests/cases/<format>/<slug>/case.md` holds prose, commands and
+//! their exact output, byte for byte; `case.in/` is the input, and the commands run in a copy of
+//! it.
 //!
-//! A line `$ ...` is a command, which lines `> ...` continue, a line `? N` after it its exit code if that is not 0, and what follows up to the next command
-//! is its output, standard output and standard error in the order in which they come, and an empty line. Output whose last line does not
-//! end is followed by the line [`UNENDED`].
+//! A line `$ ...` is a command, which lines `> ...` continue, a line `? N` after it its exit code
+//! if that is not 0, and what follows up to the next command is its output, standard output and
+//! standard error in the order in which they come, and an empty line. Output whose last line does
+//! not end is followed by the line [`UNENDED`].
 //!
-//! `UPDATE_CASES=1 cargo test --test laws commands` writes what the commands have said into the files, to be read before it is
-//! committed; with `dyalog_xml/recursion` in the place of `commands` it does so for one case.
+//! `UPDATE_CASES=1 cargo test --test laws commands` writes what the commands have said into the
+//! files, to be read before it is committed; with `dyalog_xml/recursion` in the place of `commands`
+//! it does so for one case.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -19,7 +22,8 @@ use profdb::importers::FORMATS;
 
 use crate::support::tools;
 
-/// Commands that may stand in a case: ours, and the stock shell, because what is imported must be readable without ours.
+/// Commands that may stand in a case: ours, and the stock shell, because what is imported must be
+/// readable without ours.
 const COMMANDS: [&str; 2] = ["profdb", "sqlite3"];
 
 /// The largest input that a case may bring, in bytes.
@@ -33,18 +37,35 @@ pub(crate) fn trials() -> Vec<Trial> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut trials = Vec::new();
     for group in folders(&root) {
-        let name = group.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // Cases of the command line as a whole are in `cli`, those of writers in `export`, of reports in `reports`, and
-        // `manual` is a tour.
+        let name = group
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        // Cases of the command line as a whole are in `cli`, those of writers in `export`, of
+        // reports in `reports`, and `manual` is a tour.
         let is_known = ["cli", "export", "manual", "reports"].contains(&name.as_str())
             || FORMATS.iter().any(|format| format.name == name);
-        trials.push(Trial::test(format!("{name}::is_a_group_of_cases"), move || {
-            if is_known { Ok(()) } else { Err(format!("there is no format {name}").into()) }
-        }));
+        trials.push(Trial::test(
+            format!("{name}::is_a_group_of_cases"),
+            move || {
+                if is_known {
+                    Ok(())
+                } else {
+                    Err(format!("there is no format {name}").into())
+                }
+            },
+        ));
         for case in folders(&group) {
-            let shown = case.strip_prefix(&root).unwrap_or(&case).display().to_string();
+            let shown = case
+                .strip_prefix(&root)
+                .unwrap_or(&case)
+                .display()
+                .to_string();
             let folder = case.clone();
-            trials.push(Trial::test(format!("{shown}::is_complete"), move || is_complete(&folder)));
+            trials.push(Trial::test(format!("{shown}::is_complete"), move || {
+                is_complete(&folder)
+            }));
             let name = format!("{shown}::commands");
             trials.push(Trial::test(name.clone(), move || says(&name, &case)));
         }
@@ -74,13 +95,20 @@ fn steps(text: &str) -> (Vec<Step<'_>>, &str) {
             in_block = !in_block;
             in_output = false;
         } else if in_block && line.starts_with("$ ") {
-            steps.push(Step { before: &text[start..here], lines: line, code: "0", output: String::new() });
+            steps.push(Step {
+                before: &text[start..here],
+                lines: line,
+                code: "0",
+                output: String::new(),
+            });
             (in_output, start, begin) = (true, at, here);
         } else if in_output && let Some(step) = steps.last_mut() {
             let is_first = step.output.is_empty() && step.code == "0";
             match (line.strip_prefix("? "), line.starts_with("> ")) {
                 (Some(code), _) if is_first => step.code = code.trim_end(),
-                (None, true) if is_first && here == begin + step.lines.len() => step.lines = &text[begin..at],
+                (None, true) if is_first && here == begin + step.lines.len() => {
+                    step.lines = &text[begin..at];
+                }
                 _ => step.output.push_str(line),
             }
             start = at;
@@ -110,21 +138,36 @@ fn says(name: &str, case: &Path) -> Result<(), Failed> {
     // What comes after a command that cannot be run may be about what that would have changed.
     let mut is_tried = true;
     for step in &steps {
-        let done = if is_tried { run(name, step.lines, place.path())? } else { None };
+        let done = if is_tried {
+            run(name, step.lines, place.path())?
+        } else {
+            None
+        };
         is_tried = done.is_some();
         let (code, output) = match done {
-            Some((code, output)) => (code, String::from_utf8(output).map_err(|_| "the output is not UTF-8")?),
+            Some((code, output)) => (
+                code,
+                String::from_utf8(output).map_err(|_| "the output is not UTF-8")?,
+            ),
             None => (step.code.to_owned(), step.output.clone()),
         };
         if code != step.code || output != step.output {
             let difference = difference(&step.output, &output);
-            let _ = writeln!(wrong, "{}expected {}, found {code}\n{difference}", step.lines, step.code);
+            let _ = writeln!(
+                wrong,
+                "{}expected {}, found {code}\n{difference}",
+                step.lines, step.code
+            );
         }
         let _ = write!(written, "{}{}", step.before, step.lines);
         if code != "0" {
             let _ = writeln!(written, "? {code}");
         }
-        let unended = if output.is_empty() || output.ends_with('\n') { String::new() } else { format!("\n{UNENDED}") };
+        let unended = if output.is_empty() || output.ends_with('\n') {
+            String::new()
+        } else {
+            format!("\n{UNENDED}")
+        };
         let _ = writeln!(written, "{output}{unended}");
     }
     written.push_str(rest);
@@ -132,16 +175,26 @@ fn says(name: &str, case: &Path) -> Result<(), Failed> {
         fs::write(file, written)?;
         return Ok(());
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.into())
+    }
 }
 
 /// Exit code and output of a command; `None` where its program is not installed.
 fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)>, Failed> {
-    let words: Vec<&str> = lines.lines().map(|line| line.get(2..).unwrap_or_default()).collect();
+    let words: Vec<&str> = lines
+        .lines()
+        .map(|line| line.get(2..).unwrap_or_default())
+        .collect();
     let words = shlex::split(&words.join("\n")).ok_or("the quotes of the command do not match")?;
     let program = match words.first().map(String::as_str) {
         // Graphviz draws for it.
-        Some("profdb") if words.iter().any(|word| word == "--svg") && tools::find_for(name, "dot").is_none() => {
+        Some("profdb")
+            if words.iter().any(|word| word == "--svg")
+                && tools::find_for(name, "dot").is_none() =>
+        {
             return Ok(None);
         }
         Some("profdb") => PathBuf::from(env!("CARGO_BIN_EXE_profdb")),
@@ -154,26 +207,52 @@ fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)
     // One pipe for both keeps their order.
     let (mut reader, writer) = io::pipe()?;
     let mut command = Command::new(program);
-    command.args(&words[1..]).current_dir(place).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    command
+        .args(&words[1..])
+        .current_dir(place)
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer);
     // Neither the environment nor the settings of whoever runs the tests may be seen.
-    command.env("PROFDB_DB", "").env("HOME", "/nonexistent").env("XDG_CONFIG_HOME", "/nonexistent");
+    command
+        .env("PROFDB_DB", "")
+        .env("HOME", "/nonexistent")
+        .env("XDG_CONFIG_HOME", "/nonexistent");
     let mut child = command.spawn()?;
     // The reader sees the end only when no writer is open any more.
     drop(command);
     let mut output = Vec::new();
     reader.read_to_end(&mut output)?;
     let status = child.wait()?;
-    Ok(Some((status.code().map_or_else(|| status.to_string(), |code| code.to_string()), output)))
+    Ok(Some((
+        status
+            .code()
+            .map_or_else(|| status.to_string(), |code| code.to_string()),
+        output,
+    )))
 }
 
 /// The lines in which two outputs differ, from the first to the last.
 fn difference(expected: &str, found: &str) -> String {
-    let [expected, found] = [expected, found].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let same = expected.iter().zip(&found).take_while(|(expected, found)| expected == found).count();
+    let [expected, found] =
+        [expected, found].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let same = expected
+        .iter()
+        .zip(&found)
+        .take_while(|(expected, found)| expected == found)
+        .count();
     let [left, right] = [&expected[same..], &found[same..]];
-    let end = left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
+    let end = left
+        .iter()
+        .rev()
+        .zip(right.iter().rev())
+        .take_while(|(left, right)| left == right)
+        .count();
     let mut shown = String::new();
-    for (sign, lines) in [('-', &left[..left.len() - end]), ('+', &right[..right.len() - end])] {
+    for (sign, lines) in [
+        ('-', &left[..left.len() - end]),
+        ('+', &right[..right.len() - end]),
+    ] {
         for line in lines {
             let _ = writeln!(shown, "{sign} {line:?}");
         }
@@ -198,7 +277,10 @@ fn is_complete(case: &Path) -> Result<(), Failed> {
     for file in files(&input) {
         let bytes = fs::metadata(&file).map_or(u64::MAX, |file| file.len());
         if bytes > LARGEST {
-            faults.push(format!("expected at most {LARGEST} bytes in {}, found {bytes}", file.display()));
+            faults.push(format!(
+                "expected at most {LARGEST} bytes in {}, found {bytes}",
+                file.display()
+            ));
         }
     }
     let mut in_block = false;
@@ -207,19 +289,29 @@ fn is_complete(case: &Path) -> Result<(), Failed> {
         if let Some(language) = line.strip_prefix("```") {
             in_block = !in_block;
             if in_block && language != "console" {
-                faults.push(format!("line {at}: expected a block `console`, found {language:?}"));
+                faults.push(format!(
+                    "line {at}: expected a block `console`, found {language:?}"
+                ));
             }
         } else if in_block
             && let Some(command) = line.strip_prefix("$ ")
-            && !COMMANDS.iter().any(|known| command.split(' ').next() == Some(known))
+            && !COMMANDS
+                .iter()
+                .any(|known| command.split(' ').next() == Some(known))
         {
-            faults.push(format!("line {at}: expected one of {COMMANDS:?}, found {command:?}"));
+            faults.push(format!(
+                "line {at}: expected one of {COMMANDS:?}, found {command:?}"
+            ));
         }
     }
     if steps(&text).0.is_empty() {
         faults.push("expected commands".to_owned());
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("\n").into())
+    }
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
@@ -236,18 +328,26 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn folders(folder: &Path) -> Vec<PathBuf> {
-    entries(folder).into_iter().filter(|path| path.is_dir()).collect()
+    entries(folder)
+        .into_iter()
+        .filter(|path| path.is_dir())
+        .collect()
 }
 
 /// All files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let (folders, mut found): (Vec<_>, Vec<_>) = entries(folder).into_iter().partition(|path| path.is_dir());
+    let (folders, mut found): (Vec<_>, Vec<_>) =
+        entries(folder).into_iter().partition(|path| path.is_dir());
     found.extend(folders.iter().flat_map(|folder| files(folder)));
     found
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let read = fs::read_dir(folder).map(|entries| entries.map(|entry| entry.expect("readable").path()).collect());
+    let read = fs::read_dir(folder).map(|entries| {
+        entries
+            .map(|entry| entry.expect("readable").path())
+            .collect()
+    });
     let mut paths: Vec<PathBuf> = read.unwrap_or_default();
     paths.sort();
     paths

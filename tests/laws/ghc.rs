@@ -18,19 +18,29 @@ pub(super) fn every(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     if run.fidelity != "tree" {
         return Ok(());
     }
-    stacks_are_kept(database, run).map_err(|fault| format!("ghc_px: {}", fault.message().unwrap_or("?")).into())
+    stacks_are_kept(database, run)
+        .map_err(|fault| format!("ghc_px: {}", fault.message().unwrap_or("?")).into())
 }
 
 fn stacks_are_kept(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let export = by_name("ghc_px");
     let (bytes, lost) = written_whole(export, database, run, None)?;
     let again = read(importers::by_name("ghc_px").expect("a format"), &bytes)?;
-    let Some(second) = again.run(None)? else { return Err("there is no run".into()) };
+    let Some(second) = again.run(None)? else {
+        return Err("there is no run".into());
+    };
     let (twice, lost_again) = written_whole(export, &again, &second, None)?;
-    ensure(lost_again.is_empty(), || format!("{lost_again:?} is lost of what was read"))?;
+    ensure(lost_again.is_empty(), || {
+        format!("{lost_again:?} is lost of what was read")
+    })?;
     // Lines leave gaps between the numbers.
     if !lost.contains_key("lines") && !lost.contains_key("apart") {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect::<Vec<_>>();
+        let text = |bytes: &[u8]| {
+            String::from_utf8_lossy(bytes)
+                .lines()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         equal("written twice", &text(&bytes), &text(&twice))?;
     }
     if lost.contains_key("apart") {
@@ -39,9 +49,13 @@ fn stacks_are_kept(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let (metric, unit) = ticks(database)?;
     let (expected, lines) = stacks(database, &metric, unit)?;
     let (found, _) = stacks(&again, "ticks", 1.0)?;
-    ensure(found == expected, || format!("{found:?} instead of {expected:?}"))?;
+    ensure(found == expected, || {
+        format!("{found:?} instead of {expected:?}")
+    })?;
     let told = lost.get("lines").copied().unwrap_or(0);
-    ensure(told == lines, || format!("{told} lines are said to be lost, not {lines}"))
+    ensure(told == lines, || {
+        format!("{told} lines are said to be lost, not {lines}")
+    })
 }
 
 /// The metric that becomes ticks, and how much of it is one.
@@ -59,12 +73,27 @@ fn ticks(database: &Database) -> Result<(String, f64), Failed> {
             Value::Integer(timer),
         ] = row.as_slice()
         {
-            metrics.push((name.clone(), unit.clone(), *total, *is_default == 1, *timer == 1));
+            metrics.push((
+                name.clone(),
+                unit.clone(),
+                *total,
+                *is_default == 1,
+                *timer == 1,
+            ));
         }
     }
     if let Some((.., time, _, _)) = metrics.iter().find(|(name, ..)| name == "time") {
-        let is_empty = rows(database, "SELECT 1 FROM run_properties WHERE key = 'TickInterval'", &[])?.len() == 1;
-        for (name, _, ticks, ..) in metrics.iter().filter(|(_, unit, .., timer)| unit == "count" && !timer) {
+        let is_empty = rows(
+            database,
+            "SELECT 1 FROM run_properties WHERE key = 'TickInterval'",
+            &[],
+        )?
+        .len()
+            == 1;
+        for (name, _, ticks, ..) in metrics
+            .iter()
+            .filter(|(_, unit, .., timer)| unit == "count" && !timer)
+        {
             let interval = time / ticks / 1e6;
             let near = (interval - interval.round()).abs() < 1e-9 && interval >= 1.0;
             let other = "SELECT 1 FROM tree AS t JOIN tree AS c ON c.node_id = t.node_id
@@ -89,7 +118,8 @@ fn ticks(database: &Database) -> Result<(String, f64), Failed> {
     })
 }
 
-/// The stacks with what they cost in a metric, if it is one of the run's; and how many lines there are.
+/// The stacks with what they cost in a metric, if it is one of the run's; and how many lines there
+/// are.
 fn stacks(database: &Database, metric: &str, unit: f64) -> Result<(Stacks, u64), Failed> {
     let sql = "SELECT n.depth, f.name, f.module, n.line IS NOT NULL, COALESCE(n.calls, 0), COALESCE(t.exclusive, 0.0)
                FROM nodes AS n
@@ -118,10 +148,16 @@ fn stacks(database: &Database, metric: &str, unit: f64) -> Result<(Stacks, u64),
             lines += 1;
             continue;
         }
-        let names = path.iter().filter(|(.., line)| !line).map(|(_, name, _)| name.clone()).collect();
+        let names = path
+            .iter()
+            .filter(|(.., line)| !line)
+            .map(|(_, name, _)| name.clone())
+            .collect();
         let (sum, ticks) = stacks.entry(names).or_default();
         *sum += calls;
-        *ticks += (cost / unit).round().clamp(0.0, 18_446_744_073_709_551_616.0);
+        *ticks += (cost / unit)
+            .round()
+            .clamp(0.0, 18_446_744_073_709_551_616.0);
     }
     Ok((stacks, lines))
 }

@@ -1,5 +1,6 @@
-//! What must hold for every input of every case, one test per law and input: `dyalog_xml/recursion::calls_are_balanced`. And
-//! the commands of every case, as they stand there: `dyalog_xml/recursion::commands`.
+//! What must hold for every input of every case, one test per law and input:
+//! `dyalog_xml/recursion::calls_are_balanced`. And the commands of every case, as they stand there:
+//! `dyalog_xml/recursion::commands`.
 //!
 //! A new format gets these tests by having cases. `cargo test --test laws recursion` runs some.
 
@@ -73,7 +74,10 @@ type Law = fn(&Sample) -> Result<(), Failed>;
 /// Laws for every file that a case brings, profile or not.
 const OF_FILES: [(&str, Law); 5] = [
     ("compression_changes_nothing", compression_changes_nothing),
-    ("prefixes_are_read_without_panic", prefixes_are_read_without_panic),
+    (
+        "prefixes_are_read_without_panic",
+        prefixes_are_read_without_panic,
+    ),
     ("reads_like_itself", reads_like_itself),
     ("small_reads_change_nothing", small_reads_change_nothing),
     ("refused_or_saved", refused_or_saved),
@@ -84,25 +88,42 @@ const OF_PROFILES: [(&str, Law); 13] = [
     ("broken_signature_is_nobodys", broken_signature_is_nobodys),
     ("callers_add_up", callers::callers_add_up),
     ("calls_are_balanced", calls_are_balanced),
-    ("comes_back_from_every_format", round_trip::comes_back_from_every_format),
+    (
+        "comes_back_from_every_format",
+        round_trip::comes_back_from_every_format,
+    ),
     ("deletes_without_trace", deletes_without_trace),
-    ("detected_by_its_own_format_only", detected_by_its_own_format_only),
+    (
+        "detected_by_its_own_format_only",
+        detected_by_its_own_format_only,
+    ),
     ("exports_hold_the_profile", export::exports_hold_the_profile),
-    ("outputs_hold_the_same_rows", output::outputs_hold_the_same_rows),
+    (
+        "outputs_hold_the_same_rows",
+        output::outputs_hold_the_same_rows,
+    ),
     ("passes_all_checks", passes_all_checks),
     ("reports_equal_plain_sql", reports_equal_plain_sql),
     ("source_stays_with_its_runs", source_stays_with_its_runs),
-    ("trees_survive_a_round_trip", output::trees_survive_a_round_trip),
+    (
+        "trees_survive_a_round_trip",
+        output::trees_survive_a_round_trip,
+    ),
     ("twice_gives_equal_runs", twice_gives_equal_runs),
 ];
 
-/// Laws for every sample, too (`tests/samples/`): real profiles, some of which are too large for the others.
+/// Laws for every sample, too (`tests/samples/`): real profiles, some of which are too large for
+/// the others.
 const OF_SAMPLES: [(&str, Law); 2] = [
     ("callers_add_up", callers::callers_add_up),
-    ("comes_back_from_every_format", round_trip::comes_back_from_every_format),
+    (
+        "comes_back_from_every_format",
+        round_trip::comes_back_from_every_format,
+    ),
 ];
 
-/// Laws that cost much: without `LONG_TESTS=all`, each is tried on a part of the cases (tests/support/long.rs).
+/// Laws that cost much: without `LONG_TESTS=all`, each is tried on a part of the cases
+/// (tests/support/long.rs).
 const COSTLY: [&str; 10] = [
     "comes_back_from_every_format",
     "deletes_without_trace",
@@ -128,9 +149,15 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for format in FORMATS {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(format.name);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/cases")
+            .join(format.name);
         for case in entries(&root) {
-            let slug = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let slug = case
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             let input = case.join("case.in");
             let files = files(&input);
             for file in &files {
@@ -139,10 +166,15 @@ fn main() -> ExitCode {
                     let within = file.strip_prefix(&input).unwrap_or(file);
                     name = format!("{name}/{}", within.display());
                 }
-                let sample = Sample { format, bytes: fs::read(file).expect("a file of a case is readable") };
+                let sample = Sample {
+                    format,
+                    bytes: fs::read(file).expect("a file of a case is readable"),
+                };
                 let profile = matches!(recognised(&sample.bytes), Ok(found) if found.name == format.name)
                     && outcome(&sample.bytes).1.is_none();
-                let laws = OF_FILES.iter().chain(OF_PROFILES.iter().filter(|_| profile));
+                let laws = OF_FILES
+                    .iter()
+                    .chain(OF_PROFILES.iter().filter(|_| profile));
                 let is_in_part = long::is_in_part(&name) || slug == "minimal";
                 let laws = laws.filter(|(law, _)| is_in_part || !COSTLY.contains(law));
                 trials.extend(laws.map(|(law, check)| {
@@ -154,9 +186,18 @@ fn main() -> ExitCode {
     }
     assert!(!trials.is_empty(), "no case has an input");
     trials.extend(samples());
-    trials.push(Trial::test("hostile names::outputs_hold_the_same_rows", output::hostile_names));
-    trials.push(Trial::test("hostile names::exports_hold_the_profile", export::hostile_names));
-    trials.push(Trial::test("random runs::comes_back_from_every_format", round_trip::random_runs));
+    trials.push(Trial::test(
+        "hostile names::outputs_hold_the_same_rows",
+        output::hostile_names,
+    ));
+    trials.push(Trial::test(
+        "hostile names::exports_hold_the_profile",
+        export::hostile_names,
+    ));
+    trials.push(Trial::test(
+        "random runs::comes_back_from_every_format",
+        round_trip::random_runs,
+    ));
     trials.extend(cases::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);
     // Of the four programs of tests this is the last one.
@@ -176,16 +217,28 @@ fn samples() -> Vec<Trial> {
     let mut trials = Vec::new();
     for file in files(&root) {
         let bytes = fs::read(&file).expect("a sample is readable");
-        let Ok(format) = recognised(&bytes) else { continue };
-        let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
+        let Ok(format) = recognised(&bytes) else {
+            continue;
+        };
+        let name = file
+            .strip_prefix(&root)
+            .unwrap_or(&file)
+            .display()
+            .to_string();
         let sample = Sample { format, bytes };
         let is_in_part = long::is_in_part(&name);
-        let laws = OF_SAMPLES.iter().filter(|(law, _)| is_in_part || !COSTLY.contains(law));
+        let laws = OF_SAMPLES
+            .iter()
+            .filter(|(law, _)| is_in_part || !COSTLY.contains(law));
         trials.extend(laws.map(|(law, check)| {
             let (check, sample) = (*check, sample.clone());
             Trial::test(format!("samples/{name}::{law}"), move || {
                 // Among the samples are reports of other programs, which only look like profiles.
-                if outcome(&sample.bytes).1.is_some() { Ok(()) } else { check(&sample) }
+                if outcome(&sample.bytes).1.is_some() {
+                    Ok(())
+                } else {
+                    check(&sample)
+                }
             })
         }));
     }
@@ -194,15 +247,28 @@ fn samples() -> Vec<Trial> {
 }
 
 fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Failed> {
-    if holds { Ok(()) } else { Err(otherwise().into()) }
+    if holds {
+        Ok(())
+    } else {
+        Err(otherwise().into())
+    }
 }
 
 /// Compares two lists and shows where they part.
-fn equal<T: PartialEq + std::fmt::Debug>(what: &str, left: &[T], right: &[T]) -> Result<(), Failed> {
+fn equal<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    left: &[T],
+    right: &[T],
+) -> Result<(), Failed> {
     let parted = (0..left.len().max(right.len())).find(|&at| left.get(at) != right.get(at));
     match parted {
         None => Ok(()),
-        Some(at) => Err(format!("{what}: item {at}: {:?} against {:?}", left.get(at), right.get(at)).into()),
+        Some(at) => Err(format!(
+            "{what}: item {at}: {:?} against {:?}",
+            left.get(at),
+            right.get(at)
+        )
+        .into()),
     }
 }
 
@@ -222,8 +288,9 @@ fn outcome(bytes: &[u8]) -> (Vec<String>, Option<String>) {
 fn outcome_of(input: Result<Input<'_>, ImportError>) -> (Vec<String>, Option<String>) {
     let mut events = Vec::new();
     let mut recorder = Recorder::new(|event| events.push(event));
-    let read = input
-        .and_then(|mut input| importers::detect(input.head())?.read(&mut input, &Options::default(), &mut recorder));
+    let read = input.and_then(|mut input| {
+        importers::detect(input.head())?.read(&mut input, &Options::default(), &mut recorder)
+    });
     (events, read.err().map(|error| error.to_string()))
 }
 
@@ -231,7 +298,9 @@ fn outcome_of(input: Result<Input<'_>, ImportError>) -> (Vec<String>, Option<Str
 fn plain(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain).expect("cases hold whole gzip files");
+        flate2::read::GzDecoder::new(bytes)
+            .read_to_end(&mut plain)
+            .expect("cases hold whole gzip files");
         plain
     } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         zstd::decode_all(bytes).expect("cases hold whole zstd files")
@@ -252,7 +321,9 @@ fn compare(
     found: &(Vec<String>, Option<String>),
 ) -> Result<(), Failed> {
     equal(what, &expected.0, &found.0)?;
-    ensure(expected.1 == found.1, || format!("{what}: {:?} against {:?}", expected.1, found.1))
+    ensure(expected.1 == found.1, || {
+        format!("{what}: {:?} against {:?}", expected.1, found.1)
+    })
 }
 
 fn compression_changes_nothing(sample: &Sample) -> Result<(), Failed> {
@@ -264,16 +335,26 @@ fn compression_changes_nothing(sample: &Sample) -> Result<(), Failed> {
 }
 
 fn reads_like_itself(sample: &Sample) -> Result<(), Failed> {
-    compare("second time", &outcome(&sample.bytes), &outcome(&sample.bytes))
+    compare(
+        "second time",
+        &outcome(&sample.bytes),
+        &outcome(&sample.bytes),
+    )
 }
 
 fn prefixes_are_read_without_panic(sample: &Sample) -> Result<(), Failed> {
     let length = sample.bytes.len();
-    let step = if length <= CUT_EVERYWHERE { 1 } else { length.div_ceil(CUTS) };
+    let step = if length <= CUT_EVERYWHERE {
+        1
+    } else {
+        length.div_ceil(CUTS)
+    };
     for end in (0..length).step_by(step) {
         let (events, error) = outcome(&sample.bytes[..end]);
         // Half a run is no run: what was opened may stay open only where an error says so.
-        ensure(error.is_some() || depth(&events) == Ok(0), || format!("the first {end} bytes leave nodes open"))?;
+        ensure(error.is_some() || depth(&events) == Ok(0), || {
+            format!("the first {end} bytes leave nodes open")
+        })?;
     }
     Ok(())
 }
@@ -286,7 +367,11 @@ fn small_reads_change_nothing(sample: &Sample) -> Result<(), Failed> {
             self.0.read(&mut buffer[..size])
         }
     }
-    let drip = Input::new(Box::new(Drip(&sample.bytes)), Limits::default(), Stop::default());
+    let drip = Input::new(
+        Box::new(Drip(&sample.bytes)),
+        Limits::default(),
+        Stop::default(),
+    );
     compare("byte by byte", &outcome(&sample.bytes), &outcome_of(drip))
 }
 
@@ -328,27 +413,48 @@ fn detected_by_its_own_format_only(sample: &Sample) -> Result<(), Failed> {
     for format in FORMATS {
         let confidence = (format.sniff)(input.head());
         let expected = format.name == sample.format.name;
-        ensure((confidence != Confidence::No) == expected, || format!("{} says {confidence:?}", format.name))?;
+        ensure((confidence != Confidence::No) == expected, || {
+            format!("{} says {confidence:?}", format.name)
+        })?;
     }
     Ok(())
 }
 
-/// Without its first line (in binary formats: its first bytes) no format claims an input, nor with another first byte where
-/// that is part of the signature.
+/// Without its first line (in binary formats: its first bytes) no format claims an input, nor with
+/// another first byte where that is part of the signature.
 fn broken_signature_is_nobodys(sample: &Sample) -> Result<(), Failed> {
     let bytes = plain(&sample.bytes);
-    let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0).clamp(16, 200);
+    let start = if bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
+    let line = bytes
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .unwrap_or(0)
+        .clamp(16, 200);
     if HAS_NO_SIGNATURE.contains(&sample.format.name) {
         return Ok(());
     }
     let nobodys = |count: usize, other: u8| {
         let mut bytes = bytes.clone();
-        bytes.iter_mut().skip(start).take(count).for_each(|byte| *byte = other);
+        bytes
+            .iter_mut()
+            .skip(start)
+            .take(count)
+            .for_each(|byte| *byte = other);
         let input = open(&bytes)?;
         let own = |format: &Format| IS_OTHERWISE.contains(&(sample.format.name, format.name));
-        let claims = FORMATS.iter().find(|format| (format.sniff)(input.head()) != Confidence::No && !own(format));
-        ensure(claims.is_none(), || format!("{claims:?} with {:?} as first {count} bytes", char::from(other)))
+        let claims = FORMATS
+            .iter()
+            .find(|format| (format.sniff)(input.head()) != Confidence::No && !own(format));
+        ensure(claims.is_none(), || {
+            format!(
+                "{claims:?} with {:?} as first {count} bytes",
+                char::from(other)
+            )
+        })
     };
     nobodys(line, b'X')?;
     if !BEGINS_WITH_ANYTHING.contains(&sample.format.name) {
@@ -374,10 +480,21 @@ fn save_with(
     source: Option<Arc<dyn Folder>>,
 ) -> Result<Imported, Failed> {
     let options = Options::default();
-    let describe = |fingerprint| RunMeta { again: true, source, ..meta(sample.format, &options, "input", fingerprint) };
+    let describe = |fingerprint| RunMeta {
+        again: true,
+        source,
+        ..meta(sample.format, &options, "input", fingerprint)
+    };
     let input = open(&sample.bytes)?;
     let format = importers::detect(input.head())?;
-    Ok(import(input, format, &options, &Stop::default(), describe, move || database)?)
+    Ok(import(
+        input,
+        format,
+        &options,
+        &Stop::default(),
+        describe,
+        move || database,
+    )?)
 }
 
 /// Imports the sample as often as asked, into one database in memory.
@@ -386,7 +503,9 @@ fn saved(sample: &Sample, times: usize) -> Result<Database, Failed> {
     for run in 1..=times {
         let imported = save(database, sample)?;
         let expected = Outcome::Stored(i64::try_from(run)?);
-        ensure(imported.outcome == expected, || format!("{:?} instead of {expected:?}", imported.outcome))?;
+        ensure(imported.outcome == expected, || {
+            format!("{:?} instead of {expected:?}", imported.outcome)
+        })?;
         database = Ok(imported.database);
     }
     Ok(database?)
@@ -401,13 +520,19 @@ fn refused_or_saved(sample: &Sample) -> Result<(), Failed> {
     let path = folder.path().join("profdb.db");
     let good = Sample {
         format: importers::by_name("dyalog_csv").expect("a format"),
-        bytes: b"\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"#.f\",,1,1,1\n".to_vec(),
+        bytes:
+            b"\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"#.f\",,1,1,1\n"
+                .to_vec(),
     };
     drop(save(Database::open(&path), &good)?);
     let before = fs::read(&path)?;
     let opened = Database::open(&path);
-    ensure(save(opened, sample).is_err(), || "imported after all".to_owned())?;
-    ensure(fs::read(&path)? == before, || "the database is another".to_owned())?;
+    ensure(save(opened, sample).is_err(), || {
+        "imported after all".to_owned()
+    })?;
+    ensure(fs::read(&path)? == before, || {
+        "the database is another".to_owned()
+    })?;
     let left: Vec<_> = entries(folder.path());
     ensure(left == [path], || format!("files were left: {left:?}"))
 }
@@ -415,12 +540,16 @@ fn refused_or_saved(sample: &Sample) -> Result<(), Failed> {
 fn clean(database: &Database) -> Result<(), Failed> {
     for (name, sql) in CHECKS {
         let rows = rows(database, sql, &[])?;
-        ensure(rows.is_empty(), || format!("check {name}: {} rows, the first {:?}", rows.len(), rows[0]))?;
+        ensure(rows.is_empty(), || {
+            format!("check {name}: {} rows, the first {:?}", rows.len(), rows[0])
+        })?;
     }
     let keys = rows(database, "PRAGMA foreign_key_check", &[])?;
     ensure(keys.is_empty(), || format!("foreign keys: {keys:?}"))?;
     let integrity = rows(database, "PRAGMA integrity_check", &[])?;
-    ensure(integrity == [[Value::Text("ok".to_owned())]], || format!("integrity: {integrity:?}"))
+    ensure(integrity == [[Value::Text("ok".to_owned())]], || {
+        format!("integrity: {integrity:?}")
+    })
 }
 
 fn passes_all_checks(sample: &Sample) -> Result<(), Failed> {
@@ -428,7 +557,11 @@ fn passes_all_checks(sample: &Sample) -> Result<(), Failed> {
 }
 
 /// The rows of a statement.
-fn rows(database: &Database, sql: &str, parameters: &[&dyn rusqlite::ToSql]) -> Result<Vec<Vec<Value>>, Failed> {
+fn rows(
+    database: &Database,
+    sql: &str,
+    parameters: &[&dyn rusqlite::ToSql],
+) -> Result<Vec<Vec<Value>>, Failed> {
     let mut statement = database.connection().prepare(sql)?;
     let width = statement.column_count();
     let mut rows = statement.query(parameters)?;
@@ -439,7 +572,9 @@ fn rows(database: &Database, sql: &str, parameters: &[&dyn rusqlite::ToSql]) -> 
                 ValueRef::Null => Value::Null,
                 ValueRef::Integer(value) => Value::Integer(value),
                 ValueRef::Real(value) => Value::Real(value),
-                ValueRef::Text(text) | ValueRef::Blob(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+                ValueRef::Text(text) | ValueRef::Blob(text) => {
+                    Value::Text(String::from_utf8_lossy(text).into_owned())
+                }
             })
         });
         found.push(values.collect::<rusqlite::Result<Vec<_>>>()?);
@@ -449,26 +584,45 @@ fn rows(database: &Database, sql: &str, parameters: &[&dyn rusqlite::ToSql]) -> 
 
 /// Everything that the public views say of a run, numbers of runs and nodes apart.
 fn told(database: &Database, run: i64) -> Result<Vec<String>, Failed> {
-    let first = rows(database, "SELECT first_node FROM runs WHERE run_id = ?1", &[&run])?;
+    let first = rows(
+        database,
+        "SELECT first_node FROM runs WHERE run_id = ?1",
+        &[&run],
+    )?;
     let Some([first]) = first.first().map(Vec::as_slice) else {
         return Err(format!("there is no run {run}").into());
     };
-    let first = if let Value::Integer(first) = first { *first } else { 0 };
+    let first = if let Value::Integer(first) = first {
+        *first
+    } else {
+        0
+    };
     let mut told = Vec::new();
-    let views = rows(database, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name", &[])?;
+    let views = rows(
+        database,
+        "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
+        &[],
+    )?;
     ensure(!views.is_empty(), || "there are no views".to_owned())?;
     for view in views.concat() {
-        let Value::Text(view) = view else { return Err("a view has a name".into()) };
+        let Value::Text(view) = view else {
+            return Err("a view has a name".into());
+        };
         let sql = format!("SELECT * FROM {view} WHERE run_id = ?1");
         let names: Vec<String> = {
             let statement = database.connection().prepare(&sql)?;
             statement.column_names().map(str::to_owned).collect()
         };
         for row in rows(database, &sql, &[&run])? {
-            let cells = names.iter().zip(row).filter(|(name, _)| !OF_ONE_RUN.contains(&name.as_str()));
+            let cells = names
+                .iter()
+                .zip(row)
+                .filter(|(name, _)| !OF_ONE_RUN.contains(&name.as_str()));
             let cells: Vec<String> = cells
                 .map(|(name, value)| match value {
-                    Value::Integer(node) if NODE_COLUMNS.contains(&name.as_str()) => format!("{name}={}", node - first),
+                    Value::Integer(node) if NODE_COLUMNS.contains(&name.as_str()) => {
+                        format!("{name}={}", node - first)
+                    }
                     value => format!("{name}={value:?}"),
                 })
                 .collect();
@@ -476,7 +630,9 @@ fn told(database: &Database, run: i64) -> Result<Vec<String>, Failed> {
         }
     }
     told.sort();
-    ensure(!told.is_empty(), || format!("the views do not know run {run}"))?;
+    ensure(!told.is_empty(), || {
+        format!("the views do not know run {run}")
+    })?;
     Ok(told)
 }
 
@@ -503,9 +659,13 @@ fn empty(database: &Database) -> Result<(), Failed> {
     clean(database)?;
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
     for table in rows(database, tables, &[])? {
-        let [Value::Text(table)] = table.as_slice() else { continue };
+        let [Value::Text(table)] = table.as_slice() else {
+            continue;
+        };
         let left = rows(database, &format!("SELECT COUNT(*) FROM \"{table}\""), &[])?;
-        ensure(left == [[Value::Integer(0)]], || format!("table {table} still has {left:?} rows"))?;
+        ensure(left == [[Value::Integer(0)]], || {
+            format!("table {table} still has {left:?} rows")
+        })?;
     }
     Ok(())
 }
@@ -533,15 +693,32 @@ const SOURCE_LINES: i64 = 300;
 /// A script for every function of a workspace that the run knows, in a folder for each namespace.
 fn source_for(database: &Database) -> Result<Files, Failed> {
     let mut files = Vec::new();
-    for row in rows(database, "SELECT DISTINCT function FROM lines ORDER BY function", &[])? {
-        let [Value::Text(function)] = row.as_slice() else { continue };
-        let Some((root, path)) = function.split_once('.') else { continue };
+    for row in rows(
+        database,
+        "SELECT DISTINCT function FROM lines ORDER BY function",
+        &[],
+    )? {
+        let [Value::Text(function)] = row.as_slice() else {
+            continue;
+        };
+        let Some((root, path)) = function.split_once('.') else {
+            continue;
+        };
         let name = path.rsplit('.').next().unwrap_or_default();
-        let is_name =
-            |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '∆' || c == '⍙');
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || c == '∆' || c == '⍙')
+        };
         if matches!(root, "#" | "⎕SE") && path.split('.').all(is_name) {
-            let lines: Vec<String> = (1..SOURCE_LINES).map(|line| format!("\n {name} line {line}")).collect();
-            files.push((format!("{root}/{}.aplf", path.replace('.', "/")), format!("{name}{}", lines.concat())));
+            let lines: Vec<String> = (1..SOURCE_LINES)
+                .map(|line| format!("\n {name} line {line}"))
+                .collect();
+            files.push((
+                format!("{root}/{}.aplf", path.replace('.', "/")),
+                format!("{name}{}", lines.concat()),
+            ));
         }
     }
     files.sort();
@@ -549,9 +726,11 @@ fn source_for(database: &Database) -> Result<Files, Failed> {
     Ok(Files { names, contents })
 }
 
-/// Source is stored once for all runs, is that of the right line, changes nothing else, and goes with the last run.
+/// Source is stored once for all runs, is that of the right line, changes nothing else, and goes
+/// with the last run.
 fn source_stays_with_its_runs(sample: &Sample) -> Result<(), Failed> {
-    const LINES: &str = "SELECT function, line, text FROM source_lines WHERE run_id = ?1 ORDER BY function, line";
+    const LINES: &str =
+        "SELECT function, line, text FROM source_lines WHERE run_id = ?1 ORDER BY function, line";
     let without = saved(sample, 1)?;
     let source: Arc<dyn Folder> = Arc::new(source_for(&without)?);
     let first = save_with(Database::in_memory(), sample, Some(Arc::clone(&source)))?.database;
@@ -559,28 +738,48 @@ fn source_stays_with_its_runs(sample: &Sample) -> Result<(), Failed> {
     let once = rows(&first, stored, &[])?;
     let mut database = save_with(Ok(first), sample, Some(source))?.database;
     clean(&database)?;
-    ensure(rows(&database, stored, &[])? == once, || format!("stored more than once: {once:?}"))?;
+    ensure(rows(&database, stored, &[])? == once, || {
+        format!("stored more than once: {once:?}")
+    })?;
     let lines = rows(&database, LINES, &[&1])?;
     for line in &lines {
-        let [Value::Text(function), Value::Integer(number), Value::Text(text)] = line.as_slice() else {
+        let [
+            Value::Text(function),
+            Value::Integer(number),
+            Value::Text(text),
+        ] = line.as_slice()
+        else {
             return Err(format!("a line of source is {line:?}").into());
         };
         let name = function.rsplit('.').next().unwrap_or_default();
-        let expected = if *number == 0 { name.to_owned() } else { format!("{name} line {number}") };
-        ensure(*text == expected, || format!("{function}[{number}] is {text}"))?;
+        let expected = if *number == 0 {
+            name.to_owned()
+        } else {
+            format!("{name} line {number}")
+        };
+        ensure(*text == expected, || {
+            format!("{function}[{number}] is {text}")
+        })?;
     }
     // Every line of a function that has a file is found.
     let known = "SELECT COUNT(*) FROM (SELECT DISTINCT function, line FROM lines AS l
                  WHERE l.run_id = ?1 AND l.line < ?2 AND EXISTS
                    (SELECT 1 FROM source_lines AS s WHERE s.run_id = ?1 AND s.function_id = l.function_id))";
     let expected = rows(&database, known, &[&1, &SOURCE_LINES])?;
-    ensure(expected == [[Value::Integer(i64::try_from(lines.len())?)]], || {
-        format!("{} lines of source instead of {expected:?}", lines.len())
-    })?;
+    ensure(
+        expected == [[Value::Integer(i64::try_from(lines.len())?)]],
+        || format!("{} lines of source instead of {expected:?}", lines.len()),
+    )?;
     let figures = |told: Vec<String>| -> Vec<String> {
-        told.into_iter().filter(|row| !row.starts_with("source_lines: ")).collect()
+        told.into_iter()
+            .filter(|row| !row.starts_with("source_lines: "))
+            .collect()
     };
-    equal("figures", &figures(told(&without, 1)?), &figures(told(&database, 2)?))?;
+    equal(
+        "figures",
+        &figures(told(&without, 1)?),
+        &figures(told(&database, 2)?),
+    )?;
     database.delete_run(1)?;
     clean(&database)?;
     equal("source of run 2", &lines, &rows(&database, LINES, &[&2])?)?;
@@ -662,7 +861,8 @@ const TWINS: [Twin; 9] = [
         report: "data",
         flag: None,
         columns: &["function", "line", "col", "calls", "exclusive", "cumulative", "module", "file"],
-        // Times as they were measured: what was subtracted for each reading of the timer is added again.
+        // Times as they were measured: what was subtracted for each reading of the timer is added
+        // again.
         sql: "WITH bias (ns) AS (
                 SELECT CASE WHEN m.unit = 'ns' AND t.metric_id IS NOT NULL THEN COALESCE(r.bias_applied, 0) ELSE 0 END
                 FROM runs AS r
@@ -748,20 +948,36 @@ fn reports_equal_plain_sql(sample: &Sample) -> Result<(), Failed> {
     let functions = "SELECT name FROM functions GROUP BY name
                      HAVING COUNT(*) FILTER (WHERE kind <> 'thread') = 1 AND name IN (SELECT function FROM summary WHERE run_id = 2) ORDER BY name";
     let functions = rows(&database, functions, &[])?;
-    let Some(run) = database.run(Some("2"))? else { return Err("there is no run 2".into()) };
+    let Some(run) = database.run(Some("2"))? else {
+        return Err("there is no run 2".into());
+    };
     for metric in database.metrics(run.run_id)? {
         let ask = |twin: &Twin, function: Option<&str>| -> Result<(), Failed> {
-            let mut arguments: Vec<_> = twin.flag.map(|flag| (flag.to_owned(), Argument::Flag)).into_iter().collect();
+            let mut arguments: Vec<_> = twin
+                .flag
+                .map(|flag| (flag.to_owned(), Argument::Flag))
+                .into_iter()
+                .collect();
             // Quotes say that it is a name, whatever characters it has.
             let quoted = function.map(|name| format!("'{}'", name.replace('\'', "''")));
             arguments.extend(quoted.map(|path| ("fn".to_owned(), Argument::Text(path))));
-            let request = Request { metric: Some(metric.name.clone()), arguments, ..Request::default() };
+            let request = Request {
+                metric: Some(metric.name.clone()),
+                arguments,
+                ..Request::default()
+            };
             let report = report::by_name(twin.report).expect("a report");
             let mut answer = report::ask(&database, report, &run, &request)?;
             let at: Vec<usize> = twin
                 .columns
                 .iter()
-                .map(|name| answer.columns.iter().position(|column| column.name == *name).expect("a column"))
+                .map(|name| {
+                    answer
+                        .columns
+                        .iter()
+                        .position(|column| column.name == *name)
+                        .expect("a column")
+                })
                 .collect();
             let mut found = Vec::new();
             answer.each(|row| {
@@ -772,16 +988,24 @@ fn reports_equal_plain_sql(sample: &Sample) -> Result<(), Failed> {
             if let Some(function) = &function {
                 parameters.push(function);
             }
-            let what = format!("{} {:?} {} {function:?}", twin.report, twin.flag, metric.name);
+            let what = format!(
+                "{} {:?} {} {function:?}",
+                twin.report, twin.flag, metric.name
+            );
             equal(&what, &found, &rows(&database, twin.sql, &parameters)?)
         };
         let knows_paths = run.fidelity == "tree";
-        for twin in TWINS.iter().filter(|twin| knows_paths || twin.report != "tree") {
+        for twin in TWINS
+            .iter()
+            .filter(|twin| knows_paths || twin.report != "tree")
+        {
             ask(twin, None)?;
         }
         let knows_callers = run.fidelity != "flat";
         for function in functions.iter().flatten().filter(|_| knows_callers) {
-            let Value::Text(function) = function else { return Err("a name is no text".into()) };
+            let Value::Text(function) = function else {
+                return Err("a name is no text".into());
+            };
             for twin in &CALL_TWINS {
                 ask(twin, Some(function))?;
             }

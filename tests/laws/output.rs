@@ -1,5 +1,5 @@
-//! What is written can be read: every format of output is taken apart by code that is not ours, and holds what the report
-//! found.
+//! What is written can be read: every format of output is taken apart by code that is not ours, and
+//! holds what the report found.
 
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
@@ -21,7 +21,14 @@ const ASKED: usize = 3;
 const ROUNDED: f64 = 0.0501;
 
 /// Columns that tell functions of one name apart.
-const PLACES: [&str; 6] = ["module", "file", "caller_module", "caller_file", "callee_module", "callee_file"];
+const PLACES: [&str; 6] = [
+    "module",
+    "file",
+    "caller_module",
+    "caller_file",
+    "callee_module",
+    "callee_file",
+];
 
 /// What ten digits leave.
 const TEN_DIGITS: f64 = 1e-9;
@@ -32,7 +39,9 @@ pub(super) fn outputs_hold_the_same_rows(sample: &Sample) -> Result<(), Failed> 
 
 /// Asks every report for every metric, in every format.
 fn every_report(database: &Database) -> Result<(), Failed> {
-    let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
+    let Some(run) = database.run(None)? else {
+        return Err("there is no run".into());
+    };
     // Where no paths are known, a name has to be that of one function.
     let names = "SELECT function FROM summary WHERE run_id = ?1 GROUP BY function
                  HAVING ?2 = 'tree' OR COUNT(DISTINCT function_id) = 1 ORDER BY function";
@@ -45,25 +54,47 @@ fn every_report(database: &Database) -> Result<(), Failed> {
                 Needs::Nothing => true,
                 Needs::Edges => run.fidelity != "flat",
                 Needs::Tree => run.fidelity == "tree",
-                Needs::Labels => {
-                    !rows(database, "SELECT 1 FROM label_sets WHERE run_id = ?1 LIMIT 1", &[&run.run_id])?.is_empty()
-                }
+                Needs::Labels => !rows(
+                    database,
+                    "SELECT 1 FROM label_sets WHERE run_id = ?1 LIMIT 1",
+                    &[&run.run_id],
+                )?
+                .is_empty(),
             };
             if !enough {
                 continue;
             }
-            let path = header.parameters.iter().any(|known| known.kind == Parameter::Path && !known.optional);
-            let paths: Vec<Option<&Value>> =
-                if path { names.iter().take(ASKED).map(Some).collect() } else { vec![None] };
+            let path = header
+                .parameters
+                .iter()
+                .any(|known| known.kind == Parameter::Path && !known.optional);
+            let paths: Vec<Option<&Value>> = if path {
+                names.iter().take(ASKED).map(Some).collect()
+            } else {
+                vec![None]
+            };
             for path in paths {
                 let quoted = path.map(|name| match name {
                     Value::Text(name) => format!("'{}'", name.replace('\'', "''")),
                     _ => String::new(),
                 });
-                let arguments = quoted.map(|path| ("fn".to_owned(), Argument::Text(path))).into_iter().collect();
-                let request = Request { metric: Some(metric.name.clone()), arguments, ..Request::default() };
-                in_every_format(database, report, &run, &request)
-                    .map_err(|fault| format!("{} {}: {}", report.name, metric.name, fault.message().unwrap_or("?")))?;
+                let arguments = quoted
+                    .map(|path| ("fn".to_owned(), Argument::Text(path)))
+                    .into_iter()
+                    .collect();
+                let request = Request {
+                    metric: Some(metric.name.clone()),
+                    arguments,
+                    ..Request::default()
+                };
+                in_every_format(database, report, &run, &request).map_err(|fault| {
+                    format!(
+                        "{} {}: {}",
+                        report.name,
+                        metric.name,
+                        fault.message().unwrap_or("?")
+                    )
+                })?;
             }
         }
     }
@@ -82,32 +113,60 @@ fn in_every_format(
         found.push(row.to_vec());
         Ok::<_, report::ReportError>(())
     })?;
-    let time = answer.subject.as_ref().is_some_and(|subject| subject.metric.unit == "ns");
+    let time = answer
+        .subject
+        .as_ref()
+        .is_some_and(|subject| subject.metric.unit == "ns");
     for (name, format) in render::Format::ALL {
         let mut text = Vec::new();
-        render(&mut answer, &Layout { format, ..Layout::default() }, &mut text)?;
+        render(
+            &mut answer,
+            &Layout {
+                format,
+                ..Layout::default()
+            },
+            &mut text,
+        )?;
         let text = String::from_utf8(text)?;
         let read = match format {
             render::Format::Text => text_table(&answer, &found, &text, time),
-            render::Format::Csv => {
-                compare(&answer, &found, &csv_rows(&text)?, |column| column.csv.is_some(), csv_cell(time))
-            }
-            render::Format::Xml => {
-                compare(&answer, &found, &xml_rows(&text)?, |column| column.xml.is_some(), xml_cell(time))
-            }
+            render::Format::Csv => compare(
+                &answer,
+                &found,
+                &csv_rows(&text)?,
+                |column| column.csv.is_some(),
+                csv_cell(time),
+            ),
+            render::Format::Xml => compare(
+                &answer,
+                &found,
+                &xml_rows(&text)?,
+                |column| column.xml.is_some(),
+                xml_cell(time),
+            ),
             render::Format::Json => {
                 let value: serde_json::Value = serde_json::from_str(&text)?;
                 let rows = value["rows"].as_array().cloned().unwrap_or_default();
-                ensure(value["shown"]["rows"].as_u64() == Some(rows.len() as u64), || "shown.rows".to_owned())?;
+                ensure(
+                    value["shown"]["rows"].as_u64() == Some(rows.len() as u64),
+                    || "shown.rows".to_owned(),
+                )?;
                 json(&answer, &found, &rows)
             }
             render::Format::JsonLines => {
-                let rows: Vec<_> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+                let rows: Vec<_> = text
+                    .lines()
+                    .map(serde_json::from_str)
+                    .collect::<Result<_, _>>()?;
                 json(&answer, &found, &rows)
             }
-            render::Format::Markdown => {
-                compare(&answer, &found, &markdown_rows(&text)?, |column| column.text.is_some(), markdown_cell(time))
-            }
+            render::Format::Markdown => compare(
+                &answer,
+                &found,
+                &markdown_rows(&text)?,
+                |column| column.text.is_some(),
+                markdown_cell(time),
+            ),
         };
         read.map_err(|fault| format!("{name}: {}", fault.message().unwrap_or("?")))?;
     }
@@ -123,38 +182,57 @@ fn compare(
     same: impl Fn(&Value, Kind, &str) -> bool,
 ) -> Result<(), Failed> {
     let columns = shown(answer, found, is_shown);
-    ensure(read.len() == found.len(), || format!("{} rows instead of {}", read.len(), found.len()))?;
+    ensure(read.len() == found.len(), || {
+        format!("{} rows instead of {}", read.len(), found.len())
+    })?;
     for (number, (found, read)) in found.iter().zip(read).enumerate() {
-        ensure(read.len() == columns.len(), || format!("row {number}: {read:?}"))?;
+        ensure(read.len() == columns.len(), || {
+            format!("row {number}: {read:?}")
+        })?;
         for ((at, kind), cell) in columns.iter().zip(read) {
-            ensure(same(&found[*at], *kind, cell), || format!("row {number}: {cell:?} for {:?}", found[*at]))?;
+            ensure(same(&found[*at], *kind, cell), || {
+                format!("row {number}: {cell:?} for {:?}", found[*at])
+            })?;
         }
     }
     Ok(())
 }
 
-fn shown(answer: &Answer<'_>, found: &[Vec<Value>], is_shown: fn(&Column<'_>) -> bool) -> Vec<(usize, Kind)> {
+fn shown(
+    answer: &Answer<'_>,
+    found: &[Vec<Value>],
+    is_shown: fn(&Column<'_>) -> bool,
+) -> Vec<(usize, Kind)> {
     let holds = |at: usize| found.iter().any(|row| row[at] != Value::Null);
     let columns = answer.columns.iter().enumerate();
     columns
-        .filter(|(at, column)| is_shown(column) && column.when.is_none() && (!column.optional || holds(*at)))
+        .filter(|(at, column)| {
+            is_shown(column) && column.when.is_none() && (!column.optional || holds(*at))
+        })
         .map(|(at, column)| (at, column.kind))
         .collect()
 }
 
 /// A figure as it is shown: in milliseconds if it is a time.
 fn figure(value: f64, kind: Kind, time: bool) -> f64 {
-    if time && matches!(kind, Kind::Cost | Kind::Raw) { value / 1e6 } else { value }
+    if time && matches!(kind, Kind::Cost | Kind::Raw) {
+        value / 1e6
+    } else {
+        value
+    }
 }
 
 /// Whether a number is the value, up to a part of it.
 fn near(cell: &str, value: f64, part: f64) -> bool {
-    cell.parse::<f64>().is_ok_and(|cell| (cell - value).abs() <= part * value.abs())
+    cell.parse::<f64>()
+        .is_ok_and(|cell| (cell - value).abs() <= part * value.abs())
 }
 
 fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows = reader.records().map(|record| Ok(record?.iter().map(str::to_owned).collect()));
+    let rows = reader
+        .records()
+        .map(|record| Ok(record?.iter().map(str::to_owned).collect()));
     rows.collect()
 }
 
@@ -192,7 +270,9 @@ fn xml_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
             Event::Text(text) => cell.push_str(&text),
             Event::GeneralRef(reference) => match reference.resolve_char_ref()? {
                 Some(character) => cell.push(character),
-                None => cell.push_str(quick_xml::escape::resolve_xml_entity(&reference).ok_or("an entity")?),
+                None => cell.push_str(
+                    quick_xml::escape::resolve_xml_entity(&reference).ok_or("an entity")?,
+                ),
             },
             Event::Decl(_) => {}
             Event::Eof => break,
@@ -224,15 +304,27 @@ fn xml_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
         Value::Null => cell.is_empty() || (kind == Kind::Line && cell == "¯1"),
         Value::Text(text) => held_by_xml(text) == cell || is_no_name(text, cell),
         Value::Integer(value) => cell.replace('¯', "-") == value.to_string(),
-        Value::Real(value) => near(&cell.replace('¯', "-"), figure(*value, kind, time), TEN_DIGITS),
+        Value::Real(value) => near(
+            &cell.replace('¯', "-"),
+            figure(*value, kind, time),
+            TEN_DIGITS,
+        ),
     }
 }
 
-fn json(answer: &Answer<'_>, found: &[Vec<Value>], read: &[serde_json::Value]) -> Result<(), Failed> {
+fn json(
+    answer: &Answer<'_>,
+    found: &[Vec<Value>],
+    read: &[serde_json::Value],
+) -> Result<(), Failed> {
     let expected: Vec<_> = found
         .iter()
         .map(|row| {
-            let columns = answer.columns.iter().zip(row).filter(|(column, _)| column.json);
+            let columns = answer
+                .columns
+                .iter()
+                .zip(row)
+                .filter(|(column, _)| column.json);
             let pairs = columns.map(|(column, value)| {
                 let value = match value {
                     Value::Null => serde_json::Value::Null,
@@ -245,16 +337,22 @@ fn json(answer: &Answer<'_>, found: &[Vec<Value>], read: &[serde_json::Value]) -
             pairs.collect::<serde_json::Map<_, _>>()
         })
         .collect();
-    let is_same = |left: &serde_json::Value, right: &serde_json::Value| match (left.as_f64(), right.as_f64()) {
-        // The reader's last digit is not always the nearest.
-        (Some(left), Some(right)) => (left - right).abs() <= f64::EPSILON * left.abs(),
-        _ => left == right,
-    };
-    ensure(expected.len() == read.len(), || format!("{} rows instead of {}", read.len(), expected.len()))?;
+    let is_same =
+        |left: &serde_json::Value, right: &serde_json::Value| match (left.as_f64(), right.as_f64())
+        {
+            // The reader's last digit is not always the nearest.
+            (Some(left), Some(right)) => (left - right).abs() <= f64::EPSILON * left.abs(),
+            _ => left == right,
+        };
+    ensure(expected.len() == read.len(), || {
+        format!("{} rows instead of {}", read.len(), expected.len())
+    })?;
     for (expected, read) in expected.iter().zip(read) {
         let read = read.as_object().ok_or("a row is no object")?;
         let same = expected.len() == read.len()
-            && expected.iter().all(|(name, value)| read.get(name).is_some_and(|read| is_same(value, read)));
+            && expected
+                .iter()
+                .all(|(name, value)| read.get(name).is_some_and(|read| is_same(value, read)));
         ensure(same, || format!("{read:?} instead of {expected:?}"))?;
     }
     Ok(())
@@ -265,12 +363,16 @@ fn table_cell(value: &Value, kind: Kind, time: bool, cell: &str) -> bool {
     match value {
         Value::Null => cell.is_empty() || cell == "-",
         Value::Integer(value) => cell == value.to_string(),
-        Value::Real(value) => cell.parse::<f64>().is_ok_and(|cell| (cell - figure(*value, kind, time)).abs() < ROUNDED),
+        Value::Real(value) => cell
+            .parse::<f64>()
+            .is_ok_and(|cell| (cell - figure(*value, kind, time)).abs() < ROUNDED),
         Value::Text(text) => {
             // Behind a name may stand what tells it from others.
             let name = plain(text);
             let behind = cell.strip_prefix(name.as_str());
-            behind.is_some_and(|behind| behind.is_empty() || (behind.starts_with(" (") && behind.ends_with(')')))
+            behind.is_some_and(|behind| {
+                behind.is_empty() || (behind.starts_with(" (") && behind.ends_with(')'))
+            })
         }
     }
 }
@@ -278,10 +380,16 @@ fn table_cell(value: &Value, kind: Kind, time: bool, cell: &str) -> bool {
 /// Splits the table where a reader of Markdown would.
 fn markdown_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
     let mut lines = text.lines().filter(|line| line.starts_with('|'));
-    ensure(lines.next().is_some() && lines.next().is_some_and(|rules| rules.contains("---")), || "no head".to_owned())?;
+    ensure(
+        lines.next().is_some() && lines.next().is_some_and(|rules| rules.contains("---")),
+        || "no head".to_owned(),
+    )?;
     lines
         .map(|line| {
-            let inner = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")).ok_or("a row without ends")?;
+            let inner = line
+                .strip_prefix("| ")
+                .and_then(|line| line.strip_suffix(" |"))
+                .ok_or("a row without ends")?;
             let (mut cells, mut escaped) = (vec![String::new()], false);
             for character in inner.chars() {
                 let cell = cells.last_mut().ok_or("a cell")?;
@@ -289,13 +397,20 @@ fn markdown_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
                     _ if std::mem::take(&mut escaped) => cell.push(character),
                     '\\' => escaped = true,
                     '|' => cells.push(String::new()),
-                    '<' | '>' | '`' | '*' | '_' => return Err(format!("{character} is not escaped: {line}").into()),
+                    '<' | '>' | '`' | '*' | '_' => {
+                        return Err(format!("{character} is not escaped: {line}").into());
+                    }
                     _ => cell.push(character),
                 }
             }
             let unescaped = |cell: &String| {
-                let cell = cell.trim_matches(' ').replace("&nbsp;", " ").replace("&#32;", " ");
-                cell.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+                let cell = cell
+                    .trim_matches(' ')
+                    .replace("&nbsp;", " ")
+                    .replace("&#32;", " ");
+                cell.replace("&lt;", "<")
+                    .replace("&gt;", ">")
+                    .replace("&amp;", "&")
             };
             Ok(cells.iter().map(unescaped).collect())
         })
@@ -304,18 +419,29 @@ fn markdown_rows(text: &str) -> Result<Vec<Vec<String>>, Failed> {
 
 fn markdown_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
     move |value, kind, cell| {
-        let name = if kind == Kind::Node { unindented(cell, value) } else { cell };
+        let name = if kind == Kind::Node {
+            unindented(cell, value)
+        } else {
+            cell
+        };
         table_cell(value, kind, time, name)
     }
 }
 
 /// The cell of a node behind its indentation, which blanks of the name's own may follow.
 fn unindented<'c>(cell: &'c str, value: &Value) -> &'c str {
-    let Value::Text(text) = value else { return cell };
+    let Value::Text(text) = value else {
+        return cell;
+    };
     let name = plain(text);
     let behind = cell.trim_start_matches(' ');
-    let behind = match behind.strip_prefix('+').and_then(|levels| levels.split_once(' ')) {
-        Some((levels, behind)) if levels.parse::<usize>().is_ok() && !name.starts_with('+') => behind,
+    let behind = match behind
+        .strip_prefix('+')
+        .and_then(|levels| levels.split_once(' '))
+    {
+        Some((levels, behind)) if levels.parse::<usize>().is_ok() && !name.starts_with('+') => {
+            behind
+        }
         _ => behind,
     };
     let own = name.len() - name.trim_start_matches(' ').len();
@@ -323,35 +449,61 @@ fn unindented<'c>(cell: &'c str, value: &Value) -> &'c str {
     cell.get(start.saturating_sub(own)..).unwrap_or(cell)
 }
 
-/// A table for people has no marks between its columns: what a row must hold is taken from it piece by piece.
-fn text_table(answer: &Answer<'_>, found: &[Vec<Value>], text: &str, time: bool) -> Result<(), Failed> {
+/// A table for people has no marks between its columns: what a row must hold is taken from it piece
+/// by piece.
+fn text_table(
+    answer: &Answer<'_>,
+    found: &[Vec<Value>],
+    text: &str,
+    time: bool,
+) -> Result<(), Failed> {
     let columns = shown(answer, found, |column| column.text.is_some());
     let lines: Vec<&str> = text.lines().skip(3).collect();
-    ensure(lines.len() == found.len(), || format!("{} rows instead of {}", lines.len(), found.len()))?;
+    ensure(lines.len() == found.len(), || {
+        format!("{} rows instead of {}", lines.len(), found.len())
+    })?;
     for (row, line) in found.iter().zip(lines) {
         let mut rest = line;
         for (at, kind) in &columns {
             rest = rest.trim_start_matches(' ');
-            let name = if let Value::Text(name) = &row[*at] { plain(name) } else { String::new() };
+            let name = if let Value::Text(name) = &row[*at] {
+                plain(name)
+            } else {
+                String::new()
+            };
             let name = name.trim_matches(' ');
             if let Value::Text(_) = &row[*at] {
                 if *kind == Kind::Node {
                     rest = unindented(rest, &row[*at]).trim_start_matches(' ');
                 }
-                rest = rest.strip_prefix(name).ok_or_else(|| format!("no {name:?} in {line:?}"))?;
+                rest = rest
+                    .strip_prefix(name)
+                    .ok_or_else(|| format!("no {name:?} in {line:?}"))?;
                 let behind = PLACES.iter().find_map(|place| {
-                    let at = answer.columns.iter().position(|column| column.name == *place)?;
-                    let Value::Text(place) = &row[at] else { return None };
-                    rest.trim_start_matches(' ').strip_prefix(&format!("({})", plain(place)))
+                    let at = answer
+                        .columns
+                        .iter()
+                        .position(|column| column.name == *place)?;
+                    let Value::Text(place) = &row[at] else {
+                        return None;
+                    };
+                    rest.trim_start_matches(' ')
+                        .strip_prefix(&format!("({})", plain(place)))
                 });
                 rest = behind.unwrap_or(rest);
-            } else if !(row[*at] == Value::Null && matches!(kind, Kind::Line | Kind::Text | Kind::Name | Kind::Node)) {
+            } else if !(row[*at] == Value::Null
+                && matches!(kind, Kind::Line | Kind::Text | Kind::Name | Kind::Node))
+            {
                 let (cell, behind) = rest.split_once(' ').unwrap_or((rest, ""));
-                ensure(table_cell(&row[*at], *kind, time, cell), || format!("{cell:?} for {:?}: {line}", row[*at]))?;
+                ensure(table_cell(&row[*at], *kind, time, cell), || {
+                    format!("{cell:?} for {:?}: {line}", row[*at])
+                })?;
                 rest = behind;
             }
         }
-        ensure(rest.trim().is_empty(), || format!("{rest:?} is left of {line:?}"))?;
+        ensure(rest.trim().is_empty(), || {
+            format!("{rest:?} is left of {line:?}")
+        })?;
     }
     Ok(())
 }
@@ -405,10 +557,25 @@ fn hostile_run(sink: &mut dyn Sink) {
     let odd = sink.metric("<odd> \"metric\"|", Unit::Bytes);
     let hits = sink.metric("hits;1", Unit::Count);
     for (at, name) in (1_u32..).zip(HOSTILE) {
-        let places = if at % 2 == 0 { ["<a|b>", "\"c\",\td"] } else { ["", ""] };
-        let module = places.iter().find(|_| at % 4 == 0).copied().unwrap_or_default();
-        let function = sink.function(FunctionDef { module, file: places[0], ..FunctionDef::named(name) });
-        let twin = sink.function(FunctionDef { file: places[1], ..FunctionDef::named(name) });
+        let places = if at % 2 == 0 {
+            ["<a|b>", "\"c\",\td"]
+        } else {
+            ["", ""]
+        };
+        let module = places
+            .iter()
+            .find(|_| at % 4 == 0)
+            .copied()
+            .unwrap_or_default();
+        let function = sink.function(FunctionDef {
+            module,
+            file: places[0],
+            ..FunctionDef::named(name)
+        });
+        let twin = sink.function(FunctionDef {
+            file: places[1],
+            ..FunctionDef::named(name)
+        });
         sink.enter(Frame::function(function), Some(u64::from(at)));
         sink.cost(time, Cost::Exclusive(f64::from(at) * 1_234_567.891));
         sink.cost(odd, Cost::Exclusive(f64::from(at) * 512.0));
@@ -428,19 +595,30 @@ fn hostile_run(sink: &mut dyn Sink) {
 pub(super) fn hostile_database() -> Result<Database, Failed> {
     let options = Options::default();
     let describe = |fingerprint| meta(&HOSTILE_RUN, &options, "<in|put>", fingerprint);
-    Ok(import(open(b"any")?, &HOSTILE_RUN, &options, &Stop::default(), describe, Database::in_memory)?.database)
+    Ok(import(
+        open(b"any")?,
+        &HOSTILE_RUN,
+        &options,
+        &Stop::default(),
+        describe,
+        Database::in_memory,
+    )?
+    .database)
 }
 
 pub(super) fn hostile_names() -> Result<(), Failed> {
     let database = hostile_database()?;
     every_report(&database)?;
     let names = rows(&database, "SELECT DISTINCT function FROM summary", &[])?;
-    ensure(names.len() == HOSTILE.len(), || format!("{} names", names.len()))
+    ensure(names.len() == HOSTILE.len(), || {
+        format!("{} names", names.len())
+    })
 }
 
 // There and back
 
-/// Tables that a tree comes back as, and what is said of the run where the format has a place for it.
+/// Tables that a tree comes back as, and what is said of the run where the format has a place for
+/// it.
 const TABLES: [&str; 7] = [
     "SELECT function_id, kind, name, module, file, first_line, first_col FROM functions ORDER BY function_id",
     "SELECT metric_id, name, unit, position, total FROM metrics ORDER BY metric_id",
@@ -455,32 +633,62 @@ const TABLES: [&str; 7] = [
      FROM edges ORDER BY metric_id, callee_id, caller_id, caller_line, caller_col, kind",
 ];
 
-const FACTS: &str = "SELECT fidelity, title, tool_version, recorded_at, timer_bias, bias_applied FROM runs";
+const FACTS: &str =
+    "SELECT fidelity, title, tool_version, recorded_at, timer_bias, bias_applied FROM runs";
 
-/// `report tree` of what `]PROFILE` has written, in either of its formats, imported again is the same profile.
+/// `report tree` of what `]PROFILE` has written, in either of its formats, imported again is the
+/// same profile.
 pub(super) fn trees_survive_a_round_trip(sample: &Sample) -> Result<(), Failed> {
     let database = saved(sample, 1)?;
-    let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
+    let Some(run) = database.run(None)? else {
+        return Err("there is no run".into());
+    };
     let nodes = rows(&database, "SELECT node_id FROM nodes LIMIT 1", &[])?;
-    if !matches!(sample.format.name, "dyalog_xml" | "dyalog_csv") || run.fidelity != "tree" || nodes.is_empty() {
+    if !matches!(sample.format.name, "dyalog_xml" | "dyalog_csv")
+        || run.fidelity != "tree"
+        || nodes.is_empty()
+    {
         return Ok(());
     }
     let tree = report::by_name("tree").expect("a report");
-    for (format, queries) in
-        [(render::Format::Xml, [&TABLES[..], &[FACTS]].concat()), (render::Format::Csv, TABLES.to_vec())]
-    {
+    for (format, queries) in [
+        (render::Format::Xml, [&TABLES[..], &[FACTS]].concat()),
+        (render::Format::Csv, TABLES.to_vec()),
+    ] {
         let mut answer = report::ask(&database, tree, &run, &Request::default())?;
         let mut bytes = Vec::new();
-        render(&mut answer, &Layout { format, ..Layout::default() }, &mut bytes)?;
-        let again = save(Database::in_memory(), &Sample { format: sample.format, bytes })?.database;
+        render(
+            &mut answer,
+            &Layout {
+                format,
+                ..Layout::default()
+            },
+            &mut bytes,
+        )?;
+        let again = save(
+            Database::in_memory(),
+            &Sample {
+                format: sample.format,
+                bytes,
+            },
+        )?
+        .database;
         for query in queries {
             let mut expected = rows(&database, query, &[])?;
-            for value in expected.iter_mut().flatten().filter(|_| format == render::Format::Xml) {
+            for value in expected
+                .iter_mut()
+                .flatten()
+                .filter(|_| format == render::Format::Xml)
+            {
                 if let Value::Text(text) = value {
                     *text = held_by_xml(text);
                 }
             }
-            equal(&format!("{format:?}: {query}"), &expected, &rows(&again, query, &[])?)?;
+            equal(
+                &format!("{format:?}: {query}"),
+                &expected,
+                &rows(&again, query, &[])?,
+            )?;
         }
     }
     Ok(())

@@ -32,8 +32,10 @@ pub(super) fn every(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     pprof(database, run).map_err(|fault| format!("pprof: {fault:?}"))?;
     speedscope(database, run).map_err(|fault| format!("speedscope: {fault:?}"))?;
     for metric in database.metrics(run.run_id)? {
-        firefox(database, run, &metric.name).map_err(|fault| format!("firefox {}: {fault:?}", metric.name))?;
-        flamegraph(database, run, &metric.name).map_err(|fault| format!("flamegraph {}: {fault:?}", metric.name))?;
+        firefox(database, run, &metric.name)
+            .map_err(|fault| format!("firefox {}: {fault:?}", metric.name))?;
+        flamegraph(database, run, &metric.name)
+            .map_err(|fault| format!("flamegraph {}: {fault:?}", metric.name))?;
     }
     Ok(())
 }
@@ -60,17 +62,25 @@ fn written_with(
     }
     let mut bytes = Vec::new();
     let losses = by_name(name).write(database, run, &request, &mut bytes)?;
-    Ok((bytes, losses.each().map(|(loss, count)| (loss.name, count)).collect()))
+    Ok((
+        bytes,
+        losses
+            .each()
+            .map(|(loss, count)| (loss.name, count))
+            .collect(),
+    ))
 }
 
 /// The numbers of the metrics of the only run, the default one first.
 fn metrics(database: &Database) -> Result<Vec<i64>, Failed> {
     let sql = "SELECT m.metric_id FROM metrics AS m JOIN runs AS r USING (run_id)
                ORDER BY m.metric_id <> r.default_metric_id, m.position";
-    let numbers = rows(database, sql, &[])?.into_iter().map(|row| match row.as_slice() {
-        [Value::Integer(number)] => Ok(*number),
-        other => Err(format!("{other:?}").into()),
-    });
+    let numbers = rows(database, sql, &[])?
+        .into_iter()
+        .map(|row| match row.as_slice() {
+            [Value::Integer(number)] => Ok(*number),
+            other => Err(format!("{other:?}").into()),
+        });
     numbers.collect()
 }
 
@@ -87,7 +97,10 @@ fn sums(database: &Database, sql: &str, parameters: &[&dyn ToSql]) -> Result<Cos
         };
         let text = |value: &Value| match value {
             // As names stand on a line, with nothing around them.
-            Value::Text(text) => text.replace('\n', "␊").trim_matches(|c: char| c.is_ascii_whitespace()).to_owned(),
+            Value::Text(text) => text
+                .replace('\n', "␊")
+                .trim_matches(|c: char| c.is_ascii_whitespace())
+                .to_owned(),
             other => format!("{other:?}"),
         };
         let sum = costs.entry(key.iter().map(text).collect()).or_default();
@@ -102,7 +115,12 @@ pub(super) fn text_of(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         text.push_str(&chunk.valid().replace("\\x{", "\\x{5c}x{"));
-        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{{{byte:02x}}}")));
+        text.extend(
+            chunk
+                .invalid()
+                .iter()
+                .map(|byte| format!("\\x{{{byte:02x}}}")),
+        );
     }
     text
 }
@@ -122,14 +140,22 @@ fn json_of(bytes: &[u8]) -> Result<Json, Failed> {
 /// Compares two lists of costs; each figure may be off by some.
 fn alike(what: &str, expected: &Costs, found: &Costs, by: f64) -> Result<(), Failed> {
     for (key, (cost, figures)) in expected {
-        let other = found.get(key).ok_or_else(|| format!("{what}: there is no {key:?}"))?.0;
-        ensure((cost - other).abs() <= by * f64::from(*figures), || format!("{what}: {key:?}: {cost} became {other}"))?;
+        let other = found
+            .get(key)
+            .ok_or_else(|| format!("{what}: there is no {key:?}"))?
+            .0;
+        ensure((cost - other).abs() <= by * f64::from(*figures), || {
+            format!("{what}: {key:?}: {cost} became {other}")
+        })?;
     }
     let more = found.keys().find(|key| !expected.contains_key(*key));
-    ensure(more.is_none(), || format!("{what}: nobody expected {more:?}"))
+    ensure(more.is_none(), || {
+        format!("{what}: nobody expected {more:?}")
+    })
 }
 
-/// Own costs of functions and lines, calls and their costs come back. A file or object called `???` is an unknown one.
+/// Own costs of functions and lines, calls and their costs come back. A file or object called `???`
+/// is an unknown one.
 fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let (bytes, lost) = written_all("callgrind", database, run)?;
     let again = read(importers::by_name("callgrind").expect("a format"), &bytes)?;
@@ -139,7 +165,8 @@ fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         let pair = |sql: &str| -> Result<(Costs, Costs), Failed> {
             Ok((sums(database, sql, &[our])?, sums(&again, sql, &[their])?))
         };
-        // Roots and the like are left out if they cost nothing, and have no row in other metrics than the default one.
+        // Roots and the like are left out if they cost nothing, and have no row in other metrics
+        // than the default one.
         let own = "SELECT IIF(f.name = '', '???', f.name), REPLACE(f.module, '???', ''), REPLACE(f.file, '???', ''),
                      i.exclusive
                    FROM function_info AS i JOIN functions AS f USING (function_id)
@@ -156,7 +183,10 @@ fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
                      WHERE e.metric_id = ?1 AND e.back = 0";
         let (expected, found) = pair(calls)?;
         alike("calls", &expected, &found, 0.0)?;
-        let (expected, found) = pair(&calls.replace("COALESCE(e.seen, e.cumulative)", "MAX(COALESCE(e.calls, 0), 1)"))?;
+        let (expected, found) = pair(&calls.replace(
+            "COALESCE(e.seen, e.cumulative)",
+            "MAX(COALESCE(e.calls, 0), 1)",
+        ))?;
         alike("numbers of calls", &expected, &found, 0.0)?;
         let lines = "SELECT f.name, l.file, l.line, l.exclusive
                      FROM line_info AS l JOIN functions AS f USING (function_id)
@@ -174,11 +204,14 @@ fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
                                 WHERE l.calls IS NOT NULL",
         &[],
     )?;
-    ensure(lost.get("line_calls").copied().unwrap_or(0) == lines.len() as u64, || format!("{lost:?}"))
+    ensure(
+        lost.get("line_calls").copied().unwrap_or(0) == lines.len() as u64,
+        || format!("{lost:?}"),
+    )
 }
 
-/// Own cost of functions and lines by path, each rounded; what lines cost is not their function's. Threads and the like
-/// around all functions are no part of a path, unless they end it.
+/// Own cost of functions and lines by path, each rounded; what lines cost is not their function's.
+/// Threads and the like around all functions are no part of a path, unless they end it.
 fn own_costs(database: &Database, metric: i64) -> Result<Costs, Failed> {
     let sql = "SELECT n.depth, f.kind, IIF(f.name = '', '[unknown]', f.name), f.module, f.file, COALESCE(n.line, 0), COALESCE(n.col, 0),
                  n.line IS NOT NULL,
@@ -191,8 +224,13 @@ fn own_costs(database: &Database, metric: i64) -> Result<Costs, Failed> {
     let mut open: Vec<(String, bool, bool)> = Vec::new();
     let mut costs = Costs::new();
     for row in rows(database, sql, &[&metric])? {
-        let [Value::Integer(depth), Value::Text(kind), rest @ .., Value::Integer(line), Value::Real(cost)] =
-            row.as_slice()
+        let [
+            Value::Integer(depth),
+            Value::Text(kind),
+            rest @ ..,
+            Value::Integer(line),
+            Value::Real(cost),
+        ] = row.as_slice()
         else {
             return Err(format!("a node: {row:?}").into());
         };
@@ -201,9 +239,15 @@ fn own_costs(database: &Database, metric: i64) -> Result<Costs, Failed> {
         open.push((format!("{rest:?}"), *line == 1, holds));
         // A function that one of its lines stands for.
         let is_shown = |at: usize| !open.get(at + 1).is_some_and(|(_, line, _)| *line);
-        let first = open.iter().position(|(_, _, holds)| !holds).unwrap_or(open.len() - 1);
+        let first = open
+            .iter()
+            .position(|(_, _, holds)| !holds)
+            .unwrap_or(open.len() - 1);
         let path = |to: usize| -> Vec<String> {
-            (first..to).filter(|at| is_shown(*at) || *at + 1 == to).map(|at| open[at].0.clone()).collect()
+            (first..to)
+                .filter(|at| is_shown(*at) || *at + 1 == to)
+                .map(|at| open[at].0.clone())
+                .collect()
         };
         let own = costs.entry(path(open.len())).or_default();
         own.0 += cost;
@@ -222,9 +266,12 @@ fn pprof(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let (bytes, lost) = written_all("pprof", database, run)?;
     let again = read(importers::by_name("pprof").expect("a format"), &bytes)?;
     let numbers = "SELECT m.metric_id FROM metrics AS m ORDER BY m.position";
-    let pairs = rows(database, numbers, &[])?.into_iter().zip(rows(&again, numbers, &[])?);
+    let pairs = rows(database, numbers, &[])?
+        .into_iter()
+        .zip(rows(&again, numbers, &[])?);
     for (our, their) in pairs {
-        let (&[Value::Integer(our)], &[Value::Integer(their)]) = (our.as_slice(), their.as_slice()) else {
+        let (&[Value::Integer(our)], &[Value::Integer(their)]) = (our.as_slice(), their.as_slice())
+        else {
             return Err("numbers of metrics".into());
         };
         let (mut expected, mut found) = (own_costs(database, our)?, own_costs(&again, their)?);
@@ -235,25 +282,49 @@ fn pprof(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         for key in found.keys() {
             expected.entry(key.clone()).or_insert((0.0, 1));
         }
-        if !["large", "lines", "names"].iter().any(|name| lost.contains_key(name)) {
+        if !["large", "lines", "names"]
+            .iter()
+            .any(|name| lost.contains_key(name))
+        {
             alike("own costs", &expected, &found, 1.0)?;
         }
     }
     let sets = rows(database, "SELECT DISTINCT set_id FROM label_sets", &[])?.len();
-    ensure(lost.get("labels").copied().unwrap_or(0) == sets as u64, || format!("{sets} sets of labels, {lost:?}"))?;
+    ensure(
+        lost.get("labels").copied().unwrap_or(0) == sets as u64,
+        || format!("{sets} sets of labels, {lost:?}"),
+    )?;
     let names = "SELECT name, unit FROM metrics ORDER BY position";
-    equal("metrics", &rows(database, names, &[])?, &rows(&again, names, &[])?)?;
-    let default = "SELECT m.name FROM runs AS r JOIN metrics AS m ON m.metric_id = r.default_metric_id";
-    equal("default metric", &rows(database, default, &[])?, &rows(&again, default, &[])?)
+    equal(
+        "metrics",
+        &rows(database, names, &[])?,
+        &rows(&again, names, &[])?,
+    )?;
+    let default =
+        "SELECT m.name FROM runs AS r JOIN metrics AS m ON m.metric_id = r.default_metric_id";
+    equal(
+        "default metric",
+        &rows(database, default, &[])?,
+        &rows(&again, default, &[])?,
+    )
 }
 
-/// All functions and all pairs of caller and callee are there, if nothing is left out, and the digits of the tooltips are
-/// those of the database.
+/// All functions and all pairs of caller and callee are there, if nothing is left out, and the
+/// digits of the tooltips are those of the database.
 fn dot(database: &Database, run: &RunInfo) -> Result<(), Failed> {
-    let options = [("min-pct", "0"), ("keep-empty", ""), ("edge-labels", ""), ("clusters", ""), ("all-metrics", "")];
+    let options = [
+        ("min-pct", "0"),
+        ("keep-empty", ""),
+        ("edge-labels", ""),
+        ("clusters", ""),
+        ("all-metrics", ""),
+    ];
     let (bytes, _) = written_with("dot", &options, database, run)?;
     let text = text_of(&bytes);
-    ensure(text.ends_with("}\n") && !text.contains(|c: char| c.is_control() && c != '\n'), || text.clone())?;
+    ensure(
+        text.ends_with("}\n") && !text.contains(|c: char| c.is_control() && c != '\n'),
+        || text.clone(),
+    )?;
     let own_of = |line: &str| -> Option<String> {
         let (_, figures) = line.rsplit_once(": own ")?;
         Some(figures.split(' ').next()?.to_owned())
@@ -264,7 +335,11 @@ fn dot(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         arrows += i64::from(word == "->");
         if word.starts_with("[label=") {
             let own = own_of(line).ok_or_else(|| format!("no own cost in {line}"))?;
-            boxes.push(if own == "unknown" { None } else { Some(own.parse::<f64>()?) });
+            boxes.push(if own == "unknown" {
+                None
+            } else {
+                Some(own.parse::<f64>()?)
+            });
         }
     }
     let last = "SELECT metric_id FROM metrics ORDER BY position DESC LIMIT 1";
@@ -280,17 +355,28 @@ fn dot(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     );
     let expected: Vec<Option<f64>> = rows(database, &own, &[])?
         .into_iter()
-        .map(|row| if let Some(Value::Real(cost)) = row.first() { Some(*cost) } else { None })
+        .map(|row| {
+            if let Some(Value::Real(cost)) = row.first() {
+                Some(*cost)
+            } else {
+                None
+            }
+        })
         .collect();
     equal("own costs", &expected, &boxes)?;
     let pairs = "SELECT DISTINCT e.caller_id, e.callee_id, e.back
                  FROM edges AS e JOIN runs AS r ON r.default_metric_id = e.metric_id WHERE e.caller_id <> 0";
     let pairs = i64::try_from(rows(database, pairs, &[])?.len())?;
-    ensure(arrows == pairs, || format!("{arrows} arrows for {pairs} pairs"))
+    ensure(arrows == pairs, || {
+        format!("{arrows} arrows for {pairs} pairs")
+    })
 }
 
 /// Own cost by path of names, files and lines, as far as it is above 0, as samples have it.
-fn sampled_costs(database: &Database, metric: i64) -> Result<(BTreeMap<Vec<String>, f64>, u32), Failed> {
+fn sampled_costs(
+    database: &Database,
+    metric: i64,
+) -> Result<(BTreeMap<Vec<String>, f64>, u32), Failed> {
     let sql = "SELECT n.depth, f.kind, f.name, f.file, COALESCE(n.line, 0), COALESCE(n.col, 0), n.line IS NOT NULL,
                  CASE WHEN r.default_metric_id = ?1 THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END
                FROM runs AS r
@@ -319,9 +405,15 @@ fn sampled_costs(database: &Database, metric: i64) -> Result<(BTreeMap<Vec<Strin
         open.truncate(usize::try_from(*depth)?);
         open.push((format!("{name}|{file}|{at}|{col}"), *line == 1, holds));
         let is_shown = |at: usize| !open.get(at + 1).is_some_and(|(_, line, _)| *line);
-        let first = open.iter().position(|(_, _, holds)| !holds).unwrap_or(open.len() - 1);
+        let first = open
+            .iter()
+            .position(|(_, _, holds)| !holds)
+            .unwrap_or(open.len() - 1);
         let path = |to: usize| -> Vec<String> {
-            (first..to).filter(|at| is_shown(*at) || *at + 1 == to).map(|at| open[at].0.clone()).collect()
+            (first..to)
+                .filter(|at| is_shown(*at) || *at + 1 == to)
+                .map(|at| open[at].0.clone())
+                .collect()
         };
         figures += 1;
         *costs.entry(path(open.len())).or_default() += cost;
@@ -343,25 +435,42 @@ fn alike_samples(
     }
     for (path, cost) in &found {
         let before = *expected.entry(path.clone()).or_default();
-        let before = if keeps_negative { before } else { before.max(0.0) };
-        // A place may stand for several nodes, each with its rounding, and negative ones count 0 each.
-        let by = if before.fract() == 0.0 && keeps_negative { 0.5 } else { f64::from(figures) };
+        let before = if keeps_negative {
+            before
+        } else {
+            before.max(0.0)
+        };
+        // A place may stand for several nodes, each with its rounding, and negative ones count 0
+        // each.
+        let by = if before.fract() == 0.0 && keeps_negative {
+            0.5
+        } else {
+            f64::from(figures)
+        };
         let by = by + before.abs() * 1e-9;
-        ensure((cost - before).abs() <= by, || format!("{path:?}: {before} became {cost}"))?;
+        ensure((cost - before).abs() <= by, || {
+            format!("{path:?}: {before} became {cost}")
+        })?;
     }
     Ok(())
 }
 
 fn member<'j>(object: &'j Json, name: &str) -> Result<&'j Json, Failed> {
-    object.get(name).ok_or_else(|| format!("no {name} in {:.200}", object.to_string()).into())
+    object
+        .get(name)
+        .ok_or_else(|| format!("no {name} in {:.200}", object.to_string()).into())
 }
 
 fn array<'j>(object: &'j Json, name: &str) -> Result<&'j [Json], Failed> {
-    Ok(member(object, name)?.as_array().ok_or_else(|| format!("{name} is no array"))?)
+    Ok(member(object, name)?
+        .as_array()
+        .ok_or_else(|| format!("{name} is no array"))?)
 }
 
 fn text<'j>(object: &'j Json, name: &str) -> Result<&'j str, Failed> {
-    Ok(member(object, name)?.as_str().ok_or_else(|| format!("{name} is no text"))?)
+    Ok(member(object, name)?
+        .as_str()
+        .ok_or_else(|| format!("{name} is no text"))?)
 }
 
 /// A member of an object: its name, whether it must be there, and what it is.
@@ -374,13 +483,19 @@ fn shape(object: &Json, members: &[Member]) -> Result<(), Failed> {
         let fine = object.get(*name).map_or(!needed, fits);
         ensure(fine, || format!("{name} is {:?}", object.get(*name)))?;
     }
-    let other = object.keys().find(|name| !members.iter().any(|(known, _, _)| known == name));
+    let other = object
+        .keys()
+        .find(|name| !members.iter().any(|(known, _, _)| known == name));
     ensure(other.is_none(), || format!("nobody knows {other:?}"))
 }
 
 /// An index or a count.
 fn at(value: &Json) -> Result<usize, Failed> {
-    Ok(usize::try_from(value.as_u64().ok_or_else(|| format!("{value} is no index"))?)?)
+    Ok(usize::try_from(
+        value
+            .as_u64()
+            .ok_or_else(|| format!("{value} is no index"))?,
+    )?)
 }
 
 /// The file has the shape that speedscope's schema wants, and its samples are the tree.
@@ -412,7 +527,12 @@ fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         shape(frame, &members)?;
         let number = |name: &str| frame.get(name).and_then(Json::as_u64).unwrap_or(0);
         let place = frame.get("file").and_then(Json::as_str).unwrap_or_default();
-        names.push(format!("{}|{place}|{}|{}", text(frame, "name")?, number("line"), number("col")));
+        names.push(format!(
+            "{}|{place}|{}|{}",
+            text(frame, "name")?,
+            number("line"),
+            number("col")
+        ));
     }
     let metrics = database.metrics(run.run_id)?;
     let mut found: Vec<BTreeMap<Vec<String>, f64>> = vec![BTreeMap::new(); metrics.len()];
@@ -424,7 +544,9 @@ fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
                 ("name", true, Json::is_string),
                 ("metric", true, Json::is_string),
                 ("around", true, Json::is_array),
-                ("unit", true, |value| ["none", "nanoseconds", "bytes"].contains(&value.as_str().unwrap_or_default())),
+                ("unit", true, |value| {
+                    ["none", "nanoseconds", "bytes"].contains(&value.as_str().unwrap_or_default())
+                }),
                 ("startValue", true, Json::is_number),
                 ("endValue", true, Json::is_number),
                 ("samples", true, Json::is_array),
@@ -433,27 +555,44 @@ fn speedscope(database: &Database, run: &RunInfo) -> Result<(), Failed> {
         )?;
         let title = text(profile, "name")?;
         let measured = text(profile, "metric")?;
-        let metric = metrics.iter().position(|metric| metric.name == measured).ok_or("a metric")?;
+        let metric = metrics
+            .iter()
+            .position(|metric| metric.name == measured)
+            .ok_or("a metric")?;
         let is_named = metrics.len() == 1 || title.ends_with(&format!("({measured})"));
         ensure(is_named, || format!("{title} for {measured}"))?;
         let (samples, weights) = (array(profile, "samples")?, array(profile, "weights")?);
-        ensure(samples.len() == weights.len(), || "a weight per sample".to_owned())?;
+        ensure(samples.len() == weights.len(), || {
+            "a weight per sample".to_owned()
+        })?;
         let mut sum = 0.0;
         for (sample, weight) in samples.iter().zip(weights) {
             let stack = sample.as_array().ok_or("a stack")?;
-            let path: Result<Vec<String>, Failed> = stack.iter().map(|frame| Ok(names[at(frame)?].clone())).collect();
-            let weight = weight.as_f64().filter(|weight| *weight >= 0.0).ok_or("a weight")?;
+            let path: Result<Vec<String>, Failed> = stack
+                .iter()
+                .map(|frame| Ok(names[at(frame)?].clone()))
+                .collect();
+            let weight = weight
+                .as_f64()
+                .filter(|weight| *weight >= 0.0)
+                .ok_or("a weight")?;
             sum += weight;
             *found[metric].entry(path?).or_default() += weight;
         }
         let end = member(profile, "endValue")?.as_f64().ok_or("an end")?;
-        ensure((end - sum).abs() <= 1e-9 * sum, || format!("{sum} ends at {end}"))?;
+        ensure((end - sum).abs() <= 1e-9 * sum, || {
+            format!("{sum} ends at {end}")
+        })?;
     }
     if lost.contains_key("large") {
         return Ok(());
     }
     for (metric, found) in metrics.iter().zip(found) {
-        alike_samples(sampled_costs(database, metric.metric_id)?, found, !lost.contains_key("negative"))?;
+        alike_samples(
+            sampled_costs(database, metric.metric_id)?,
+            found,
+            !lost.contains_key("negative"),
+        )?;
     }
     Ok(())
 }
@@ -464,7 +603,9 @@ fn table<'j>(thread: &'j Json, name: &str, columns: &[&str]) -> Result<&'j Json,
     let length = at(member(table, "length")?)?;
     for column in columns {
         let found = array(table, column)?.len();
-        ensure(found == length, || format!("{name}.{column} has {found} rows, not {length}"))?;
+        ensure(found == length, || {
+            format!("{name}.{column} has {found} rows, not {length}")
+        })?;
     }
     Ok(table)
 }
@@ -475,7 +616,10 @@ fn firefox(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Faile
     let file = json_of(&bytes)?;
     let meta = member(&file, "meta")?;
     for (name, fits) in [
-        ("preprocessedProfileVersion", Json::is_u64 as fn(&Json) -> bool),
+        (
+            "preprocessedProfileVersion",
+            Json::is_u64 as fn(&Json) -> bool,
+        ),
         ("version", Json::is_u64),
         ("interval", Json::is_number),
         ("startTime", Json::is_number),
@@ -487,14 +631,20 @@ fn firefox(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Faile
         ("extensions", Json::is_object),
         ("symbolicated", Json::is_boolean),
     ] {
-        ensure(meta.get(name).is_some_and(fits), || format!("{name} is {:?}", meta.get(name)))?;
+        ensure(meta.get(name).is_some_and(fits), || {
+            format!("{name} is {:?}", meta.get(name))
+        })?;
     }
     let libraries = array(&file, "libs")?;
     let mut found: BTreeMap<Vec<String>, f64> = BTreeMap::new();
     for thread in array(&file, "threads")? {
         let strings = array(thread, "stringArray")?;
         let samples = table(thread, "samples", &["stack", "weight", "time"])?;
-        let stacks = table(thread, "stackTable", &["prefix", "frame", "category", "subcategory"])?;
+        let stacks = table(
+            thread,
+            "stackTable",
+            &["prefix", "frame", "category", "subcategory"],
+        )?;
         let frames = [
             "func",
             "line",
@@ -508,11 +658,27 @@ fn firefox(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Faile
             "implementation",
         ];
         let frames = table(thread, "frameTable", &frames)?;
-        let functions = ["name", "fileName", "lineNumber", "columnNumber", "resource", "isJS", "relevantForJS"];
+        let functions = [
+            "name",
+            "fileName",
+            "lineNumber",
+            "columnNumber",
+            "resource",
+            "isJS",
+            "relevantForJS",
+        ];
         let functions = table(thread, "funcTable", &functions)?;
         let resources = table(thread, "resourceTable", &["lib", "name", "host", "type"])?;
-        table(thread, "markers", &["data", "name", "startTime", "endTime", "phase", "category"])?;
-        table(thread, "nativeSymbols", &["address", "functionSize", "libIndex", "name"])?;
+        table(
+            thread,
+            "markers",
+            &["data", "name", "startTime", "endTime", "phase", "category"],
+        )?;
+        table(
+            thread,
+            "nativeSymbols",
+            &["address", "functionSize", "libIndex", "name"],
+        )?;
         for resource in array(resources, "lib")? {
             ensure(at(resource)? < libraries.len(), || "a library".to_owned())?;
         }
@@ -525,32 +691,61 @@ fn firefox(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Faile
                 Json::Null => "",
                 file => string(at(file)?)?,
             };
-            let number = |name| -> Result<u64, Failed> { Ok(array(frames, name)?[frame].as_u64().unwrap_or(0)) };
+            let number = |name| -> Result<u64, Failed> {
+                Ok(array(frames, name)?[frame].as_u64().unwrap_or(0))
+            };
             let name = string(at(&array(functions, "name")?[function])?)?;
-            let mut path = if prefix.is_null() { Vec::new() } else { paths[at(prefix)?].clone() };
-            path.push(format!("{name}|{file}|{}|{}", number("line")?, number("column")?));
+            let mut path = if prefix.is_null() {
+                Vec::new()
+            } else {
+                paths[at(prefix)?].clone()
+            };
+            path.push(format!(
+                "{name}|{file}|{}|{}",
+                number("line")?,
+                number("column")?
+            ));
             paths.push(path);
         }
-        let scale = if text(samples, "weightType")? == "tracing-ms" { 1e6 } else { 1.0 };
+        let scale = if text(samples, "weightType")? == "tracing-ms" {
+            1e6
+        } else {
+            1.0
+        };
         let mut last = 0.0;
         let times = array(samples, "time")?.iter();
-        for ((stack, weight), time) in array(samples, "stack")?.iter().zip(array(samples, "weight")?).zip(times) {
-            let (weight, time) = (weight.as_f64().ok_or("a weight")?, time.as_f64().ok_or("a time")?);
+        for ((stack, weight), time) in array(samples, "stack")?
+            .iter()
+            .zip(array(samples, "weight")?)
+            .zip(times)
+        {
+            let (weight, time) = (
+                weight.as_f64().ok_or("a weight")?,
+                time.as_f64().ok_or("a time")?,
+            );
             ensure(time >= last, || format!("{time} before {last}"))?;
             last = time;
             *found.entry(paths[at(stack)?].clone()).or_default() += weight * scale;
         }
     }
-    let number = database.metrics(run.run_id)?.into_iter().find(|known| known.name == metric).ok_or("a metric")?;
+    let number = database
+        .metrics(run.run_id)?
+        .into_iter()
+        .find(|known| known.name == metric)
+        .ok_or("a metric")?;
     if lost.contains_key("large") {
         return Ok(());
     }
     alike_samples(sampled_costs(database, number.metric_id)?, found, true)
 }
 
-/// Every place that cost something is a box, as wide as its cost with what it called, within its caller's.
+/// Every place that cost something is a box, as wide as its cost with what it called, within its
+/// caller's.
 fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
-    let mut request = Request { metric: Some(metric.to_owned()), ..Request::default() };
+    let mut request = Request {
+        metric: Some(metric.to_owned()),
+        ..Request::default()
+    };
     request.options.set("min-pct", "0");
     let mut bytes = Vec::new();
     let losses = by_name("flamegraph").write(database, run, &request, &mut bytes)?;
@@ -565,7 +760,9 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
             Event::End(_) => drop(open.pop()),
             Event::Empty(rect) if open.last().is_some_and(|element| element == "g") => {
                 let number = |name: &str| -> Result<f64, Failed> {
-                    let value = rect.try_get_attribute(name)?.ok_or_else(|| format!("no {name}"))?;
+                    let value = rect
+                        .try_get_attribute(name)?
+                        .ok_or_else(|| format!("no {name}"))?;
                     Ok(value.value.parse()?)
                 };
                 boxes.push([number("x")?, number("y")?, number("width")?]);
@@ -589,23 +786,41 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
             expected.push((level, cost.max(0.0)));
         }
     }
-    let whole: f64 = expected.iter().filter(|(level, _)| *level == 0).map(|(_, cost)| cost).sum();
+    let whole: f64 = expected
+        .iter()
+        .filter(|(level, _)| *level == 0)
+        .map(|(_, cost)| cost)
+        .sum();
     if clipped || whole == 0.0 {
-        return ensure(boxes.iter().all(|[x, _, width]| *x >= 0.0 && x + width <= 1200.001), || svg.clone());
+        return ensure(
+            boxes
+                .iter()
+                .all(|[x, _, width]| *x >= 0.0 && x + width <= 1200.001),
+            || svg.clone(),
+        );
     }
     expected.retain(|(_, cost)| *cost > 0.0);
-    ensure(boxes.len() == expected.len(), || format!("{} boxes for {} places", boxes.len(), expected.len()))?;
+    ensure(boxes.len() == expected.len(), || {
+        format!("{} boxes for {} places", boxes.len(), expected.len())
+    })?;
     let bottom = boxes.iter().map(|[_, y, _]| *y).fold(0.0, f64::max);
     let mut around: Vec<[f64; 2]> = Vec::new();
     for ([x, y, width], (level, cost)) in boxes.iter().zip(&expected) {
         let wide = 1200.0 * cost / whole;
-        ensure((width - wide).abs() <= 1e-9 * wide, || format!("{width} wide, not {wide}"))?;
+        ensure((width - wide).abs() <= 1e-9 * wide, || {
+            format!("{width} wide, not {wide}")
+        })?;
         #[expect(clippy::cast_precision_loss, reason = "levels are few")]
         let above = (bottom - y - 17.0 * *level as f64).abs();
-        ensure(above < 0.5, || format!("level {level} at {y}, the roots at {bottom}"))?;
+        ensure(above < 0.5, || {
+            format!("level {level} at {y}, the roots at {bottom}")
+        })?;
         around.truncate(*level);
         let within = around.last().copied().unwrap_or([0.0, 1200.0]);
-        ensure(*x >= within[0] - 1e-6 && x + width <= within[1] + 1e-6, || format!("{x} {width} within {within:?}"))?;
+        ensure(
+            *x >= within[0] - 1e-6 && x + width <= within[1] + 1e-6,
+            || format!("{x} {width} within {within:?}"),
+        )?;
         around.push([*x, x + width]);
     }
     Ok(())

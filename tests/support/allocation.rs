@@ -57,8 +57,8 @@ pub(crate) fn most<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (done, MOST.get().saturating_sub(held))
 }
 
-/// Does some work, and says how many bytes this thread was given in all, those that it gave back among them: a measure of
-/// work that no clock and no other program disturbs.
+/// Does some work, and says how many bytes this thread was given in all, those that it gave back
+/// among them: a measure of work that no clock and no other program disturbs.
 pub(crate) fn taken<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.get();
     let done = work();

@@ -12,7 +12,8 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// The files below a folder; what only keeps a folder alive in git is none.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let (folders, mut found): (Vec<_>, Vec<_>) = entries(folder).into_iter().partition(|path| path.is_dir());
+    let (folders, mut found): (Vec<_>, Vec<_>) =
+        entries(folder).into_iter().partition(|path| path.is_dir());
     found.retain(|path| path.file_name().is_some_and(|name| name != ".keep"));
     found.extend(folders.iter().flat_map(|folder| files(folder)));
     found

@@ -1,6 +1,9 @@
 //! Imports that go wrong at a chosen call, and what has to hold of the database afterwards.
 
-#![expect(clippy::disallowed_methods, reason = "small files of our own, and settings of whoever runs the tests")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "small files of our own, and settings of whoever runs the tests"
+)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -21,25 +24,38 @@ pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         usize::try_from((self.0 >> 33) % limit as u64).expect("less than the limit")
     }
 }
 
 /// A number that the environment gives.
 pub(crate) fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().expect("a number"))
 }
 
 /// The library that counts calls and lets them fail, compiled once.
 fn shim() -> &'static Path {
     static SHIM: OnceLock<PathBuf> = OnceLock::new();
     SHIM.get_or_init(|| {
-        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("faults-{}.so", std::process::id()));
+        let library = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("faults-{}.so", std::process::id()));
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/shim.c");
         let mut compiler = Command::new("cc");
-        compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(&library).arg(source);
-        let done = compiler.output().expect("a C compiler, as for SQLite itself");
+        compiler
+            .args([
+                "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o",
+            ])
+            .arg(&library)
+            .arg(source);
+        let done = compiler
+            .output()
+            .expect("a C compiler, as for SQLite itself");
         assert!(done.status.success(), "{done:?}");
         library
     })
@@ -48,21 +64,33 @@ fn shim() -> &'static Path {
 /// `profdb` with arguments, in a folder.
 pub(crate) fn profdb(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_profdb"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).env_remove("PROFDB_DB");
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .env_remove("PROFDB_DB");
     command
 }
 
 /// The same, with something happening at a call about a file of the folder. `log` gets the calls.
 pub(crate) fn with_fault(command: &mut Command, folder: &Path, log: &Path, at: usize, what: &str) {
     let folder = fs::canonicalize(folder).expect("it is there");
-    command.env("LD_PRELOAD", shim()).env("FAULT_FOLDER", folder).env("FAULT_LOG", log);
-    command.env("FAULT_AT", at.to_string()).env("FAULT_DO", what);
+    command
+        .env("LD_PRELOAD", shim())
+        .env("FAULT_FOLDER", folder)
+        .env("FAULT_LOG", log);
+    command
+        .env("FAULT_AT", at.to_string())
+        .env("FAULT_DO", what);
 }
 
 /// The calls of an import, in their order: what is done, and to which file.
 pub(crate) fn calls(log: &Path) -> Vec<(String, String)> {
     let text = fs::read_to_string(log).unwrap_or_default();
-    let line = |line: &str| line.split_once(' ').map(|(call, file)| (call.to_owned(), file.to_owned()));
+    let line = |line: &str| {
+        line.split_once(' ')
+            .map(|(call, file)| (call.to_owned(), file.to_owned()))
+    };
     text.lines().filter_map(line).collect()
 }
 
@@ -72,14 +100,21 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 
 /// Names of the files of a folder.
 pub(crate) fn entries(folder: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it can be read").file_name());
-    entries.map(|name| name.to_string_lossy().into_owned()).collect()
+    let entries = fs::read_dir(folder)
+        .expect("it is there")
+        .map(|entry| entry.expect("it can be read").file_name());
+    entries
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// A file of this database that is not in its place yet.
 pub(crate) fn growing(folder: &Path) -> Option<PathBuf> {
     let is_one = |name: &String| name.starts_with(".x.db.") && name.ends_with(".importing");
-    entries(folder).into_iter().find(is_one).map(|name| folder.join(name))
+    entries(folder)
+        .into_iter()
+        .find(is_one)
+        .map(|name| folder.join(name))
 }
 
 pub(crate) fn copy(from: &Path, to: &Path) {
@@ -88,24 +123,31 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// All that a database says, by table and view, as text: a line for each row. `old` runs were there before: only of theirs
-/// the time of the import matters.
+/// All that a database says, by table and view, as text: a line for each row. `old` runs were there
+/// before: only of theirs the time of the import matters.
 pub(crate) fn content(path: &Path, old: i64) -> BTreeMap<String, Vec<String>> {
     if !path.exists() {
         return BTreeMap::new();
     }
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("it can be read");
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .expect("it can be read");
     let texts = |sql: &str, parameters: &[i64]| -> Vec<String> {
         let mut statement = connection.prepare(sql).expect("the columns are there");
-        let texts = statement.query_map(rusqlite::params_from_iter(parameters), |row| row.get(0)).expect("rows");
+        let texts = statement
+            .query_map(rusqlite::params_from_iter(parameters), |row| row.get(0))
+            .expect("rows");
         texts.collect::<Result<_, _>>().expect("rows")
     };
     let runs = texts("SELECT CAST(run_id AS TEXT) FROM runs ORDER BY run_id", &[]);
     let mut content = BTreeMap::new();
     for kind in ["table", "view"] {
-        let sql = format!("SELECT name FROM sqlite_schema WHERE type = '{kind}' AND name <> 'sqlite_stat4'");
+        let sql = format!(
+            "SELECT name FROM sqlite_schema WHERE type = '{kind}' AND name <> 'sqlite_stat4'"
+        );
         for name in texts(&sql, &[]) {
-            let columns = connection.prepare(&format!("SELECT * FROM {name}")).expect("it is there");
+            let columns = connection
+                .prepare(&format!("SELECT * FROM {name}"))
+                .expect("it is there");
             // SQLite puts the lines together, which is faster than to do it here.
             let shown = |column: &str| match column {
                 "imported_at" => format!("quote(CASE WHEN run_id <= {old} THEN imported_at END)"),
@@ -116,8 +158,12 @@ pub(crate) fn content(path: &Path, old: i64) -> BTreeMap<String, Vec<String>> {
             let lines = if kind == "table" {
                 texts(&sql, &[])
             } else {
-                let of_run =
-                    |run: &String| texts(&format!("{sql} WHERE run_id = ?1"), &[run.parse().expect("a number")]);
+                let of_run = |run: &String| {
+                    texts(
+                        &format!("{sql} WHERE run_id = ?1"),
+                        &[run.parse().expect("a number")],
+                    )
+                };
                 runs.iter().flat_map(of_run).collect()
             };
             content.insert(name, lines);
@@ -128,8 +174,15 @@ pub(crate) fn content(path: &Path, old: i64) -> BTreeMap<String, Vec<String>> {
 
 /// Fails unless `profdb check` finds nothing.
 pub(crate) fn check(folder: &Path, about: &str) {
-    let done = profdb(folder, &["check", "--db", DATABASE]).output().expect("the program is there");
-    assert!(done.status.success(), "{about}: {} {}", text(&done.stdout), text(&done.stderr));
+    let done = profdb(folder, &["check", "--db", DATABASE])
+        .output()
+        .expect("the program is there");
+    assert!(
+        done.status.success(),
+        "{about}: {} {}",
+        text(&done.stdout),
+        text(&done.stderr)
+    );
 }
 
 /// What a database may have gone through before an import.
@@ -143,8 +196,8 @@ pub(crate) enum State {
     Runs,
     /// It has runs and a log (WAL).
     Log,
-    /// The same; of a program that has been killed there is a log with pages that are not in the database yet, and pages
-    /// of a transaction that has not been committed.
+    /// The same; of a program that has been killed there is a log with pages that are not in the
+    /// database yet, and pages of a transaction that has not been committed.
     LogLeft,
     /// A program has been killed while it changed the database: its journal is there.
     JournalLeft,
@@ -155,8 +208,16 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(crate) const ALL: [Self; 8] =
-        [Self::New, Self::Empty, Self::Runs, Self::Log, Self::LogLeft, Self::JournalLeft, Self::JournalKept, Self::Old];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::New,
+        Self::Empty,
+        Self::Runs,
+        Self::Log,
+        Self::LogLeft,
+        Self::JournalLeft,
+        Self::JournalKept,
+        Self::Old,
+    ];
 }
 
 /// A profile to import, outside the folder of the database.
@@ -182,21 +243,34 @@ pub(crate) fn profiles() -> &'static Profiles {
             fs::write(&path, csv(rows, functions)).expect("space on the disk");
             long.push(path);
         }
-        let stacks = (0..2400).map(|at| format!("main;f{};g{};h{at} {}", at % 7, at % 61, at % 13 + 1));
+        let stacks =
+            (0..2400).map(|at| format!("main;f{};g{};h{at} {}", at % 7, at % 61, at % 13 + 1));
         let path = folder.path().join("stacks.folded");
         fs::write(&path, stacks.collect::<Vec<_>>().join("\n")).expect("space on the disk");
         long.push(path);
         let there = folder.path().join("there.csv");
         fs::write(&there, csv(2400, 50)).expect("space on the disk");
-        Profiles { _folder: folder, short: cases(), long, there }
+        Profiles {
+            _folder: folder,
+            short: cases(),
+            long,
+            there,
+        }
     })
 }
 
 /// A tree of four levels.
 pub(crate) fn csv(rows: usize, functions: usize) -> String {
-    let head = ["\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"", "0,\"#.f\",,1,1,1"];
+    let head = [
+        "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"",
+        "0,\"#.f\",,1,1,1",
+    ];
     let row = |at| format!("{},\"#.g{}\",,1,1,1", at % 3 + 1, at % functions);
-    head.map(str::to_owned).into_iter().chain((0..rows).map(row)).collect::<Vec<_>>().join("\n")
+    head.map(str::to_owned)
+        .into_iter()
+        .chain((0..rows).map(row))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// An input of each format that can be imported as it is.
@@ -204,18 +278,34 @@ fn cases() -> Vec<Profile> {
     let mut found = Vec::new();
     let empty = tempfile::tempdir().expect("a folder");
     for format in profdb::importers::FORMATS {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(format.name);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/cases")
+            .join(format.name);
         let mut files = Vec::new();
         for case in entries(&folder) {
             let input = folder.join(case).join("case.in");
-            files.extend(entries(&input).into_iter().map(|name| input.join(name)).filter(|path| path.is_file()));
+            files.extend(
+                entries(&input)
+                    .into_iter()
+                    .map(|name| input.join(name))
+                    .filter(|path| path.is_file()),
+            );
         }
         let imports = |file: &PathBuf| {
             let file = file.to_str().expect("plain names");
-            let done = profdb(empty.path(), &["report", "summary", "--from", format.name, file]).output();
+            let done = profdb(
+                empty.path(),
+                &["report", "summary", "--from", format.name, file],
+            )
+            .output();
             done.expect("the program is there").status.success()
         };
-        found.push(files.into_iter().find(imports).expect("a case that can be imported"));
+        found.push(
+            files
+                .into_iter()
+                .find(imports)
+                .expect("a case that can be imported"),
+        );
     }
     found
 }
@@ -225,8 +315,14 @@ fn template(state: State) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(DATABASE);
     let import = |profile: &Path| {
-        let done = profdb(folder.path(), &["import", "--again", "--db", DATABASE]).arg(profile).output();
-        assert!(done.expect("the program is there").status.success(), "{}", profile.display());
+        let done = profdb(folder.path(), &["import", "--again", "--db", DATABASE])
+            .arg(profile)
+            .output();
+        assert!(
+            done.expect("the program is there").status.success(),
+            "{}",
+            profile.display()
+        );
     };
     let runs = || {
         import(&profiles().short[0]);
@@ -235,7 +331,9 @@ fn template(state: State) -> TempDir {
     };
     let pragma = |sql: &str| {
         let connection = Connection::open(&path).expect("it is there");
-        connection.query_row(sql, [], |row| row.get::<_, Value>(0)).expect("nobody else is here");
+        connection
+            .query_row(sql, [], |row| row.get::<_, Value>(0))
+            .expect("nobody else is here");
         connection
     };
     // Dies where its transaction is all but through.
@@ -243,11 +341,22 @@ fn template(state: State) -> TempDir {
         let calls_before = traced(folder.path(), &profiles().long[1]);
         let changed = |(call, file): &(String, String)| call == "write" && file.ends_with("x.db");
         let logged = |(call, file): &(String, String)| call == "write" && file.ends_with("-wal");
-        let last =
-            calls_before.iter().rposition(|call| if state == State::LogLeft { logged(call) } else { changed(call) });
+        let last = calls_before.iter().rposition(|call| {
+            if state == State::LogLeft {
+                logged(call)
+            } else {
+                changed(call)
+            }
+        });
         let at = last.expect("it writes") + 1;
         let mut command = profdb(folder.path(), &["import", "--db", DATABASE]);
-        with_fault(command.arg(&profiles().long[1]), folder.path(), Path::new("/dev/null"), at, "kill");
+        with_fault(
+            command.arg(&profiles().long[1]),
+            folder.path(),
+            Path::new("/dev/null"),
+            at,
+            "kill",
+        );
         let done = command.output().expect("the program is there");
         assert_eq!(done.status.signal(), Some(9), "{done:?}");
     };
@@ -262,7 +371,9 @@ fn template(state: State) -> TempDir {
         State::LogLeft => {
             runs();
             let reader = pragma("PRAGMA journal_mode = WAL");
-            reader.query_row("SELECT COUNT(*) FROM runs", [], |_| Ok(())).expect("it can be read");
+            reader
+                .query_row("SELECT COUNT(*) FROM runs", [], |_| Ok(()))
+                .expect("it can be read");
             // As long as somebody has it open, what is committed stays in the log.
             import(&profiles().short[1]);
             killed();
@@ -276,12 +387,17 @@ fn template(state: State) -> TempDir {
         State::JournalLeft => {
             runs();
             killed();
-            assert!(fs::metadata(folder.path().join("x.db-journal")).is_ok_and(|journal| journal.len() > 0));
+            assert!(
+                fs::metadata(folder.path().join("x.db-journal"))
+                    .is_ok_and(|journal| journal.len() > 0)
+            );
         }
         State::JournalKept => {
             runs();
             let connection = pragma("PRAGMA journal_mode = PERSIST");
-            connection.execute_batch("UPDATE runs SET title = 'kept' WHERE run_id = 2").expect("nobody else is here");
+            connection
+                .execute_batch("UPDATE runs SET title = 'kept' WHERE run_id = 2")
+                .expect("nobody else is here");
             drop(connection);
             assert!(folder.path().join("x.db-journal").exists());
         }
@@ -289,7 +405,8 @@ fn template(state: State) -> TempDir {
             let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/old/version-1.db.gz");
             let packed = fs::File::open(packed).expect("every version has a file");
             let mut file = fs::File::create(&path).expect("a folder that can be written");
-            std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut file).expect("a gzip file");
+            std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut file)
+                .expect("a gzip file");
         }
     }
     folder
@@ -337,7 +454,10 @@ impl Story {
             return Arc::clone(story);
         }
         let story = Arc::new(Self::tell(state, profile));
-        stories.lock().expect("no panic").insert(key, Arc::clone(&story));
+        stories
+            .lock()
+            .expect("no panic")
+            .insert(key, Arc::clone(&story));
         story
     }
 
@@ -350,7 +470,9 @@ impl Story {
             check(folder.path(), "before");
             let connection = Connection::open(&path).expect("it is there");
             let sql = "SELECT COALESCE(MAX(run_id), 0) FROM runs";
-            runs_before = connection.query_row(sql, [], |row| row.get(0)).expect("it has runs");
+            runs_before = connection
+                .query_row(sql, [], |row| row.get(0))
+                .expect("it has runs");
         }
         let before = content(&path, runs_before);
         let calls = traced(folder_in(state).path(), profile);
@@ -361,7 +483,16 @@ impl Story {
         check(folder.path(), "after");
         let after = content(&folder.path().join(DATABASE), runs_before);
         let files = entries(folder.path());
-        Self { state, profile: profile.to_owned(), runs_before, before, after, files, calls, time }
+        Self {
+            state,
+            profile: profile.to_owned(),
+            runs_before,
+            before,
+            after,
+            files,
+            calls,
+            time,
+        }
     }
 
     /// A fresh copy of its database.
@@ -369,8 +500,8 @@ impl Story {
         folder_in(self.state)
     }
 
-    /// What has to hold whatever happened to an import: the run is there, whole, or not at all, and the next import puts it
-    /// there. Whether it was there.
+    /// What has to hold whatever happened to an import: the run is there, whole, or not at all, and
+    /// the next import puts it there. Whether it was there.
     pub(crate) fn holds(&self, folder: &Path, about: &str) -> bool {
         let found = self.found(folder, about);
         let is_there = found == self.after;
@@ -380,9 +511,15 @@ impl Story {
         import(folder, &self.profile);
         same(&self.found(folder, about), &self.after, about);
         if entries(folder) != self.files {
-            // Killed between the two steps of a rename: the next import that has something to store sees to it.
-            let done = profdb(folder, &["import", "--again", "--db", DATABASE]).arg(&self.profile).output();
-            assert!(done.expect("the program is there").status.success(), "{about}");
+            // Killed between the two steps of a rename: the next import that has something to store
+            // sees to it.
+            let done = profdb(folder, &["import", "--again", "--db", DATABASE])
+                .arg(&self.profile)
+                .output();
+            assert!(
+                done.expect("the program is there").status.success(),
+                "{about}"
+            );
         }
         assert_eq!(entries(folder), self.files, "{about}");
         is_there
@@ -390,15 +527,20 @@ impl Story {
 }
 
 impl Story {
-    /// What the database says, once the program has opened it. Of the same rows as before or after an import that nothing
-    /// disturbs, `profdb check` says the same: what is left to be looked at is the file itself.
+    /// What the database says, once the program has opened it. Of the same rows as before or after
+    /// an import that nothing disturbs, `profdb check` says the same: what is left to be looked at
+    /// is the file itself.
     fn found(&self, folder: &Path, about: &str) -> BTreeMap<String, Vec<String>> {
         let path = folder.join(DATABASE);
         if path.exists() {
-            let opened = profdb(folder, &["runs", "--db", DATABASE]).output().expect("the program is there");
+            let opened = profdb(folder, &["runs", "--db", DATABASE])
+                .output()
+                .expect("the program is there");
             assert!(opened.status.success(), "{about}: {}", text(&opened.stderr));
-            let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database");
-            let integrity = connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
+            let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+                .expect("a database");
+            let integrity =
+                connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
             assert_eq!(integrity.as_deref(), Ok("ok"), "{about}");
         }
         content(&path, self.runs_before)
@@ -411,7 +553,13 @@ fn folder_in(state: State) -> TempDir {
     let found = templates.lock().expect("no panic").get(&state).cloned();
     let template = found.unwrap_or_else(|| {
         let made = Arc::new(template(state));
-        Arc::clone(templates.lock().expect("no panic").entry(state).or_insert(made))
+        Arc::clone(
+            templates
+                .lock()
+                .expect("no panic")
+                .entry(state)
+                .or_insert(made),
+        )
     });
     let folder = tempfile::tempdir().expect("a folder");
     copy(template.path(), folder.path());
@@ -420,13 +568,26 @@ fn folder_in(state: State) -> TempDir {
 
 /// Imports a profile, which has to work.
 pub(crate) fn import(folder: &Path, profile: &Path) {
-    let done = profdb(folder, &["import", "--db", DATABASE]).arg(profile).output().expect("the program is there");
-    assert!(done.status.success(), "{}: {}", profile.display(), text(&done.stderr));
+    let done = profdb(folder, &["import", "--db", DATABASE])
+        .arg(profile)
+        .output()
+        .expect("the program is there");
+    assert!(
+        done.status.success(),
+        "{}: {}",
+        profile.display(),
+        text(&done.stderr)
+    );
 }
 
 /// Fails with the first line that differs.
-pub(crate) fn same(found: &BTreeMap<String, Vec<String>>, expected: &BTreeMap<String, Vec<String>>, about: &str) {
-    let names = |content: &BTreeMap<String, Vec<String>>| content.keys().cloned().collect::<Vec<_>>();
+pub(crate) fn same(
+    found: &BTreeMap<String, Vec<String>>,
+    expected: &BTreeMap<String, Vec<String>>,
+    about: &str,
+) {
+    let names =
+        |content: &BTreeMap<String, Vec<String>>| content.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(found), names(expected), "{about}");
     for (name, lines) in found {
         let wanted = &expected[name];

@@ -1,8 +1,9 @@
-//! What is done with arbitrary bytes, and what must hold: shared by the blind fuzzer (benches/fuzz.rs), the one that
-//! looks for coverage (fuzz/), and the replay of its corpus (tests/behaviour/corpus.rs).
+//! What is done with arbitrary bytes, and what must hold: shared by the blind fuzzer
+//! (benches/fuzz.rs), the one that looks for coverage (fuzz/), and the replay of its corpus
+//! (tests/behaviour/corpus.rs).
 //!
-//! No panic, no more than [`LONGEST`], no more memory than [`MEMORY`] and [`MEMORY_PER_BYTE`] times the input, and what
-//! each target says of its results.
+//! No panic, no more than [`LONGEST`], no more memory than [`MEMORY`] and [`MEMORY_PER_BYTE`] times
+//! the input, and what each target says of its results.
 
 #![expect(clippy::disallowed_methods, reason = "fuzzers measure time")]
 
@@ -41,8 +42,9 @@ pub(crate) struct Target {
     read: fn(&[u8]) -> Result<(), String>,
     /// Makes inputs to start from out of the input of a case.
     pub(crate) seed: fn(&Format, &[u8]) -> Option<Vec<u8>>,
-    /// What the first byte of an input chooses, if it chooses by place in a list: these names stand for it wherever inputs are
-    /// kept, so that a new name in the middle of the list changes the meaning of none.
+    /// What the first byte of an input chooses, if it chooses by place in a list: these names stand
+    /// for it wherever inputs are kept, so that a new name in the middle of the list changes the
+    /// meaning of none.
     chooses: Option<Choice>,
 }
 
@@ -56,11 +58,19 @@ struct Choice {
 }
 
 /// Where the first byte of an input chooses a format.
-const FORMAT: Choice = Choice { names: || FORMATS.iter().map(|format| format.name).collect(), first: b'a', flags: 0 };
+const FORMAT: Choice = Choice {
+    names: || FORMATS.iter().map(|format| format.name).collect(),
+    first: b'a',
+    flags: 0,
+};
 
-/// Where it chooses a report: with names as regular expressions, and with percentages of the selection.
-const REPORT: Choice =
-    Choice { names: || REPORTS.iter().map(|report| report.name).collect(), first: 0, flags: REGEX | OF_SELECTION };
+/// Where it chooses a report: with names as regular expressions, and with percentages of the
+/// selection.
+const REPORT: Choice = Choice {
+    names: || REPORTS.iter().map(|report| report.name).collect(),
+    first: 0,
+    flags: REGEX | OF_SELECTION,
+};
 
 const REGEX: u8 = 0x40;
 
@@ -69,7 +79,10 @@ const OF_SELECTION: u8 = 0x80;
 impl Choice {
     /// The place that a byte chooses, and its flags.
     fn place(&self, byte: u8) -> Option<(usize, u8)> {
-        Some((usize::from((byte & !self.flags).checked_sub(self.first)?), byte & self.flags))
+        Some((
+            usize::from((byte & !self.flags).checked_sub(self.first)?),
+            byte & self.flags,
+        ))
     }
 
     /// The byte that chooses a name.
@@ -81,16 +94,42 @@ impl Choice {
 }
 
 pub(crate) const TARGETS: &[Target] = &[
-    Target { name: "importers", read: importer, seed: of_format, chooses: Some(FORMAT) },
-    Target { name: "inputs", read: input, seed: |_, bytes| Some(bytes.to_vec()), chooses: None },
-    Target { name: "parsers", read: parser, seed: |_, bytes| Some(texts(bytes)), chooses: None },
-    Target { name: "questions", read: question, seed: |_, bytes| Some(of_report(bytes)), chooses: Some(REPORT) },
-    Target { name: "exports", read: exports, seed: of_format, chooses: Some(FORMAT) },
+    Target {
+        name: "importers",
+        read: importer,
+        seed: of_format,
+        chooses: Some(FORMAT),
+    },
+    Target {
+        name: "inputs",
+        read: input,
+        seed: |_, bytes| Some(bytes.to_vec()),
+        chooses: None,
+    },
+    Target {
+        name: "parsers",
+        read: parser,
+        seed: |_, bytes| Some(texts(bytes)),
+        chooses: None,
+    },
+    Target {
+        name: "questions",
+        read: question,
+        seed: |_, bytes| Some(of_report(bytes)),
+        chooses: Some(REPORT),
+    },
+    Target {
+        name: "exports",
+        read: exports,
+        seed: of_format,
+        chooses: Some(FORMAT),
+    },
 ];
 
 impl Target {
-    /// An input as a line of text, to be kept: what its first byte chooses by name, with flags behind a colon, and the bytes in
-    /// hexadecimal. `None` for one that chooses nothing, and does nothing.
+    /// An input as a line of text, to be kept: what its first byte chooses by name, with flags
+    /// behind a colon, and the bytes in hexadecimal. `None` for one that chooses nothing, and does
+    /// nothing.
     pub(crate) fn line(&self, bytes: &[u8]) -> Option<String> {
         let hexadecimal = |bytes: &[u8]| {
             bytes.iter().fold(String::new(), |mut text, byte| {
@@ -98,11 +137,17 @@ impl Target {
                 text
             })
         };
-        let Some(choice) = &self.chooses else { return Some(hexadecimal(bytes)) };
+        let Some(choice) = &self.chooses else {
+            return Some(hexadecimal(bytes));
+        };
         let (first, rest) = bytes.split_first()?;
         let (at, flags) = choice.place(*first)?;
         let name = *(choice.names)().get(at)?;
-        let flags = if flags == 0 { String::new() } else { format!(":{flags:02x}") };
+        let flags = if flags == 0 {
+            String::new()
+        } else {
+            format!(":{flags:02x}")
+        };
         Some(format!("{name}{flags} {}", hexadecimal(rest)))
     }
 
@@ -111,11 +156,17 @@ impl Target {
         let byte = |text: &str| u8::from_str_radix(text, 16).expect("hexadecimal");
         let bytes = |text: &str| {
             let pairs = text.as_bytes().chunks(2);
-            pairs.map(|pair| byte(str::from_utf8(pair).expect("hexadecimal"))).collect::<Vec<u8>>()
+            pairs
+                .map(|pair| byte(str::from_utf8(pair).expect("hexadecimal")))
+                .collect::<Vec<u8>>()
         };
-        let Some(choice) = &self.chooses else { return Some(bytes(line)) };
+        let Some(choice) = &self.chooses else {
+            return Some(bytes(line));
+        };
         let (key, rest) = line.split_once(' ').expect("what the input chooses");
-        let (name, flags) = key.split_once(':').map_or((key, 0), |(name, flags)| (name, byte(flags)));
+        let (name, flags) = key
+            .split_once(':')
+            .map_or((key, 0), |(name, flags)| (name, byte(flags)));
         let first = choice.byte(name, flags)?;
         Some([&[first], bytes(rest).as_slice()].concat())
     }
@@ -125,7 +176,10 @@ impl Target {
         let (result, most) = allocation::most(|| (self.read)(bytes));
         result?;
         if most > MEMORY + MEMORY_PER_BYTE * bytes.len() {
-            return Err(format!("{most} bytes of memory for {} bytes of input", bytes.len()));
+            return Err(format!(
+                "{most} bytes of memory for {} bytes of input",
+                bytes.len()
+            ));
         }
         Ok(())
     }
@@ -150,7 +204,12 @@ impl Target {
 /// How long this thread has been at work.
 fn worked() -> Duration {
     let told = fs::read_to_string("/proc/thread-self/schedstat").expect("a Linux system says it");
-    Duration::from_nanos(told.split(' ').next().and_then(|first| first.parse().ok()).expect("nanoseconds"))
+    Duration::from_nanos(
+        told.split(' ')
+            .next()
+            .and_then(|first| first.parse().ok())
+            .expect("nanoseconds"),
+    )
 }
 
 /// The first byte says which format reads the others.
@@ -165,7 +224,9 @@ fn format_of(bytes: &[u8]) -> Option<(&'static Format, &[u8])> {
 
 /// An importer reads them, whatever their first bytes are, and the builder accepts what it says.
 fn importer(bytes: &[u8]) -> Result<(), String> {
-    let Some((format, bytes)) = format_of(bytes) else { return Ok(()) };
+    let Some((format, bytes)) = format_of(bytes) else {
+        return Ok(());
+    };
     match built(format, bytes) {
         Ok(totals) => finite(&totals),
         Err(ImportError::Refused(reason)) if reason.starts_with("the importer ") => {
@@ -176,8 +237,13 @@ fn importer(bytes: &[u8]) -> Result<(), String> {
 }
 
 fn finite(totals: &Totals) -> Result<(), String> {
-    let infinite = totals.metrics.iter().find(|metric| !metric.total.is_finite());
-    infinite.map_or(Ok(()), |metric| Err(format!("the total of {} is {}", metric.name, metric.total)))
+    let infinite = totals
+        .metrics
+        .iter()
+        .find(|metric| !metric.total.is_finite());
+    infinite.map_or(Ok(()), |metric| {
+        Err(format!("the total of {} is {}", metric.name, metric.total))
+    })
 }
 
 /// No message is as long as what it complains about.
@@ -191,7 +257,11 @@ fn short(message: &str) -> Result<(), String> {
 /// Decompression, byte order mark, detection, lines.
 fn input(bytes: &[u8]) -> Result<(), String> {
     // As the usual limits, so much smaller that inputs of a fuzzer reach them.
-    let limits = Limits { record: 1 << 16, ratio: 100, ratio_floor: 1 << 18 };
+    let limits = Limits {
+        record: 1 << 16,
+        ratio: 100,
+        ratio_floor: 1 << 18,
+    };
     let (position, delivered) = match read_lines(bytes, limits) {
         Err(error) => return short(&error.to_string()),
         Ok(read) => read,
@@ -200,7 +270,11 @@ fn input(bytes: &[u8]) -> Result<(), String> {
         return Err(format!("{delivered} bytes end at byte {position}"));
     }
     let most = (bytes.len() as u64 * limits.ratio + limits.ratio).max(limits.ratio_floor);
-    if delivered > most { Err(format!("{} bytes grew to {delivered}", bytes.len())) } else { Ok(()) }
+    if delivered > most {
+        Err(format!("{} bytes grew to {delivered}", bytes.len()))
+    } else {
+        Ok(())
+    }
 }
 
 fn read_lines(bytes: &[u8], limits: Limits) -> Result<(u64, u64), ImportError> {
@@ -240,21 +314,41 @@ fn of_report(bytes: &[u8]) -> Vec<u8> {
 
 /// Grammars of what the user or a report says: the first byte chooses.
 fn parser(bytes: &[u8]) -> Result<(), String> {
-    let Some((kind, rest)) = bytes.split_first() else { return Ok(()) };
+    let Some((kind, rest)) = bytes.split_first() else {
+        return Ok(());
+    };
     let text = String::from_utf8_lossy(rest);
     match kind % 4 {
         0 => parse_path(&text, NameSyntax::Glob),
         1 => parse_path(&text, NameSyntax::Regex),
         2 => {
-            let Ok(header) = header::parse(&text) else { return Ok(()) };
+            let Ok(header) = header::parse(&text) else {
+                return Ok(());
+            };
             let within = |part: &str| text.contains(part);
-            let told = within(header.about) && header.parameters.iter().all(|parameter| within(parameter.name));
-            if told { Ok(()) } else { Err("the header says what its text does not".to_owned()) }
+            let told = within(header.about)
+                && header
+                    .parameters
+                    .iter()
+                    .all(|parameter| within(parameter.name));
+            if told {
+                Ok(())
+            } else {
+                Err("the header says what its text does not".to_owned())
+            }
         }
         _ => {
-            let Ok(separators) = text.parse::<Separators>() else { return Ok(()) };
-            let written = [separators.decimal, char::from(separators.field)].iter().collect::<String>();
-            if written == text { Ok(()) } else { Err(format!("{text:?} is read as {written:?}")) }
+            let Ok(separators) = text.parse::<Separators>() else {
+                return Ok(());
+            };
+            let written = [separators.decimal, char::from(separators.field)]
+                .iter()
+                .collect::<String>();
+            if written == text {
+                Ok(())
+            } else {
+                Err(format!("{text:?} is read as {written:?}"))
+            }
         }
     }
 }
@@ -271,10 +365,14 @@ fn parse_path(text: &str, syntax: NameSyntax) -> Result<(), String> {
     };
     // A path whose names are all quoted means the same.
     let mut quoted = String::new();
-    for (operator, name) in
-        std::iter::once((None, &path.first)).chain(path.rest.iter().map(|(operator, name)| (Some(*operator), name)))
-    {
-        let Name::Exact(name) = name else { return Ok(()) };
+    for (operator, name) in std::iter::once((None, &path.first)).chain(
+        path.rest
+            .iter()
+            .map(|(operator, name)| (Some(*operator), name)),
+    ) {
+        let Name::Exact(name) = name else {
+            return Ok(());
+        };
         quoted.push_str(match operator {
             None => "",
             Some(Operator::Within) => ",",
@@ -283,7 +381,11 @@ fn parse_path(text: &str, syntax: NameSyntax) -> Result<(), String> {
         let _ = write!(quoted, "'{}'", name.replace('\'', "''"));
     }
     let again = path::parse(&quoted, syntax, &|_| false)?;
-    if again == path { Ok(()) } else { Err(format!("{line:?} is {path:?}, {quoted:?} is {again:?}")) }
+    if again == path {
+        Ok(())
+    } else {
+        Err(format!("{line:?} is {path:?}, {quoted:?} is {again:?}"))
+    }
 }
 
 /// A run that knows everything that a report may need, labels among it.
@@ -315,23 +417,35 @@ impl Output for Kept {
     }
 }
 
-/// Puts a run into a database, all in this thread: to start others takes longer than such small inputs do.
+/// Puts a run into a database, all in this thread: to start others takes longer than such small
+/// inputs do.
 fn store(
     (totals, Kept(mut batches), fingerprint): (Totals, Kept, Fingerprint),
     format: &'static Format,
     database: &mut Database,
 ) -> Result<(), StoreError> {
-    let run = RunMeta { again: true, ..meta(format, &Options::default(), "input", fingerprint) };
+    let run = RunMeta {
+        again: true,
+        ..meta(format, &Options::default(), "input", fingerprint)
+    };
     let mut writer = database.begin_run()?;
-    batches.iter_mut().try_for_each(|batch| writer.batch(batch))?;
+    batches
+        .iter_mut()
+        .try_for_each(|batch| writer.batch(batch))?;
     writer.finish(&totals, &run).map(drop)
 }
 
 /// Reports with anything for their parameters: a line each, of which the first chooses the report.
 fn question(bytes: &[u8]) -> Result<(), String> {
-    let Some((kind, rest)) = bytes.split_first() else { return Ok(()) };
-    let Some((at, flags)) = REPORT.place(*kind) else { return Ok(()) };
-    let Some(report) = REPORTS.get(at) else { return Ok(()) };
+    let Some((kind, rest)) = bytes.split_first() else {
+        return Ok(());
+    };
+    let Some((at, flags)) = REPORT.place(*kind) else {
+        return Ok(());
+    };
+    let Some(report) = REPORTS.get(at) else {
+        return Ok(());
+    };
     let text = String::from_utf8_lossy(rest);
     let header = report.header();
     let mut request = report::Request::default();
@@ -352,7 +466,10 @@ fn question(bytes: &[u8]) -> Result<(), String> {
         request.base = Base::Selection;
     }
     ASKED.with(|database| {
-        let run = database.run(None).map_err(|error| error.to_string())?.ok_or("there is no run")?;
+        let run = database
+            .run(None)
+            .map_err(|error| error.to_string())?
+            .ok_or("there is no run")?;
         let answered = report::ask(database, report, &run, &request).and_then(|mut answer| {
             answer.each(|_| Ok::<_, StoreError>(()))?;
             Ok(())
@@ -364,8 +481,8 @@ fn question(bytes: &[u8]) -> Result<(), String> {
     })
 }
 
-/// What is written, as far as it is not long: a sample may count for a million, and there are formats that have a line for
-/// each.
+/// What is written, as far as it is not long: a sample may count for a million, and there are
+/// formats that have a line for each.
 #[derive(Default)]
 struct Short(Vec<u8>);
 
@@ -383,18 +500,31 @@ impl Write for Short {
     }
 }
 
-/// Every format that the run can be written in; what its own format writes without a loss is the same profile.
+/// Every format that the run can be written in; what its own format writes without a loss is the
+/// same profile.
 fn exports(bytes: &[u8]) -> Result<(), String> {
-    let Some((format, bytes)) = format_of(bytes) else { return Ok(()) };
+    let Some((format, bytes)) = format_of(bytes) else {
+        return Ok(());
+    };
     // What the builder does not accept is the other target's.
-    let Ok(kept) = built_into(format, bytes, Kept::default()) else { return Ok(()) };
-    let [mut database, mut second] = SCRATCH.take().map(|database| database.unwrap_or_else(memory));
+    let Ok(kept) = built_into(format, bytes, Kept::default()) else {
+        return Ok(());
+    };
+    let [mut database, mut second] = SCRATCH
+        .take()
+        .map(|database| database.unwrap_or_else(memory));
     store(kept, format, &mut database).map_err(|error| error.to_string())?;
-    let run = database.run(None).map_err(|error| error.to_string())?.ok_or("there is no run")?;
+    let run = database
+        .run(None)
+        .map_err(|error| error.to_string())?
+        .ok_or("there is no run")?;
     if run.default_metric.is_some() {
         for export in EXPORTS.iter().filter(|export| export.holds(&run.fidelity)) {
             let mut written = Short::default();
-            let request = export::Request { max_size: Some(MOST_WRITTEN as u64), ..export::Request::default() };
+            let request = export::Request {
+                max_size: Some(MOST_WRITTEN as u64),
+                ..export::Request::default()
+            };
             let losses = match export.write(&database, &run, &request, &mut written) {
                 Ok(losses) => losses,
                 // The format cannot hold such a metric, or it would be too long for a test.
@@ -404,7 +534,9 @@ fn exports(bytes: &[u8]) -> Result<(), String> {
                 ) => continue,
                 Err(error) => return Err(format!("{}: {error}", export.name)),
             };
-            let Some(reader) = importers::by_name(export.name) else { continue };
+            let Some(reader) = importers::by_name(export.name) else {
+                continue;
+            };
             let kept = match built_into(reader, &written.0, Kept::default()) {
                 Ok(kept) => kept,
                 // A run without costs is an empty file there.
@@ -427,8 +559,13 @@ fn exports(bytes: &[u8]) -> Result<(), String> {
 }
 
 fn clear(database: &mut Database) -> Result<(), String> {
-    let run = database.run(None).map_err(|error| error.to_string())?.ok_or("there is no run")?;
-    database.delete_run(run.run_id).map_err(|error| error.to_string())
+    let run = database
+        .run(None)
+        .map_err(|error| error.to_string())?
+        .ok_or("there is no run")?;
+    database
+        .delete_run(run.run_id)
+        .map_err(|error| error.to_string())
 }
 
 /// What a tree is made of, with names for numbers.
@@ -447,13 +584,15 @@ fn tables(database: &Database) -> Vec<String> {
     let mut rows = Vec::new();
     for sql in TABLES {
         let answer = report::query(database, sql);
-        let told = answer.map_err(|error| error.to_string()).and_then(|mut answer| {
-            let each = answer.each(|row| {
-                rows.push(format!("{row:?}"));
-                Ok::<_, StoreError>(())
+        let told = answer
+            .map_err(|error| error.to_string())
+            .and_then(|mut answer| {
+                let each = answer.each(|row| {
+                    rows.push(format!("{row:?}"));
+                    Ok::<_, StoreError>(())
+                });
+                each.map_err(|error| error.to_string())
             });
-            each.map_err(|error| error.to_string())
-        });
         if let Err(error) = told {
             rows.push(error);
         }

@@ -15,5 +15,7 @@ pub(crate) fn place(target: &Target) -> PathBuf {
 pub(crate) fn kept(target: &Target) -> Vec<Vec<u8>> {
     let file = File::open(place(target)).expect("the inputs of a target are kept");
     let lines = BufReader::new(flate2::read::GzDecoder::new(file)).lines();
-    lines.filter_map(|line| target.input(&line.expect("text"))).collect()
+    lines
+        .filter_map(|line| target.input(&line.expect("text")))
+        .collect()
 }

@@ -1,10 +1,14 @@
 //! The one switch for what takes minutes: `LONG_TESTS`.
 //!
-//! Without it, tests have their short forms, and laws that cost much are tried on one part of the cases. `LONG_TESTS=all` is all
-//! of everything. A hexadecimal number, as the hash of a commit is one, chooses: one of the long forms, and which part of the
-//! cases; so CI comes round to all of them at no more cost.
+//! Without it, tests have their short forms, and laws that cost much are tried on one part of the
+//! cases. `LONG_TESTS=all` is all of everything. A hexadecimal number, as the hash of a commit is
+//! one, chooses: one of the long forms, and which part of the cases; so CI comes round to all of
+//! them at no more cost.
 
-#![expect(clippy::disallowed_methods, reason = "the wish of whoever runs the tests")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the wish of whoever runs the tests"
+)]
 
 use std::env;
 
@@ -20,8 +24,15 @@ pub(crate) enum Form {
     Strangers,
 }
 
-const FORMS: [Form; 7] =
-    [Form::Kills, Form::Interrupts, Form::Losses, Form::Faults, Form::Corruptions, Form::Replacements, Form::Strangers];
+const FORMS: [Form; 7] = [
+    Form::Kills,
+    Form::Interrupts,
+    Form::Losses,
+    Form::Faults,
+    Form::Corruptions,
+    Form::Replacements,
+    Form::Strangers,
+];
 
 /// Parts of the cases, each of which is enough for a run.
 const PARTS: u64 = 12;
@@ -41,9 +52,9 @@ fn wish() -> Wish {
         Ok(text) => {
             let digits = text.get(..text.len().min(8)).unwrap_or_default();
             let number = u64::from_str_radix(digits, 16);
-            Wish::Number(
-                number.unwrap_or_else(|_| panic!("LONG_TESTS is {text}: expected `all` or a hexadecimal number")),
-            )
+            Wish::Number(number.unwrap_or_else(|_| {
+                panic!("LONG_TESTS is {text}: expected `all` or a hexadecimal number")
+            }))
         }
     }
 }
@@ -59,13 +70,17 @@ impl Form {
         match wish() {
             Wish::Short => false,
             Wish::All => true,
-            Wish::Number(number) => FORMS[usize::try_from(number % FORMS.len() as u64).expect("a few")] == self,
+            Wish::Number(number) => {
+                FORMS[usize::try_from(number % FORMS.len() as u64).expect("a few")] == self
+            }
         }
     }
 
     /// How often a test does what it does, unless the environment has a number for it.
     pub(crate) fn times(self, setting: &str, few: u64, many: u64) -> u64 {
-        let number = env::var(setting).ok().map(|text| text.parse().expect("a number"));
+        let number = env::var(setting)
+            .ok()
+            .map(|text| text.parse().expect("a number"));
         number.unwrap_or(if self.is_asked() { many } else { few })
     }
 }
@@ -73,7 +88,9 @@ impl Form {
 /// Whether a case is in the part that is tried of what costs much.
 pub(crate) fn is_in_part(case: &str) -> bool {
     // Small numbers from names: FNV-1a, 32 bits.
-    let hash = case.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let hash = case.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
     match wish() {
         Wish::Short => u64::from(hash) % PARTS == 0,
         Wish::All => true,

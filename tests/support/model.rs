@@ -1,11 +1,13 @@
-//! What the builder has to say of a run, by the definitions and without regard to time: the whole tree is kept, and every
-//! question is answered by walking it.
+//! What the builder has to say of a run, by the definitions and without regard to time: the whole
+//! tree is kept, and every question is answered by walking it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::successors;
 
 use profdb::events::{Cost, EdgeKind, FunctionId, MetricId};
-use profdb::profile::{CostRow, EdgeRow, Figures, InfoFigures, InfoRow, NodeRow, Place as RowPlace};
+use profdb::profile::{
+    CostRow, EdgeRow, Figures, InfoFigures, InfoRow, NodeRow, Place as RowPlace,
+};
 
 use crate::support::streams::{Node, Place, Spot, Stack, Stream};
 
@@ -93,22 +95,33 @@ fn called(stack: &Stack) -> Vec<Spot> {
     path
 }
 
-/// Samples count calls of the function, not of its line; nobody counts those of a function in which none was taken.
+/// Samples count calls of the function, not of its line; nobody counts those of a function in which
+/// none was taken.
 fn merged_calls(path: &[Spot], samples: &[Stack]) -> Option<u64> {
-    let mut here = samples.iter().filter(|stack| called(stack) == path).peekable();
+    let mut here = samples
+        .iter()
+        .filter(|stack| called(stack) == path)
+        .peekable();
     here.peek()?;
     here.map(|stack| stack.calls).sum()
 }
 
 /// A sample costs the line in which it was taken, and the function.
 fn merged_cost(metric: MetricId, path: &[Spot], samples: &[Stack]) -> Cost {
-    let here = samples.iter().filter(|stack| called(stack) == path || opened(&stack.frames) == path);
-    let values = here.flat_map(|stack| &stack.values).filter(|(of, _)| *of == metric);
+    let here = samples
+        .iter()
+        .filter(|stack| called(stack) == path || opened(&stack.frames) == path);
+    let values = here
+        .flat_map(|stack| &stack.values)
+        .filter(|(of, _)| *of == metric);
     Cost::Exclusive(values.map(|(_, value)| value).sum())
 }
 
 fn call_site(spot: Spot) -> CallSite {
-    (spot.function, spot.line.map(|place| (place.line, place.col)))
+    (
+        spot.function,
+        spot.line.map(|place| (place.line, place.col)),
+    )
 }
 
 fn caller_function(caller: Caller) -> Option<FunctionId> {
@@ -123,21 +136,41 @@ fn is_call(stream: &Stream, spot: Spot) -> bool {
 /// What the nodes cost, given what the functions that they called cost.
 fn settled(node: &Node, callees: &[f64]) -> Vec<Figures> {
     let settle = |(cost, callees): (&Option<Cost>, &f64)| match *cost {
-        None => Figures { exclusive: 0.0, cumulative: Some(*callees) },
-        Some(Cost::Exclusive(exclusive)) => Figures { exclusive, cumulative: Some(exclusive + callees) },
+        None => Figures {
+            exclusive: 0.0,
+            cumulative: Some(*callees),
+        },
+        Some(Cost::Exclusive(exclusive)) => Figures {
+            exclusive,
+            cumulative: Some(exclusive + callees),
+        },
         Some(Cost::Cumulative(cumulative)) => {
             let left = cumulative - callees;
             let exclusive = if *callees == 0.0 { left } else { left.max(0.0) };
-            Figures { exclusive, cumulative: Some(cumulative) }
+            Figures {
+                exclusive,
+                cumulative: Some(cumulative),
+            }
         }
-        Some(Cost::Both { exclusive, cumulative }) => Figures { exclusive, cumulative: Some(cumulative) },
-        Some(Cost::ExclusiveOnly(exclusive)) => Figures { exclusive, cumulative: None },
+        Some(Cost::Both {
+            exclusive,
+            cumulative,
+        }) => Figures {
+            exclusive,
+            cumulative: Some(cumulative),
+        },
+        Some(Cost::ExclusiveOnly(exclusive)) => Figures {
+            exclusive,
+            cumulative: None,
+        },
     };
     node.costs.iter().zip(callees).map(settle).collect()
 }
 
 fn known_cumulative(figures: Figures) -> f64 {
-    figures.cumulative.expect("only of lines it is unknown what they called")
+    figures
+        .cumulative
+        .expect("only of lines it is unknown what they called")
 }
 
 /// Every node by the definitions, each answered by a walk of its own: quadratic at best.
@@ -147,8 +180,12 @@ pub(crate) fn by_walking(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
         let callees = walk.callees(at);
         Known {
             depth: walk.above(at).count(),
-            size: (0..nodes.len()).filter(|&below| walk.above(below).any(|above| above == at)).count(),
-            outer: walk.above(at).find(|&above| nodes[above].spot == nodes[at].spot),
+            size: (0..nodes.len())
+                .filter(|&below| walk.above(below).any(|above| above == at))
+                .count(),
+            outer: walk
+                .above(at)
+                .find(|&above| nodes[above].spot == nodes[at].spot),
             caller: walk.caller(at),
             inner_pair: walk.above(at).any(|above| walk.same_pair(above, at)),
             figures: settled(&nodes[at], &callees),
@@ -167,13 +204,17 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// The nodes above, innermost first.
     fn above(self, at: usize) -> impl Iterator<Item = usize> + use<'a> {
-        successors(self.nodes[at].parent, move |&above| self.nodes[above].parent)
+        successors(self.nodes[at].parent, move |&above| {
+            self.nodes[above].parent
+        })
     }
 
     /// The nearest function or line above that is not a container.
     fn caller(self, at: usize) -> Caller {
         let mut spots = self.above(at).map(|above| self.nodes[above].spot);
-        spots.find(|spot| !self.stream.is_container(spot.function)).map(call_site)
+        spots
+            .find(|spot| !self.stream.is_container(spot.function))
+            .map(call_site)
     }
 
     fn same_pair(self, one: usize, other: usize) -> bool {
@@ -184,22 +225,33 @@ impl<'a> Walk<'a> {
             && caller_function(self.caller(one)) == caller_function(self.caller(other))
     }
 
-    /// Cumulative cost of the functions called from here: below a function, those called from its lines as well.
+    /// Cumulative cost of the functions called from here: below a function, those called from its
+    /// lines as well.
     fn callees(self, at: usize) -> Vec<f64> {
         let mut sums = vec![0.0; self.stream.metrics as usize];
-        for (below, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.spot.line.is_none()) {
-            let parent_line = node.parent.filter(|&parent| self.nodes[parent].spot.line.is_some());
+        for (below, node) in self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.spot.line.is_none())
+        {
+            let parent_line = node
+                .parent
+                .filter(|&parent| self.nodes[parent].spot.line.is_some());
             let function = parent_line.map_or(node.parent, |line| self.nodes[line].parent);
             if parent_line == Some(at) || function == Some(at) {
                 let figures = settled(node, &self.callees(below));
-                sums.iter_mut().zip(figures).for_each(|(sum, figures)| *sum += known_cumulative(figures));
+                sums.iter_mut()
+                    .zip(figures)
+                    .for_each(|(sum, figures)| *sum += known_cumulative(figures));
             }
         }
         sums
     }
 }
 
-/// The same in one pass down and one up, for long runs: what holds above a node is its parent's plus the parent.
+/// The same in one pass down and one up, for long runs: what holds above a node is its parent's
+/// plus the parent.
 pub(crate) fn in_one_pass(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
     let spots: BTreeSet<Spot> = nodes.iter().map(|node| node.spot).collect();
     let index: BTreeMap<Spot, usize> = spots.into_iter().zip(0..).collect();
@@ -213,7 +265,11 @@ pub(crate) fn in_one_pass(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
         if let Some(above) = node.parent {
             let spot = nodes[above].spot;
             depth = known[above].depth + 1;
-            caller = if stream.is_container(spot.function) { known[above].caller } else { Some(call_site(spot)) };
+            caller = if stream.is_container(spot.function) {
+                known[above].caller
+            } else {
+                Some(call_site(spot))
+            };
             open_spots.clone_from(&nearest[above]);
             open_spots[index[&spot]] = Some(above);
             open_pairs.clone_from(&pairs[above]);
@@ -241,7 +297,9 @@ pub(crate) fn in_one_pass(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
         };
         known[parent].size += known[at].size + 1;
         if node.spot.line.is_none() {
-            let function = nodes[parent].parent.filter(|_| nodes[parent].spot.line.is_some());
+            let function = nodes[parent]
+                .parent
+                .filter(|_| nodes[parent].spot.line.is_some());
             for above in [Some(parent), function].into_iter().flatten() {
                 for metric in 0..known[at].figures.len() {
                     known[above].callees[metric] += known_cumulative(known[at].figures[metric]);
@@ -257,12 +315,20 @@ pub(crate) fn outcome(stream: &Stream, nodes: &[Node], known: &[Known]) -> Outco
     let default = stream.default.unwrap_or(MetricId(0));
     let metrics = || (0..stream.metrics).map(MetricId);
     let infos = info_rows(stream, default, nodes, known);
-    let (lines, functions): (Vec<_>, Vec<_>) = infos.into_iter().partition(|row| row.place.is_some());
+    let (lines, functions): (Vec<_>, Vec<_>) =
+        infos.into_iter().partition(|row| row.place.is_some());
     Outcome {
-        nodes: (0..nodes.len()).map(|at| node_row(at, default, nodes, known)).collect(),
-        costs: metrics().filter(|&metric| metric != default).flat_map(|metric| cost_rows(metric, known)).collect(),
+        nodes: (0..nodes.len())
+            .map(|at| node_row(at, default, nodes, known))
+            .collect(),
+        costs: metrics()
+            .filter(|&metric| metric != default)
+            .flat_map(|metric| cost_rows(metric, known))
+            .collect(),
         edges: edge_rows(stream, nodes, known),
-        totals: metrics().map(|metric| total(stream, metric, nodes, known, &functions)).collect(),
+        totals: metrics()
+            .map(|metric| total(stream, metric, nodes, known, &functions))
+            .collect(),
         exceeded: metrics().map(|metric| exceeded(metric, nodes, known)).sum(),
         functions,
         lines,
@@ -289,18 +355,31 @@ fn node_row(at: usize, default: MetricId, nodes: &[Node], known: &[Known]) -> No
 }
 
 fn row_place(place: Place) -> RowPlace {
-    let file = Some(place.file).filter(|file| !file.is_empty()).map(Into::into);
-    RowPlace { file, line: place.line, col: place.col }
+    let file = Some(place.file)
+        .filter(|file| !file.is_empty())
+        .map(Into::into);
+    RowPlace {
+        file,
+        line: place.line,
+        col: place.col,
+    }
 }
 
 fn cost_rows(metric: MetricId, known: &[Known]) -> impl Iterator<Item = CostRow> {
-    let nothing = Figures { exclusive: 0.0, cumulative: Some(0.0) };
+    let nothing = Figures {
+        exclusive: 0.0,
+        cumulative: Some(0.0),
+    };
     let row = move |(at, known): (usize, &Known)| CostRow {
         metric,
         node: number(at),
         figures: known.figures[metric.0 as usize],
     };
-    known.iter().enumerate().map(row).filter(move |row| row.figures != nothing)
+    known
+        .iter()
+        .enumerate()
+        .map(row)
+        .filter(move |row| row.figures != nothing)
 }
 
 /// Functions and lines are counted alike.
@@ -310,20 +389,34 @@ fn info_rows(stream: &Stream, default: MetricId, nodes: &[Node], known: &[Known]
         of_spot.entry(node.spot).or_default().push(at);
     }
     for said in &stream.infos {
-        of_spot.entry(Spot { line: None, ..said.spot }).or_default();
+        of_spot
+            .entry(Spot {
+                line: None,
+                ..said.spot
+            })
+            .or_default();
         of_spot.entry(said.spot).or_default();
     }
     for pair in &stream.edges {
         let functions = [Some(pair.callee), pair.caller.map(|caller| caller.function)];
         for function in functions.into_iter().flatten() {
-            of_spot.entry(Spot { function, line: None }).or_default();
+            of_spot
+                .entry(Spot {
+                    function,
+                    line: None,
+                })
+                .or_default();
         }
     }
     let mut rows = Vec::new();
     for metric in (0..stream.metrics).map(MetricId) {
         for (&spot, here) in &of_spot {
             let mut figures = info_sums(metric, here, nodes, known);
-            if let Some(said) = stream.infos.iter().find(|said| (said.metric, said.spot) == (metric, spot)) {
+            if let Some(said) = stream
+                .infos
+                .iter()
+                .find(|said| (said.metric, said.spot) == (metric, spot))
+            {
                 let ([calls, primitive], [exclusive, cumulative, seen]) = (said.calls, said.costs);
                 figures = InfoFigures {
                     calls: calls.or(figures.calls),
@@ -334,10 +427,20 @@ fn info_rows(stream: &Stream, default: MetricId, nodes: &[Node], known: &[Known]
                     recorded: true,
                 };
             }
-            let InfoFigures { exclusive, cumulative, seen, .. } = figures;
+            let InfoFigures {
+                exclusive,
+                cumulative,
+                seen,
+                ..
+            } = figures;
             let half_known = exclusive.is_some() && cumulative.is_none();
             if metric == default || half_known || has_cost(&[exclusive, cumulative, seen]) {
-                rows.push(InfoRow { metric, function: spot.function, place: spot.line.map(row_place), figures });
+                rows.push(InfoRow {
+                    metric,
+                    function: spot.function,
+                    place: spot.line.map(row_place),
+                    figures,
+                });
             }
         }
     }
@@ -348,8 +451,8 @@ fn has_cost(figures: &[Option<f64>]) -> bool {
     figures.iter().flatten().any(|&figure| figure != 0.0)
 }
 
-/// The sums over the nodes of one function or line. As soon as it is unknown what one of its nodes called, nothing is
-/// known of the cumulative costs.
+/// The sums over the nodes of one function or line. As soon as it is unknown what one of its nodes
+/// called, nothing is known of the cumulative costs.
 fn info_sums(metric: MetricId, here: &[usize], nodes: &[Node], known: &[Known]) -> InfoFigures {
     if here.is_empty() {
         return InfoFigures::default();
@@ -380,19 +483,38 @@ type Part = [Option<f64>; 4];
 
 fn edge_rows(stream: &Stream, nodes: &[Node], known: &[Known]) -> Vec<EdgeRow> {
     let mut of_edge: BTreeMap<(FunctionId, Caller, EdgeKind), Tellers> = BTreeMap::new();
-    for (at, node) in nodes.iter().enumerate().filter(|(_, node)| is_call(stream, node.spot)) {
-        of_edge.entry((node.spot.function, known[at].caller, EdgeKind::Call)).or_default().nodes.push(at);
+    for (at, node) in nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| is_call(stream, node.spot))
+    {
+        of_edge
+            .entry((node.spot.function, known[at].caller, EdgeKind::Call))
+            .or_default()
+            .nodes
+            .push(at);
     }
     for (at, pair) in stream.edges.iter().enumerate() {
-        of_edge.entry((pair.callee, pair.caller.map(call_site), pair.kind)).or_default().pairs.push(at);
+        of_edge
+            .entry((pair.callee, pair.caller.map(call_site), pair.kind))
+            .or_default()
+            .pairs
+            .push(at);
     }
     let mut rows = Vec::new();
     for metric in (0..stream.metrics).map(MetricId) {
         for (&(callee, caller, kind), tellers) in &of_edge {
-            let of_nodes = tellers.nodes.iter().map(|&at| node_part(metric, &known[at]));
+            let of_nodes = tellers
+                .nodes
+                .iter()
+                .map(|&at| node_part(metric, &known[at]));
+            let of_file = tellers
+                .pairs
+                .iter()
+                .flat_map(|&at| &stream.edges[at].costs)
+                .filter(|cost| cost.metric == metric);
             let of_file =
-                tellers.pairs.iter().flat_map(|&at| &stream.edges[at].costs).filter(|cost| cost.metric == metric);
-            let of_file = of_file.map(|cost| [cost.exclusive, cost.cumulative, cost.outermost, cost.seen]);
+                of_file.map(|cost| [cost.exclusive, cost.cumulative, cost.outermost, cost.seen]);
             let figures = sum_of_known(of_nodes.chain(of_file));
             let calls = tellers.nodes.iter().map(|&at| nodes[at].calls);
             let [exclusive, cumulative, outermost, seen] = figures;
@@ -404,7 +526,9 @@ fn edge_rows(stream: &Stream, nodes: &[Node], known: &[Known]) -> Vec<EdgeRow> {
                 caller_line: place.map(|(line, _)| line),
                 caller_col: place.map_or(0, |(_, col)| col),
                 kind,
-                calls: calls.chain(tellers.pairs.iter().map(|&at| stream.edges[at].calls)).sum(),
+                calls: calls
+                    .chain(tellers.pairs.iter().map(|&at| stream.edges[at].calls))
+                    .sum(),
                 exclusive,
                 cumulative,
                 outermost,
@@ -418,18 +542,32 @@ fn edge_rows(stream: &Stream, nodes: &[Node], known: &[Known]) -> Vec<EdgeRow> {
 fn node_part(metric: MetricId, known: &Known) -> Part {
     let figures = known.figures[metric.0 as usize];
     let cumulative = known_cumulative(figures);
-    let outermost = if known.outer.is_none() { cumulative } else { 0.0 };
+    let outermost = if known.outer.is_none() {
+        cumulative
+    } else {
+        0.0
+    };
     let once = if known.inner_pair { 0.0 } else { cumulative };
     [figures.exclusive, once, outermost, cumulative].map(Some)
 }
 
 /// What nobody said stays unknown; else the sum of what was said.
 fn sum_of_known(parts: impl Iterator<Item = Part>) -> Part {
-    let add = |sum: Option<f64>, part: Option<f64>| sum.map_or(part, |sum| Some(sum + part.unwrap_or(0.0)));
-    parts.fold([None; 4], |sums, part| std::array::from_fn(|at| add(sums[at], part[at])))
+    let add = |sum: Option<f64>, part: Option<f64>| {
+        sum.map_or(part, |sum| Some(sum + part.unwrap_or(0.0)))
+    };
+    parts.fold([None; 4], |sums, part| {
+        std::array::from_fn(|at| add(sums[at], part[at]))
+    })
 }
 
-fn total(stream: &Stream, metric: MetricId, nodes: &[Node], known: &[Known], functions: &[InfoRow]) -> f64 {
+fn total(
+    stream: &Stream,
+    metric: MetricId,
+    nodes: &[Node],
+    known: &[Known],
+    functions: &[InfoRow],
+) -> f64 {
     let at = metric.0 as usize;
     if let Some(stated) = stream.stated[at] {
         return stated;

@@ -39,8 +39,12 @@ pub(crate) fn mutate(seeds: &[Vec<u8>], seed: &[u8], random: &mut Random) -> Vec
         match random.below(8) {
             0 => bytes.truncate(at),
             1 => drop(bytes.drain(at..end)),
-            2 => bytes.splice(at..at, PIECES[random.below(PIECES.len())].iter().copied()).for_each(drop),
-            3 => bytes.splice(at..end, PIECES[random.below(PIECES.len())].iter().copied()).for_each(drop),
+            2 => bytes
+                .splice(at..at, PIECES[random.below(PIECES.len())].iter().copied())
+                .for_each(drop),
+            3 => bytes
+                .splice(at..end, PIECES[random.below(PIECES.len())].iter().copied())
+                .for_each(drop),
             4 => {
                 let copied = bytes[at..end].to_vec();
                 let times = random.below(20);
@@ -51,7 +55,9 @@ pub(crate) fn mutate(seeds: &[Vec<u8>], seed: &[u8], random: &mut Random) -> Vec
                 let other = &seeds[random.below(seeds.len())];
                 let from = random.below(other.len() + 1);
                 let until = (from + random.below(200)).min(other.len());
-                bytes.splice(at..end, other[from..until].iter().copied()).for_each(drop);
+                bytes
+                    .splice(at..end, other[from..until].iter().copied())
+                    .for_each(drop);
             }
             _ => {
                 if let Some(byte) = bytes.get_mut(at) {

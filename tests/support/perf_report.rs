@@ -32,14 +32,28 @@ impl Report {
             if let Some(rest) = line.strip_prefix("# Samples: ") {
                 let (samples, event) = rest.split_once("of event").expect("an event");
                 let name = event.trim().trim_matches('\'').to_owned();
-                events.push(Event { name, samples: number(samples), total: 0.0, rows: Vec::new() });
+                events.push(Event {
+                    name,
+                    samples: number(samples),
+                    total: 0.0,
+                    rows: Vec::new(),
+                });
             } else if let Some(rest) = line.strip_prefix("# Event count (approx.): ") {
                 events.last_mut().expect("an event").total = number(rest);
             } else if !line.starts_with('#') {
-                events.last_mut().expect("an event").rows.push(Row::read(line));
+                events
+                    .last_mut()
+                    .expect("an event")
+                    .rows
+                    .push(Row::read(line));
             }
         }
-        assert!(events.iter().all(|event| event.total > 0.0 && !event.rows.is_empty()), "every event has a table");
+        assert!(
+            events
+                .iter()
+                .all(|event| event.total > 0.0 && !event.rows.is_empty()),
+            "every event has a table"
+        );
         Self { events }
     }
 }
@@ -47,11 +61,19 @@ impl Report {
 impl Row {
     fn read(line: &str) -> Self {
         // `[k]` or `[.]` stands before the symbol.
-        let mark = ["[.] ", "[k] "].iter().filter_map(|mark| line.find(mark)).min().expect("a mark");
+        let mark = ["[.] ", "[k] "]
+            .iter()
+            .filter_map(|mark| line.find(mark))
+            .min()
+            .expect("a mark");
         let (front, symbol) = (&line[..mark], line[mark + 4..].trim());
-        let (percentages, others): (Vec<&str>, Vec<&str>) =
-            front.split_whitespace().partition(|word| word.ends_with('%'));
-        let percentages: Vec<f64> = percentages.iter().map(|word| number(word.trim_end_matches('%'))).collect();
+        let (percentages, others): (Vec<&str>, Vec<&str>) = front
+            .split_whitespace()
+            .partition(|word| word.ends_with('%'));
+        let percentages: Vec<f64> = percentages
+            .iter()
+            .map(|word| number(word.trim_end_matches('%')))
+            .collect();
         let (children, own) = match percentages.as_slice() {
             [own] => (None, *own),
             [children, own] => (Some(*children), *own),
@@ -59,10 +81,18 @@ impl Row {
         };
         let (samples, place) = others.split_first().expect("a number of samples");
         let place = place.iter().map(|&word| word.to_owned()).collect();
-        Self { children, own, samples: number(samples), place, symbol: symbol.to_owned() }
+        Self {
+            children,
+            own,
+            samples: number(samples),
+            place,
+            symbol: symbol.to_owned(),
+        }
     }
 }
 
 fn number(text: &str) -> f64 {
-    text.trim().parse().unwrap_or_else(|_| panic!("{text} is no number"))
+    text.trim()
+        .parse()
+        .unwrap_or_else(|_| panic!("{text} is no number"))
 }

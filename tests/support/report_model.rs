@@ -1,11 +1,13 @@
 //! What reports say with every flag, by the definitions and without regard to time.
 //!
-//! Filters are those of pprof. A stack is the way from the root to a function node, its value the node's exclusive cost.
-//! A focus keeps the stacks with a function that fits, `ignore` drops them, `hide` takes functions out of them, whose
-//! value then belongs to the function before; nothing is before the first one, and the value is dropped. Containers are
-//! part of the way, but no filter fits them. A line is a part of its function: it is there while its function is and
-//! either has kept its cost or still calls something from there, and what a hidden function cost belongs to the line that
-//! called it, too. What is left is a run of its own, in which paths select. The total stays that of the whole run.
+//! Filters are those of pprof. A stack is the way from the root to a function node, its value the
+//! node's exclusive cost. A focus keeps the stacks with a function that fits, `ignore` drops them,
+//! `hide` takes functions out of them, whose value then belongs to the function before; nothing is
+//! before the first one, and the value is dropped. Containers are part of the way, but no filter
+//! fits them. A line is a part of its function: it is there while its function is and either has
+//! kept its cost or still calls something from there, and what a hidden function cost belongs to
+//! the line that called it, too. What is left is a run of its own, in which paths select. The total
+//! stays that of the whole run.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +25,9 @@ pub(crate) const FILTERS: [Filter; 9] = [
     ("^A$", |function| function.name == "A"),
     ("^B$", |function| function.name == "B"),
     ("B|C", |function| function.name.contains(['B', 'C'])),
-    ("^f", |function| function.name.starts_with('f') || function.file.starts_with('f')),
+    ("^f", |function| {
+        function.name.starts_with('f') || function.file.starts_with('f')
+    }),
     ("a\\.apl", |function| function.file.contains("a.apl")),
     ("^m$", |function| function.module == "m"),
     ("é|b", |function| function.name.contains(['é', 'b'])),
@@ -98,7 +102,8 @@ struct Left<'l> {
     base: f64,
 }
 
-/// One line of a report that ranks its rows: figures, what comes first where they are equal, and the rest of the row.
+/// One line of a report that ranks its rows: figures, what comes first where they are equal, and
+/// the rest of the row.
 struct Entry {
     sum: Sum,
     ties: Vec<Value>,
@@ -112,11 +117,21 @@ fn is_fitting(run: &Run, (_, fits): &Filter, function: usize) -> bool {
 
 /// What to ignore and what to hide, if that finds anything: otherwise it leaves out nothing.
 pub(crate) fn leaving_out(run: &Run, whole: &Model<'_>, asked: &Asked) -> [Option<Filter>; 2] {
-    let finds = |filter: &Filter| whole.known.iter().any(|&function| is_fitting(run, filter, function));
+    let finds = |filter: &Filter| {
+        whole
+            .known
+            .iter()
+            .any(|&function| is_fitting(run, filter, function))
+    };
     [asked.ignore, asked.hide].map(|filter| filter.filter(finds))
 }
 
-pub(crate) fn reply(run: &Run, report: &'static str, asked: &Asked, numbers: &Numbers) -> Result<Reply, Refusal> {
+pub(crate) fn reply(
+    run: &Run,
+    report: &'static str,
+    asked: &Asked,
+    numbers: &Numbers,
+) -> Result<Reply, Refusal> {
     let shift = shift(run, report, asked)?;
     let shifted = shifted(run, asked.metric, shift);
     let whole = Model::of(run);
@@ -125,33 +140,69 @@ pub(crate) fn reply(run: &Run, report: &'static str, asked: &Asked, numbers: &Nu
     let filters = [asked.focus, ignore, hide];
     let filtered = filters.iter().any(Option::is_some);
     let fits = |filter: &Filter, function: usize| is_fitting(run, filter, function);
-    if asked.focus.is_some_and(|focus| !whole.known.iter().any(|&function| fits(&focus, function))) {
+    if asked
+        .focus
+        .is_some_and(|focus| !whole.known.iter().any(|&function| fits(&focus, function)))
+    {
         return Err(Refusal::NothingSelected);
     }
     // Where nobody knows modules, or files, there is nothing to tell apart.
     let has_group = |&function: &usize| {
-        let Function { kind, module, file, .. } = &run.functions[function];
-        !kind.is_container() && if asked.by == By::Module { !module.is_empty() } else { !file.is_empty() }
+        let Function {
+            kind, module, file, ..
+        } = &run.functions[function];
+        !kind.is_container()
+            && if asked.by == By::Module {
+                !module.is_empty()
+            } else {
+                !file.is_empty()
+            }
     };
     if asked.by != By::Function && !whole.known.iter().any(has_group) {
         return Err(Refusal::NothingSelected);
     }
-    let (rest, nodes) =
-        if filtered { leave(&shifted, filters, fits) } else { (shifted, (0..run.nodes.len()).collect()) };
-    let model = Model { known: whole.known, ..Model::of(&rest) };
+    let (rest, nodes) = if filtered {
+        leave(&shifted, filters, fits)
+    } else {
+        (shifted, (0..run.nodes.len()).collect())
+    };
+    let model = Model {
+        known: whole.known,
+        ..Model::of(&rest)
+    };
     let all: BTreeSet<usize> = (0..rest.nodes.len()).collect();
     let members = asked.path.as_ref().map_or(all, |path| model.members(path));
-    let tops: Vec<usize> = members.iter().copied().filter(|&node| model.is_outermost(node, &members)).collect();
+    let tops: Vec<usize> = members
+        .iter()
+        .copied()
+        .filter(|&node| model.is_outermost(node, &members))
+        .collect();
     let selects = asked.path.is_some() || filtered;
     if selects && tops.is_empty() {
         return Err(Refusal::NothingSelected);
     }
-    let cost: f64 = tops.iter().filter_map(|&top| model.figures[top][asked.metric].1).sum();
+    let cost: f64 = tops
+        .iter()
+        .filter_map(|&top| model.figures[top][asked.metric].1)
+        .sum();
     let selected = selects.then_some(cost);
-    let base = selected.filter(|_| asked.percent_of_selection).unwrap_or(total);
-    let left = Left { model, nodes: &nodes, numbers, filtered, base };
+    let base = selected
+        .filter(|_| asked.percent_of_selection)
+        .unwrap_or(total);
+    let left = Left {
+        model,
+        nodes: &nodes,
+        numbers,
+        filtered,
+        base,
+    };
     let (rows, pruned) = left.rows(report, asked, &members, &tops);
-    Ok(Reply { total, selected, pruned, rows })
+    Ok(Reply {
+        total,
+        selected,
+        pruned,
+        rows,
+    })
 }
 
 /// What is to be added to a time for each of its ticks.
@@ -179,20 +230,31 @@ fn shifted(run: &Run, metric: usize, shift: f64) -> Run {
 }
 
 /// What filters leave of a run, with the indexes of the nodes before.
-fn leave(run: &Run, filters: [Option<Filter>; 3], fits: impl Fn(&Filter, usize) -> bool) -> (Run, Vec<usize>) {
+fn leave(
+    run: &Run,
+    filters: [Option<Filter>; 3],
+    fits: impl Fn(&Filter, usize) -> bool,
+) -> (Run, Vec<usize>) {
     let model = Model::of(run);
     let nodes = &run.nodes;
     let [focus, ignore, hide] = filters;
-    let way = |node: usize| model.above(node).chain(once(node)).map(|above| nodes[above].function);
+    let way = |node: usize| {
+        model
+            .above(node)
+            .chain(once(node))
+            .map(|above| nodes[above].function)
+    };
     let kept = |node: usize| {
         focus.is_none_or(|focus| way(node).any(|function| fits(&focus, function)))
             && !ignore.is_some_and(|ignore| way(node).any(|function| fits(&ignore, function)))
     };
     let hidden = |node: usize| hide.is_some_and(|hide| fits(&hide, nodes[node].function));
     let within = |node: usize| {
-        (0..nodes.len())
-            .filter(move |&other| other == node)
-            .chain((0..nodes.len()).filter(|&other| model.is_below(other, node)).collect::<Vec<_>>())
+        (0..nodes.len()).filter(move |&other| other == node).chain(
+            (0..nodes.len())
+                .filter(|&other| model.is_below(other, node))
+                .collect::<Vec<_>>(),
+        )
     };
     let visible = |node: &usize| !hidden(*node) && within(*node).any(kept);
     let left: Vec<usize> = (0..nodes.len()).filter(visible).collect();
@@ -205,7 +267,9 @@ fn leave(run: &Run, filters: [Option<Filter>; 3], fits: impl Fn(&Filter, usize) 
             node.own = [0.0; 3];
         }
     }
-    for node in (0..nodes.len()).filter(|&node| nodes[node].place.is_none() && hidden(node) && kept(node)) {
+    for node in
+        (0..nodes.len()).filter(|&node| nodes[node].place.is_none() && hidden(node) && kept(node))
+    {
         let Some(taker) = before(node) else { continue };
         let function = nodes[taker].place.and_then(|_| nodes[taker].parent);
         for taker in once(taker).chain(function) {
@@ -215,7 +279,13 @@ fn leave(run: &Run, filters: [Option<Filter>; 3], fits: impl Fn(&Filter, usize) 
             }
         }
     }
-    (Run { nodes: rest, ..run.clone() }, left)
+    (
+        Run {
+            nodes: rest,
+            ..run.clone()
+        },
+        left,
+    )
 }
 
 impl Left<'_> {
@@ -227,8 +297,13 @@ impl Left<'_> {
         tops: &[usize],
     ) -> (Vec<Row>, Option<Pruned>) {
         let totals_do = !self.filtered && asked.by == By::Function;
-        let alone = asked.path.as_ref().filter(|_| totals_do).and_then(|path| self.model.only_function(path));
-        let is_container = alone.is_some_and(|alone| self.model.run.functions[alone].kind.is_container());
+        let alone = asked
+            .path
+            .as_ref()
+            .filter(|_| totals_do)
+            .and_then(|path| self.model.only_function(path));
+        let is_container =
+            alone.is_some_and(|alone| self.model.run.functions[alone].kind.is_container());
         let entries = match report {
             // A container is nobody's caller and nobody's callee.
             "calls" | "call_lines" | "callees" if is_container => Vec::new(),
@@ -261,20 +336,55 @@ impl Left<'_> {
         if by == By::Function {
             return Some(function);
         }
-        let alike = |other: &&usize| !functions[**other].kind.is_container() && of(**other) == of(function);
-        let group = self.model.known.iter().filter(alike).min_by_key(|other| self.numbers.functions[**other]);
-        group.copied().filter(|_| !functions[function].kind.is_container())
+        let alike =
+            |other: &&usize| !functions[**other].kind.is_container() && of(**other) == of(function);
+        let group = self
+            .model
+            .known
+            .iter()
+            .filter(alike)
+            .min_by_key(|other| self.numbers.functions[**other]);
+        group
+            .copied()
+            .filter(|_| !functions[function].kind.is_container())
     }
 
     /// Name, module, file and kind of a group.
     fn label(&self, by: By, function: usize) -> [String; 4] {
         let function = &self.model.run.functions[function];
-        let or = |text: &str, other: &str| if text.is_empty() { other.to_owned() } else { text.to_owned() };
-        let Function { name, module, file, kind, .. } = function;
+        let or = |text: &str, other: &str| {
+            if text.is_empty() {
+                other.to_owned()
+            } else {
+                text.to_owned()
+            }
+        };
+        let Function {
+            name,
+            module,
+            file,
+            kind,
+            ..
+        } = function;
         match by {
-            By::Function => [name.clone(), module.clone(), file.clone(), kind.name().to_owned()],
-            By::Module => [or(module, "(module unknown)"), module.clone(), String::new(), "module".to_owned()],
-            By::File => [or(file, "(file unknown)"), String::new(), file.clone(), "file".to_owned()],
+            By::Function => [
+                name.clone(),
+                module.clone(),
+                file.clone(),
+                kind.name().to_owned(),
+            ],
+            By::Module => [
+                or(module, "(module unknown)"),
+                module.clone(),
+                String::new(),
+                "module".to_owned(),
+            ],
+            By::File => [
+                or(file, "(file unknown)"),
+                String::new(),
+                file.clone(),
+                "file".to_owned(),
+            ],
         }
     }
 
@@ -283,11 +393,20 @@ impl Left<'_> {
     }
 
     fn functions(&self, report: &str, asked: &Asked, tops: &[usize]) -> Vec<Entry> {
-        let key = |node: usize| self.model.listed(node).and_then(|function| self.group(asked.by, function));
+        let key = |node: usize| {
+            self.model
+                .listed(node)
+                .and_then(|function| self.group(asked.by, function))
+        };
         let entry = |(function, sum)| {
             let [name, module, file, kind] = self.label(asked.by, function).map(Value::Text);
             let mut row = Row::new();
-            let ties = vec![name.clone(), module.clone(), file.clone(), self.number(Some(function))];
+            let ties = vec![
+                name.clone(),
+                module.clone(),
+                file.clone(),
+                self.number(Some(function)),
+            ];
             put(&mut row, "function", name);
             put(&mut row, "line", Value::Null);
             put(&mut row, "module", module);
@@ -297,7 +416,10 @@ impl Left<'_> {
             }
             Entry { sum, ties, row }
         };
-        self.model.sums(asked.metric, tops, key).map(entry).collect()
+        self.model
+            .sums(asked.metric, tops, key)
+            .map(entry)
+            .collect()
     }
 
     fn lines(&self, asked: &Asked, tops: &[usize]) -> Vec<Entry> {
@@ -310,7 +432,15 @@ impl Left<'_> {
             put(&mut row, "line", Value::Integer(place.line.into()));
             put(&mut row, "col", col(at));
             put(&mut row, "module", text(&known.module));
-            put(&mut row, "file", text(if place.file.is_empty() { &known.file } else { place.file }));
+            put(
+                &mut row,
+                "file",
+                text(if place.file.is_empty() {
+                    &known.file
+                } else {
+                    place.file
+                }),
+            );
             let numbers = [place.line, place.col].map(|number| Value::Integer(number.into()));
             let [line, column] = numbers;
             let ties = vec![
@@ -323,32 +453,53 @@ impl Left<'_> {
             ];
             Entry { sum, ties, row }
         };
-        self.model.sums(asked.metric, tops, |node| self.model.line(node)).map(entry).collect()
+        self.model
+            .sums(asked.metric, tops, |node| self.model.line(node))
+            .map(entry)
+            .collect()
     }
 
     fn caller(&self, by: By, node: usize) -> Option<usize> {
-        self.model.calling(node).and_then(|caller| self.group(by, caller))
+        self.model
+            .calling(node)
+            .and_then(|caller| self.group(by, caller))
     }
 
     fn calls(&self, asked: &Asked, members: &BTreeSet<usize>) -> Vec<Entry> {
-        let sums = self.model.arrivals(asked.metric, members, |node| self.caller(asked.by, node));
-        sums.map(|(caller, sum)| self.call(asked.by, caller, None, sum)).collect()
+        let sums = self
+            .model
+            .arrivals(asked.metric, members, |node| self.caller(asked.by, node));
+        sums.map(|(caller, sum)| self.call(asked.by, caller, None, sum))
+            .collect()
     }
 
     fn call_lines(&self, asked: &Asked, members: &BTreeSet<usize>) -> Vec<Entry> {
         let key = |node: usize| {
             let nodes = &self.model.run.nodes;
             let place = nodes[node].parent.and_then(|parent| nodes[parent].place);
-            (self.caller(By::Function, node), Some(place.map(|place| (place.line, place.col))))
+            (
+                self.caller(By::Function, node),
+                Some(place.map(|place| (place.line, place.col))),
+            )
         };
         let sums = self.model.arrivals(asked.metric, members, key);
-        sums.map(|((caller, line), sum)| self.call(By::Function, caller, line, sum)).collect()
+        sums.map(|((caller, line), sum)| self.call(By::Function, caller, line, sum))
+            .collect()
     }
 
     /// `line` is there if lines are told apart.
-    fn call(&self, by: By, caller: Option<usize>, line: Option<Option<(u32, u32)>>, sum: Sum) -> Entry {
+    fn call(
+        &self,
+        by: By,
+        caller: Option<usize>,
+        line: Option<Option<(u32, u32)>>,
+        sum: Sum,
+    ) -> Entry {
         let label = caller.map(|caller| self.label(by, caller));
-        let name = label.as_ref().map_or("(root)", |[name, ..]| name).to_owned();
+        let name = label
+            .as_ref()
+            .map_or("(root)", |[name, ..]| name)
+            .to_owned();
         let [caller_name, module, file] = match label {
             Some([name, module, file, _]) => [name, module, file].map(Value::Text),
             None => [Value::Null, Value::Null, Value::Null],
@@ -366,7 +517,12 @@ impl Left<'_> {
             put(&mut row, "element", text(&name));
             put(&mut row, "line", Value::Null);
         }
-        ties.extend([module.clone(), file.clone(), self.number(caller), text("call")]);
+        ties.extend([
+            module.clone(),
+            file.clone(),
+            self.number(caller),
+            text("call"),
+        ]);
         put(&mut row, "caller", caller_name);
         put(&mut row, "caller_module", module);
         put(&mut row, "caller_file", file);
@@ -374,17 +530,26 @@ impl Left<'_> {
         Entry { sum, ties, row }
     }
 
-    /// Calls from any of the members; the cost of those that no other call of the same group encloses.
+    /// Calls from any of the members; the cost of those that no other call of the same group
+    /// encloses.
     fn callees(&self, asked: &Asked, members: &BTreeSet<usize>) -> Vec<Entry> {
         let called = |node: usize| {
             let is_called = self.model.run.nodes[node].place.is_none()
-                && self.model.caller(node).is_some_and(|caller| members.contains(&caller));
-            is_called.then(|| self.group(asked.by, self.model.run.nodes[node].function)).flatten()
+                && self
+                    .model
+                    .caller(node)
+                    .is_some_and(|caller| members.contains(&caller));
+            is_called
+                .then(|| self.group(asked.by, self.model.run.nodes[node].function))
+                .flatten()
         };
         let mut sums = BTreeMap::new();
         for node in 0..self.model.run.nodes.len() {
             let Some(group) = called(node) else { continue };
-            let nested = self.model.above(node).any(|above| called(above) == Some(group));
+            let nested = self
+                .model
+                .above(node)
+                .any(|above| called(above) == Some(group));
             let (exclusive, cumulative) = self.model.figures[node][asked.metric];
             let cumulative = cumulative.map(|cumulative| if nested { 0.0 } else { cumulative });
             let sum = sums.entry(group).or_insert(Sum::NOTHING);
@@ -392,7 +557,13 @@ impl Left<'_> {
         }
         let entry = |(callee, sum)| {
             let [name, module, file, _] = self.label(asked.by, callee).map(Value::Text);
-            let ties = vec![name.clone(), module.clone(), file.clone(), self.number(Some(callee)), text("call")];
+            let ties = vec![
+                name.clone(),
+                module.clone(),
+                file.clone(),
+                self.number(Some(callee)),
+                text("call"),
+            ];
             let mut row = Row::new();
             put(&mut row, "element", name.clone());
             put(&mut row, "line", Value::Null);
@@ -408,15 +579,27 @@ impl Left<'_> {
     /// Order, cut, running sums, and the figures of every row.
     fn ranked(&self, report: &str, asked: &Asked, entries: Vec<Entry>) -> Vec<Row> {
         let is_ranking = ["exclusive", "cumulative"].contains(&report);
-        let exclusive = if is_ranking { report == "exclusive" } else { asked.exclusive };
-        let shown = |sum: &Sum| if exclusive { Some(sum.exclusive) } else { sum.cumulative };
+        let exclusive = if is_ranking {
+            report == "exclusive"
+        } else {
+            asked.exclusive
+        };
+        let shown = |sum: &Sum| {
+            if exclusive {
+                Some(sum.exclusive)
+            } else {
+                sum.cumulative
+            }
+        };
         let average = |sum: &Sum| {
             let calls = sum.calls.filter(|calls| *calls > 0)?;
             shown(sum).map(|shown| shown / f64::from(u32::try_from(calls).expect("few calls")))
         };
         let key = |sum: &Sum| match asked.sort {
             _ if is_ranking => shown(sum),
-            "calls" => sum.calls.map(|calls| f64::from(u32::try_from(calls).expect("few calls"))),
+            "calls" => sum
+                .calls
+                .map(|calls| f64::from(u32::try_from(calls).expect("few calls"))),
             "avg" => average(sum),
             "exclusive" => Some(sum.exclusive),
             "cumulative" => sum.cumulative,
@@ -426,7 +609,10 @@ impl Left<'_> {
         let mut entries = entries;
         entries.sort_by(|a, b| {
             let figures = compared(&real(key(&b.sum)), &real(key(&a.sum)));
-            a.ties.iter().zip(&b.ties).fold(figures, |order, (a, b)| order.then_with(|| compared(a, b)))
+            a.ties
+                .iter()
+                .zip(&b.ties)
+                .fold(figures, |order, (a, b)| order.then_with(|| compared(a, b)))
         });
         entries.truncate(asked.first.unwrap_or(usize::MAX));
         let mut rows = Vec::new();
@@ -438,7 +624,10 @@ impl Left<'_> {
                 (Some(reached), Some(pct)) => Some(reached + pct),
                 (reached, pct) => reached.or(pct),
             };
-            if asked.pct.is_some_and(|limit| reached.is_none_or(|reached| reached > limit + 1e-9)) {
+            if asked
+                .pct
+                .is_some_and(|limit| reached.is_none_or(|reached| reached > limit + 1e-9))
+            {
                 continue;
             }
             put(&mut row, "calls", count(sum.calls));
@@ -453,7 +642,14 @@ impl Left<'_> {
                 put(&mut row, "avg", real(average(&sum)));
                 put(&mut row, "exclusive", real(Some(sum.exclusive)));
                 put(&mut row, "cumulative", real(sum.cumulative));
-                put(&mut row, "cumulative_pct", real(sum.cumulative.and_then(|cumulative| self.percent(cumulative))));
+                put(
+                    &mut row,
+                    "cumulative_pct",
+                    real(
+                        sum.cumulative
+                            .and_then(|cumulative| self.percent(cumulative)),
+                    ),
+                );
                 if ["summary", "lines"].contains(&report) {
                     put(&mut row, "exclusive_pct", real(self.percent(sum.exclusive)));
                 }
@@ -464,11 +660,14 @@ impl Left<'_> {
     }
 
     fn node_number(&self, node: usize) -> Value {
-        Value::Integer(self.numbers.before + 1 + i64::try_from(self.nodes[node]).expect("few nodes"))
+        Value::Integer(
+            self.numbers.before + 1 + i64::try_from(self.nodes[node]).expect("few nodes"),
+        )
     }
 
     fn within(&self, top: usize) -> impl Iterator<Item = usize> {
-        (top..self.model.run.nodes.len()).filter(move |&node| node == top || self.model.is_below(node, top))
+        (top..self.model.run.nodes.len())
+            .filter(move |&node| node == top || self.model.is_below(node, top))
     }
 
     fn tree(&self, asked: &Asked, tops: &[usize]) -> (Vec<Row>, Option<Pruned>) {
@@ -482,36 +681,70 @@ impl Left<'_> {
                 let (exclusive, cumulative) = self.model.figures[node][asked.metric];
                 let pct = self.percent(cumulative.unwrap_or(exclusive));
                 let is_shown = asked.depth.is_none_or(|limit| depth <= limit)
-                    && asked.min_pct.is_none_or(|limit| pct.is_some_and(|pct| pct >= limit));
+                    && asked
+                        .min_pct
+                        .is_none_or(|limit| pct.is_some_and(|pct| pct >= limit));
                 if !is_shown {
                     pruned.0 += 1;
-                    pruned.1 += if found.place.is_none() { exclusive } else { 0.0 };
+                    pruned.1 += if found.place.is_none() {
+                        exclusive
+                    } else {
+                        0.0
+                    };
                     continue;
                 }
                 let line = found.place.map(|place| (place.line, place.col));
-                let file = found.place.map(|place| place.file).filter(|file| !file.is_empty());
+                let file = found
+                    .place
+                    .map(|place| place.file)
+                    .filter(|file| !file.is_empty());
                 let ticks = |figure: Option<f64>| real(figure.filter(|_| !self.filtered));
                 let mut row = Row::new();
-                put(&mut row, "depth", Value::Integer(i64::try_from(depth).expect("few nodes")));
+                put(
+                    &mut row,
+                    "depth",
+                    Value::Integer(i64::try_from(depth).expect("few nodes")),
+                );
                 put(&mut row, "element", text(&element(&known.name, line)));
                 put(&mut row, "function", text(&known.name));
-                put(&mut row, "line", line.map_or(Value::Null, |(line, _)| Value::Integer(line.into())));
+                put(
+                    &mut row,
+                    "line",
+                    line.map_or(Value::Null, |(line, _)| Value::Integer(line.into())),
+                );
                 put(&mut row, "col", col(line));
                 put(&mut row, "calls", count(found.calls));
                 put(&mut row, "exclusive", real(Some(exclusive)));
                 put(&mut row, "cumulative", real(cumulative));
-                put(&mut row, "exclusive_ticks", ticks(Some(self.model.figures[node][1].0)));
-                put(&mut row, "cumulative_ticks", ticks(self.model.figures[node][1].1));
+                put(
+                    &mut row,
+                    "exclusive_ticks",
+                    ticks(Some(self.model.figures[node][1].0)),
+                );
+                put(
+                    &mut row,
+                    "cumulative_ticks",
+                    ticks(self.model.figures[node][1].1),
+                );
                 put(&mut row, "module", text(&known.module));
                 put(&mut row, "file", text(file.unwrap_or(&known.file)));
                 put(&mut row, "node_id", self.node_number(node));
-                put(&mut row, "parent_id", found.parent.map_or(Value::Null, |parent| self.node_number(parent)));
+                put(
+                    &mut row,
+                    "parent_id",
+                    found
+                        .parent
+                        .map_or(Value::Null, |parent| self.node_number(parent)),
+                );
                 rows.push(row);
             }
         }
         rows.truncate(asked.first.unwrap_or(usize::MAX));
         let prunes = asked.depth.is_some() || asked.min_pct.is_some();
-        (rows, prunes.then(|| (pruned.0, pruned.1, self.percent(pruned.1))))
+        (
+            rows,
+            prunes.then(|| (pruned.0, pruned.1, self.percent(pruned.1))),
+        )
     }
 
     fn data(&self, asked: &Asked, tops: &[usize]) -> Vec<Row> {
@@ -528,8 +761,15 @@ impl Left<'_> {
             let line = place.map(|place| (place.line, place.col));
             let number = line.map_or(Value::Null, |(line, _)| Value::Integer(line.into()));
             let file = place.map(|place| place.file).unwrap_or_default();
-            let mut ties = [&known.name, &known.module, &known.file].map(|name| text(name)).to_vec();
-            ties.extend([self.number(Some(function)), number.clone(), col(line), text(file)]);
+            let mut ties = [&known.name, &known.module, &known.file]
+                .map(|name| text(name))
+                .to_vec();
+            ties.extend([
+                self.number(Some(function)),
+                number.clone(),
+                col(line),
+                text(file),
+            ]);
             let mut row = Row::new();
             put(&mut row, "element", text(&element(&known.name, line)));
             put(&mut row, "function", text(&known.name));
@@ -538,14 +778,27 @@ impl Left<'_> {
             put(&mut row, "calls", count(sum.calls));
             put(&mut row, "exclusive", real(Some(sum.exclusive)));
             put(&mut row, "cumulative", real(sum.cumulative));
-            put(&mut row, "exclusive_ticks", real(Some(ticks[&at].exclusive)));
+            put(
+                &mut row,
+                "exclusive_ticks",
+                real(Some(ticks[&at].exclusive)),
+            );
             put(&mut row, "cumulative_ticks", real(ticks[&at].cumulative));
             put(&mut row, "module", text(&known.module));
-            put(&mut row, "file", text(if file.is_empty() { &known.file } else { file }));
+            put(
+                &mut row,
+                "file",
+                text(if file.is_empty() { &known.file } else { file }),
+            );
             entries.push(Entry { sum, ties, row });
         }
         let order = |a: &Entry, b: &Entry| {
-            a.ties.iter().zip(&b.ties).fold(Ordering::Equal, |order, (a, b)| order.then_with(|| compared(a, b)))
+            a.ties
+                .iter()
+                .zip(&b.ties)
+                .fold(Ordering::Equal, |order, (a, b)| {
+                    order.then_with(|| compared(a, b))
+                })
         };
         entries.sort_by(order);
         entries.truncate(asked.first.unwrap_or(usize::MAX));
@@ -554,37 +807,63 @@ impl Left<'_> {
 
     /// The function of a node and those that led to it, the nearest first, containers left out.
     fn chain(&self, node: usize) -> Vec<usize> {
-        let callers = self.model.above(node).filter_map(|above| self.model.listed(above));
-        once(self.model.run.nodes[node].function).chain(callers).collect()
+        let callers = self
+            .model
+            .above(node)
+            .filter_map(|above| self.model.listed(above));
+        once(self.model.run.nodes[node].function)
+            .chain(callers)
+            .collect()
     }
 
-    fn bottom_up(&self, asked: &Asked, members: &BTreeSet<usize>, tops: &[usize]) -> (Vec<Row>, Option<Pruned>) {
+    fn bottom_up(
+        &self,
+        asked: &Asked,
+        members: &BTreeSet<usize>,
+        tops: &[usize],
+    ) -> (Vec<Row>, Option<Pruned>) {
         // Without a path, and within a thread, every function begins with its own cost.
-        let begins =
-            asked.path.as_ref().is_some_and(|path| !matches!((&path.first, path.rest.len()), (Name::Thread(_), 0)));
+        let begins = asked
+            .path
+            .as_ref()
+            .is_some_and(|path| !matches!((&path.first, path.rest.len()), (Name::Thread(_), 0)));
         let mut chains: BTreeMap<Vec<usize>, Sum> = BTreeMap::new();
         let starts: Vec<usize> = if begins {
             members.iter().copied().collect()
         } else {
-            tops.iter().flat_map(|&top| self.within(top)).filter(|&node| self.model.listed(node).is_some()).collect()
+            tops.iter()
+                .flat_map(|&top| self.within(top))
+                .filter(|&node| self.model.listed(node).is_some())
+                .collect()
         };
         let depth = asked.depth.unwrap_or(20);
         for node in starts {
             let (exclusive, cumulative) = self.model.figures[node][asked.metric];
-            let cost = match (begins && !asked.exclusive, self.model.is_outermost(node, members)) {
+            let cost = match (
+                begins && !asked.exclusive,
+                self.model.is_outermost(node, members),
+            ) {
                 (false, _) => exclusive,
                 (true, true) => cumulative.expect("functions' are known"),
                 (true, false) => 0.0,
             };
             let chain = self.chain(node);
             for length in 1..=chain.len().min(depth + 1) {
-                let sum = chains.entry(chain[..length].to_vec()).or_insert(Sum::NOTHING);
+                let sum = chains
+                    .entry(chain[..length].to_vec())
+                    .or_insert(Sum::NOTHING);
                 sum.add(self.model.run.nodes[node].calls, cost, None);
             }
         }
         let limit = asked.min_pct.unwrap_or(0.5);
         let mut rows = Vec::new();
-        let first = self.grow(&chains, &[], limit, asked.first.unwrap_or(usize::MAX), &mut rows);
+        let first = self.grow(
+            &chains,
+            &[],
+            limit,
+            asked.first.unwrap_or(usize::MAX),
+            &mut rows,
+        );
         let mut pruned = (0, 0.0);
         for (chain, sum) in chains.iter().filter(|(chain, _)| chain.len() == 1) {
             if !first.contains(&chain[0]) {
@@ -595,7 +874,8 @@ impl Left<'_> {
         (rows, Some((pruned.0, pruned.1, self.percent(pruned.1))))
     }
 
-    /// The chains that continue one, each followed by those that continue it. Says by which functions.
+    /// The chains that continue one, each followed by those that continue it. Says by which
+    /// functions.
     fn grow(
         &self,
         chains: &BTreeMap<Vec<usize>, Sum>,
@@ -604,21 +884,37 @@ impl Left<'_> {
         first: usize,
         rows: &mut Vec<Row>,
     ) -> Vec<usize> {
-        let continues = |chain: &Vec<usize>| chain.len() == stem.len() + 1 && chain.starts_with(stem);
-        let mut found: Vec<_> = chains.iter().filter(|(chain, _)| continues(chain)).collect();
+        let continues =
+            |chain: &Vec<usize>| chain.len() == stem.len() + 1 && chain.starts_with(stem);
+        let mut found: Vec<_> = chains
+            .iter()
+            .filter(|(chain, _)| continues(chain))
+            .collect();
         found.retain(|(_, sum)| self.percent(sum.exclusive).is_some_and(|pct| pct >= limit));
         let ties = |chain: &[usize]| {
             let [name, module, file, _] = self.label(By::Function, chain[stem.len()]);
-            (name, module, file, self.numbers.functions[chain[stem.len()]])
+            (
+                name,
+                module,
+                file,
+                self.numbers.functions[chain[stem.len()]],
+            )
         };
         found.sort_by(|(a, sum_a), (b, sum_b)| {
-            sum_b.exclusive.total_cmp(&sum_a.exclusive).then_with(|| ties(a).cmp(&ties(b)))
+            sum_b
+                .exclusive
+                .total_cmp(&sum_a.exclusive)
+                .then_with(|| ties(a).cmp(&ties(b)))
         });
         found.truncate(first);
         for (chain, sum) in &found {
             let function = &self.model.run.functions[chain[stem.len()]];
             let mut row = Row::new();
-            put(&mut row, "depth", Value::Integer(i64::try_from(stem.len()).expect("few nodes")));
+            put(
+                &mut row,
+                "depth",
+                Value::Integer(i64::try_from(stem.len()).expect("few nodes")),
+            );
             put(&mut row, "element", text(&function.name));
             put(&mut row, "function", text(&function.name));
             put(&mut row, "cost", real(Some(sum.exclusive)));
@@ -629,7 +925,10 @@ impl Left<'_> {
             rows.push(row);
             self.grow(chains, chain, limit, usize::MAX, rows);
         }
-        found.into_iter().map(|(chain, _)| chain[stem.len()]).collect()
+        found
+            .into_iter()
+            .map(|(chain, _)| chain[stem.len()])
+            .collect()
     }
 
     fn paths(&self, asked: &Asked, tops: &[usize]) -> Vec<Row> {
@@ -637,9 +936,15 @@ impl Left<'_> {
         let is_hot = |node: &usize| {
             self.model.listed(*node).is_some()
                 && own(*node) != 0.0
-                && asked.min_pct.is_none_or(|limit| self.percent(own(*node)).is_some_and(|pct| pct >= limit))
+                && asked
+                    .min_pct
+                    .is_none_or(|limit| self.percent(own(*node)).is_some_and(|pct| pct >= limit))
         };
-        let mut places: Vec<usize> = tops.iter().flat_map(|&top| self.within(top)).filter(is_hot).collect();
+        let mut places: Vec<usize> = tops
+            .iter()
+            .flat_map(|&top| self.within(top))
+            .filter(is_hot)
+            .collect();
         places.sort_by(|&a, &b| own(b).total_cmp(&own(a)).then_with(|| a.cmp(&b)));
         places.truncate(asked.first.unwrap_or(10));
         let mut sum = None;
@@ -652,8 +957,16 @@ impl Left<'_> {
             put(&mut row, "pct", real(pct));
             put(&mut row, "cum_pct", real(sum));
             put(&mut row, "calls", count(self.model.run.nodes[node].calls));
-            put(&mut row, "cumulative", real(self.model.figures[node][asked.metric].1));
-            put(&mut row, "frames", Value::Integer(i64::try_from(frames).expect("few nodes")));
+            put(
+                &mut row,
+                "cumulative",
+                real(self.model.figures[node][asked.metric].1),
+            );
+            put(
+                &mut row,
+                "frames",
+                Value::Integer(i64::try_from(frames).expect("few nodes")),
+            );
             put(&mut row, "path", Value::Text(path));
             put(&mut row, "node_id", self.node_number(node));
             row
@@ -661,7 +974,8 @@ impl Left<'_> {
         places.into_iter().map(row).collect()
     }
 
-    /// The names on the way from the root to a node, at most so many of the last, with the lines that called.
+    /// The names on the way from the root to a node, at most so many of the last, with the lines
+    /// that called.
     fn way(&self, node: usize, most: usize) -> (usize, String) {
         let nodes = &self.model.run.nodes;
         let name = |node: usize| &self.model.run.functions[nodes[node].function].name;
@@ -669,14 +983,20 @@ impl Left<'_> {
         let mut at = node;
         while let Some(caller) = self.model.caller(at) {
             let line = nodes[at].parent.and_then(|parent| nodes[parent].place);
-            names.push(element(name(caller), line.map(|place| (place.line, place.col))));
+            names.push(element(
+                name(caller),
+                line.map(|place| (place.line, place.col)),
+            ));
             at = caller;
         }
         let most = most.max(1);
         let more = names.len() > most;
         names.truncate(most);
         names.reverse();
-        (names.len(), format!("{}{}", if more { "... > " } else { "" }, names.join(" > ")))
+        (
+            names.len(),
+            format!("{}{}", if more { "... > " } else { "" }, names.join(" > ")),
+        )
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a path selects and what adds up there, by the definitions and without regard to time: every question is answered by
-//! walking up from every node.
+//! What a path selects and what adds up there, by the definitions and without regard to time: every
+//! question is answered by walking up from every node.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::successors;
@@ -38,7 +38,10 @@ pub(crate) enum Name {
 impl Path {
     /// All functions of one name.
     pub(crate) fn to(name: &str) -> Self {
-        Self { first: Name::Exact(name.to_owned()), rest: Vec::new() }
+        Self {
+            first: Name::Exact(name.to_owned()),
+            rest: Vec::new(),
+        }
     }
 }
 
@@ -48,13 +51,15 @@ impl Name {
         text
     }
 
-    /// Whether the name means a function; `all` are those of the run. A container is meant only by its name, and only where
-    /// no function has it.
+    /// Whether the name means a function; `all` are those of the run. A container is meant only by
+    /// its name, and only where no function has it.
     fn fits<'r>(&self, function: &Function, mut all: impl Iterator<Item = &'r Function>) -> bool {
         let container = function.kind.is_container();
         match self {
             Self::Exact(name) if *name != function.name => false,
-            Self::Exact(name) => !container || !all.any(|other| other.name == *name && !other.kind.is_container()),
+            Self::Exact(name) => {
+                !container || !all.any(|other| other.name == *name && !other.kind.is_container())
+            }
             Self::Pattern(pattern) => !container && glob(pattern, &function.name),
             Self::Thread(name) => function.kind == Kind::Thread && *name == function.name,
         }
@@ -63,14 +68,21 @@ impl Name {
 
 /// `*` fits any text, `?` any character, everything else itself.
 fn glob(pattern: &str, text: &str) -> bool {
-    let Some(first) = pattern.chars().next() else { return text.is_empty() };
+    let Some(first) = pattern.chars().next() else {
+        return text.is_empty();
+    };
     let pattern_rest = &pattern[first.len_utf8()..];
-    let text_rest = text.chars().next().map(|next| (next, &text[next.len_utf8()..]));
+    let text_rest = text
+        .chars()
+        .next()
+        .map(|next| (next, &text[next.len_utf8()..]));
     match (first, text_rest) {
         ('*', None) => glob(pattern_rest, text),
         ('*', Some((_, rest))) => glob(pattern_rest, text) || glob(pattern, rest),
         (_, None) => false,
-        (wanted, Some((found, rest))) => (wanted == '?' || wanted == found) && glob(pattern_rest, rest),
+        (wanted, Some((found, rest))) => {
+            (wanted == '?' || wanted == found) && glob(pattern_rest, rest)
+        }
     }
 }
 
@@ -95,12 +107,19 @@ pub(crate) struct Sum {
 }
 
 impl Sum {
-    pub(crate) const NOTHING: Self = Self { calls: Some(0), exclusive: 0.0, cumulative: Some(0.0) };
+    pub(crate) const NOTHING: Self = Self {
+        calls: Some(0),
+        exclusive: 0.0,
+        cumulative: Some(0.0),
+    };
 
     pub(crate) fn add(&mut self, calls: Option<u64>, exclusive: f64, cumulative: Option<f64>) {
         self.calls = self.calls.zip(calls).map(|(sum, part)| sum + part);
         self.exclusive += exclusive;
-        self.cumulative = self.cumulative.zip(cumulative).map(|(sum, part)| sum + part);
+        self.cumulative = self
+            .cumulative
+            .zip(cumulative)
+            .map(|(sum, part)| sum + part);
     }
 }
 
@@ -109,7 +128,8 @@ impl<'r> Model<'r> {
         let mut figures = vec![[(0.0, None); 3]; run.nodes.len()];
         let mut totals = [0.0; 3];
         for (metric, total) in totals.iter_mut().enumerate() {
-            // Cumulative cost of the functions that a node calls; a line's callees are its function's.
+            // Cumulative cost of the functions that a node calls; a line's callees are its
+            // function's.
             let mut callees = vec![0.0; run.nodes.len()];
             for (at, node) in run.nodes.iter().enumerate().rev() {
                 let own = node.own[metric];
@@ -117,18 +137,31 @@ impl<'r> Model<'r> {
                 let unknown = node.said[metric] == Said::OwnOnly;
                 figures[at][metric] = (own, (!unknown).then_some(all));
                 match node.parent {
-                    Some(parent) => callees[parent] += if node.place.is_none() { all } else { callees[at] },
+                    Some(parent) => {
+                        callees[parent] += if node.place.is_none() {
+                            all
+                        } else {
+                            callees[at]
+                        }
+                    }
                     None => *total += if own < 0.0 { all } else { all.max(callees[at]) },
                 }
             }
         }
         let known = run.nodes.iter().map(|node| node.function).collect();
-        Self { run, figures, totals, known }
+        Self {
+            run,
+            figures,
+            totals,
+            known,
+        }
     }
 
     /// The nodes above, the nearest first.
     pub(crate) fn above(&self, node: usize) -> impl Iterator<Item = usize> {
-        successors(self.run.nodes[node].parent, |&above| self.run.nodes[above].parent)
+        successors(self.run.nodes[node].parent, |&above| {
+            self.run.nodes[above].parent
+        })
     }
 
     pub(crate) fn is_below(&self, node: usize, top: usize) -> bool {
@@ -137,14 +170,18 @@ impl<'r> Model<'r> {
 
     /// The function node that called, past a line of it.
     pub(crate) fn caller(&self, node: usize) -> Option<usize> {
-        self.above(node).find(|&above| self.run.nodes[above].place.is_none())
+        self.above(node)
+            .find(|&above| self.run.nodes[above].place.is_none())
     }
 
     /// All function nodes of a name.
     fn named(&self, name: &Name) -> BTreeSet<usize> {
         let fits = |at: &usize| {
             let node = &self.run.nodes[*at];
-            let all = self.known.iter().map(|&function| &self.run.functions[function]);
+            let all = self
+                .known
+                .iter()
+                .map(|&function| &self.run.functions[function]);
             node.place.is_none() && name.fits(&self.run.functions[node.function], all)
         };
         (0..self.run.nodes.len()).filter(fits).collect()
@@ -156,7 +193,9 @@ impl<'r> Model<'r> {
         for (operator, name) in &path.rest {
             let follows = |&node: &usize| match operator {
                 Operator::Within => self.above(node).any(|above| members.contains(&above)),
-                Operator::Direct => self.caller(node).is_some_and(|caller| members.contains(&caller)),
+                Operator::Direct => self
+                    .caller(node)
+                    .is_some_and(|caller| members.contains(&caller)),
             };
             members = self.named(name).into_iter().filter(follows).collect();
         }
@@ -169,13 +208,18 @@ impl<'r> Model<'r> {
 
     /// The function, if a path of one step means exactly one.
     pub(crate) fn only_function(&self, path: &Path) -> Option<usize> {
-        let functions: BTreeSet<usize> =
-            self.named(&path.first).into_iter().map(|node| self.run.nodes[node].function).collect();
-        (path.rest.is_empty() && functions.len() == 1).then(|| functions.first().copied()).flatten()
+        let functions: BTreeSet<usize> = self
+            .named(&path.first)
+            .into_iter()
+            .map(|node| self.run.nodes[node].function)
+            .collect();
+        (path.rest.is_empty() && functions.len() == 1)
+            .then(|| functions.first().copied())
+            .flatten()
     }
 
-    /// Sums by key over all nodes within the subtrees; the cumulative cost of those that no node of the same key
-    /// encloses within the same subtree.
+    /// Sums by key over all nodes within the subtrees; the cumulative cost of those that no node of
+    /// the same key encloses within the same subtree.
     pub(crate) fn sums<K: Ord>(
         &self,
         metric: usize,
@@ -189,8 +233,10 @@ impl<'r> Model<'r> {
                     continue;
                 }
                 let Some(wanted) = key(node) else { continue };
-                let encloses =
-                    |above: usize| (above == top || self.is_below(above, top)) && key(above).as_ref() == Some(&wanted);
+                let encloses = |above: usize| {
+                    (above == top || self.is_below(above, top))
+                        && key(above).as_ref() == Some(&wanted)
+                };
                 let nested = self.above(node).any(encloses);
                 let (exclusive, cumulative) = self.figures[node][metric];
                 let cumulative = cumulative.map(|cumulative| if nested { 0.0 } else { cumulative });
@@ -211,7 +257,9 @@ impl<'r> Model<'r> {
         let mut sums = BTreeMap::new();
         for &node in members {
             let (exclusive, cumulative) = self.figures[node][metric];
-            let cumulative = cumulative.filter(|_| self.is_outermost(node, members)).or(Some(0.0));
+            let cumulative = cumulative
+                .filter(|_| self.is_outermost(node, members))
+                .or(Some(0.0));
             let sum = sums.entry(key(node)).or_insert(Sum::NOTHING);
             sum.add(self.run.nodes[node].calls, exclusive, cumulative);
         }
@@ -221,7 +269,8 @@ impl<'r> Model<'r> {
     /// Whole functions, those that reports list.
     pub(crate) fn listed(&self, node: usize) -> Option<usize> {
         let function = self.run.nodes[node].function;
-        let is_listed = self.run.nodes[node].place.is_none() && !self.run.functions[function].kind.is_container();
+        let is_listed = self.run.nodes[node].place.is_none()
+            && !self.run.functions[function].kind.is_container();
         is_listed.then_some(function)
     }
 
@@ -245,7 +294,8 @@ pub(crate) fn element(name: &str, line: Option<(u32, u32)>) -> String {
 }
 
 pub(crate) fn col(line: Option<(u32, u32)>) -> Value {
-    line.filter(|&(_, col)| col != 0).map_or(Value::Null, |(_, col)| Value::Integer(col.into()))
+    line.filter(|&(_, col)| col != 0)
+        .map_or(Value::Null, |(_, col)| Value::Integer(col.into()))
 }
 
 pub(crate) fn put(row: &mut Row, column: &str, value: Value) {
@@ -261,5 +311,7 @@ pub(crate) fn real(figure: Option<f64>) -> Value {
 }
 
 pub(crate) fn count(count: Option<u64>) -> Value {
-    count.map_or(Value::Null, |count| Value::Integer(i64::try_from(count).expect("few calls")))
+    count.map_or(Value::Null, |count| {
+        Value::Integer(i64::try_from(count).expect("few calls"))
+    })
 }

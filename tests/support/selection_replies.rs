@@ -32,7 +32,8 @@ pub(crate) struct Reply {
     pub selected: Option<f64>,
     /// Rows in any order.
     pub rows: Vec<Row>,
-    /// Totals of functions answer: in metrics other than the default one they have no rows for what costs nothing.
+    /// Totals of functions answer: in metrics other than the default one they have no rows for what
+    /// costs nothing.
     pub from_totals: bool,
 }
 
@@ -40,15 +41,26 @@ impl Model<'_> {
     /// The answer; `None` if nothing is selected. `before` is the number of nodes of earlier runs.
     pub(crate) fn reply(&self, question: &Question<'_>, before: i64) -> Option<Reply> {
         let all: BTreeSet<usize> = (0..self.run.nodes.len()).collect();
-        let members = question.path.map_or_else(|| all.clone(), |path| self.members(path));
+        let members = question
+            .path
+            .map_or_else(|| all.clone(), |path| self.members(path));
         if question.path.is_some() && members.is_empty() {
             return None;
         }
-        let tops: Vec<usize> = members.iter().copied().filter(|&node| self.is_outermost(node, &members)).collect();
-        let cost = tops.iter().filter_map(|&top| self.figures[top][question.metric].1).sum();
+        let tops: Vec<usize> = members
+            .iter()
+            .copied()
+            .filter(|&node| self.is_outermost(node, &members))
+            .collect();
+        let cost = tops
+            .iter()
+            .filter_map(|&top| self.figures[top][question.metric].1)
+            .sum();
         let selected = question.path.map(|_| cost);
         let is_about_callers = question.report.starts_with("call");
-        let alone = is_about_callers.then(|| question.path.and_then(|path| self.only_function(path))).flatten();
+        let alone = is_about_callers
+            .then(|| question.path.and_then(|path| self.only_function(path)))
+            .flatten();
         let rows = match (question.report, alone) {
             // A container is called by nobody.
             (_, Some(function)) if self.run.functions[function].kind.is_container() => Vec::new(),
@@ -62,7 +74,11 @@ impl Model<'_> {
             (report, _) => panic!("no model of report {report}"),
         };
         let from_totals = question.path.is_none() && question.report != "tree";
-        Some(Reply { selected, rows, from_totals })
+        Some(Reply {
+            selected,
+            rows,
+            from_totals,
+        })
     }
 
     fn summary(&self, question: &Question<'_>, tops: &[usize]) -> Vec<Row> {
@@ -84,7 +100,11 @@ impl Model<'_> {
         let sums = self.sums(question.metric, tops, |node| self.listed(node));
         let rows = sums.map(|(function, sum)| {
             let known = &self.run.functions[function];
-            let figure = if question.report == "exclusive" { Some(sum.exclusive) } else { sum.cumulative };
+            let figure = if question.report == "exclusive" {
+                Some(sum.exclusive)
+            } else {
+                sum.cumulative
+            };
             let mut row = Row::new();
             put(&mut row, question.report, real(figure));
             put(&mut row, "pct", self.percent(question.metric, figure));
@@ -122,7 +142,11 @@ impl Model<'_> {
             put(&mut row, "calls", count(sum.calls));
             put(&mut row, "exclusive", real(Some(sum.exclusive)));
             put(&mut row, "cumulative", real(sum.cumulative));
-            put(&mut row, "exclusive_ticks", real(Some(ticks[&at].exclusive)));
+            put(
+                &mut row,
+                "exclusive_ticks",
+                real(Some(ticks[&at].exclusive)),
+            );
             put(&mut row, "cumulative_ticks", real(ticks[&at].cumulative));
             row
         });
@@ -141,7 +165,11 @@ impl Model<'_> {
                 let (exclusive_ticks, cumulative_ticks) = self.figures[node][1];
                 let mut row = Row::new();
                 self.put_place(&mut row, found.function, found.place);
-                put(&mut row, "depth", Value::Integer(i64::try_from(depth).expect("few nodes")));
+                put(
+                    &mut row,
+                    "depth",
+                    Value::Integer(i64::try_from(depth).expect("few nodes")),
+                );
                 put(&mut row, "calls", count(found.calls));
                 put(&mut row, "exclusive", real(Some(exclusive)));
                 put(&mut row, "cumulative", real(cumulative));
@@ -159,7 +187,11 @@ impl Model<'_> {
         let sums = self.arrivals(question.metric, members, |node| self.calling(node));
         let rows = sums.map(|(caller, sum)| {
             let mut row = self.arrival(question, caller, sum);
-            put(&mut row, "element", text(caller.map_or("(root)", |caller| &self.run.functions[caller].name)));
+            put(
+                &mut row,
+                "element",
+                text(caller.map_or("(root)", |caller| &self.run.functions[caller].name)),
+            );
             put(&mut row, "line", Value::Null);
             row
         });
@@ -168,8 +200,13 @@ impl Model<'_> {
 
     fn call_lines(&self, question: &Question<'_>, members: &BTreeSet<usize>) -> Vec<Row> {
         let key = |node: usize| {
-            let place = self.run.nodes[node].parent.and_then(|parent| self.run.nodes[parent].place);
-            (self.calling(node), place.map(|place| (place.line, place.col)))
+            let place = self.run.nodes[node]
+                .parent
+                .and_then(|parent| self.run.nodes[parent].place);
+            (
+                self.calling(node),
+                place.map(|place| (place.line, place.col)),
+            )
         };
         let sums = self.arrivals(question.metric, members, key);
         let rows = sums.map(|((caller, line), sum)| {
@@ -177,7 +214,11 @@ impl Model<'_> {
             let name = caller.map_or("(root)", |caller| &self.run.functions[caller].name);
             put(&mut row, "name", text(name));
             put(&mut row, "element", text(&element(name, line)));
-            put(&mut row, "caller_line", line.map_or(Value::Null, |(line, _)| Value::Integer(line.into())));
+            put(
+                &mut row,
+                "caller_line",
+                line.map_or(Value::Null, |(line, _)| Value::Integer(line.into())),
+            );
             put(&mut row, "caller_col", col(line));
             row
         });
@@ -188,41 +229,75 @@ impl Model<'_> {
         let caller = caller.map(|caller| &self.run.functions[caller]);
         let mut row = self.shown(question, sum);
         row.remove("exclusive_pct");
-        put(&mut row, "caller", caller.map_or(Value::Null, |caller| text(&caller.name)));
-        put(&mut row, "caller_module", caller.map_or(Value::Null, |caller| text(&caller.module)));
-        put(&mut row, "caller_file", caller.map_or(Value::Null, |caller| text(&caller.file)));
+        put(
+            &mut row,
+            "caller",
+            caller.map_or(Value::Null, |caller| text(&caller.name)),
+        );
+        put(
+            &mut row,
+            "caller_module",
+            caller.map_or(Value::Null, |caller| text(&caller.module)),
+        );
+        put(
+            &mut row,
+            "caller_file",
+            caller.map_or(Value::Null, |caller| text(&caller.file)),
+        );
         put(&mut row, "kind", text("call"));
         row
     }
 
     /// Figures with their percentages, and the one asked for.
     fn shown(&self, question: &Question<'_>, sum: Sum) -> Row {
-        let figure = if question.shown == Shown::Exclusive { Some(sum.exclusive) } else { sum.cumulative };
+        let figure = if question.shown == Shown::Exclusive {
+            Some(sum.exclusive)
+        } else {
+            sum.cumulative
+        };
         let mut row = Row::new();
         put(&mut row, "shown", real(figure));
         put(&mut row, "shown_pct", self.percent(question.metric, figure));
         put(&mut row, "calls", count(sum.calls));
         put(&mut row, "exclusive", real(Some(sum.exclusive)));
-        put(&mut row, "exclusive_pct", self.percent(question.metric, Some(sum.exclusive)));
+        put(
+            &mut row,
+            "exclusive_pct",
+            self.percent(question.metric, Some(sum.exclusive)),
+        );
         put(&mut row, "cumulative", real(sum.cumulative));
-        put(&mut row, "cumulative_pct", self.percent(question.metric, sum.cumulative));
+        put(
+            &mut row,
+            "cumulative_pct",
+            self.percent(question.metric, sum.cumulative),
+        );
         row
     }
 
     fn put_place(&self, row: &mut Row, function: usize, place: Option<Place>) {
         let known = &self.run.functions[function];
         let line = place.map(|place| (place.line, place.col));
-        let file = place.map(|place| place.file).filter(|file| !file.is_empty());
+        let file = place
+            .map(|place| place.file)
+            .filter(|file| !file.is_empty());
         put(row, "element", text(&element(&known.name, line)));
         put(row, "function", text(&known.name));
         put(row, "module", text(&known.module));
         put(row, "file", text(file.unwrap_or(&known.file)));
-        put(row, "line", line.map_or(Value::Null, |(line, _)| Value::Integer(line.into())));
+        put(
+            row,
+            "line",
+            line.map_or(Value::Null, |(line, _)| Value::Integer(line.into())),
+        );
         put(row, "col", col(line));
     }
 
     fn percent(&self, metric: usize, figure: Option<f64>) -> Value {
         let total = self.totals[metric];
-        if total == 0.0 { Value::Null } else { real(figure.map(|figure| 100.0 * figure / total)) }
+        if total == 0.0 {
+            Value::Null
+        } else {
+            real(figure.map(|figure| 100.0 * figure / total))
+        }
     }
 }

@@ -14,8 +14,11 @@ use proptest::option;
 use proptest::prelude::*;
 
 /// The metrics of every run, whichever of them is the default one.
-pub(crate) const METRICS: [(&str, Unit); 3] =
-    [("time", Unit::Nanoseconds), ("ticks", Unit::Count), ("alloc", Unit::Bytes)];
+pub(crate) const METRICS: [(&str, Unit); 3] = [
+    ("time", Unit::Nanoseconds),
+    ("ticks", Unit::Count),
+    ("alloc", Unit::Bytes),
+];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
@@ -86,7 +89,8 @@ pub(crate) enum Opens {
 }
 
 impl Run {
-    /// The tree of a walk. Containers stand at the top only; a line breaks down the function that is open.
+    /// The tree of a walk. Containers stand at the top only; a line breaks down the function that
+    /// is open.
     pub(crate) fn of(functions: Vec<Function>, walk: &[Opening], default: usize) -> Self {
         let mut nodes: Vec<Node> = Vec::new();
         let mut open: Vec<usize> = Vec::new();
@@ -106,7 +110,9 @@ impl Run {
                         open.pop();
                     }
                     match open.last() {
-                        Some(&node) if !is_container(&nodes[node]) => (nodes[node].function, Some(place)),
+                        Some(&node) if !is_container(&nodes[node]) => {
+                            (nodes[node].function, Some(place))
+                        }
                         _ => (0, None),
                     }
                 }
@@ -114,8 +120,9 @@ impl Run {
             let mut said = step.said;
             let mut own = step.own;
             for (said, own) in said.iter_mut().zip(&mut own) {
-                // It is always known what functions call. What is left of a cumulative figure is never negative, nor
-                // are lines, so that those of unknown cumulative cost never seem to cost nothing.
+                // It is always known what functions call. What is left of a cumulative figure is
+                // never negative, nor are lines, so that those of unknown cumulative cost never
+                // seem to cost nothing.
                 match *said {
                     Said::OwnOnly if place.is_none() => *said = Said::Exclusive,
                     Said::OwnOnly => *own = own.abs() + 0.25,
@@ -125,14 +132,30 @@ impl Run {
             }
             let parent = open.last().copied();
             open.push(nodes.len());
-            nodes.push(Node { parent, function, place, calls: step.calls, own, said });
+            nodes.push(Node {
+                parent,
+                function,
+                place,
+                calls: step.calls,
+                own,
+                said,
+            });
         }
-        Self { functions, nodes, default, bias_applied: None }
+        Self {
+            functions,
+            nodes,
+            default,
+            bias_applied: None,
+        }
     }
 
-    /// Writes the run; `figures` are exclusive and cumulative cost by node and metric. Says its number and the number
-    /// of nodes that were there before.
-    pub(crate) fn write(&self, database: &mut Database, figures: &[[(f64, Option<f64>); 3]]) -> (i64, i64) {
+    /// Writes the run; `figures` are exclusive and cumulative cost by node and metric. Says its
+    /// number and the number of nodes that were there before.
+    pub(crate) fn write(
+        &self,
+        database: &mut Database,
+        figures: &[[(f64, Option<f64>); 3]],
+    ) -> (i64, i64) {
         let mut builder = TreeBuilder::new(Batches::default(), Stop::default());
         self.say(&mut builder, figures);
         let (totals, Batches(batches)) = builder.finish().expect("a run that keeps the rules");
@@ -145,27 +168,42 @@ impl Run {
             revision: 1,
             options: String::new(),
             source_name: "random".to_owned(),
-            fingerprint: Fingerprint { bytes: 0, sha256: [0; 32] },
+            fingerprint: Fingerprint {
+                bytes: 0,
+                sha256: [0; 32],
+            },
             title: None,
             tags: Vec::new(),
             again: true,
             source: None,
         };
         let outcome = writer.finish(&totals, &meta).expect("memory");
-        let Outcome::Stored(run) = outcome else { panic!("a run is stored again if that is asked for: {outcome:?}") };
+        let Outcome::Stored(run) = outcome else {
+            panic!("a run is stored again if that is asked for: {outcome:?}")
+        };
         let sql = "SELECT COALESCE(first_node - 1, 0) FROM runs WHERE run_id = ?1";
-        let before = database.connection().query_row(sql, [run], |row| row.get(0)).expect("memory");
+        let before = database
+            .connection()
+            .query_row(sql, [run], |row| row.get(0))
+            .expect("memory");
         (run, before)
     }
 
     fn say(&self, sink: &mut dyn Sink, figures: &[[(f64, Option<f64>); 3]]) {
-        let metrics: Vec<MetricId> = METRICS.iter().map(|(name, unit)| sink.metric(name, unit.clone())).collect();
+        let metrics: Vec<MetricId> = METRICS
+            .iter()
+            .map(|(name, unit)| sink.metric(name, unit.clone()))
+            .collect();
         sink.run(RunFact::DefaultMetric(metrics[self.default]));
         sink.run(RunFact::TimerReadings(metrics[1]));
         if let Some(bias) = self.bias_applied {
             sink.run(RunFact::BiasApplied(bias));
         }
-        let functions: Vec<_> = self.functions.iter().map(|function| sink.function(function.definition())).collect();
+        let functions: Vec<_> = self
+            .functions
+            .iter()
+            .map(|function| sink.function(function.definition()))
+            .collect();
         let mut open: Vec<usize> = Vec::new();
         for (at, node) in self.nodes.iter().enumerate() {
             while open.last().copied() != node.parent {
@@ -173,8 +211,16 @@ impl Run {
                 open.pop();
             }
             open.push(at);
-            let line = node.place.map(|Place { file, line, col }| Line { file, line, col });
-            sink.enter(Frame { function: functions[node.function], line }, node.calls);
+            let line = node
+                .place
+                .map(|Place { file, line, col }| Line { file, line, col });
+            sink.enter(
+                Frame {
+                    function: functions[node.function],
+                    line,
+                },
+                node.calls,
+            );
             for (metric, id) in metrics.iter().enumerate() {
                 let (exclusive, cumulative) = figures[at][metric];
                 let cost = match (node.said[metric], cumulative) {
@@ -182,7 +228,10 @@ impl Run {
                     (Said::Exclusive, _) if exclusive == 0.0 => continue,
                     (Said::OwnOnly, _) => Cost::ExclusiveOnly(exclusive),
                     (Said::Cumulative, Some(cumulative)) => Cost::Cumulative(cumulative),
-                    (Said::Both, Some(cumulative)) => Cost::Both { exclusive, cumulative },
+                    (Said::Both, Some(cumulative)) => Cost::Both {
+                        exclusive,
+                        cumulative,
+                    },
                     _ => Cost::Exclusive(exclusive),
                 };
                 sink.cost(*id, cost);
@@ -198,14 +247,27 @@ impl Run {
 impl Debug for Run {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let bias = self.bias_applied;
-        writeln!(f, "run with default metric {} and bias {bias:?}", METRICS[self.default].0)?;
+        writeln!(
+            f,
+            "run with default metric {} and bias {bias:?}",
+            METRICS[self.default].0
+        )?;
         for node in &self.nodes {
-            let Function { kind, name, module, .. } = &self.functions[node.function];
+            let Function {
+                kind, name, module, ..
+            } = &self.functions[node.function];
             let depth = successors(node.parent, |&parent| self.nodes[parent].parent).count();
-            let place =
-                node.place.map(|Place { file, line, col }| format!("[{file}:{line}:{col}]")).unwrap_or_default();
+            let place = node
+                .place
+                .map(|Place { file, line, col }| format!("[{file}:{line}:{col}]"))
+                .unwrap_or_default();
             let (calls, own, said) = (node.calls, node.own, node.said);
-            writeln!(f, "{:1$}{kind:?} {module}.{name:?}{place} {calls:?} {own:?} {said:?}", "", 2 * depth)?;
+            writeln!(
+                f,
+                "{:1$}{kind:?} {module}.{name:?}{place} {calls:?} {own:?} {said:?}",
+                "",
+                2 * depth
+            )?;
         }
         Ok(())
     }
@@ -250,27 +312,33 @@ pub(crate) fn functions() -> Vec<Function> {
         (Kind::Thread, "B", "", "", 0),
         (Kind::Thread, "fa", "", "", 0),
     ];
-    let function = |(kind, name, module, file, first_line): (Kind, &str, &str, &str, u32)| Function {
-        kind,
-        name: name.to_owned(),
-        module: module.to_owned(),
-        file: file.to_owned(),
-        first_line,
-    };
+    let function =
+        |(kind, name, module, file, first_line): (Kind, &str, &str, &str, u32)| Function {
+            kind,
+            name: name.to_owned(),
+            module: module.to_owned(),
+            file: file.to_owned(),
+            first_line,
+        };
     table.into_iter().map(function).collect()
 }
 
 /// Random runs of the functions above: few names, so that nearly everything recurs.
 pub(crate) fn runs() -> impl Strategy<Value = Run> {
     let function = prop_oneof![9 => 0..3_usize, 5 => 3..9_usize, 1 => 9..12_usize];
-    (vec(opening(function), 0..40), 0..METRICS.len()).prop_map(|(walk, default)| Run::of(functions(), &walk, default))
+    (vec(opening(function), 0..40), 0..METRICS.len())
+        .prop_map(|(walk, default)| Run::of(functions(), &walk, default))
 }
 
 /// Steps of walks.
 pub(crate) fn opening(function: impl Strategy<Value = usize>) -> impl Strategy<Value = Opening> {
     // Few lines, so that they recur as well.
     let file = prop_oneof![7 => Just(""), 1 => Just("inc.apl")];
-    let place = (file, prop_oneof![1 => Just(0), 3 => Just(1_u32)], prop_oneof![7 => Just(0), 1 => Just(4_u32)]);
+    let place = (
+        file,
+        prop_oneof![1 => Just(0), 3 => Just(1_u32)],
+        prop_oneof![7 => Just(0), 1 => Just(4_u32)],
+    );
     let line = place.prop_map(|(file, line, col)| Opens::Line(Place { file, line, col }));
     let opens = prop_oneof![1 => function.prop_map(Opens::Function), 1 => line];
     let close = prop_oneof![4 => Just(0), 3 => Just(1), 1 => 2..6_usize];
@@ -283,11 +351,13 @@ pub(crate) fn opening(function: impl Strategy<Value = usize>) -> impl Strategy<V
         1 => Just(Said::Both),
         1 => Just(Said::OwnOnly)
     ];
-    (close, opens, calls, uniform3(own), uniform3(said)).prop_map(|(close, opens, calls, own, said)| Opening {
-        close,
-        opens,
-        calls,
-        own,
-        said,
-    })
+    (close, opens, calls, uniform3(own), uniform3(said)).prop_map(
+        |(close, opens, calls, own, said)| Opening {
+            close,
+            opens,
+            calls,
+            own,
+            said,
+        },
+    )
 }

@@ -1,4 +1,5 @@
-//! What the views say of functions and edges, and the same from stacks, by the definitions and without regard to time.
+//! What the views say of functions and edges, and the same from stacks, by the definitions and
+//! without regard to time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +12,12 @@ pub(crate) type Functions = BTreeMap<String, [f64; 3]>;
 
 /// What the views say of the functions in a metric.
 pub(crate) fn functions(database: &Database, metric: &str) -> Functions {
-    let sql = format!("SELECT function, exclusive, cumulative, seen FROM summary WHERE metric = '{metric}'");
-    let found = rows(database, &sql, |row| Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?])));
+    let sql = format!(
+        "SELECT function, exclusive, cumulative, seen FROM summary WHERE metric = '{metric}'"
+    );
+    let found = rows(database, &sql, |row| {
+        Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?]))
+    });
     let count = found.len();
     let functions: Functions = found.into_iter().collect();
     assert_eq!(functions.len(), count, "one row each");
@@ -22,7 +27,11 @@ pub(crate) fn functions(database: &Database, metric: &str) -> Functions {
 /// What the views say of callers and callees in a metric: cumulative cost of the pair.
 pub(crate) fn edges(database: &Database, metric: &str) -> BTreeMap<(String, String), f64> {
     let sql = format!("SELECT function, callee, cumulative FROM callees WHERE metric = '{metric}'");
-    rows(database, &sql, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?))).into_iter().collect()
+    rows(database, &sql, |row| {
+        Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
+    })
+    .into_iter()
+    .collect()
 }
 
 /// The same from stacks, by the definitions.

@@ -1,10 +1,11 @@
-//! Runs as data: what an importer might say, generated at random or in given shapes, and said to a sink.
+//! Runs as data: what an importer might say, generated at random or in given shapes, and said to a
+//! sink.
 
 use std::collections::BTreeSet;
 
 use profdb::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Kind, Line, MetricId, RunFact, Sample, Sink,
-    Unit,
+    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Kind, Line, MetricId,
+    RunFact, Sample, Sink, Unit,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -87,8 +88,8 @@ impl Stream {
         self.functions[function.0 as usize].kind.is_container()
     }
 
-    /// Says all of it. Functions are announced when they are first mentioned, and again each time; metrics when a sample
-    /// first mentions them.
+    /// Says all of it. Functions are announced when they are first mentioned, and again each time;
+    /// metrics when a sample first mentions them.
     pub(crate) fn say(&self, sink: &mut dyn Sink) {
         let mut announced = 0;
         let mut announce = |sink: &mut dyn Sink, count: u32| {
@@ -118,12 +119,27 @@ impl Stream {
         for pair in &self.edges {
             let caller = pair.caller.map(|spot| self.frame(sink, spot));
             let callee = self.id(sink, pair.callee);
-            sink.edge(Edge { callee, caller, kind: pair.kind, calls: pair.calls, costs: &pair.costs });
+            sink.edge(Edge {
+                callee,
+                caller,
+                kind: pair.kind,
+                calls: pair.calls,
+                costs: &pair.costs,
+            });
         }
         for said in &self.infos {
             let frame = self.frame(sink, said.spot);
-            let (metric, [calls, primitive], [exclusive, cumulative, seen]) = (said.metric, said.calls, said.costs);
-            sink.info(Info { frame, metric, calls, primitive, exclusive, cumulative, seen });
+            let (metric, [calls, primitive], [exclusive, cumulative, seen]) =
+                (said.metric, said.calls, said.costs);
+            sink.info(Info {
+                frame,
+                metric,
+                calls,
+                primitive,
+                exclusive,
+                cumulative,
+                seen,
+            });
         }
     }
 
@@ -131,7 +147,10 @@ impl Stream {
         let mut open: Vec<usize> = Vec::new();
         for (at, node) in self.forest.iter().enumerate() {
             while open.last().copied() != node.parent {
-                self.close(sink, open.pop().expect("parents stand before their children"));
+                self.close(
+                    sink,
+                    open.pop().expect("parents stand before their children"),
+                );
             }
             let frame = self.frame(sink, node.spot);
             sink.enter(frame, node.calls);
@@ -154,8 +173,18 @@ impl Stream {
 
     fn say_samples(&self, sink: &mut dyn Sink, samples: &[Stack]) {
         for stack in samples {
-            let frames: Vec<Frame<'_>> = stack.frames.iter().map(|&spot| self.frame(sink, spot)).collect();
-            sink.sample(Sample { stack: &frames, shared: 0, calls: stack.calls, values: &stack.values, labels: None });
+            let frames: Vec<Frame<'_>> = stack
+                .frames
+                .iter()
+                .map(|&spot| self.frame(sink, spot))
+                .collect();
+            sink.sample(Sample {
+                stack: &frames,
+                shared: 0,
+                calls: stack.calls,
+                values: &stack.values,
+                labels: None,
+            });
         }
     }
 
@@ -164,8 +193,13 @@ impl Stream {
     }
 
     fn frame(&self, sink: &mut dyn Sink, spot: Spot) -> Frame<'static> {
-        let line = spot.line.map(|Place { file, line, col }| Line { file, line, col });
-        Frame { function: self.id(sink, spot.function), line }
+        let line = spot
+            .line
+            .map(|Place { file, line, col }| Line { file, line, col });
+        Frame {
+            function: self.id(sink, spot.function),
+            line,
+        }
     }
 }
 
@@ -183,13 +217,26 @@ pub(crate) fn metric_name(metric: u32) -> String {
 
 /// Six definitions at most; they share names, and differ in kind, module or first line.
 fn definitions(kinds: &[Kind]) -> Vec<FunctionDef<'static>> {
-    let keys = [("f", "", 1), ("f", "", 2), ("f", "m", 1), ("g", "", 1), ("g", "m", 1), ("g", "m", 2)];
-    let define =
-        |(&kind, (name, module, first_line))| FunctionDef { kind, name, module, first_line, ..FunctionDef::default() };
+    let keys = [
+        ("f", "", 1),
+        ("f", "", 2),
+        ("f", "m", 1),
+        ("g", "", 1),
+        ("g", "m", 1),
+        ("g", "m", 2),
+    ];
+    let define = |(&kind, (name, module, first_line))| FunctionDef {
+        kind,
+        name,
+        module,
+        first_line,
+        ..FunctionDef::default()
+    };
     kinds.iter().zip(keys).map(define).collect()
 }
 
-/// How a forest grows by one node: close some levels, then open a line of the innermost function, or a function.
+/// How a forest grows by one node: close some levels, then open a line of the innermost function,
+/// or a function.
 #[derive(Clone, Debug)]
 struct Step {
     close: usize,
@@ -208,19 +255,37 @@ fn grow(steps: Vec<Step>, functions: &[FunctionDef<'_>], metrics: u32) -> Vec<No
     for mut step in steps {
         open.truncate(open.len().saturating_sub(step.close));
         let parent = open.last().copied();
-        let above = parent.map(|at| forest[at].spot).filter(|spot| spot.line.is_none() && step.line.is_some());
+        let above = parent
+            .map(|at| forest[at].spot)
+            .filter(|spot| spot.line.is_none() && step.line.is_some());
         let spot = match above {
-            Some(above) => only_lines_of_code(Spot { line: step.line, ..above }, functions),
-            None => Spot { function: FunctionId(step.function), line: None },
+            Some(above) => only_lines_of_code(
+                Spot {
+                    line: step.line,
+                    ..above
+                },
+                functions,
+            ),
+            None => Spot {
+                function: FunctionId(step.function),
+                line: None,
+            },
         };
-        let function = FunctionId(spot.function.0 % u32::try_from(functions.len()).expect("a few functions"));
+        let function =
+            FunctionId(spot.function.0 % u32::try_from(functions.len()).expect("a few functions"));
         let spot = Spot { function, ..spot };
         step.costs.truncate(metrics as usize);
         if spot.line.is_none() {
             step.costs.iter_mut().for_each(known_callees);
         }
         open.push(forest.len());
-        forest.push(Node { parent, spot, calls: step.calls, costs: step.costs, costs_last: step.costs_last });
+        forest.push(Node {
+            parent,
+            spot,
+            calls: step.calls,
+            costs: step.costs,
+            costs_last: step.costs_last,
+        });
     }
     forest
 }
@@ -228,7 +293,10 @@ fn grow(steps: Vec<Step>, functions: &[FunctionDef<'_>], metrics: u32) -> Vec<No
 /// Containers have no source.
 fn only_lines_of_code(spot: Spot, functions: &[FunctionDef<'_>]) -> Spot {
     let container = functions[spot.function.0 as usize].kind.is_container();
-    Spot { line: spot.line.filter(|_| !container), ..spot }
+    Spot {
+        line: spot.line.filter(|_| !container),
+        ..spot
+    }
 }
 
 /// Only of a line can it be unknown what it called.
@@ -240,7 +308,8 @@ fn known_callees(cost: &mut Option<Cost>) {
 
 /// Quarters, so that sums are exact in any order.
 fn figure() -> impl Strategy<Value = f64> {
-    prop_oneof![2 => Just(0), 8 => 1..200, 1 => -40..0].prop_map(|quarters| f64::from(quarters) / 4.0)
+    prop_oneof![2 => Just(0), 8 => 1..200, 1 => -40..0]
+        .prop_map(|quarters| f64::from(quarters) / 4.0)
 }
 
 /// Often less than what was called, often more.
@@ -269,37 +338,72 @@ fn place() -> impl Strategy<Value = Place> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let close = prop_oneof![10 => Just(0), 6 => Just(1), 4 => Just(2), 2 => Just(3), 1 => 4..60_usize];
-    (close, 0..6_u32, option::weighted(0.4, place()), calls(), vec(cost(), 3), any::<bool>()).prop_map(
-        |(close, function, line, calls, costs, costs_last)| Step { close, function, line, calls, costs, costs_last },
+    let close =
+        prop_oneof![10 => Just(0), 6 => Just(1), 4 => Just(2), 2 => Just(3), 1 => 4..60_usize];
+    (
+        close,
+        0..6_u32,
+        option::weighted(0.4, place()),
+        calls(),
+        vec(cost(), 3),
+        any::<bool>(),
     )
+        .prop_map(|(close, function, line, calls, costs, costs_last)| Step {
+            close,
+            function,
+            line,
+            calls,
+            costs,
+            costs_last,
+        })
 }
 
 fn spot() -> impl Strategy<Value = Spot> {
-    (0..6_u32, option::weighted(0.4, place()))
-        .prop_map(|(function, line)| Spot { function: FunctionId(function), line })
+    (0..6_u32, option::weighted(0.4, place())).prop_map(|(function, line)| Spot {
+        function: FunctionId(function),
+        line,
+    })
 }
 
 fn stack() -> impl Strategy<Value = Stack> {
     let value = (0..3_u32, figure()).prop_map(|(metric, value)| (MetricId(metric), value));
-    (vec(spot(), 1..6), calls(), vec(value, 0..4)).prop_map(|(frames, calls, values)| Stack { frames, calls, values })
+    (vec(spot(), 1..6), calls(), vec(value, 0..4)).prop_map(|(frames, calls, values)| Stack {
+        frames,
+        calls,
+        values,
+    })
 }
 
 fn pair() -> impl Strategy<Value = Pair> {
     let part = || option::of(figure());
-    let cost =
-        (0..3_u32, part(), part(), part(), part()).prop_map(|(metric, exclusive, cumulative, outermost, seen)| {
-            EdgeCost { metric: MetricId(metric), exclusive, cumulative, outermost, seen }
-        });
+    let cost = (0..3_u32, part(), part(), part(), part()).prop_map(
+        |(metric, exclusive, cumulative, outermost, seen)| EdgeCost {
+            metric: MetricId(metric),
+            exclusive,
+            cumulative,
+            outermost,
+            seen,
+        },
+    );
     let kind = prop_oneof![Just(EdgeKind::Back), Just(EdgeKind::Call)];
-    (0..6_u32, option::of(spot()), kind, calls(), vec(cost, 0..3)).prop_map(|(callee, caller, kind, calls, costs)| {
-        Pair { callee: FunctionId(callee), caller, kind, calls, costs }
-    })
+    (0..6_u32, option::of(spot()), kind, calls(), vec(cost, 0..3)).prop_map(
+        |(callee, caller, kind, calls, costs)| Pair {
+            callee: FunctionId(callee),
+            caller,
+            kind,
+            calls,
+            costs,
+        },
+    )
 }
 
 fn said() -> impl Strategy<Value = Said> {
     let calls = [option::of(0..100_u64), option::of(0..100_u64)];
-    let costs = [option::of(figure()), option::of(figure()), option::of(figure())];
+    let costs = [
+        option::of(figure()),
+        option::of(figure()),
+        option::of(figure()),
+    ];
     (spot(), 0..3_u32, calls, costs).prop_map(|(spot, metric, calls, costs)| Said {
         spot,
         metric: MetricId(metric),
@@ -329,7 +433,12 @@ pub(crate) fn streams() -> impl Strategy<Value = Stream> {
         1 => Just(Source::Both),
         1 => Just(Source::Edges),
     ];
-    let run = (vec(kind(), 3..=6), 1..=3_u32, option::of(0..3_u32), vec(option::weighted(0.2, figure()), 3));
+    let run = (
+        vec(kind(), 3..=6),
+        1..=3_u32,
+        option::of(0..3_u32),
+        vec(option::weighted(0.2, figure()), 3),
+    );
     let rest = (vec(stack(), 0..12), vec(pair(), 0..4), vec(said(), 0..4));
     (run, source, vec(step(), 0..60), rest).prop_map(
         |((kinds, metrics, default, mut stated), source, steps, (samples, edges, infos))| {
@@ -343,7 +452,16 @@ pub(crate) fn streams() -> impl Strategy<Value = Stream> {
             };
             let forest = grow(steps, &functions, metrics);
             let default = default.map(|metric| MetricId(metric % metrics));
-            let mut stream = Stream { functions, metrics, default, stated, forest, samples, edges, infos };
+            let mut stream = Stream {
+                functions,
+                metrics,
+                default,
+                stated,
+                forest,
+                samples,
+                edges,
+                infos,
+            };
             stream.fit();
             stream
         },
@@ -351,23 +469,31 @@ pub(crate) fn streams() -> impl Strategy<Value = Stream> {
 }
 
 impl Stream {
-    /// Makes what was generated on its own agree: ids exist, edges of runs with nodes are back edges.
+    /// Makes what was generated on its own agree: ids exist, edges of runs with nodes are back
+    /// edges.
     fn fit(&mut self) {
         let (functions, metrics) = (&self.functions, self.metrics);
-        let known = |function: &mut FunctionId| function.0 %= u32::try_from(functions.len()).expect("a few functions");
+        let known = |function: &mut FunctionId| {
+            function.0 %= u32::try_from(functions.len()).expect("a few functions");
+        };
         let fit = |spot: &mut Spot| {
             known(&mut spot.function);
             *spot = only_lines_of_code(*spot, functions);
         };
         for stack in &mut self.samples {
             stack.frames.iter_mut().for_each(fit);
-            stack.values.iter_mut().for_each(|(metric, _)| metric.0 %= metrics);
+            stack
+                .values
+                .iter_mut()
+                .for_each(|(metric, _)| metric.0 %= metrics);
         }
         let has_nodes = !(self.forest.is_empty() && self.samples.is_empty());
         for pair in &mut self.edges {
             known(&mut pair.callee);
             pair.caller.iter_mut().for_each(fit);
-            pair.costs.iter_mut().for_each(|cost| cost.metric.0 %= metrics);
+            pair.costs
+                .iter_mut()
+                .for_each(|cost| cost.metric.0 %= metrics);
             if has_nodes {
                 pair.kind = EdgeKind::Back;
             }
@@ -380,7 +506,8 @@ impl Stream {
             said.metric.0 %= metrics;
         }
         let mut told = BTreeSet::new();
-        self.infos.retain(|said| told.insert((said.metric, said.spot)));
+        self.infos
+            .retain(|said| told.insert((said.metric, said.spot)));
     }
 }
 
@@ -390,7 +517,10 @@ pub(crate) struct Random(u64);
 impl Random {
     pub(crate) fn below(&mut self, end: u32) -> u32 {
         // The constants of Knuth's MMIX; its upper bits are good enough here.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         u32::try_from(self.0 >> 33).expect("31 bits") % end
     }
 
@@ -402,7 +532,10 @@ impl Random {
         match self.below(8) {
             0 => None,
             1 => Some(Cost::Cumulative(self.figure(4000))),
-            2 => Some(Cost::Both { exclusive: self.figure(200), cumulative: self.figure(4000) }),
+            2 => Some(Cost::Both {
+                exclusive: self.figure(200),
+                cumulative: self.figure(4000),
+            }),
             3 => Some(Cost::ExclusiveOnly(self.figure(200))),
             4 | 5 => Some(Cost::Exclusive(0.0)),
             _ => Some(Cost::Exclusive(self.figure(200))),
@@ -410,19 +543,29 @@ impl Random {
     }
 }
 
-/// A run of many nodes in three metrics, the second being the default one; `close` says how many levels to close before
-/// each node.
+/// A run of many nodes in three metrics, the second being the default one; `close` says how many
+/// levels to close before each node.
 pub(crate) fn long_stream(nodes: usize, close: fn(&mut Random, usize) -> usize) -> Stream {
     let mut random = Random(42);
     let steps = (0..nodes).map(|at| Step {
         close: close(&mut random, at),
         function: random.below(5),
-        line: (random.below(3) == 0).then(|| Place { file: "", line: random.below(3), col: 0 }),
+        line: (random.below(3) == 0).then(|| Place {
+            file: "",
+            line: random.below(3),
+            col: 0,
+        }),
         calls: (random.below(50_000) != 0).then(|| random.below(9).into()),
         costs: (0..3).map(|_| random.cost()).collect(),
         costs_last: random.below(2) == 0,
     });
-    let functions = definitions(&[Kind::Thread, Kind::Function, Kind::Function, Kind::Pseudo, Kind::Function]);
+    let functions = definitions(&[
+        Kind::Thread,
+        Kind::Function,
+        Kind::Function,
+        Kind::Pseudo,
+        Kind::Function,
+    ]);
     let forest = grow(steps.collect(), &functions, 3);
     Stream {
         functions,

@@ -1,6 +1,9 @@
 //! Programs of others that tests need, and what has not been tried for want of one.
 
-#![expect(clippy::disallowed_methods, reason = "finds programs and remembers what was not tried")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "finds programs and remembers what was not tried"
+)]
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -26,16 +29,22 @@ pub(crate) fn not_tried_here(missing: &str) {
     not_tried(thread::current().name().unwrap_or("a test"), missing);
 }
 
-/// Notes that the calling test has left something out that this system does not allow, whatever is installed.
+/// Notes that the calling test has left something out that this system does not allow, whatever is
+/// installed.
 pub(crate) fn not_possible_here(what: &str) {
-    note(&format!("{}: needs {what}, which this system does not allow", thread::current().name().unwrap_or("a test")));
+    note(&format!(
+        "{}: needs {what}, which this system does not allow",
+        thread::current().name().unwrap_or("a test")
+    ));
 }
 
 /// Sends a signal to a process. `false` if there is none.
 pub(crate) fn kill(process: u32, signal: &str) -> bool {
     // The shell knows the command itself: no other program is needed.
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "kill -\"$0\" \"$1\" 2>/dev/null", signal]).arg(process.to_string());
+    shell
+        .args(["-c", "kill -\"$0\" \"$1\" 2>/dev/null", signal])
+        .arg(process.to_string());
     shell.status().expect("every Unix has a shell").success()
 }
 
@@ -43,7 +52,9 @@ pub(crate) fn kill(process: u32, signal: &str) -> bool {
 pub(crate) fn find_for(test: &str, program: &str) -> Option<PathBuf> {
     let name = format!("{program}{}", env::consts::EXE_SUFFIX);
     let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).map(|folder| folder.join(&name)).find(|file| file.is_file());
+    let found = env::split_paths(&path)
+        .map(|folder| folder.join(&name))
+        .find(|file| file.is_file());
     if found.is_none() {
         not_tried(test, program);
     }
@@ -56,18 +67,27 @@ pub(crate) fn find_for(test: &str, program: &str) -> Option<PathBuf> {
 /// If `CI=true`.
 pub(crate) fn not_tried(test: &str, missing: &str) {
     let line = format!("{test}: needs {missing}");
-    assert!(env::var("CI").as_deref() != Ok("true"), "{line}, and CI=true: everything is tried there");
+    assert!(
+        env::var("CI").as_deref() != Ok("true"),
+        "{line}, and CI=true: everything is tried there"
+    );
     note(&line);
 }
 
 /// Says it once, and again at the end of all tests.
 fn note(line: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(line.to_owned()) {
+    if SAID
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(line.to_owned())
+    {
         // The harness catches what macros print, and shows nothing of a test that passes.
         let _ = writeln!(io::stderr(), "not tried: {line}");
         let noted = OpenOptions::new().create(true).append(true).open(notes());
-        noted.and_then(|mut file| writeln!(file, "{line}")).expect("the folder for tests can be written");
+        noted
+            .and_then(|mut file| writeln!(file, "{line}"))
+            .expect("the folder for tests can be written");
     }
 }
 

@@ -1,8 +1,9 @@
 //! How large a file may become.
 //!
-//! Some formats need far more room for a run than its database: a folded stack names all callers of a place, a trace has a
-//! record for each sample. So the first bytes are held back, and if there are more, everything is written once to nowhere,
-//! to know how many: what is too large is refused before anything has been written, and what is large is told.
+//! Some formats need far more room for a run than its database: a folded stack names all callers of
+//! a place, a trace has a record for each sample. So the first bytes are held back, and if there
+//! are more, everything is written once to nowhere, to know how many: what is too large is refused
+//! before anything has been written, and what is large is told.
 
 use std::io::{self, Write};
 
@@ -35,9 +36,17 @@ impl Bound {
         again: &mut WriteAll<'_>,
         out: &mut dyn Write,
     ) -> Result<(), ExportError> {
-        let mut bounded = Bounded { bound: self, held: Some(Vec::new()), again, out, refused: None };
+        let mut bounded = Bounded {
+            bound: self,
+            held: Some(Vec::new()),
+            again,
+            out,
+            refused: None,
+        };
         let written = write(&mut bounded);
-        let Bounded { held, refused, out, .. } = bounded;
+        let Bounded {
+            held, refused, out, ..
+        } = bounded;
         if let Some(refused) = refused {
             return Err(refused);
         }
@@ -52,13 +61,19 @@ impl Bound {
             return Ok(());
         }
         let most = self.most;
-        let expected = format!("expected at most {most} bytes (limit: size of the output), found more");
-        Err(ExportError::TooLarge(format!("{expected}: --max-size allows more")))
+        let expected =
+            format!("expected at most {most} bytes (limit: size of the output), found more");
+        Err(ExportError::TooLarge(format!(
+            "{expected}: --max-size allows more"
+        )))
     }
 
     /// How many bytes there are, up to one more than there may be.
     fn size(&self, again: &mut WriteAll<'_>) -> Result<u64, ExportError> {
-        let mut counted = Counted { bytes: 0, most: self.most };
+        let mut counted = Counted {
+            bytes: 0,
+            most: self.most,
+        };
         match again(&mut counted) {
             Err(ExportError::Output(_)) if counted.bytes > self.most => Ok(counted.bytes),
             written => written.map(|()| counted.bytes),
@@ -78,12 +93,17 @@ struct Bounded<'b, 'w> {
 
 impl Write for Bounded<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(held) = &mut self.held else { return self.out.write(bytes) };
+        let Some(held) = &mut self.held else {
+            return self.out.write(bytes);
+        };
         if held.len() + bytes.len() <= HELD_BACK {
             held.extend_from_slice(bytes);
             return Ok(bytes.len());
         }
-        let size = self.bound.size(self.again).and_then(|size| self.bound.check(size).map(|()| size));
+        let size = self
+            .bound
+            .size(self.again)
+            .and_then(|size| self.bound.check(size).map(|()| size));
         match size {
             Ok(size) if size > LARGE_OUTPUT => (self.bound.tell)(size),
             Ok(_) => {}
@@ -111,7 +131,11 @@ struct Counted {
 impl Write for Counted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes += bytes.len() as u64;
-        if self.bytes > self.most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
+        if self.bytes > self.most {
+            Err(io::ErrorKind::FileTooLarge.into())
+        } else {
+            Ok(bytes.len())
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,15 +1,16 @@
 //! What `]PROFILE` says of a run, row by row, for both formats of its files.
 //!
-//! Runs with paths become `tree` files, all others `data` files. In both layouts the exclusive figure stands first; 0.9.0
-//! labels it inclusive.
+//! Runs with paths become `tree` files, all others `data` files. In both layouts the exclusive
+//! figure stands first; 0.9.0 labels it inclusive.
 
 use std::borrow::Cow;
 
 use hashbrown::HashSet;
 
 use super::{
-    ABSENT, BACK_EDGES, FACTS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, METRIC, METRICS, NAMES, NO_NAME,
-    PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS, lose_raw_names, lose_total,
+    ABSENT, BACK_EDGES, FACTS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS, LARGE, METRIC,
+    METRICS, NAMES, NO_NAME, PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS, lose_raw_names,
+    lose_total,
 };
 use crate::events::Kind;
 use crate::export::{ExportError, Layout, Loss, Losses, Profile};
@@ -27,7 +28,10 @@ const OLD: Layout = Layout {
     about: "with ticks, times of trees corrected for the timer's cost, inclusive and exclusive under each other's label",
 };
 
-const NEW: Layout = Layout { name: V1_37, about: "without ticks, times as measured" };
+const NEW: Layout = Layout {
+    name: V1_37,
+    about: "without ticks, times as measured",
+};
 
 /// What both formats lose, besides [`TITLE`] and what they differ in.
 pub(in crate::export) const LOSSES: [Loss; 19] = [
@@ -58,9 +62,17 @@ const BIAS: Loss = Loss {
     of: "runs",
 };
 
-const CALLERS: Loss = Loss { name: "callers", what: "who called whom, as paths are unknown", of: "edges" };
+const CALLERS: Loss = Loss {
+    name: "callers",
+    what: "who called whom, as paths are unknown",
+    of: "edges",
+};
 
-const LINE_PLACES: Loss = Loss { name: "line_places", what: "file and column or clause of lines", of: "lines" };
+const LINE_PLACES: Loss = Loss {
+    name: "line_places",
+    what: "file and column or clause of lines",
+    of: "lines",
+};
 
 /// What a count stays below in APL's numbers, as profdb reads them: they are REAL.
 const LARGEST: u64 = 1 << 53;
@@ -86,7 +98,8 @@ pub(in crate::export) struct Table<'p, 'd> {
     /// By the place in [`Profile::functions`].
     names: Vec<Cow<'p, str>>,
     said: Said<'p>,
-    /// What has been subtracted per reading from times that are to be written as they were measured, in ns.
+    /// What has been subtracted per reading from times that are to be written as they were
+    /// measured, in ns.
     applied: f64,
 }
 
@@ -108,12 +121,23 @@ impl<'p, 'd> Table<'p, 'd> {
         holds: Holds,
         losses: &mut Losses,
     ) -> Result<Self, ExportError> {
-        let time = std::iter::once(&profile.metric).chain(&profile.metrics).find(|metric| metric.unit == "ns");
-        let Some(time) = time.cloned() else { return Err(no_time(profile)) };
-        let known = profile.metrics.iter().find(|metric| metric.timer_readings).cloned();
+        let time = std::iter::once(&profile.metric)
+            .chain(&profile.metrics)
+            .find(|metric| metric.unit == "ns");
+        let Some(time) = time.cloned() else {
+            return Err(no_time(profile));
+        };
+        let known = profile
+            .metrics
+            .iter()
+            .find(|metric| metric.timer_readings)
+            .cloned();
         let timer = Timer {
             readings: known.is_some() && !profile.functions.is_empty(),
-            applied: profile.run.bias_applied.filter(|_| profile.run.fidelity == "tree"),
+            applied: profile
+                .run
+                .bias_applied
+                .filter(|_| profile.run.fidelity == "tree"),
         };
         let style = match profile.layout {
             None => Style::of(timer),
@@ -121,27 +145,49 @@ impl<'p, 'd> Table<'p, 'd> {
             Some(_) => Style::New,
         };
         let is_old = style == Style::Old;
-        let ticks = known.filter(|_| is_old || profile.run.bias_applied.is_some_and(|applied| applied != 0.0));
+        let ticks = known.filter(|_| {
+            is_old
+                || profile
+                    .run
+                    .bias_applied
+                    .is_some_and(|applied| applied != 0.0)
+        });
         let all = std::iter::once(&time).chain(ticks.iter().filter(|_| is_old));
         losses.written = Some(all.map(|metric| metric.metric_id).collect());
         losses.add(METRIC, (time.name != "time").into());
         let written = 1 + usize::from(is_old && ticks.is_some());
-        losses.add(METRICS, profile.other_metrics + (profile.metrics.len() - written) as u64);
+        losses.add(
+            METRICS,
+            profile.other_metrics + (profile.metrics.len() - written) as u64,
+        );
         losses.add(LABELS, profile.labels);
         lose_raw_names(profile, losses);
         losses.add(BACK_EDGES, profile.back_edges);
         let names = names(profile, holds, losses);
-        let RunInfo { tool_version, timer_bias, bias_applied, fidelity, .. } = &profile.run;
-        let rows = if fidelity == "tree" { Rows::Tree } else { Rows::Totals };
+        let RunInfo {
+            tool_version,
+            timer_bias,
+            bias_applied,
+            fidelity,
+            ..
+        } = &profile.run;
+        let rows = if fidelity == "tree" {
+            Rows::Tree
+        } else {
+            Rows::Totals
+        };
         if rows == Rows::Totals {
             profile.each_edge(|_| {
                 losses.add(CALLERS, 1);
                 Ok(())
             })?;
         }
-        // Trees of 0.9.0 hold corrected times, all other files times as measured, where it is known how to make them.
+        // Trees of 0.9.0 hold corrected times, all other files times as measured, where it is known
+        // how to make them.
         let is_corrected = is_old && rows == Rows::Tree;
-        let applied = bias_applied.filter(|_| !is_corrected && ticks.is_some()).unwrap_or(0.0);
+        let applied = bias_applied
+            .filter(|_| !is_corrected && ticks.is_some())
+            .unwrap_or(0.0);
         let times = Times {
             style,
             rows,
@@ -155,9 +201,23 @@ impl<'p, 'd> Table<'p, 'd> {
         if !holds.settings {
             // Without them, readers know of no bias.
             let is_unknown = rows == Rows::Tree && times.ticks;
-            said = Said { version: None, bias: None, read: Some(0.0).filter(|_| !is_unknown), corrects: false };
+            said = Said {
+                version: None,
+                bias: None,
+                read: Some(0.0).filter(|_| !is_unknown),
+                corrects: false,
+            };
         }
-        Ok(Self { profile, holds, time, ticks, style, names, said, applied })
+        Ok(Self {
+            profile,
+            holds,
+            time,
+            ticks,
+            style,
+            names,
+            said,
+            applied,
+        })
     }
 
     pub(in crate::export) fn is_tree(&self) -> bool {
@@ -170,7 +230,11 @@ impl<'p, 'd> Table<'p, 'd> {
     }
 
     pub(in crate::export) fn rows(&self) -> Rows {
-        if self.is_tree() { Rows::Tree } else { Rows::Totals }
+        if self.is_tree() {
+            Rows::Tree
+        } else {
+            Rows::Totals
+        }
     }
 
     /// What the file says of its version and the timer.
@@ -186,7 +250,13 @@ impl<'p, 'd> Table<'p, 'd> {
     /// The columns by their right names, in the order of [`each`](Self::each).
     pub(in crate::export) fn columns(&self) -> Vec<Shown> {
         let mut columns = Vec::new();
-        let mut add = |title: &str, kind| columns.push(Shown { at: columns.len(), kind, title: title.to_owned() });
+        let mut add = |title: &str, kind| {
+            columns.push(Shown {
+                at: columns.len(),
+                kind,
+                title: title.to_owned(),
+            });
+        };
         if self.is_tree() {
             add("Depth", CellKind::Line);
         }
@@ -225,21 +295,41 @@ impl<'p, 'd> Table<'p, 'd> {
             }
             placed[figures.function] = true;
             let row = self.row(&figures, losses);
-            negative |= row.iter().any(|value| matches!(value, Value::Real(time) if *time < 0.0));
+            negative |= row
+                .iter()
+                .any(|value| matches!(value, Value::Real(time) if *time < 0.0));
             each(&row)
         })?;
-        let Said { bias, read, corrects, .. } = self.said;
+        let Said {
+            bias,
+            read,
+            corrects,
+            ..
+        } = self.said;
         // A file without column names shows no ticks without rows.
-        let read = if is_empty && self.holds.settings { Some(0.0) } else { read };
-        losses.add(METRICS, (is_empty && self.holds.settings && self.writes_ticks()).into());
+        let read = if is_empty && self.holds.settings {
+            Some(0.0)
+        } else {
+            read
+        };
+        losses.add(
+            METRICS,
+            (is_empty && self.holds.settings && self.writes_ticks()).into(),
+        );
         let read = (bias, read.filter(|_| !negative || corrects));
         let Profile { run, .. } = self.profile;
         losses.add(BIAS, (read != (run.timer_bias, run.bias_applied)).into());
-        let ticks = self.ticks.iter().filter(|_| self.writes_ticks() && !is_empty);
+        let ticks = self
+            .ticks
+            .iter()
+            .filter(|_| self.writes_ticks() && !is_empty);
         for (metric, total) in std::iter::once(&self.time).chain(ticks).zip(totals) {
             lose_total(metric, total, losses);
         }
-        losses.add(ABSENT, placed.iter().filter(|placed| !*placed).count() as u64);
+        losses.add(
+            ABSENT,
+            placed.iter().filter(|placed| !*placed).count() as u64,
+        );
         Ok(())
     }
 
@@ -252,8 +342,14 @@ impl<'p, 'd> Table<'p, 'd> {
         let real = |figure: Option<f64>| figure.map_or(Value::Null, Value::Real);
         let whole = |figure: Option<i64>| figure.map_or(Value::Null, Value::Integer);
         let mut row = Vec::with_capacity(8);
-        row.extend(figures.depth.map(|depth| Value::Integer(i64::try_from(depth).unwrap_or(i64::MAX))));
-        row.push(Value::Text(self.names[figures.function].as_ref().to_owned()));
+        row.extend(
+            figures
+                .depth
+                .map(|depth| Value::Integer(i64::try_from(depth).unwrap_or(i64::MAX))),
+        );
+        row.push(Value::Text(
+            self.names[figures.function].as_ref().to_owned(),
+        ));
         row.push(whole(figures.line));
         row.push(whole(figures.calls.map(|calls| {
             losses.add(LARGE, (calls > LARGEST).into());
@@ -261,7 +357,9 @@ impl<'p, 'd> Table<'p, 'd> {
         })));
         for (at, time) in figures.time.into_iter().enumerate() {
             let ticks = figures.ticks.and_then(|ticks| ticks[at]).unwrap_or(0.0);
-            row.push(real(time.map(|time| uncorrected(time, ticks, self.applied))));
+            row.push(real(
+                time.map(|time| uncorrected(time, ticks, self.applied)),
+            ));
         }
         if self.writes_ticks() {
             row.extend(figures.ticks.into_iter().flatten().map(real));
@@ -276,12 +374,18 @@ impl<'p, 'd> Table<'p, 'd> {
         mut each: impl FnMut(Figures, &mut Losses) -> Result<(), ExportError>,
     ) -> Result<(), ExportError> {
         let Profile { database, run, .. } = self.profile;
-        let metrics: Vec<i64> = std::iter::once(&self.time).chain(&self.ticks).map(|metric| metric.metric_id).collect();
+        let metrics: Vec<i64> = std::iter::once(&self.time)
+            .chain(&self.ticks)
+            .map(|metric| metric.metric_id)
+            .collect();
         if self.is_tree() {
             return database.each_node_in(run.run_id, &metrics, |rows| {
                 let [node, ..] = rows else { return Ok(()) };
                 if let Some(place) = &node.line {
-                    losses.add(LINE_PLACES, (!place.file.is_empty() || place.col != 0).into());
+                    losses.add(
+                        LINE_PLACES,
+                        (!place.file.is_empty() || place.col != 0).into(),
+                    );
                 }
                 let figures = Figures {
                     function: self.profile.function(node.function_id)?,
@@ -289,7 +393,9 @@ impl<'p, 'd> Table<'p, 'd> {
                     depth: Some(node.depth),
                     calls: node.calls,
                     time: [Some(node.exclusive), node.cumulative],
-                    ticks: rows.get(1).map(|ticks| [Some(ticks.exclusive), ticks.cumulative]),
+                    ticks: rows
+                        .get(1)
+                        .map(|ticks| [Some(ticks.exclusive), ticks.cumulative]),
                 };
                 each(figures, losses)
             });
@@ -314,7 +420,10 @@ impl<'p, 'd> Table<'p, 'd> {
             each(figures, losses)?;
             while let Some(rows) = lines.next_if(|rows| rows[0].function_id == row.function_id) {
                 let line = &rows[0];
-                losses.add(LINE_PLACES, (!line.place.file.is_empty() || line.place.col != 0).into());
+                losses.add(
+                    LINE_PLACES,
+                    (!line.place.file.is_empty() || line.place.col != 0).into(),
+                );
                 let figures = Figures {
                     function,
                     line: Some(line.place.line),
@@ -335,7 +444,10 @@ fn uncorrected(time: f64, ticks: f64, bias: f64) -> f64 {
     let cost = ticks * bias;
     let near = time + cost;
     let is_exact = |raw: &f64| (raw - cost).to_bits() == time.to_bits();
-    [near, near.next_up(), near.next_down()].into_iter().find(is_exact).unwrap_or(near)
+    [near, near.next_up(), near.next_down()]
+        .into_iter()
+        .find(is_exact)
+        .unwrap_or(near)
 }
 
 /// What functions are called in the file; counts what gets lost of them.
@@ -344,7 +456,13 @@ fn names<'p>(profile: &'p Profile<'_>, holds: Holds, losses: &mut Losses) -> Vec
     let mut names = Vec::with_capacity(profile.functions.len());
     for function in &profile.functions {
         let name = function.name.as_str();
-        let held = |character| if (holds.character)(character) { character } else { pictured(character) };
+        let held = |character| {
+            if (holds.character)(character) {
+                character
+            } else {
+                pictured(character)
+            }
+        };
         let written: Cow<'_, str> = match name {
             "" => NO_NAME.into(),
             _ if name.chars().all(holds.character) => name.into(),
@@ -352,7 +470,8 @@ fn names<'p>(profile: &'p Profile<'_>, holds: Holds, losses: &mut Losses) -> Vec
         };
         losses.add(NAMES, (written != name).into());
         losses.add(KINDS, (function.kind != Kind::Function).into());
-        let has_place = !function.module.is_empty() || !function.file.is_empty() || function.place != (0, 0);
+        let has_place =
+            !function.module.is_empty() || !function.file.is_empty() || function.place != (0, 0);
         losses.add(PLACES, has_place.into());
         losses.add(SAME_NAME, (!taken.insert(written.clone())).into());
         names.push(written);

@@ -17,11 +17,17 @@ use crate::store::{FunctionRow, MetricInfo};
 use crate::text::escape;
 use crate::text::escape::Part;
 
-pub(super) const LINES: Loss =
-    Loss { name: "lines", what: "lines of functions; their cost is in that of the function", of: "nodes" };
+pub(super) const LINES: Loss = Loss {
+    name: "lines",
+    what: "lines of functions; their cost is in that of the function",
+    of: "nodes",
+};
 
-pub(super) const CALLS: Loss =
-    Loss { name: "calls", what: "how often functions were called at each place", of: "nodes" };
+pub(super) const CALLS: Loss = Loss {
+    name: "calls",
+    what: "how often functions were called at each place",
+    of: "nodes",
+};
 
 pub(super) const FUNCTION_CALLS: Loss = Loss {
     name: "function_calls",
@@ -29,27 +35,59 @@ pub(super) const FUNCTION_CALLS: Loss = Loss {
     of: "functions",
 };
 
-pub(super) const METRICS: Loss = Loss { name: "metrics", what: "metrics other than the one asked for", of: "metrics" };
+pub(super) const METRICS: Loss = Loss {
+    name: "metrics",
+    what: "metrics other than the one asked for",
+    of: "metrics",
+};
 
-pub(super) const METRIC: Loss = Loss { name: "metric", what: "name and unit of the metric", of: "metrics" };
+pub(super) const METRIC: Loss = Loss {
+    name: "metric",
+    what: "name and unit of the metric",
+    of: "metrics",
+};
 
-pub(super) const TITLE: Loss = Loss { name: "title", what: "title of the run, or blanks around it", of: "runs" };
+pub(super) const TITLE: Loss = Loss {
+    name: "title",
+    what: "title of the run, or blanks around it",
+    of: "runs",
+};
 
-pub(super) const FACTS: Loss = Loss { name: "facts", what: "what is known of the run as a whole", of: "facts" };
+pub(super) const FACTS: Loss = Loss {
+    name: "facts",
+    what: "what is known of the run as a whole",
+    of: "facts",
+};
 
-pub(super) const LABELS: Loss = Loss { name: "labels", what: "labels of samples", of: "sets of labels" };
+pub(super) const LABELS: Loss = Loss {
+    name: "labels",
+    what: "labels of samples",
+    of: "sets of labels",
+};
 
-pub(super) const BACK_EDGES: Loss =
-    Loss { name: "back_edges", what: "calls that are known to exist, without cost of their own", of: "edges" };
+pub(super) const BACK_EDGES: Loss = Loss {
+    name: "back_edges",
+    what: "calls that are known to exist, without cost of their own",
+    of: "edges",
+};
 
-pub(super) const KINDS: Loss =
-    Loss { name: "kinds", what: "what sort of thing threads, roots and the like are", of: "functions" };
+pub(super) const KINDS: Loss = Loss {
+    name: "kinds",
+    what: "what sort of thing threads, roots and the like are",
+    of: "functions",
+};
 
-pub(super) const PLACES: Loss =
-    Loss { name: "places", what: "module, file or line of definition of functions", of: "functions" };
+pub(super) const PLACES: Loss = Loss {
+    name: "places",
+    what: "module, file or line of definition of functions",
+    of: "functions",
+};
 
-pub(super) const SAME_NAME: Loss =
-    Loss { name: "same_name", what: "the difference between functions of one name", of: "functions" };
+pub(super) const SAME_NAME: Loss = Loss {
+    name: "same_name",
+    what: "the difference between functions of one name",
+    of: "functions",
+};
 
 pub(super) const RECORDED: Loss = Loss {
     name: "recorded",
@@ -63,39 +101,83 @@ pub(super) const FUNCTION_COSTS: Loss = Loss {
     of: "functions",
 };
 
-pub(super) const RAW_NAMES: Loss =
-    Loss { name: "raw_names", what: "names before they were made readable", of: "functions" };
+pub(super) const RAW_NAMES: Loss = Loss {
+    name: "raw_names",
+    what: "names before they were made readable",
+    of: "functions",
+};
 
-pub(super) const NAMES: Loss = Loss { name: "names", what: "names as they are", of: "functions" };
+pub(super) const NAMES: Loss = Loss {
+    name: "names",
+    what: "names as they are",
+    of: "functions",
+};
 
-pub(super) const ABSENT: Loss =
-    Loss { name: "absent", what: "functions that have figures and no place", of: "functions" };
+pub(super) const ABSENT: Loss = Loss {
+    name: "absent",
+    what: "functions that have figures and no place",
+    of: "functions",
+};
 
-pub(super) const FRACTIONS: Loss =
-    Loss { name: "fractions", what: "fractions of the unit, which are rounded", of: "figures" };
+pub(super) const FRACTIONS: Loss = Loss {
+    name: "fractions",
+    what: "fractions of the unit, which are rounded",
+    of: "figures",
+};
 
-pub(super) const NEGATIVE: Loss = Loss { name: "negative", what: "costs below 0, which become 0", of: "figures" };
+pub(super) const NEGATIVE: Loss = Loss {
+    name: "negative",
+    what: "costs below 0, which become 0",
+    of: "figures",
+};
 
-pub(super) const UNKNOWN: Loss =
-    Loss { name: "unknown", what: "figures that are unknown, which become 0", of: "figures" };
+pub(super) const UNKNOWN: Loss = Loss {
+    name: "unknown",
+    what: "figures that are unknown, which become 0",
+    of: "figures",
+};
 
-pub(super) const LARGE: Loss =
-    Loss { name: "large", what: "what figures have above the largest whole number of the format", of: "figures" };
+pub(super) const LARGE: Loss = Loss {
+    name: "large",
+    what: "what figures have above the largest whole number of the format",
+    of: "figures",
+};
 
-pub(super) const COLUMNS: Loss = Loss { name: "columns", what: "columns of lines", of: "lines and calls" };
+pub(super) const COLUMNS: Loss = Loss {
+    name: "columns",
+    what: "columns of lines",
+    of: "lines and calls",
+};
 
-pub(super) const LINE_ZERO: Loss =
-    Loss { name: "line_zero", what: "that a line has the number 0", of: "lines and calls" };
+pub(super) const LINE_ZERO: Loss = Loss {
+    name: "line_zero",
+    what: "that a line has the number 0",
+    of: "lines and calls",
+};
 
-pub(super) const MODULES: Loss = Loss { name: "modules", what: "modules of functions", of: "functions" };
+pub(super) const MODULES: Loss = Loss {
+    name: "modules",
+    what: "modules of functions",
+    of: "functions",
+};
 
-pub(super) const DEFINITIONS: Loss =
-    Loss { name: "definitions", what: "line or column of definition of functions", of: "functions" };
+pub(super) const DEFINITIONS: Loss = Loss {
+    name: "definitions",
+    what: "line or column of definition of functions",
+    of: "functions",
+};
 
-pub(super) const PATHS: Loss = Loss { name: "paths", what: "which chain of callers led to a place", of: "nodes" };
+pub(super) const PATHS: Loss = Loss {
+    name: "paths",
+    what: "which chain of callers led to a place",
+    of: "nodes",
+};
 
-pub(super) const TOTALS: Loss =
-    Loss { name: "totals", what: "totals that the functions do not add up to", of: "metrics" };
+pub(super) const TOTALS: Loss = Loss {
+    name: "totals",
+    what: "totals that the functions do not add up to",
+    of: "metrics",
+};
 
 /// How little is not shown any more, of formats that are looked at.
 pub(super) const MIN_PCT: OptionDef = OptionDef {
@@ -106,7 +188,10 @@ pub(super) const MIN_PCT: OptionDef = OptionDef {
 
 /// Counts a metric that is not the one that readers take it for.
 pub(super) fn lose_metric(profile: &Profile<'_>, losses: &mut Losses) {
-    losses.add(METRIC, (profile.metric.name != "samples" || profile.metric.unit != "count").into());
+    losses.add(
+        METRIC,
+        (profile.metric.name != "samples" || profile.metric.unit != "count").into(),
+    );
 }
 
 /// Counts what formats that know nothing but names and figures lose of the run as a whole.
@@ -134,10 +219,14 @@ pub(super) fn are_in_step(
 ) -> Result<bool, ExportError> {
     let mut is_so = !differ(one.total, other.total * factor);
     if is_so {
-        profile.database.each_node_in(profile.run.run_id, &[one.metric_id, other.metric_id], |rows| {
-            is_so &= !differ(rows[0].exclusive, rows[1].exclusive * factor);
-            Ok::<_, ExportError>(())
-        })?;
+        profile.database.each_node_in(
+            profile.run.run_id,
+            &[one.metric_id, other.metric_id],
+            |rows| {
+                is_so &= !differ(rows[0].exclusive, rows[1].exclusive * factor);
+                Ok::<_, ExportError>(())
+            },
+        )?;
     }
     Ok(is_so)
 }
@@ -149,7 +238,10 @@ pub(super) fn lose_total(metric: &MetricInfo, found: f64, losses: &mut Losses) {
 
 /// Counts functions with another name before it was made readable.
 pub(super) fn lose_raw_names(profile: &Profile<'_>, losses: &mut Losses) {
-    let raw = profile.functions.iter().filter(|function| function.raw_name.is_some());
+    let raw = profile
+        .functions
+        .iter()
+        .filter(|function| function.raw_name.is_some());
     losses.add(RAW_NAMES, raw.count() as u64);
 }
 
@@ -160,7 +252,10 @@ pub(super) fn has_place(function: &FunctionRow) -> bool {
 
 /// Counts functions that are none.
 pub(super) fn lose_kinds(profile: &Profile<'_>, losses: &mut Losses) {
-    let others = profile.functions.iter().filter(|function| function.kind != Kind::Function);
+    let others = profile
+        .functions
+        .iter()
+        .filter(|function| function.kind != Kind::Function);
     losses.add(KINDS, others.count() as u64);
 }
 
@@ -176,9 +271,18 @@ pub(super) fn many(count: u64, thing: &str) -> String {
 
 /// Where a function is, in one line.
 pub(super) fn place(function: &FunctionRow) -> String {
-    let FunctionRow { name, module, file, place: (line, _), .. } = function;
-    let mut text =
-        if function.kind == Kind::Function { name.clone() } else { format!("{name} ({})", function.kind.name()) };
+    let FunctionRow {
+        name,
+        module,
+        file,
+        place: (line, _),
+        ..
+    } = function;
+    let mut text = if function.kind == Kind::Function {
+        name.clone()
+    } else {
+        format!("{name} ({})", function.kind.name())
+    };
     for part in [module, file].into_iter().filter(|part| !part.is_empty()) {
         let _ = write!(text, ", {part}");
     }
@@ -193,7 +297,8 @@ pub(super) fn least_share(profile: &Profile<'_>) -> Option<f64> {
     profile.options.value(MIN_PCT.name)?.parse().ok()
 }
 
-/// A text of JSON. Bytes that are no UTF-8 are half letters, as Python has it: JSON has no other way.
+/// A text of JSON. Bytes that are no UTF-8 are half letters, as Python has it: JSON has no other
+/// way.
 pub(super) fn json(text: &str) -> String {
     if !escape::has_escape(text) {
         return serde_json::Value::from(text).to_string();
@@ -213,7 +318,9 @@ pub(super) fn json(text: &str) -> String {
 /// Text without characters that XML cannot hold, nor breaks of lines: pictures stand for them.
 pub(super) fn printable(text: &str) -> String {
     let picture = |character: char| match character {
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\0'..='\u{1f}' => {
+            char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER)
+        }
         '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
         other => other,
     };
@@ -222,7 +329,11 @@ pub(super) fn printable(text: &str) -> String {
 
 /// Text that stays on its line.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
-    if text.contains('\n') { text.replace('\n', "␊").into() } else { text.into() }
+    if text.contains('\n') {
+        text.replace('\n', "␊").into()
+    } else {
+        text.into()
+    }
 }
 
 /// What costs of 64 bits stay below.
@@ -238,7 +349,11 @@ pub(super) fn whole(cost: f64, losses: &mut Losses) -> u64 {
     losses.add(FRACTIONS, (whole.to_bits() != cost.to_bits()).into());
     // A REAL cannot tell the largest number from the one behind it.
     losses.add(LARGE, (whole > LIMIT).into());
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and saturating")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and saturating"
+    )]
     let whole = whole as u64;
     whole
 }
@@ -252,11 +367,15 @@ pub(super) fn signed(cost: f64, losses: &mut Losses) -> i64 {
 fn saturated(whole: f64, losses: &mut Losses) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "saturating")]
     let saturated = whole as i64;
-    losses.add(LARGE, (saturated == i64::MAX || saturated == i64::MIN).into());
+    losses.add(
+        LARGE,
+        (saturated == i64::MAX || saturated == i64::MIN).into(),
+    );
     saturated
 }
 
-/// Rounds parts of a whole so that they add up to the rounded whole, and none is below 0 unless it was.
+/// Rounds parts of a whole so that they add up to the rounded whole, and none is below 0 unless it
+/// was.
 #[derive(Default)]
 pub(super) struct Parts {
     sum: f64,

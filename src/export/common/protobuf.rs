@@ -70,8 +70,14 @@ mod tests {
         message.field(4, b"");
         message.numbers(5, [1, 128, u64::MAX].into_iter());
         message.numbers(6, std::iter::empty());
-        let numbers = [0x2a, 13, 1, 0x80, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
-        let expected = [&[0x08, 0xac, 0x02, 0x1a, 2, b'a', b'b', 0x22, 0][..], &numbers[..]].concat();
+        let numbers = [
+            0x2a, 13, 1, 0x80, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,
+        ];
+        let expected = [
+            &[0x08, 0xac, 0x02, 0x1a, 2, b'a', b'b', 0x22, 0][..],
+            &numbers[..],
+        ]
+        .concat();
         assert_eq!(message.bytes(), expected);
     }
 }

@@ -1,4 +1,5 @@
-//! The tree of calls as samples: for each place that cost something itself, its stack and its cost in whole numbers.
+//! The tree of calls as samples: for each place that cost something itself, its stack and its cost
+//! in whole numbers.
 
 use std::hash::Hash;
 
@@ -9,8 +10,11 @@ use super::{CALLS, LINE_ZERO, Parts, SAME_NAME, lose_total, signed};
 use crate::export::{ExportError, Loss, Losses, Profile};
 use crate::store::{FunctionRow, LinePlace, MetricInfo, NodeRow};
 
-pub(in crate::export) const LINE_FILES: Loss =
-    Loss { name: "line_files", what: "files of lines that are not the function's", of: "nodes" };
+pub(in crate::export) const LINE_FILES: Loss = Loss {
+    name: "line_files",
+    what: "files of lines that are not the function's",
+    of: "nodes",
+};
 
 /// A frame: a function, or a line of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,12 +29,13 @@ pub(in crate::export) struct Place {
 
 /// What one place in the tree cost itself.
 pub(in crate::export) struct Sample<'s> {
-    /// Threads and the like around all functions: their places in [`Profile::functions`], outermost first.
+    /// Threads and the like around all functions: their places in [`Profile::functions`], outermost
+    /// first.
     pub(in crate::export) around: &'s [usize],
     /// The same as numbers of frames.
     pub(in crate::export) around_frames: &'s [usize],
-    /// Numbers of frames, outermost first. Lines stand in the place of their function; a thread is a frame only where it cost
-    /// something itself or holds nothing.
+    /// Numbers of frames, outermost first. Lines stand in the place of their function; a thread is
+    /// a frame only where it cost something itself or holds nothing.
     pub(in crate::export) stack: &'s [usize],
     /// How many of them are, from the outermost on, those of the last sample.
     pub(in crate::export) kept: usize,
@@ -49,7 +54,8 @@ pub(in crate::export) struct Frames {
     pub(in crate::export) is_framed: Vec<bool>,
     /// By function: the first one of the same identity.
     first: Vec<usize>,
-    /// By function: the first one that readers take for the same, as long as what holds others is no frame.
+    /// By function: the first one that readers take for the same, as long as what holds others is
+    /// no frame.
     alike: Vec<usize>,
     numbers: HashMap<Place, usize>,
 }
@@ -63,10 +69,12 @@ impl Frames {
         let count = profile.functions.len();
         let (mut known, mut held) = (HashMap::new(), HashMap::new());
         let functions = || profile.functions.iter().enumerate();
-        let first: Vec<usize> =
-            functions().map(|(at, function)| *known.entry(identity(function)).or_insert(at)).collect();
+        let first: Vec<usize> = functions()
+            .map(|(at, function)| *known.entry(identity(function)).or_insert(at))
+            .collect();
         let holds = |function: &FunctionRow| function.kind.is_container().then_some(function.kind);
-        let alike = functions().map(|(at, function)| *held.entry((first[at], holds(function))).or_insert(at));
+        let alike = functions()
+            .map(|(at, function)| *held.entry((first[at], holds(function))).or_insert(at));
         Self {
             alike: alike.collect(),
             first,
@@ -86,7 +94,10 @@ impl Frames {
             let holds = function.kind.is_container() && !self.is_framed[*at];
             !known.insert((self.first[*at], holds.then_some(function.kind)))
         };
-        losses.add(SAME_NAME, functions.filter(|one| is_other(one)).count() as u64);
+        losses.add(
+            SAME_NAME,
+            functions.filter(|one| is_other(one)).count() as u64,
+        );
     }
 
     /// The number of a frame.
@@ -100,7 +111,8 @@ impl Frames {
     }
 }
 
-/// Calls a function for each sample, and the frames so far. Places that cost nothing are samples if they called nothing.
+/// Calls a function for each sample, and the frames so far. Places that cost nothing are samples if
+/// they called nothing.
 pub(in crate::export) fn each_sample(
     profile: &Profile<'_>,
     metrics: &[MetricInfo],
@@ -122,7 +134,9 @@ pub(in crate::export) fn each_sample(
         totals: vec![0.0; metrics.len()],
         each,
     };
-    profile.database.each_node_in(profile.run.run_id, &ids, |rows| walk.node(rows, losses))?;
+    profile
+        .database
+        .each_node_in(profile.run.run_id, &ids, |rows| walk.node(rows, losses))?;
     walk.close(0, losses)?;
     for (metric, total) in metrics.iter().zip(&walk.totals) {
         lose_total(metric, *total, losses);
@@ -159,18 +173,31 @@ struct Open {
 
 impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F> {
     fn node(&mut self, rows: &[NodeRow], losses: &mut Losses) -> Result<(), ExportError> {
-        let NodeRow { depth, function_id, line, calls, .. } = &rows[0];
+        let NodeRow {
+            depth,
+            function_id,
+            line,
+            calls,
+            ..
+        } = &rows[0];
         self.close(*depth, losses)?;
         let function = self.profile.function(*function_id)?;
         losses.add(CALLS, calls.is_some().into());
-        let mut place = Place { function, line: 0, col: 0 };
+        let mut place = Place {
+            function,
+            line: 0,
+            col: 0,
+        };
         if let Some(LinePlace { file, line, col }) = line {
             losses.add(LINE_FILES, (!file.is_empty()).into());
             losses.add(LINE_ZERO, (*line == 0).into());
             (place.line, place.col) = (*line, *col);
         }
         let frame = self.frames.number(place);
-        let alike = Place { function: self.frames.alike[function], ..place };
+        let alike = Place {
+            function: self.frames.alike[function],
+            ..place
+        };
         self.stacks.enter_node(rows, alike, losses);
         let holds = self.profile.functions[function].kind.is_container();
         let is_around = holds && line.is_none() && self.stack.is_empty();
@@ -195,11 +222,20 @@ impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F>
             self.around.push(function);
             self.around_frames.push(frame);
         } else {
-            instead = if line.is_some() { self.stack.pop() } else { None };
+            instead = if line.is_some() {
+                self.stack.pop()
+            } else {
+                None
+            };
             self.kept = self.kept.min(self.stack.len());
             self.stack.push(frame);
         }
-        self.open.push(Open { frame, is_around, instead, is_leaf: true });
+        self.open.push(Open {
+            frame,
+            is_around,
+            instead,
+            is_leaf: true,
+        });
         Ok(())
     }
 
@@ -207,16 +243,41 @@ impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F>
     fn close(&mut self, depth: usize, losses: &mut Losses) -> Result<(), ExportError> {
         self.stacks.leave(depth, losses);
         while self.open.len() > depth {
-            let Some(Open { frame, is_around, instead, is_leaf }) = self.open.pop() else { break };
+            let Some(Open {
+                frame,
+                is_around,
+                instead,
+                is_leaf,
+            }) = self.open.pop()
+            else {
+                break;
+            };
             let first = self.open.len() * self.totals.len();
-            let values: Vec<i64> = self.own.drain(first..).map(|(own, mut parts)| parts.left_of(own)).collect();
+            let values: Vec<i64> = self
+                .own
+                .drain(first..)
+                .map(|(own, mut parts)| parts.left_of(own))
+                .collect();
             if is_leaf || values.iter().any(|value| *value != 0) {
-                let (stack, kept) = if is_around { (&[frame][..], 0) } else { (self.stack.as_slice(), self.kept) };
+                let (stack, kept) = if is_around {
+                    (&[frame][..], 0)
+                } else {
+                    (self.stack.as_slice(), self.kept)
+                };
                 if let (true, Some(function)) = (is_around, self.around.last()) {
                     self.frames.is_framed[*function] = true;
                 }
                 let (around, around_frames) = (&self.around, &self.around_frames);
-                (self.each)(&Sample { around, around_frames, stack, kept, values: &values }, &self.frames.places)?;
+                (self.each)(
+                    &Sample {
+                        around,
+                        around_frames,
+                        stack,
+                        kept,
+                        values: &values,
+                    },
+                    &self.frames.places,
+                )?;
                 self.kept = if is_around { 0 } else { stack.len() };
             }
             if is_around {

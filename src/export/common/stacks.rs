@@ -7,17 +7,26 @@ use hashbrown::HashSet;
 use crate::export::{Call, Loss, Losses};
 use crate::store::NodeRow;
 
-pub(in crate::export) const SIBLINGS: Loss =
-    Loss { name: "siblings", what: "the difference between places with the same callers", of: "nodes" };
+pub(in crate::export) const SIBLINGS: Loss = Loss {
+    name: "siblings",
+    what: "the difference between places with the same callers",
+    of: "nodes",
+};
 
-pub(in crate::export) const CUMULATIVE: Loss =
-    Loss { name: "cumulative", what: "cost with what was called, where it is not the sum", of: "nodes" };
+pub(in crate::export) const CUMULATIVE: Loss = Loss {
+    name: "cumulative",
+    what: "cost with what was called, where it is not the sum",
+    of: "nodes",
+};
 
-pub(in crate::export) const FREE: Loss =
-    Loss { name: "free", what: "places that cost nothing, nor did what was called there", of: "nodes" };
+pub(in crate::export) const FREE: Loss = Loss {
+    name: "free",
+    what: "places that cost nothing, nor did what was called there",
+    of: "nodes",
+};
 
-/// What a file says of the cost of a node in each metric (`None` for lines, which are a part of their function's), and what
-/// the own costs add up to.
+/// What a file says of the cost of a node in each metric (`None` for lines, which are a part of
+/// their function's), and what the own costs add up to.
 type Costs = Vec<(Option<f64>, f64)>;
 
 /// The open nodes of a tree, to find where costs are not the sum of own costs.
@@ -37,8 +46,9 @@ impl Sums {
     pub(in crate::export) fn leave(&mut self, depth: usize, losses: &mut Losses) {
         while self.open.len() > depth {
             let Some(costs) = self.open.pop() else { return };
-            let differs =
-                |(cumulative, sum): &(Option<f64>, f64)| cumulative.is_some_and(|cost| super::differ(cost, *sum));
+            let differs = |(cumulative, sum): &(Option<f64>, f64)| {
+                cumulative.is_some_and(|cost| super::differ(cost, *sum))
+            };
             losses.add(CUMULATIVE, costs.iter().any(differs).into());
             if let Some(above) = self.open.last_mut() {
                 for (above, (_, sum)) in above.iter_mut().zip(costs) {
@@ -49,8 +59,8 @@ impl Sums {
     }
 }
 
-/// The open nodes of a tree, to find what a reader of stacks would not find again. `N` is what names stand for: equal for
-/// functions that the format cannot tell apart.
+/// The open nodes of a tree, to find what a reader of stacks would not find again. `N` is what
+/// names stand for: equal for functions that the format cannot tell apart.
 pub(in crate::export) struct Stacks<N> {
     sums: Sums,
     /// The names that each has called so far, behind those that stand at the top.
@@ -59,14 +69,22 @@ pub(in crate::export) struct Stacks<N> {
 
 impl<N> Default for Stacks<N> {
     fn default() -> Self {
-        Self { sums: Sums::default(), called: Vec::new() }
+        Self {
+            sums: Sums::default(),
+            called: Vec::new(),
+        }
     }
 }
 
 impl<N: Eq + Hash> Stacks<N> {
     /// Opens a call.
     pub(in crate::export) fn enter(&mut self, call: &Call, name: N, losses: &mut Losses) {
-        self.open(call.depth, name, vec![(Some(call.cumulative), call.exclusive)], losses);
+        self.open(
+            call.depth,
+            name,
+            vec![(Some(call.cumulative), call.exclusive)],
+            losses,
+        );
     }
 
     /// Opens a node, or a line, of formats that hold several metrics, and lines.
@@ -81,7 +99,10 @@ impl<N: Eq + Hash> Stacks<N> {
     fn open(&mut self, depth: usize, name: N, costs: Costs, losses: &mut Losses) {
         self.sums.enter(depth, costs, losses);
         self.called.resize_with(depth + 1, HashSet::new);
-        let is_new = self.called.last_mut().is_none_or(|siblings| siblings.insert(name));
+        let is_new = self
+            .called
+            .last_mut()
+            .is_none_or(|siblings| siblings.insert(name));
         losses.add(SIBLINGS, (!is_new).into());
     }
 

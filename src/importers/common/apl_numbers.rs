@@ -4,25 +4,41 @@ use std::io::Write;
 
 /// Reads a time in ms as ns: `12.5`, `¯0.0008871`, `1.5E¯7`, with either decimal mark.
 ///
-/// The exponent is moved before the text becomes a number, so the result is the REAL nearest to what the file says.
+/// The exponent is moved before the text becomes a number, so the result is the REAL nearest to
+/// what the file says.
 pub(in crate::importers) fn nanoseconds(text: &[u8]) -> Option<f64> {
     number(text, 6)
 }
 
 /// Reads a count: `16810`, or as APL prints large numbers, `1.6E10`. Below 2^53.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "both bounds are checked")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "both bounds are checked"
+)]
 pub(in crate::importers) fn count(text: &[u8]) -> Option<u64> {
     let digits = !text.is_empty() && text.len() <= 15 && text.iter().all(u8::is_ascii_digit);
     if digits {
-        return Some(text.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')));
+        return Some(
+            text.iter()
+                .fold(0, |value, digit| value * 10 + u64::from(digit - b'0')),
+        );
     }
     let value = number(text, 0)?;
-    (value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value)).then_some(value as u64)
+    (value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value))
+        .then_some(value as u64)
 }
 
 /// Reads a figure that is empty where it is unknown.
-pub(in crate::importers) fn known<T>(text: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> Option<Option<T>> {
-    if text.is_empty() { Some(None) } else { read(text).map(Some) }
+pub(in crate::importers) fn known<T>(
+    text: &[u8],
+    read: impl FnOnce(&[u8]) -> Option<T>,
+) -> Option<Option<T>> {
+    if text.is_empty() {
+        Some(None)
+    } else {
+        read(text).map(Some)
+    }
 }
 
 /// Reads a depth.
@@ -38,7 +54,8 @@ pub(in crate::importers) fn line_number(text: &[u8]) -> Option<Option<u32>> {
     Some(Some(u32::try_from(count(text)?).ok()?))
 }
 
-/// Reads a number of APL (`¯` for minus, `E` before an exponent, either decimal mark) times a power of ten.
+/// Reads a number of APL (`¯` for minus, `E` before an exponent, either decimal mark) times a power
+/// of ten.
 fn number(text: &[u8], power: i32) -> Option<f64> {
     const LONGEST: usize = 64;
     if let Some(value) = plain_number(text, power) {
@@ -74,7 +91,10 @@ fn number(text: &[u8], power: i32) -> Option<f64> {
     let written = std::str::from_utf8(ascii.get(..length)?).ok()?;
     let (mantissa, exponent) = match exponent {
         None => (written, 0),
-        Some(start) => (written.get(..start)?, written.get(start..)?.parse::<i32>().ok()?),
+        Some(start) => (
+            written.get(..start)?,
+            written.get(start..)?.parse::<i32>().ok()?,
+        ),
     };
     let mut whole = [0; LONGEST + 16];
     let mut space = whole.as_mut_slice();
@@ -86,11 +106,14 @@ fn number(text: &[u8], power: i32) -> Option<f64> {
 }
 
 /// The same for numbers without exponent, as most are.
-#[expect(clippy::cast_precision_loss, reason = "whole numbers up to 2^53 are exact")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "whole numbers up to 2^53 are exact"
+)]
 fn plain_number(text: &[u8], power: i32) -> Option<f64> {
     const POWERS: [f64; 23] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
-        1e20, 1e21, 1e22,
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     ];
     const LONGEST: usize = 24;
     let (sign, digits) = match text {
@@ -119,7 +142,11 @@ fn plain_number(text: &[u8], power: i32) -> Option<f64> {
     if value <= 1 << 53 {
         // Both are exact, so that one division or multiplication gives the nearest REAL.
         let value = sign * value as f64;
-        return Some(if shift < 0 { value / factor } else { value * factor });
+        return Some(if shift < 0 {
+            value / factor
+        } else {
+            value * factor
+        });
     }
     let mut ascii = [b'0'; LONGEST + 3];
     ascii.get_mut(..digits.len())?.copy_from_slice(digits);
@@ -127,7 +154,9 @@ fn plain_number(text: &[u8], power: i32) -> Option<f64> {
         *ascii.get_mut(point)? = b'.';
     }
     let [.., mark, ten, one] = &mut ascii;
-    let power = u8::try_from(power).ok().filter(|power| *power < 10 && point.is_some())?;
+    let power = u8::try_from(power)
+        .ok()
+        .filter(|power| *power < 10 && point.is_some())?;
     (*mark, *ten, *one) = (b'e', b'0', b'0' + power);
     let value: f64 = std::str::from_utf8(&ascii).ok()?.parse().ok()?;
     Some(sign * value)
@@ -176,8 +205,15 @@ mod tests {
             text.insert(usize::try_from(seed).unwrap_or(0) % (digits.len() + 1), '.');
             let nearest: Option<f64> = format!("{text}e6").parse().ok();
             let value = plain_number(text.as_bytes(), 6);
-            assert!(value.is_none_or(|_| value.map(f64::to_bits) == nearest.map(f64::to_bits)), "{text}");
-            assert_eq!(number(text.as_bytes(), 6).map(f64::to_bits), nearest.map(f64::to_bits), "{text}");
+            assert!(
+                value.is_none_or(|_| value.map(f64::to_bits) == nearest.map(f64::to_bits)),
+                "{text}"
+            );
+            assert_eq!(
+                number(text.as_bytes(), 6).map(f64::to_bits),
+                nearest.map(f64::to_bits),
+                "{text}"
+            );
             plain += usize::from(value.is_some());
         }
         assert!(plain > 15_000, "{plain} plain numbers");

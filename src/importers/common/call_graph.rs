@@ -1,5 +1,5 @@
-//! A graph of functions that call each other, added up line by line before it is told: for formats that know no paths and
-//! whose last line may add to the first function.
+//! A graph of functions that call each other, added up line by line before it is told: for formats
+//! that know no paths and whose last line may add to the first function.
 
 use std::hash::Hash;
 
@@ -10,11 +10,13 @@ use super::names::{Name, Names};
 use crate::base::error::{ImportError, Position};
 use crate::base::scc::components;
 use crate::events::{
-    Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Note, Severity, Sink,
+    Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Line, MetricId, Note, Severity,
+    Sink,
 };
 
-/// Figures that a byte of the file may stand for: costs that are 0 may be left out, so that a few bytes make a line or call
-/// with a figure in every metric. What Valgrind writes with all of its events stays below 4.
+/// Figures that a byte of the file may stand for: costs that are 0 may be left out, so that a few
+/// bytes make a line or call with a figure in every metric. What Valgrind writes with all of its
+/// events stays below 4.
 const RATIO: u64 = 4;
 
 /// Figures below which [`RATIO`] does not matter.
@@ -60,7 +62,8 @@ pub(in crate::importers) enum CallCost {
 pub(in crate::importers) struct CallGraph {
     /// Own cost.
     functions: Sums<Key>,
-    /// Whether the file states own cost of a function. One per function, as far as there is one that does.
+    /// Whether the file states own cost of a function. One per function, as far as there is one
+    /// that does.
     stated: Vec<bool>,
     /// Cost of the outermost level of a function with what it called.
     outermost: Sums<usize>,
@@ -70,7 +73,8 @@ pub(in crate::importers) struct CallGraph {
     edges: Sums<Pair>,
     /// Metrics in which the cost of a call is not that of everything called.
     of_calls_alone: Vec<usize>,
-    /// One per edge. A call that began in an earlier part of the file counts 0, so that only a sum of 0 is unknown.
+    /// One per edge. A call that began in an earlier part of the file counts 0, so that only a sum
+    /// of 0 is unknown.
     calls: Vec<u64>,
 }
 
@@ -85,14 +89,25 @@ impl CallGraph {
 
     /// Refuses a file that leaves out so many costs that they would take memory out of proportion.
     pub(in crate::importers) fn check_size(&self, at: Position) -> Result<(), ImportError> {
-        let Self { functions, outermost, lines, edges, .. } = self;
-        let things = functions.keys.len() + outermost.keys.len() + lines.keys.len() + edges.keys.len();
+        let Self {
+            functions,
+            outermost,
+            lines,
+            edges,
+            ..
+        } = self;
+        let things =
+            functions.keys.len() + outermost.keys.len() + lines.keys.len() + edges.keys.len();
         let figures = (things * functions.values.len()) as u64;
         if figures <= FLOOR.max(RATIO.saturating_mul(at.byte)) {
             return Ok(());
         }
-        let limit = format!("{RATIO} figures for each byte of the file (limit: costs that are left out)");
-        Err(ImportError::Limit { position: at, limit })
+        let limit =
+            format!("{RATIO} figures for each byte of the file (limit: costs that are left out)");
+        Err(ImportError::Limit {
+            position: at,
+            limit,
+        })
     }
 
     /// The number of a function.
@@ -100,14 +115,18 @@ impl CallGraph {
         self.functions.at(key)
     }
 
-    /// The first function turns out to be the second one. Nothing changes where both are known already.
+    /// The first function turns out to be the second one. Nothing changes where both are known
+    /// already.
     pub(in crate::importers) fn settle(&mut self, from: Key, to: Key) {
         self.functions.rename(from, to);
     }
 
     /// The name of a function.
     pub(in crate::importers) fn name(&self, level: Level) -> Option<Name> {
-        self.functions.keys.get(level.function).map(|(_, _, name)| *name)
+        self.functions
+            .keys
+            .get(level.function)
+            .map(|(_, _, name)| *name)
     }
 
     /// What a call costs in this metric is no cost of what was called.
@@ -139,7 +158,11 @@ impl CallGraph {
         calls: u64,
         figures: &[Figure],
     ) {
-        let edge = self.edges.at(Pair { caller, place, callee });
+        let edge = self.edges.at(Pair {
+            caller,
+            place,
+            callee,
+        });
         self.edges.add(edge, figures);
         if edge == self.calls.len() {
             self.calls.push(0);
@@ -167,12 +190,14 @@ impl CallGraph {
 
     /// What all functions cost themselves.
     pub(in crate::importers) fn total(&self, metric: usize, own: &OwnCosts) -> f64 {
-        (0..self.functions.keys.len()).filter_map(|function| self.own(metric, function, own)).sum()
+        (0..self.functions.keys.len())
+            .filter_map(|function| self.own(metric, function, own))
+            .sum()
     }
 
-    /// Own cost that the file leaves out although calls of the function cost more than what it called: the difference,
-    /// or, where functions call each other in a circle, unknown. It is also unknown of what nobody calls, if the writer tells
-    /// own costs of functions that are called.
+    /// Own cost that the file leaves out although calls of the function cost more than what it
+    /// called: the difference, or, where functions call each other in a circle, unknown. It is also
+    /// unknown of what nobody calls, if the writer tells own costs of functions that are called.
     pub(in crate::importers) fn own_costs(&self, meaning: CallCost) -> OwnCosts {
         let mut own = OwnCosts::default();
         let count = self.functions.keys.len();
@@ -182,8 +207,12 @@ impl CallGraph {
             return own;
         }
         let number = |level: Level| u32::try_from(level.function).unwrap_or(u32::MAX);
-        let calls: Vec<(u32, u32)> =
-            self.edges.keys.iter().map(|pair| (number(pair.caller), number(pair.callee))).collect();
+        let calls: Vec<(u32, u32)> = self
+            .edges
+            .keys
+            .iter()
+            .map(|pair| (number(pair.caller), number(pair.callee)))
+            .collect();
         let component = components(count, &calls);
         let mut sizes = vec![0_usize; count];
         for component in &component {
@@ -192,7 +221,11 @@ impl CallGraph {
             }
         }
         let of = |function: usize| component.get(function).copied();
-        let in_a_circle = |function| of(function).and_then(|of| sizes.get(of as usize)).is_some_and(|size| *size > 1);
+        let in_a_circle = |function| {
+            of(function)
+                .and_then(|of| sizes.get(of as usize))
+                .is_some_and(|size| *size > 1)
+        };
         let metrics = self.functions.values.len();
         let mut left = vec![vec![0.0; count]; metrics];
         for (at, Pair { caller, callee, .. }) in self.edges.keys.iter().enumerate() {
@@ -210,9 +243,19 @@ impl CallGraph {
                 }
             }
         }
-        let is_called: HashSet<usize> = self.edges.keys.iter().map(|pair| pair.callee.function).collect();
-        for function in (0..count).filter(|function| !is_stated(*function) && is_called.contains(function)) {
-            let figures: Vec<f64> = left.iter().map(|left| left.get(function).copied().unwrap_or(0.0)).collect();
+        let is_called: HashSet<usize> = self
+            .edges
+            .keys
+            .iter()
+            .map(|pair| pair.callee.function)
+            .collect();
+        for function in
+            (0..count).filter(|function| !is_stated(*function) && is_called.contains(function))
+        {
+            let figures: Vec<f64> = left
+                .iter()
+                .map(|left| left.get(function).copied().unwrap_or(0.0))
+                .collect();
             if in_a_circle(function) {
                 own.unknown.insert(function);
             } else if figures.iter().any(|figure| *figure > 0.0) {
@@ -224,7 +267,10 @@ impl CallGraph {
         }
         if meaning == CallCost::Outermost {
             // Of functions that are called it is always there.
-            own.unknown.extend((0..count).filter(|function| !is_stated(*function) && !is_called.contains(function)));
+            own.unknown.extend(
+                (0..count)
+                    .filter(|function| !is_stated(*function) && !is_called.contains(function)),
+            );
         }
         own
     }
@@ -234,8 +280,14 @@ impl CallGraph {
         if own.unknown.contains(&function) {
             return None;
         }
-        let worked_out = own.worked_out.get(&function).and_then(|figures| figures.get(metric));
-        Some(worked_out.map_or_else(|| self.functions.value(metric, function), |figure| figure.max(0.0)))
+        let worked_out = own
+            .worked_out
+            .get(&function)
+            .and_then(|figures| figures.get(metric));
+        Some(worked_out.map_or_else(
+            || self.functions.value(metric, function),
+            |figure| figure.max(0.0),
+        ))
     }
 
     /// Tells all of it.
@@ -257,22 +309,41 @@ impl CallGraph {
     fn say_own(&self, sink: &mut dyn Sink, names: &Names, own: &OwnCosts) {
         let mut note = |functions: &mut dyn Iterator<Item = usize>, what: &str| {
             let functions: Vec<usize> = functions.collect();
-            let first = functions.iter().min().and_then(|first| self.functions.keys.get(*first));
+            let first = functions
+                .iter()
+                .min()
+                .and_then(|first| self.functions.keys.get(*first));
             let Some((_, _, name)) = first else { return };
             let name = names.text(*name);
             let count = many(functions.len() as u64, "function");
-            let message = format!("own costs of {count} are not in the file (first: `{name}`): {what}");
-            sink.note(Note { severity: Severity::Warning, position: None, message: &message });
+            let message =
+                format!("own costs of {count} are not in the file (first: `{name}`): {what}");
+            sink.note(Note {
+                severity: Severity::Warning,
+                position: None,
+                message: &message,
+            });
         };
-        note(&mut own.worked_out.keys().copied(), "they are what their callers paid, less what they called");
+        note(
+            &mut own.worked_out.keys().copied(),
+            "they are what their callers paid, less what they called",
+        );
         note(&mut own.unknown.iter().copied(), "they are unknown");
     }
 
     /// Names all functions: ids by number.
-    pub(in crate::importers) fn functions(&self, sink: &mut dyn Sink, names: &Names) -> Vec<FunctionId> {
+    pub(in crate::importers) fn functions(
+        &self,
+        sink: &mut dyn Sink,
+        names: &Names,
+    ) -> Vec<FunctionId> {
         let mut id = |(object, file, name): &Key| {
             let (module, file) = (names.text(*object), names.text(*file));
-            sink.function(FunctionDef { module, file, ..FunctionDef::named(names.text(*name)) })
+            sink.function(FunctionDef {
+                module,
+                file,
+                ..FunctionDef::named(names.text(*name))
+            })
         };
         self.functions.keys.iter().map(&mut id).collect()
     }
@@ -288,12 +359,19 @@ impl CallGraph {
         let mut costs = Vec::new();
         for ((at, pair), calls) in self.edges.keys.iter().enumerate().zip(&self.calls) {
             let frame = self.frame(pair.caller.function, pair.place, names, functions);
-            let (Some(caller), Some(callee)) = (frame, functions.get(pair.callee.function)) else { continue };
+            let (Some(caller), Some(callee)) = (frame, functions.get(pair.callee.function)) else {
+                continue;
+            };
             costs.clear();
             for (index, metric) in metrics.iter().enumerate() {
                 let cost = self.edges.value(index, at);
-                let unknown =
-                    EdgeCost { metric: *metric, exclusive: None, cumulative: None, outermost: None, seen: None };
+                let unknown = EdgeCost {
+                    metric: *metric,
+                    exclusive: None,
+                    cumulative: None,
+                    outermost: None,
+                    seen: None,
+                };
                 let part = |counts: bool| if counts { cost } else { 0.0 };
                 costs.push(match meaning {
                     _ if self.of_calls_alone.contains(&index) => unknown,
@@ -303,12 +381,24 @@ impl CallGraph {
                         seen: Some(cost),
                         ..unknown
                     },
-                    CallCost::OncePerPair => EdgeCost { cumulative: Some(cost), ..unknown },
-                    CallCost::Outermost => EdgeCost { outermost: Some(cost), ..unknown },
+                    CallCost::OncePerPair => EdgeCost {
+                        cumulative: Some(cost),
+                        ..unknown
+                    },
+                    CallCost::Outermost => EdgeCost {
+                        outermost: Some(cost),
+                        ..unknown
+                    },
                 });
             }
             let (callee, kind, calls) = (*callee, EdgeKind::Call, (*calls > 0).then_some(*calls));
-            sink.edge(Edge { callee, caller: Some(caller), kind, calls, costs: &costs });
+            sink.edge(Edge {
+                callee,
+                caller: Some(caller),
+                kind,
+                calls,
+                costs: &costs,
+            });
         }
     }
 
@@ -356,9 +446,16 @@ impl CallGraph {
         functions: &[FunctionId],
     ) -> Option<Frame<'n>> {
         let (_, own_file, _) = *self.functions.keys.get(function)?;
-        let file = if file == own_file { "" } else { names.text(file) };
+        let file = if file == own_file {
+            ""
+        } else {
+            names.text(file)
+        };
         let line = (line != 0).then_some(Line { file, line, col: 0 });
-        Some(Frame { function: *functions.get(function)?, line })
+        Some(Frame {
+            function: *functions.get(function)?,
+            line,
+        })
     }
 }
 
@@ -380,7 +477,11 @@ struct Sums<K> {
 
 impl<K> Default for Sums<K> {
     fn default() -> Self {
-        Self { index: HashMap::new(), keys: Vec::new(), values: Vec::new() }
+        Self {
+            index: HashMap::new(),
+            keys: Vec::new(),
+            values: Vec::new(),
+        }
     }
 }
 
@@ -411,7 +512,11 @@ impl<K: Copy + Eq + Hash> Sums<K> {
     /// Adds figures to metrics.
     fn add(&mut self, at: usize, figures: &[(usize, f64)]) {
         for (metric, figure) in figures {
-            if let Some(value) = self.values.get_mut(*metric).and_then(|values| values.get_mut(at)) {
+            if let Some(value) = self
+                .values
+                .get_mut(*metric)
+                .and_then(|values| values.get_mut(at))
+            {
                 *value += figure;
             }
         }
@@ -422,26 +527,36 @@ impl<K: Copy + Eq + Hash> Sums<K> {
     }
 
     fn value(&self, metric: usize, at: usize) -> f64 {
-        self.values.get(metric).and_then(|values| values.get(at)).copied().unwrap_or(0.0)
+        self.values
+            .get(metric)
+            .and_then(|values| values.get(at))
+            .copied()
+            .unwrap_or(0.0)
     }
 }
 
-/// What levels of recursion tell. They tell it of all functions or, where no function has them, of none.
+/// What levels of recursion tell. They tell it of all functions or, where no function has them, of
+/// none.
 struct Levels {
     known: bool,
     /// Functions that call themselves on their first level: they were left out of the levels.
     mixed: HashSet<usize>,
     /// Functions of which a deeper level was called by another one.
     through_others: HashSet<usize>,
-    /// Caller and callee, both on a deeper level: whether the same pair is further out cannot be told.
+    /// Caller and callee, both on a deeper level: whether the same pair is further out cannot be
+    /// told.
     uncertain: HashSet<(usize, usize)>,
 }
 
 impl Levels {
     fn of(edges: &Sums<Pair>) -> Self {
         let known = edges.keys.iter().any(|pair| pair.callee.deeper);
-        let mut levels =
-            Self { known, mixed: HashSet::new(), through_others: HashSet::new(), uncertain: HashSet::new() };
+        let mut levels = Self {
+            known,
+            mixed: HashSet::new(),
+            through_others: HashSet::new(),
+            uncertain: HashSet::new(),
+        };
         for Pair { caller, callee, .. } in &edges.keys {
             let by_itself = caller.function == callee.function;
             if by_itself && !callee.deeper {
@@ -467,11 +582,13 @@ impl Levels {
 
     /// Whether the callee is outermost; `None` if unknown.
     fn outermost(&self, pair: &Pair) -> Option<bool> {
-        self.knows(pair.callee.function).then_some(!pair.callee.deeper)
+        self.knows(pair.callee.function)
+            .then_some(!pair.callee.deeper)
     }
 
-    /// Whether no call of the same pair is around this one; `None` if unknown. If the caller or the callee is outermost there
-    /// is none; where only the function itself calls its deeper levels, there is one around all but the first of them.
+    /// Whether no call of the same pair is around this one; `None` if unknown. If the caller or the
+    /// callee is outermost there is none; where only the function itself calls its deeper levels,
+    /// there is one around all but the first of them.
     fn once(&self, pair: &Pair) -> Option<bool> {
         let (caller, callee) = (pair.caller, pair.callee);
         let known = self.knows(caller.function)
@@ -494,7 +611,10 @@ impl Levels {
 }
 
 /// Costs of a record in words.
-pub(in crate::importers) struct Shown<'f>(pub(in crate::importers) u64, pub(in crate::importers) &'f [Figure]);
+pub(in crate::importers) struct Shown<'f>(
+    pub(in crate::importers) u64,
+    pub(in crate::importers) &'f [Figure],
+);
 
 impl std::fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

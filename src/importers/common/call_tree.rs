@@ -1,5 +1,6 @@
-//! Calls, merged by their path before they are told: for formats that tell calls one by one, or whose names come last. Takes
-//! room for every distinct path once, and a step costs the same at any depth.
+//! Calls, merged by their path before they are told: for formats that tell calls one by one, or
+//! whose names come last. Takes room for every distinct path once, and a step costs the same at any
+//! depth.
 
 use std::hash::BuildHasher;
 
@@ -19,7 +20,11 @@ pub(in crate::importers) struct Site {
 impl Site {
     /// A function as a whole.
     pub(in crate::importers) fn of(function: FunctionId) -> Self {
-        Self { function, line: 0, col: 0 }
+        Self {
+            function,
+            line: 0,
+            col: 0,
+        }
     }
 }
 
@@ -99,7 +104,14 @@ struct Node {
 
 impl Node {
     fn new(parent: NodeId, site: Site) -> Self {
-        Self { parent, site, first_child: TOP, last_child: TOP, next_sibling: TOP, figures: NONE }
+        Self {
+            parent,
+            site,
+            first_child: TOP,
+            last_child: TOP,
+            next_sibling: TOP,
+            figures: NONE,
+        }
     }
 
     fn key(&self) -> (NodeId, Site) {
@@ -117,7 +129,12 @@ impl<O> Default for CallTree<O> {
     fn default() -> Self {
         let top = Node::new(NONE, Site::of(FunctionId(NONE)));
         let (index, hasher) = (HashTable::new(), DefaultHashBuilder::default());
-        Self { nodes: vec![top], index, hasher, figures: Vec::new() }
+        Self {
+            nodes: vec![top],
+            index,
+            hasher,
+            figures: Vec::new(),
+        }
     }
 }
 
@@ -125,7 +142,11 @@ impl<O: Own> CallTree<O> {
     /// The node of a site below another node: that of the line, where the site has one.
     pub(in crate::importers) fn below(&mut self, parent: NodeId, site: Site) -> NodeId {
         let function = self.child(parent, Site::of(site.function));
-        if site.line == 0 { function } else { self.child(function, site) }
+        if site.line == 0 {
+            function
+        } else {
+            self.child(function, site)
+        }
     }
 
     /// A new node below the top, whatever others there are: for what is named later.
@@ -143,14 +164,19 @@ impl<O: Own> CallTree<O> {
     fn child(&mut self, parent: NodeId, site: Site) -> NodeId {
         let (nodes, hasher) = (&self.nodes, &self.hasher);
         let hash = hasher.hash_one((parent, site));
-        let same = |at: &NodeId| nodes.get(*at as usize).is_some_and(|node| node.key() == (parent, site));
+        let same = |at: &NodeId| {
+            nodes
+                .get(*at as usize)
+                .is_some_and(|node| node.key() == (parent, site))
+        };
         if let Some(known) = self.index.find(hash, same) {
             return *known;
         }
         let new = self.push(parent, site);
         let (nodes, hasher) = (&self.nodes, &self.hasher);
         let key = |at: &NodeId| nodes.get(*at as usize).map_or((NONE, site), Node::key);
-        self.index.insert_unique(hash, new, |at| hasher.hash_one(key(at)));
+        self.index
+            .insert_unique(hash, new, |at| hasher.hash_one(key(at)));
         new
     }
 
@@ -158,11 +184,17 @@ impl<O: Own> CallTree<O> {
     fn push(&mut self, parent: NodeId, site: Site) -> NodeId {
         let new = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         self.nodes.push(Node::new(parent, site));
-        let last =
-            self.nodes.get_mut(parent as usize).map_or(TOP, |parent| std::mem::replace(&mut parent.last_child, new));
+        let last = self
+            .nodes
+            .get_mut(parent as usize)
+            .map_or(TOP, |parent| std::mem::replace(&mut parent.last_child, new));
         let before = if last == TOP { parent } else { last };
         if let Some(before) = self.nodes.get_mut(before as usize) {
-            let link = if last == TOP { &mut before.first_child } else { &mut before.next_sibling };
+            let link = if last == TOP {
+                &mut before.first_child
+            } else {
+                &mut before.next_sibling
+            };
             *link = new;
         }
         new
@@ -173,13 +205,32 @@ impl<O: Own> CallTree<O> {
         stack.clear();
         let mut at = node;
         while at != TOP {
-            let Some(Node { parent, site: Site { function, line, col }, .. }) = self.nodes.get(at as usize) else {
+            let Some(Node {
+                parent,
+                site:
+                    Site {
+                        function,
+                        line,
+                        col,
+                    },
+                ..
+            }) = self.nodes.get(at as usize)
+            else {
                 break;
             };
-            let line = (*line != 0).then_some(Line { file: "", line: *line, col: *col });
-            stack.push(Frame { function: *function, line });
+            let line = (*line != 0).then_some(Line {
+                file: "",
+                line: *line,
+                col: *col,
+            });
+            stack.push(Frame {
+                function: *function,
+                line,
+            });
             at = if line.is_some() {
-                self.nodes.get(*parent as usize).map_or(TOP, |function| function.parent)
+                self.nodes
+                    .get(*parent as usize)
+                    .map_or(TOP, |function| function.parent)
             } else {
                 *parent
             };
@@ -198,7 +249,10 @@ impl<O: Own> CallTree<O> {
     /// Adds own cost to a node, and to its function if it is one of a line.
     pub(in crate::importers) fn cost(&mut self, node: NodeId, metric: usize, cost: f64) {
         for node in [Some(node), self.function_of(node)].into_iter().flatten() {
-            if let Some(sum) = self.figures(node).and_then(|figures| figures.own.of(metric)) {
+            if let Some(sum) = self
+                .figures(node)
+                .and_then(|figures| figures.own.of(metric))
+            {
                 *sum += cost;
             }
         }
@@ -206,13 +260,24 @@ impl<O: Own> CallTree<O> {
 
     /// Own cost of a node so far.
     pub(in crate::importers) fn own(&mut self, node: NodeId, metric: usize) -> f64 {
-        self.figures(node).and_then(|figures| figures.own.of(metric)).map_or(0.0, |own| *own)
+        self.figures(node)
+            .and_then(|figures| figures.own.of(metric))
+            .map_or(0.0, |own| *own)
     }
 
-    /// Moves the own cost of a node, and of its function if it is one of a line, to another metric, times a factor.
-    pub(in crate::importers) fn convert(&mut self, node: NodeId, from: usize, to: usize, factor: f64) {
+    /// Moves the own cost of a node, and of its function if it is one of a line, to another metric,
+    /// times a factor.
+    pub(in crate::importers) fn convert(
+        &mut self,
+        node: NodeId,
+        from: usize,
+        to: usize,
+        factor: f64,
+    ) {
         for node in [Some(node), self.function_of(node)].into_iter().flatten() {
-            let Some(figures) = self.figures(node) else { continue };
+            let Some(figures) = self.figures(node) else {
+                continue;
+            };
             let cost = figures.own.of(from).map_or(0.0, std::mem::take);
             if let Some(sum) = figures.own.of(to) {
                 *sum += cost * factor;
@@ -222,14 +287,20 @@ impl<O: Own> CallTree<O> {
 
     /// The node of the function, for one of a line.
     fn function_of(&self, node: NodeId) -> Option<NodeId> {
-        self.nodes.get(node as usize).filter(|node| node.site.line != 0).map(|node| node.parent)
+        self.nodes
+            .get(node as usize)
+            .filter(|node| node.site.line != 0)
+            .map(|node| node.parent)
     }
 
     fn figures(&mut self, node: NodeId) -> Option<&mut Figures<O>> {
         let node = self.nodes.get_mut(node as usize)?;
         if node.figures == NONE {
             node.figures = u32::try_from(self.figures.len()).unwrap_or(NONE);
-            self.figures.push(Figures { calls: 0, own: O::zero() });
+            self.figures.push(Figures {
+                calls: 0,
+                own: O::zero(),
+            });
         }
         self.figures.get_mut(node.figures as usize)
     }
@@ -245,22 +316,39 @@ impl<O: Own> CallTree<O> {
                     return;
                 }
                 sink.leave();
-                let Some(closed) = self.nodes.get(at as usize) else { return };
+                let Some(closed) = self.nodes.get(at as usize) else {
+                    return;
+                };
                 (next, at) = (closed.next_sibling, closed.parent);
             }
-            let Some(node) = self.nodes.get(next as usize) else { return };
+            let Some(node) = self.nodes.get(next as usize) else {
+                return;
+            };
             self.enter(sink, node, metrics);
             (at, next) = (next, node.first_child);
         }
     }
 
     fn enter(&self, sink: &mut dyn Sink, node: &Node, metrics: &[Option<MetricId>]) {
-        let Site { function, line, col } = node.site;
+        let Site {
+            function,
+            line,
+            col,
+        } = node.site;
         let figures = self.figures.get(node.figures as usize);
-        let calls = figures.map(|figures| figures.calls).filter(|calls| *calls > 0);
-        let line = (line != 0).then_some(Line { file: "", line, col });
+        let calls = figures
+            .map(|figures| figures.calls)
+            .filter(|calls| *calls > 0);
+        let line = (line != 0).then_some(Line {
+            file: "",
+            line,
+            col,
+        });
         sink.enter(Frame { function, line }, calls);
-        for (metric, own) in metrics.iter().zip(figures.map_or(&[][..], |figures| figures.own.all())) {
+        for (metric, own) in metrics
+            .iter()
+            .zip(figures.map_or(&[][..], |figures| figures.own.all()))
+        {
             if let Some(metric) = metric
                 && *own != 0.0
             {

@@ -27,7 +27,8 @@ pub(in crate::importers) struct NumberedNames {
 enum Homes {
     /// The one that is said with it; with a call that says none, that of the caller.
     Said,
-    /// The same, but a call that says none is one of the function of this name, wherever it is. By function.
+    /// The same, but a call that says none is one of the function of this name, wherever it is. By
+    /// function.
     Unsaid(HashMap<Name, Name>),
     /// The first one that is said with it. By function.
     First(HashMap<Name, Name>),
@@ -37,17 +38,22 @@ impl NumberedNames {
     pub(in crate::importers) fn new() -> Self {
         let mut names = Names::default();
         let unknown = names.of_text(String::new());
-        Self { names, by_number: Default::default(), unknown, homes: Homes::Said }
+        Self {
+            names,
+            by_number: Default::default(),
+            unknown,
+            homes: Homes::Said,
+        }
     }
 
-    /// From now on a call that names no file is one of the function of this name, wherever it is. Else it is one of a
-    /// function in the file of the caller.
+    /// From now on a call that names no file is one of the function of this name, wherever it is.
+    /// Else it is one of a function in the file of the caller.
     pub(in crate::importers) fn calls_name_no_file(&mut self) {
         self.homes = Homes::Unsaid(HashMap::new());
     }
 
-    /// From now on a function is in the first file that is said with it: its name is that of no other, and what follows
-    /// is the file of its lines.
+    /// From now on a function is in the first file that is said with it: its name is that of no
+    /// other, and what follows is the file of its lines.
     pub(in crate::importers) fn functions_have_one_file(&mut self) {
         self.homes = Homes::First(HashMap::new());
     }
@@ -78,17 +84,34 @@ impl NumberedNames {
     }
 
     /// A name, or what its number stands for.
-    pub(in crate::importers) fn read(&mut self, at: Position, sort: Sort, text: &[u8]) -> Result<Name, ImportError> {
+    pub(in crate::importers) fn read(
+        &mut self,
+        at: Position,
+        sort: Sort,
+        text: &[u8],
+    ) -> Result<Name, ImportError> {
         let (id, text) = numbered(text);
         if let (Some(id), true) = (id, text.is_empty()) {
-            let missing = || ImportError::malformed(at, format!("a name for the number {id}"), "nothing");
-            return self.by_number.get(sort as usize).and_then(|names| names.get(&id)).copied().ok_or_else(missing);
+            let missing =
+                || ImportError::malformed(at, format!("a name for the number {id}"), "nothing");
+            return self
+                .by_number
+                .get(sort as usize)
+                .and_then(|names| names.get(&id))
+                .copied()
+                .ok_or_else(missing);
         }
         let is_unknown = match sort {
             Sort::Function => false,
-            Sort::Object | Sort::File => text == b"???" || text == b"Unknown" && matches!(self.homes, Homes::First(_)),
+            Sort::Object | Sort::File => {
+                text == b"???" || text == b"Unknown" && matches!(self.homes, Homes::First(_))
+            }
         };
-        let name = if is_unknown { self.unknown } else { self.of_bytes(text) };
+        let name = if is_unknown {
+            self.unknown
+        } else {
+            self.of_bytes(text)
+        };
         if let (Some(id), Some(names)) = (id, self.by_number.get_mut(sort as usize)) {
             names.insert(id, name);
         }
@@ -113,7 +136,12 @@ impl NumberedNames {
     }
 
     /// The file of a called function, given what the call says, and the file of the caller.
-    pub(in crate::importers) fn home_of_called(&mut self, function: Name, said: Option<Name>, caller: Name) -> Name {
+    pub(in crate::importers) fn home_of_called(
+        &mut self,
+        function: Name,
+        said: Option<Name>,
+        caller: Name,
+    ) -> Name {
         let unknown = self.unknown;
         match (&mut self.homes, said) {
             (Homes::Unsaid(homes), None) => *homes.entry(function).or_insert(unknown),

@@ -22,7 +22,8 @@ pub(in crate::importers) fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 pub(in crate::importers) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
+    text.split(|byte| matches!(byte, b' ' | b'\t'))
+        .filter(|word| !word.is_empty())
 }
 
 /// A whole number, decimal or hexadecimal.
@@ -32,11 +33,16 @@ pub(in crate::importers) fn number(word: &[u8]) -> Option<u64> {
         None => (word, 10),
     };
     let plain = digits.first().is_some_and(u8::is_ascii_hexdigit);
-    u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok().filter(|_| plain)
+    u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix)
+        .ok()
+        .filter(|_| plain)
 }
 
 /// A cost: memory may shrink.
-#[expect(clippy::cast_precision_loss, reason = "costs are REAL; the builder counts what is rounded")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "costs are REAL; the builder counts what is rounded"
+)]
 pub(in crate::importers) fn cost(word: &[u8]) -> Option<f64> {
     match word.strip_prefix(b"-") {
         Some(digits) => number(digits).map(|number| -(number as f64)),
@@ -50,7 +56,11 @@ pub(in crate::importers) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Whether Xdebug wrote the file before it said so: the version it gave, nobody's name, and PHP's.
 fn is_old_xdebug(head: &[u8]) -> bool {
-    let says = |key: &[u8], of: fn(&[u8]) -> bool| lines(head).filter_map(header).any(|(k, text)| k == key && of(text));
+    let says = |key: &[u8], of: fn(&[u8]) -> bool| {
+        lines(head)
+            .filter_map(header)
+            .any(|(k, text)| k == key && of(text))
+    };
     says(b"version", |text| text == OLD_VERSION)
         && !says(b"creator", |_| true)
         && lines(head).any(|line| OF_PHP.iter().any(|name| line.starts_with(name)))
@@ -89,8 +99,14 @@ impl Creator {
 
     /// Who begins a file so and does not say who it is.
     pub(in crate::importers) fn of_head(head: &[u8]) -> Self {
-        let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
-        let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let mut lines = head
+            .split(|byte| *byte == b'\n')
+            .map(<[u8]>::trim_ascii)
+            .filter(|line| !line.is_empty());
+        let (first, second) = (
+            lines.next().unwrap_or_default(),
+            lines.next().unwrap_or_default(),
+        );
         match first {
             b"events: Hits" if second.starts_with(b"fl=") => Self::Gperftools,
             b"events: Ticks" if second.starts_with(b"fl=") => Self::Nytprof,
@@ -148,7 +164,11 @@ impl Metric {
     pub(in crate::importers) fn of_event(event: &str, creator: Creator) -> Self {
         const UNITS: [(&[&str], Unit, f64); 9] = [
             (&["ns", "nsec", "nanoseconds"], Unit::Nanoseconds, 1.0),
-            (&["us", "µs", "μs", "usec", "microseconds"], Unit::Nanoseconds, 1e3),
+            (
+                &["us", "µs", "μs", "usec", "microseconds"],
+                Unit::Nanoseconds,
+                1e3,
+            ),
             (&["ms", "msec", "milliseconds"], Unit::Nanoseconds, 1e6),
             (&["s", "sec", "seconds"], Unit::Nanoseconds, 1e9),
             (&["bytes", "B"], Unit::Bytes, 1.0),
@@ -165,20 +185,45 @@ impl Metric {
             _ => None,
         };
         if let Some((unit, scale)) = of_xdebug {
-            return Self { name: event.to_lowercase(), unit, scale, stated };
+            return Self {
+                name: event.to_lowercase(),
+                unit,
+                scale,
+                stated,
+            };
         }
-        let parts = event.strip_suffix(')').and_then(|event| event.rsplit_once('('));
+        let parts = event
+            .strip_suffix(')')
+            .and_then(|event| event.rsplit_once('('));
         if let Some((name, unit)) = parts {
             let name = name.trim_end_matches('_').to_lowercase();
-            let digits = unit.len() - unit.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
+            let digits = unit.len()
+                - unit
+                    .trim_start_matches(|digit: char| digit.is_ascii_digit())
+                    .len();
             let (times, unit) = unit.split_at(digits);
-            let times =
-                if times.is_empty() { Some(1.0) } else { times.parse::<f64>().ok().filter(|times| *times > 0.0) };
-            let known = UNITS.into_iter().find(|(names, _, _)| names.contains(&unit));
+            let times = if times.is_empty() {
+                Some(1.0)
+            } else {
+                times.parse::<f64>().ok().filter(|times| *times > 0.0)
+            };
+            let known = UNITS
+                .into_iter()
+                .find(|(names, _, _)| names.contains(&unit));
             if let (false, Some(times), Some((_, unit, scale))) = (name.is_empty(), times, known) {
-                return Self { name, unit, scale: times * scale, stated };
+                return Self {
+                    name,
+                    unit,
+                    scale: times * scale,
+                    stated,
+                };
             }
         }
-        Self { name: event.to_owned(), unit: Unit::Count, scale: 1.0, stated }
+        Self {
+            name: event.to_owned(),
+            unit: Unit::Count,
+            scale: 1.0,
+            stated,
+        }
     }
 }

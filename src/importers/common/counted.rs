@@ -3,7 +3,8 @@
 use crate::base::error::Position;
 use crate::events::{Note, Severity, Sink};
 
-/// How often something happened, and where and what it was first in the file, in whatever order it is added.
+/// How often something happened, and where and what it was first in the file, in whatever order it
+/// is added.
 #[derive(Debug, Default)]
 pub(in crate::importers) struct Counted {
     count: u64,
@@ -19,7 +20,11 @@ impl Counted {
     }
 
     /// Once more; the example is asked for if no earlier place is known.
-    pub(in crate::importers) fn add_with(&mut self, at: Position, example: impl FnOnce() -> String) {
+    pub(in crate::importers) fn add_with(
+        &mut self,
+        at: Position,
+        example: impl FnOnce() -> String,
+    ) {
         self.count += 1;
         if self.first.is_none_or(|first| at.byte < first.byte) {
             self.first = Some(at);
@@ -53,7 +58,8 @@ impl Counted {
         self.note_with(sink, severity, |count, _| message(count));
     }
 
-    /// Notes at the first place what is to be said of the count and the example, if it happened at all.
+    /// Notes at the first place what is to be said of the count and the example, if it happened at
+    /// all.
     pub(in crate::importers) fn note_with(
         &self,
         sink: &mut dyn Sink,
@@ -62,7 +68,11 @@ impl Counted {
     ) {
         if self.count > 0 {
             let message = message(self.count, &self.example);
-            sink.note(Note { severity, position: self.first, message: &message });
+            sink.note(Note {
+                severity,
+                position: self.first,
+                message: &message,
+            });
         }
     }
 }
@@ -83,12 +93,21 @@ mod tests {
         for (byte, example) in [(7, "a"), (5, "b"), (5, "c"), (9, "d")] {
             one.add_with(at(byte), || example.to_owned());
         }
-        assert_eq!((one.count(), one.first(), one.example.as_str()), (4, Some(at(5)), "b"));
+        assert_eq!(
+            (one.count(), one.first(), one.example.as_str()),
+            (4, Some(at(5)), "b")
+        );
         one.add_all(&other);
         other.add_with(at(6), || "e".to_owned());
         one.add_all(&other);
-        assert_eq!((one.count(), one.first(), one.example.as_str()), (5, Some(at(5)), "b"));
+        assert_eq!(
+            (one.count(), one.first(), one.example.as_str()),
+            (5, Some(at(5)), "b")
+        );
         other.add_all(&one);
-        assert_eq!((other.count(), other.first(), other.example.as_str()), (6, Some(at(5)), "b"));
+        assert_eq!(
+            (other.count(), other.first(), other.example.as_str()),
+            (6, Some(at(5)), "b")
+        );
     }
 }

@@ -1,17 +1,18 @@
-//! Names as compilers give them to linkers (`_ZN4core3fmt5write17h…E`, `_RNvC4demo4main`, `_Z3addii`), made readable. The
-//! name that the file has stays as the raw name.
+//! Names as compilers give them to linkers (`_ZN4core3fmt5write17h…E`, `_RNvC4demo4main`,
+//! `_Z3addii`), made readable. The name that the file has stays as the raw name.
 
 use std::fmt;
 
 use hashbrown::HashMap;
 
 use crate::events::{
-    Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact, Sample, Sink, Unit,
+    Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact,
+    Sample, Sink, Unit,
 };
 use crate::text::compiled_names::readable;
 
-/// Passes everything on, functions by their readable names. Several raw names may read alike (instances of a generic
-/// function): they stay several functions, told apart by their numbers.
+/// Passes everything on, functions by their readable names. Several raw names may read alike
+/// (instances of a generic function): they stay several functions, told apart by their numbers.
 pub(in crate::importers) struct Demangler<'s> {
     sink: &'s mut dyn Sink,
     known: HashMap<String, FunctionId>,
@@ -21,7 +22,11 @@ pub(in crate::importers) struct Demangler<'s> {
 
 impl<'s> Demangler<'s> {
     pub(in crate::importers) fn new(sink: &'s mut dyn Sink) -> Self {
-        Self { sink, known: HashMap::new(), alike: HashMap::new() }
+        Self {
+            sink,
+            known: HashMap::new(),
+            alike: HashMap::new(),
+        }
     }
 }
 
@@ -30,15 +35,34 @@ impl Sink for Demangler<'_> {
         let Some(name) = readable(def.name).filter(|_| def.raw_name.is_empty()) else {
             return self.sink.function(def);
         };
-        let FunctionDef { kind, module, file, first_line, first_col, .. } = def;
-        let key = format!("{}\0{module}\0{file}\0{}\0{first_line}\0{first_col}", def.name, kind.name());
+        let FunctionDef {
+            kind,
+            module,
+            file,
+            first_line,
+            first_col,
+            ..
+        } = def;
+        let key = format!(
+            "{}\0{module}\0{file}\0{}\0{first_line}\0{first_col}",
+            def.name,
+            kind.name()
+        );
         if let Some(known) = self.known.get(&key) {
             return *known;
         }
-        let alike = self.alike.entry([name.clone(), module.to_owned(), file.to_owned()]).or_insert(0);
+        let alike = self
+            .alike
+            .entry([name.clone(), module.to_owned(), file.to_owned()])
+            .or_insert(0);
         let first_col = if first_line == 0 { *alike } else { first_col };
         *alike += 1;
-        let id = self.sink.function(FunctionDef { name: &name, raw_name: def.name, first_col, ..def });
+        let id = self.sink.function(FunctionDef {
+            name: &name,
+            raw_name: def.name,
+            first_col,
+            ..def
+        });
         self.known.insert(key, id);
         id
     }
@@ -104,7 +128,10 @@ mod tests {
         assert_ne!(first, second);
         assert_eq!(function("_ZN1a1b17h0000000000000001E"), first);
         // Two functions of one raw name stay two.
-        let number = |first_col| FunctionDef { first_col, ..FunctionDef::named("_ZL1fv") };
+        let number = |first_col| FunctionDef {
+            first_col,
+            ..FunctionDef::named("_ZL1fv")
+        };
         assert_eq!(demangler.function(number(0)), demangler.function(number(0)));
         assert_ne!(demangler.function(number(0)), demangler.function(number(1)));
         let mut function = |name: &str| demangler.function(FunctionDef::named(name));

@@ -1,6 +1,8 @@
-//! Names by their text. Large profiles ask for names in memory that has long left the caches, so that what a lookup needs
-//! lies close together, and can be asked for ahead: [`prefetch`](Dictionary::prefetch), [`guess`](Dictionary::guess) and
-//! [`prefetch_text`](Dictionary::prefetch_text) for several names before the first is [confirmed](Dictionary::confirm).
+//! Names by their text. Large profiles ask for names in memory that has long left the caches, so
+//! that what a lookup needs lies close together, and can be asked for ahead:
+//! [`prefetch`](Dictionary::prefetch), [`guess`](Dictionary::guess) and
+//! [`prefetch_text`](Dictionary::prefetch_text) for several names before the first is
+//! [confirmed](Dictionary::confirm).
 
 use std::hash::BuildHasher;
 
@@ -48,8 +50,15 @@ impl Dictionary {
     }
 
     /// The number of a name whose hash is known, and what that says.
-    pub(in crate::importers) fn confirm(&self, guess: Option<u32>, name: &[u8], hash: u64) -> Option<u32> {
-        guess.filter(|at| self.text(*at) == name).or_else(|| self.find_hashed(name, hash))
+    pub(in crate::importers) fn confirm(
+        &self,
+        guess: Option<u32>,
+        name: &[u8],
+        hash: u64,
+    ) -> Option<u32> {
+        guess
+            .filter(|at| self.text(*at) == name)
+            .or_else(|| self.find_hashed(name, hash))
     }
 
     fn find_hashed(&self, name: &[u8], hash: u64) -> Option<u32> {
@@ -72,7 +81,10 @@ impl Dictionary {
     }
 
     fn start(&self, at: u32) -> usize {
-        at.checked_sub(1).and_then(|before| self.ends.get(before as usize)).copied().unwrap_or_default()
+        at.checked_sub(1)
+            .and_then(|before| self.ends.get(before as usize))
+            .copied()
+            .unwrap_or_default()
     }
 }
 
@@ -93,9 +105,16 @@ mod tests {
             assert_eq!(dictionary.text(at), name.as_bytes());
             let hash = dictionary.hash(name.as_bytes());
             for guess in [None, Some(at), Some(4 - at)] {
-                assert_eq!(dictionary.confirm(guess, name.as_bytes(), hash), Some(at), "{name:?} by {guess:?}");
+                assert_eq!(
+                    dictionary.confirm(guess, name.as_bytes(), hash),
+                    Some(at),
+                    "{name:?} by {guess:?}"
+                );
             }
         }
-        assert_eq!(dictionary.confirm(Some(0), b"c", dictionary.hash(b"c")), None);
+        assert_eq!(
+            dictionary.confirm(Some(0), b"c", dictionary.hash(b"c")),
+            None
+        );
     }
 }

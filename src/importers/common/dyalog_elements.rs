@@ -72,17 +72,23 @@ impl Tag {
     fn of(name: &str) -> Self {
         match name {
             "PctOfTot" | "CumPct" | "AvgTime" => Self::ReportColumn,
-            _ => Self::NAMES.iter().find(|(_, known)| *known == name).map_or(Self::Unknown, |(tag, _)| *tag),
+            _ => Self::NAMES
+                .iter()
+                .find(|(_, known)| *known == name)
+                .map_or(Self::Unknown, |(tag, _)| *tag),
         }
     }
 
     pub(in crate::importers) fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(tag, _)| *tag == self).map_or("", |(_, name)| name)
+        Self::NAMES
+            .iter()
+            .find(|(tag, _)| *tag == self)
+            .map_or("", |(_, name)| name)
     }
 }
 
-/// The XML of one file as elements with text. Comments, processing instructions and white space between elements are
-/// passed over.
+/// The XML of one file as elements with text. Comments, processing instructions and white space
+/// between elements are passed over.
 pub(in crate::importers) struct Xml<'r, 'a> {
     pub(in crate::importers) reader: Reader<&'r mut Input<'a>>,
     buffer: Vec<u8>,
@@ -139,13 +145,22 @@ impl<'r, 'a> Xml<'r, 'a> {
                     self.note_attributes(sink);
                     return Ok(());
                 }
-                _ => return Err(ImportError::malformed(self.position, "<ProfileData>", "something else")),
+                _ => {
+                    return Err(ImportError::malformed(
+                        self.position,
+                        "<ProfileData>",
+                        "something else",
+                    ));
+                }
             }
         }
     }
 
     /// Reads the start of the next element within the one that is open, or the end of the latter.
-    pub(in crate::importers) fn child(&mut self, sink: &mut dyn Sink) -> Result<Option<Tag>, ImportError> {
+    pub(in crate::importers) fn child(
+        &mut self,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<Tag>, ImportError> {
         self.text.clear();
         loop {
             match self.piece()? {
@@ -173,7 +188,11 @@ impl<'r, 'a> Xml<'r, 'a> {
                 Piece::End => return Ok(&self.text),
                 Piece::Start(_) => {
                     let expected = format!("text in <{}>", tag.name());
-                    return Err(ImportError::malformed(self.position, expected, "an element"));
+                    return Err(ImportError::malformed(
+                        self.position,
+                        expected,
+                        "an element",
+                    ));
                 }
                 Piece::EndOfFile => return Err(self.cut()),
             }
@@ -190,15 +209,30 @@ impl<'r, 'a> Xml<'r, 'a> {
         let position = self.position;
         let text = self.text(tag)?.trim();
         read(text.as_bytes()).ok_or_else(|| {
-            ImportError::malformed(position, format!("{what} in <{}>", tag.name()), quote(text.as_bytes()))
+            ImportError::malformed(
+                position,
+                format!("{what} in <{}>", tag.name()),
+                quote(text.as_bytes()),
+            )
         })
     }
 
     /// Passes over an element that has just been opened, and remarks it.
-    pub(in crate::importers) fn skip(&mut self, tag: Tag, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    pub(in crate::importers) fn skip(
+        &mut self,
+        tag: Tag,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
         if tag != Tag::ReportColumn {
-            let name = if tag == Tag::Unknown { self.unknown.as_str() } else { tag.name() };
-            let message = format!("element {} is not read here", quote(format!("<{name}>").as_bytes()));
+            let name = if tag == Tag::Unknown {
+                self.unknown.as_str()
+            } else {
+                tag.name()
+            };
+            let message = format!(
+                "element {} is not read here",
+                quote(format!("<{name}>").as_bytes())
+            );
             self.note(&message, sink);
         }
         let outside = self.depth - 1;
@@ -223,9 +257,19 @@ impl<'r, 'a> Xml<'r, 'a> {
                 Piece::EndOfFile => return Ok(self.position),
                 Piece::Text => {
                     let found = quote(self.text.trim().as_bytes());
-                    return Err(ImportError::malformed(self.position, "the end of the file", found));
+                    return Err(ImportError::malformed(
+                        self.position,
+                        "the end of the file",
+                        found,
+                    ));
                 }
-                _ => return Err(ImportError::malformed(self.position, "the end of the file", "another element")),
+                _ => {
+                    return Err(ImportError::malformed(
+                        self.position,
+                        "the end of the file",
+                        "another element",
+                    ));
+                }
             }
         }
     }
@@ -236,13 +280,20 @@ impl<'r, 'a> Xml<'r, 'a> {
 
     fn note(&mut self, message: &str, sink: &mut dyn Sink) {
         if self.noted.len() < NOTED && self.noted.insert(message.to_owned()) {
-            sink.note(Note { severity: Severity::Warning, position: Some(self.position), message });
+            sink.note(Note {
+                severity: Severity::Warning,
+                position: Some(self.position),
+                message,
+            });
         }
     }
 
     fn note_attributes(&mut self, sink: &mut dyn Sink) {
         if !self.attributes.is_empty() {
-            let message = format!("attributes are not read: {}", quote(self.attributes.as_bytes()));
+            let message = format!(
+                "attributes are not read: {}",
+                quote(self.attributes.as_bytes())
+            );
             self.attributes.clear();
             self.note(&message, sink);
         }
@@ -266,10 +317,16 @@ impl<'r, 'a> Xml<'r, 'a> {
                 Event::Comment(_) | Event::PI(_) => continue,
                 Event::Decl(declaration) => {
                     if let Some(Ok(encoding)) = declaration.encoding()
-                        && !["utf-8", "utf8"].iter().any(|utf8| encoding.eq_ignore_ascii_case(utf8))
+                        && !["utf-8", "utf8"]
+                            .iter()
+                            .any(|utf8| encoding.eq_ignore_ascii_case(utf8))
                     {
                         let found = quote(encoding.as_bytes());
-                        return Err(ImportError::malformed(self.position, "encoding UTF-8", found));
+                        return Err(ImportError::malformed(
+                            self.position,
+                            "encoding UTF-8",
+                            found,
+                        ));
                     }
                     continue;
                 }
@@ -280,8 +337,12 @@ impl<'r, 'a> Xml<'r, 'a> {
                 Event::Start(start) | Event::Empty(start) => {
                     self.depth += 1;
                     if self.depth > NESTING {
-                        let limit = format!("{NESTING} elements within each other (limit: XML nesting)");
-                        return Err(ImportError::Limit { position: self.position, limit });
+                        let limit =
+                            format!("{NESTING} elements within each other (limit: XML nesting)");
+                        return Err(ImportError::Limit {
+                            position: self.position,
+                            limit,
+                        });
                     }
                     let tag = Tag::of(start.name().as_ref());
                     if tag == Tag::Unknown {
@@ -316,7 +377,11 @@ impl<'r, 'a> Xml<'r, 'a> {
 }
 
 /// Adds the character that a reference stands for.
-fn resolve(reference: &BytesRef<'_>, position: Position, text: &mut String) -> Result<(), ImportError> {
+fn resolve(
+    reference: &BytesRef<'_>,
+    position: Position,
+    text: &mut String,
+) -> Result<(), ImportError> {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         text.push(character);
     } else if let Some(replacement) = resolve_xml_entity(reference) {
@@ -346,21 +411,26 @@ fn failure(input: &mut Input<'_>, position: Position, error: &quick_xml::Error) 
     }
     let (expected, found) = match error {
         quick_xml::Error::Encoding(_) => ("UTF-8".to_owned(), "other bytes".to_owned()),
-        quick_xml::Error::Syntax(SyntaxError::InvalidBangMarkup) => {
-            ("a comment or CDATA behind <!".to_owned(), "something else".to_owned())
-        }
-        quick_xml::Error::Syntax(unclosed) => {
-            (format!("the end of {}", unclosed_piece(*unclosed)), "the end of the file".to_owned())
-        }
-        quick_xml::Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => {
-            (quote(format!("</{expected}>").as_bytes()), quote(format!("</{found}>").as_bytes()))
-        }
-        quick_xml::Error::IllFormed(IllFormedError::UnmatchedEndTag(found)) => {
-            ("a start tag".to_owned(), quote(format!("</{found}>").as_bytes()))
-        }
-        quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => {
-            ("`;` at the end of what `&` starts".to_owned(), "none".to_owned())
-        }
+        quick_xml::Error::Syntax(SyntaxError::InvalidBangMarkup) => (
+            "a comment or CDATA behind <!".to_owned(),
+            "something else".to_owned(),
+        ),
+        quick_xml::Error::Syntax(unclosed) => (
+            format!("the end of {}", unclosed_piece(*unclosed)),
+            "the end of the file".to_owned(),
+        ),
+        quick_xml::Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => (
+            quote(format!("</{expected}>").as_bytes()),
+            quote(format!("</{found}>").as_bytes()),
+        ),
+        quick_xml::Error::IllFormed(IllFormedError::UnmatchedEndTag(found)) => (
+            "a start tag".to_owned(),
+            quote(format!("</{found}>").as_bytes()),
+        ),
+        quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => (
+            "`;` at the end of what `&` starts".to_owned(),
+            "none".to_owned(),
+        ),
         _ => ("well-formed XML".to_owned(), format!("a fault: {error}")),
     };
     ImportError::malformed(position, expected, found)

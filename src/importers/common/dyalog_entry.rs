@@ -1,9 +1,9 @@
 //! Plain `<ProfileEntry>` elements, found without an XML reader.
 //!
-//! Files of `]PROFILE` hold a few elements of text, again and again, with the same blanks between them. What is recognised
-//! here means the same to an XML reader; whatever is not (comments, CDATA, references, attributes, unknown or missing
-//! elements, numbers that are none, an entry that is not all in the buffer) is left to one, with its errors and their
-//! places.
+//! Files of `]PROFILE` hold a few elements of text, again and again, with the same blanks between
+//! them. What is recognised here means the same to an XML reader; whatever is not (comments, CDATA,
+//! references, attributes, unknown or missing elements, numbers that are none, an entry that is not
+//! all in the buffer) is left to one, with its errors and their places.
 
 use std::ops::Range;
 
@@ -87,14 +87,22 @@ impl Field {
 
 impl PlainEntries {
     pub(in crate::importers) fn new(layout: Layout) -> Self {
-        Self { layout, gaps: Vec::new(), last: Gap::default() }
+        Self {
+            layout,
+            gaps: Vec::new(),
+            last: Gap::default(),
+        }
     }
 
     /// Takes the plain entries that are in the buffer.
     ///
     /// # Errors
     /// When a row cannot follow the rows before it.
-    pub(in crate::importers) fn read(&mut self, input: &mut Input<'_>, rows: &mut Rows<'_>) -> Result<(), ImportError> {
+    pub(in crate::importers) fn read(
+        &mut self,
+        input: &mut Input<'_>,
+        rows: &mut Rows<'_>,
+    ) -> Result<(), ImportError> {
         while let Some(entry) = self.find(input.at_hand()) {
             let at = input.position();
             let position = |place: Place| Position {
@@ -104,7 +112,9 @@ impl PlainEntries {
             // Where an XML reader would have begun its last record.
             input.begin_record_at(position(entry.end_tag));
             let name = input.at_hand().get(entry.name).unwrap_or_default();
-            let Ok(name) = std::str::from_utf8(name) else { return Ok(()) };
+            let Ok(name) = std::str::from_utf8(name) else {
+                return Ok(());
+            };
             rows.row(&Row {
                 position: position(entry.start),
                 depth: entry.depth,
@@ -119,7 +129,8 @@ impl PlainEntries {
         Ok(())
     }
 
-    /// Finds the entry that the bytes begin with, blanks before it, if it is plain and has what the layout asks for.
+    /// Finds the entry that the bytes begin with, blanks before it, if it is plain and has what the
+    /// layout asks for.
     fn find(&mut self, bytes: &[u8]) -> Option<PlainEntry> {
         self.like_the_last(bytes).or_else(|| {
             self.learn(bytes)?;
@@ -132,7 +143,8 @@ impl PlainEntries {
         let (first, _) = self.gaps.split_first()?;
         let mut at = Place::default();
         let (mut level, mut name, mut line, mut calls) = (None, None, None, None);
-        let (mut inclusive, mut exclusive, mut inclusive_ticks, mut exclusive_ticks) = (None, None, None, None);
+        let (mut inclusive, mut exclusive, mut inclusive_ticks, mut exclusive_ticks) =
+            (None, None, None, None);
         for gap in &self.gaps {
             let rest = bytes.get(at.bytes..)?.strip_prefix(gap.text.as_slice())?;
             at.bytes += gap.text.len();
@@ -151,30 +163,55 @@ impl PlainEntries {
             }
             at.bytes += text.len();
         }
-        bytes.get(at.bytes..)?.strip_prefix(self.last.text.as_slice())?;
-        let end = Place { bytes: at.bytes + self.last.text.len(), lines: at.lines + self.last.lines };
-        let ticks = inclusive_ticks.zip(exclusive_ticks).map(|(inclusive, exclusive)| Pair { inclusive, exclusive });
-        let blanks = first.text.iter().take_while(|byte| byte.is_ascii_whitespace());
+        bytes
+            .get(at.bytes..)?
+            .strip_prefix(self.last.text.as_slice())?;
+        let end = Place {
+            bytes: at.bytes + self.last.text.len(),
+            lines: at.lines + self.last.lines,
+        };
+        let ticks = inclusive_ticks
+            .zip(exclusive_ticks)
+            .map(|(inclusive, exclusive)| Pair {
+                inclusive,
+                exclusive,
+            });
+        let blanks = first
+            .text
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace());
         Some(PlainEntry {
-            start: Place { bytes: blanks.clone().count(), lines: line_ends(blanks) },
-            end_tag: Place { bytes: end.bytes - END.len(), ..end },
+            start: Place {
+                bytes: blanks.clone().count(),
+                lines: line_ends(blanks),
+            },
+            end_tag: Place {
+                bytes: end.bytes - END.len(),
+                ..end
+            },
             end,
             name: name?,
             depth: level,
             line: line?,
             calls,
-            time: Pair { inclusive: inclusive?, exclusive: exclusive? },
+            time: Pair {
+                inclusive: inclusive?,
+                exclusive: exclusive?,
+            },
             ticks,
         })
     }
 
-    /// Learns what stands between the texts of an entry, if it has each element that the layout asks for, once, and
-    /// nothing else.
+    /// Learns what stands between the texts of an entry, if it has each element that the layout
+    /// asks for, once, and nothing else.
     fn learn(&mut self, bytes: &[u8]) -> Option<()> {
         self.gaps.clear();
         let mut gaps = Vec::new();
         let mut gap_at = 0;
-        let mut rest = bytes.trim_ascii_start().strip_prefix(START)?.trim_ascii_start();
+        let mut rest = bytes
+            .trim_ascii_start()
+            .strip_prefix(START)?
+            .trim_ascii_start();
         while !rest.starts_with(END) {
             let (tag, behind) = split(rest.strip_prefix(b"<")?, b'>')?;
             let (text, behind_text) = split(behind, b'<')?;
@@ -185,7 +222,10 @@ impl PlainEntries {
             let text_at = bytes.len() - behind.len();
             gaps.push(Gap::new(bytes.get(gap_at..text_at)?, field));
             gap_at = text_at + text.len();
-            let behind = behind_text.strip_prefix(b"/")?.strip_prefix(tag)?.strip_prefix(b">")?;
+            let behind = behind_text
+                .strip_prefix(b"/")?
+                .strip_prefix(tag)?
+                .strip_prefix(b">")?;
             rest = behind.trim_ascii_start();
         }
         let end = bytes.len() - rest.len() + END.len();
@@ -205,13 +245,18 @@ impl PlainEntries {
 
 impl Gap {
     fn new(text: &[u8], field: Field) -> Self {
-        Self { text: text.to_vec(), lines: line_ends(text), field }
+        Self {
+            text: text.to_vec(),
+            lines: line_ends(text),
+            field,
+        }
     }
 }
 
 /// Counts line ends.
 fn line_ends<'b>(text: impl IntoIterator<Item = &'b u8>) -> u64 {
-    text.into_iter().fold(0, |lines, byte| lines + u64::from(*byte == b'\n'))
+    text.into_iter()
+        .fold(0, |lines, byte| lines + u64::from(*byte == b'\n'))
 }
 
 /// What stands before a byte, and what behind it.
@@ -220,7 +265,8 @@ fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((before, rest.get(1..)?))
 }
 
-/// Where a name stands, if it is one as it is: no references, no line ends, which would have to be counted.
+/// Where a name stands, if it is one as it is: no references, no line ends, which would have to be
+/// counted.
 fn plain_name(at: usize, text: &[u8]) -> Option<Range<usize>> {
     let is_plain = !text.is_empty() && memchr::memchr2(b'&', b'\n', text).is_none();
     is_plain.then(|| at..at + text.len())

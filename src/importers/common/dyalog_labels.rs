@@ -1,10 +1,11 @@
 //! Which of the two times of Dyalog's `]PROFILE` is the inclusive one.
 //!
-//! Version 0.9.0 prints the labels of the two times and of the two tick counts the wrong way round. The first row whose ticks
-//! differ decides (they are integers), and the sums over all rows must confirm it. Without ticks, the version decides, and
-//! without a known version the first row that costs, with what it called, what the rows below it say: in one of the two
-//! readings only. Signs prove nothing there, because corrected times may be negative. Where nothing decides, the labels are
-//! believed, and a note says what speaks against them.
+//! Version 0.9.0 prints the labels of the two times and of the two tick counts the wrong way round.
+//! The first row whose ticks differ decides (they are integers), and the sums over all rows must
+//! confirm it. Without ticks, the version decides, and without a known version the first row that
+//! costs, with what it called, what the rows below it say: in one of the two readings only. Signs
+//! prove nothing there, because corrected times may be negative. Where nothing decides, the labels
+//! are believed, and a note says what speaks against them.
 
 use super::counted::{Counted, many};
 use super::dyalog_rows::{Known, Layout, Pair, as_cost, note};
@@ -12,7 +13,8 @@ use crate::base::error::{ImportError, Position};
 use crate::events::{Severity, Sink};
 use crate::text::dyalog_files::{V1_37, corrects_trees};
 
-/// Times are printed to 0.001 ms at the coarsest, so a pair that differs by more than twice that differs. In ns.
+/// Times are printed to 0.001 ms at the coarsest, so a pair that differs by more than twice that
+/// differs. In ns.
 const NOISE: f64 = 2000.0;
 
 impl Pair<Option<f64>> {
@@ -22,7 +24,10 @@ impl Pair<Option<f64>> {
     }
 
     pub(in crate::importers) fn is_negative(self) -> bool {
-        [self.inclusive, self.exclusive].into_iter().flatten().any(|time| time < 0.0)
+        [self.inclusive, self.exclusive]
+            .into_iter()
+            .flatten()
+            .any(|time| time < 0.0)
     }
 }
 
@@ -35,7 +40,11 @@ pub(in crate::importers) enum Labels {
 
 impl Labels {
     fn from_difference(labelled_inclusive_less_exclusive: f64) -> Self {
-        if labelled_inclusive_less_exclusive < 0.0 { Self::Swapped } else { Self::Right }
+        if labelled_inclusive_less_exclusive < 0.0 {
+            Self::Swapped
+        } else {
+            Self::Right
+        }
     }
 
     fn describe(self) -> &'static str {
@@ -86,7 +95,8 @@ pub(in crate::importers) struct Verdict {
     callees: Callees,
     /// Callees show the opposite of what was decided before.
     contradicting: bool,
-    /// Rows whose times differ by more than noise: the greater one is labelled inclusive, or exclusive.
+    /// Rows whose times differ by more than noise: the greater one is labelled inclusive, or
+    /// exclusive.
     greater: Pair<Counted>,
 }
 
@@ -94,7 +104,10 @@ impl Verdict {
     pub(in crate::importers) fn new(layout: Layout) -> Self {
         Self {
             layout,
-            decided: layout.stated.filter(|_| !layout.ticks).map(|labels| (labels, Evidence::Version)),
+            decided: layout
+                .stated
+                .filter(|_| !layout.ticks)
+                .map(|labels| (labels, Evidence::Version)),
             position: None,
             swap_matters: false,
             time: 0.0,
@@ -102,7 +115,10 @@ impl Verdict {
             ticks: 0,
             callees: Callees::default(),
             contradicting: false,
-            greater: Pair { inclusive: Counted::default(), exclusive: Counted::default() },
+            greater: Pair {
+                inclusive: Counted::default(),
+                exclusive: Counted::default(),
+            },
         }
     }
 
@@ -116,12 +132,18 @@ impl Verdict {
 
     pub(in crate::importers) fn see(&mut self, row: &Known) {
         let time = row.time.difference().unwrap_or(0.0);
-        let ticks = row.ticks.map_or(0, |ticks| i128::from(ticks.inclusive) - i128::from(ticks.exclusive));
+        let ticks = row.ticks.map_or(0, |ticks| {
+            i128::from(ticks.inclusive) - i128::from(ticks.exclusive)
+        });
         self.time += time;
         self.negative |= row.time.is_negative();
         self.ticks += ticks;
         if time.abs() > NOISE {
-            let greater = if time > 0.0 { &mut self.greater.inclusive } else { &mut self.greater.exclusive };
+            let greater = if time > 0.0 {
+                &mut self.greater.inclusive
+            } else {
+                &mut self.greater.exclusive
+            };
             greater.add(row.position);
         }
         if !self.swap_matters && !row.is_the_same_either_way() {
@@ -133,12 +155,23 @@ impl Verdict {
         }
         let shown = match (self.layout.ticks, ticks) {
             (true, 0) => None,
-            (true, ticks) => Some((if ticks < 0 { Labels::Swapped } else { Labels::Right }, Evidence::Ticks)),
-            (false, _) if self.layout.depth => self.callees.row(row).map(|labels| (labels, Evidence::Callees)),
+            (true, ticks) => Some((
+                if ticks < 0 {
+                    Labels::Swapped
+                } else {
+                    Labels::Right
+                },
+                Evidence::Ticks,
+            )),
+            (false, _) if self.layout.depth => self
+                .callees
+                .row(row)
+                .map(|labels| (labels, Evidence::Callees)),
             (false, _) => None,
         };
         self.learn(shown, row.position);
-        // The usual labels, the usual order and the usual sign: rows need not wait for callees to say so as well.
+        // The usual labels, the usual order and the usual sign: rows need not wait for callees to
+        // say so as well.
         if self.decided.is_none()
             && self.layout.depth
             && !self.layout.ticks
@@ -162,13 +195,22 @@ impl Verdict {
     pub(in crate::importers) fn decide(&mut self) -> Labels {
         let is_open = matches!(self.decided, None | Some((_, Evidence::Nothing)));
         if is_open && self.layout.depth && !self.layout.ticks {
-            let shown = self.callees.close(0).map(|labels| (labels, Evidence::Callees));
+            let shown = self
+                .callees
+                .close(0)
+                .map(|labels| (labels, Evidence::Callees));
             if let Some(position) = self.position {
                 self.learn(shown, position);
             }
         }
-        let Layout { stated, ticks, exclusive_first, .. } = self.layout;
-        let by_sums = (self.time.abs() > NOISE && !self.negative).then(|| Labels::from_difference(self.time));
+        let Layout {
+            stated,
+            ticks,
+            exclusive_first,
+            ..
+        } = self.layout;
+        let by_sums =
+            (self.time.abs() > NOISE && !self.negative).then(|| Labels::from_difference(self.time));
         let usual = || match (stated, exclusive_first) {
             (Some(stated), _) => (stated, Evidence::Version),
             (None, true) if !ticks => (Labels::Right, Evidence::Nothing),
@@ -178,33 +220,51 @@ impl Verdict {
         self.decided.get_or_insert_with(usual).0
     }
 
-    /// The sums of ticks over all rows must say the same, and so must those of times, where ticks decided and no correction
-    /// has made times negative: then callees can cost less than nothing. Otherwise, what speaks against the decision is
-    /// remarked.
+    /// The sums of ticks over all rows must say the same, and so must those of times, where ticks
+    /// decided and no correction has made times negative: then callees can cost less than nothing.
+    /// Otherwise, what speaks against the decision is remarked.
     pub(in crate::importers) fn confirm(
         &self,
         rows: u64,
         end: Position,
         sink: &mut dyn Sink,
     ) -> Result<(), ImportError> {
-        let Some((labels, evidence)) = self.decided else { return Ok(()) };
+        let Some((labels, evidence)) = self.decided else {
+            return Ok(());
+        };
         let contradiction = |what: &str| {
-            let decided = self.position.map_or(String::new(), |decided| format!(" (as {decided} shows)"));
+            let decided = self
+                .position
+                .map_or(String::new(), |decided| format!(" (as {decided} shows)"));
             let expected = format!("{}{decided}", labels.describe());
-            Err(ImportError::malformed(end, expected, format!("{what} that show the opposite")))
+            Err(ImportError::malformed(
+                end,
+                expected,
+                format!("{what} that show the opposite"),
+            ))
         };
         if self.contradicting {
             return contradiction("times of callees");
         }
-        let by_ticks = if self.ticks < 0 { Labels::Swapped } else { Labels::Right };
+        let by_ticks = if self.ticks < 0 {
+            Labels::Swapped
+        } else {
+            Labels::Right
+        };
         if self.ticks != 0 && by_ticks != labels {
             return contradiction("sums of ticks over all rows");
         }
-        let is_opposed = self.time.abs() > NOISE * as_cost(rows) && Labels::from_difference(self.time) != labels;
+        let is_opposed =
+            self.time.abs() > NOISE * as_cost(rows) && Labels::from_difference(self.time) != labels;
         match evidence {
-            Evidence::Ticks if is_opposed && !self.negative => return contradiction("sums of times over all rows"),
+            Evidence::Ticks if is_opposed && !self.negative => {
+                return contradiction("sums of times over all rows");
+            }
             Evidence::Ticks | Evidence::Version if is_opposed => {
-                note(sink, "the times of called functions add up to less than nothing: the correction was too large");
+                note(
+                    sink,
+                    "the times of called functions add up to less than nothing: the correction was too large",
+                );
             }
             Evidence::Callees if is_opposed => {
                 let message = "which of the two times is the inclusive one is undecided by version and ticks, which the \
@@ -218,7 +278,11 @@ impl Verdict {
                     Labels::Right => &self.greater.exclusive,
                     Labels::Swapped => &self.greater.inclusive,
                 };
-                let read = if labels == Labels::Right { "as labelled" } else { "the other way round" };
+                let read = if labels == Labels::Right {
+                    "as labelled"
+                } else {
+                    "the other way round"
+                };
                 against.note(sink, Severity::Warning, |count| {
                     format!(
                         "which of the two times is the inclusive one is undecided by version and ticks, which the file \
@@ -254,8 +318,16 @@ impl Callees {
     fn row(&mut self, row: &Known) -> Option<Labels> {
         let shown = self.close(row.depth);
         self.rows += 1;
-        let callees = Pair { inclusive: 0.0, exclusive: 0.0 };
-        self.open.push(Caller { is_line: row.line.is_some(), rows: self.rows, time: row.time, callees });
+        let callees = Pair {
+            inclusive: 0.0,
+            exclusive: 0.0,
+        };
+        self.open.push(Caller {
+            is_line: row.line.is_some(),
+            rows: self.rows,
+            time: row.time,
+            callees,
+        });
         shown
     }
 
@@ -266,9 +338,19 @@ impl Callees {
             let Some(closed) = self.open.pop() else { break };
             shown = shown.or_else(|| closed.shows(self.rows - closed.rows));
             if let Some(above) = self.open.last_mut() {
-                let Pair { inclusive, exclusive } = closed.time;
-                let times = Pair { inclusive: inclusive.unwrap_or(0.0), exclusive: exclusive.unwrap_or(0.0) };
-                let called = if closed.is_line { closed.callees } else { times };
+                let Pair {
+                    inclusive,
+                    exclusive,
+                } = closed.time;
+                let times = Pair {
+                    inclusive: inclusive.unwrap_or(0.0),
+                    exclusive: exclusive.unwrap_or(0.0),
+                };
+                let called = if closed.is_line {
+                    closed.callees
+                } else {
+                    times
+                };
                 above.callees.inclusive += called.inclusive;
                 above.callees.exclusive += called.exclusive;
             }
@@ -282,8 +364,15 @@ impl Caller {
     fn shows(&self, below: u64) -> Option<Labels> {
         let difference = self.time.difference()?;
         let tolerance = tolerance(self.time, below);
-        // Callees that cost nothing, or no more than rounding makes of nothing, fit in with both readings.
-        if self.callees.inclusive.abs().max(self.callees.exclusive.abs()) <= tolerance {
+        // Callees that cost nothing, or no more than rounding makes of nothing, fit in with both
+        // readings.
+        if self
+            .callees
+            .inclusive
+            .abs()
+            .max(self.callees.exclusive.abs())
+            <= tolerance
+        {
             return None;
         }
         let is_right = (difference - self.callees.inclusive).abs() <= tolerance;
@@ -298,7 +387,9 @@ impl Caller {
 
 /// How far a row and those below it may be from adding up: each of them is rounded.
 pub(in crate::importers) fn tolerance(time: Pair<Option<f64>>, below: u64) -> f64 {
-    let largest =
-        [time.inclusive, time.exclusive].into_iter().flatten().fold(0.0, |most: f64, time| most.max(time.abs()));
+    let largest = [time.inclusive, time.exclusive]
+        .into_iter()
+        .flatten()
+        .fold(0.0, |most: f64, time| most.max(time.abs()));
     NOISE * (1.0 + as_cost(below)) + 1e-8 * largest
 }

@@ -1,11 +1,11 @@
 //! Rows of Dyalog's `]PROFILE`, whatever file they stand in.
 //!
-//! A `tree` file is streamed; a `data` file has one row per function and line, and is held until its end, because only
-//! then is it known whether its times still have to be corrected.
+//! A `tree` file is streamed; a `data` file has one row per function and line, and is held until
+//! its end, because only then is it known whether its times still have to be corrected.
 //!
 //! Two things are decided: which of the two times is the inclusive one (see `dyalog_labels`), and
-//! **whether the times are corrected for the timer's cost.** Trees that carry ticks are, `data` and whatever has no ticks is
-//! not, and a negative time proves that a correction has taken place.
+//! **whether the times are corrected for the timer's cost.** Trees that carry ticks are, `data` and
+//! whatever has no ticks is not, and a negative time proves that a correction has taken place.
 
 use hashbrown::HashMap;
 
@@ -14,16 +14,20 @@ use super::dictionary::Dictionary;
 use super::dyalog_labels::{Labels, Verdict, tolerance};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink, Unit,
+    Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink,
+    Unit,
 };
 
-/// Rows that may wait for the decision which time is which: a row that has called something decides when its calls are
-/// over, so this is seldom more than a handful.
+/// Rows that may wait for the decision which time is which: a row that has called something decides
+/// when its calls are over, so this is seldom more than a handful.
 const WAITING_ROWS: usize = 64 * 1024;
 
 /// Which columns the file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "columns that a file has, or has not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "columns that a file has, or has not"
+)]
 pub(in crate::importers) struct Layout {
     /// Rows have a depth: a tree.
     pub(in crate::importers) depth: bool,
@@ -31,8 +35,8 @@ pub(in crate::importers) struct Layout {
     pub(in crate::importers) calls: bool,
     /// Rows have tick counts.
     pub(in crate::importers) ticks: bool,
-    /// The column labelled exclusive comes first, as in 1.37. The first column is the exclusive one in every known
-    /// version, which counts only where the data do not decide.
+    /// The column labelled exclusive comes first, as in 1.37. The first column is the exclusive one
+    /// in every known version, which counts only where the data do not decide.
     pub(in crate::importers) exclusive_first: bool,
     /// What the version says of the labels.
     pub(in crate::importers) stated: Option<Labels>,
@@ -47,8 +51,8 @@ pub(in crate::importers) struct Bias {
     pub(in crate::importers) trees_corrected: bool,
 }
 
-/// One row as the file has it: times in ns and ticks by their labels, right or wrong. What is unknown is left empty in
-/// files of our own.
+/// One row as the file has it: times in ns and ticks by their labels, right or wrong. What is
+/// unknown is left empty in files of our own.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::importers) struct Row<'a> {
     pub(in crate::importers) position: Position,
@@ -71,7 +75,10 @@ impl<T> Pair<T> {
     pub(in crate::importers) fn put_right(self, labels: Labels) -> Self {
         match labels {
             Labels::Right => self,
-            Labels::Swapped => Self { inclusive: self.exclusive, exclusive: self.inclusive },
+            Labels::Swapped => Self {
+                inclusive: self.exclusive,
+                exclusive: self.inclusive,
+            },
         }
     }
 }
@@ -104,10 +111,13 @@ struct Names {
 
 impl Names {
     fn find(&self, name: &str) -> Option<FunctionId> {
-        self.functions.get(self.dictionary.find(name.as_bytes())? as usize).copied()
+        self.functions
+            .get(self.dictionary.find(name.as_bytes())? as usize)
+            .copied()
     }
 
-    /// Whether a function is known to have this name. Sinks give the same numbers as the dictionary does.
+    /// Whether a function is known to have this name. Sinks give the same numbers as the dictionary
+    /// does.
     fn is(&self, function: FunctionId, name: &str) -> bool {
         self.functions.get(function.0 as usize) == Some(&function)
             && self.dictionary.text(function.0) == name.as_bytes()
@@ -134,7 +144,11 @@ pub(in crate::importers) struct Known {
 impl<'s> Rows<'s> {
     /// Announces the metrics.
     pub(in crate::importers) fn new(sink: &'s mut dyn Sink, layout: Layout) -> Self {
-        sink.run(RunFact::Fidelity(if layout.depth { Fidelity::Tree } else { Fidelity::Flat }));
+        sink.run(RunFact::Fidelity(if layout.depth {
+            Fidelity::Tree
+        } else {
+            Fidelity::Flat
+        }));
         let time = sink.metric("time", Unit::Nanoseconds);
         let ticks = layout.ticks.then(|| sink.metric("ticks", Unit::Count));
         if let Some(ticks) = ticks {
@@ -188,10 +202,14 @@ impl<'s> Rows<'s> {
         }
         if let Some(labels) = self.verdict.labels() {
             self.release(labels)?;
-            return self.tree.row(&known, labels, self.time, self.ticks, self.sink);
+            return self
+                .tree
+                .row(&known, labels, self.time, self.ticks, self.sink);
         }
         if self.waiting.is_empty() && known.is_the_same_either_way() {
-            return self.tree.row(&known, Labels::Right, self.time, self.ticks, self.sink);
+            return self
+                .tree
+                .row(&known, Labels::Right, self.time, self.ticks, self.sink);
         }
         self.waiting.push(known);
         if self.waiting.len() == WAITING_ROWS {
@@ -205,7 +223,11 @@ impl<'s> Rows<'s> {
     ///
     /// # Errors
     /// When the sums over all rows contradict what the first rows decided.
-    pub(in crate::importers) fn finish(mut self, end: Position, bias: Bias) -> Result<(), ImportError> {
+    pub(in crate::importers) fn finish(
+        mut self,
+        end: Position,
+        bias: Bias,
+    ) -> Result<(), ImportError> {
         let labels = self.verdict.decide();
         self.verdict.confirm(self.rows, end, self.sink)?;
         if self.rows == 0 {
@@ -224,16 +246,26 @@ impl<'s> Rows<'s> {
         if self.verdict.swap_matters && labels == Labels::Swapped {
             let message = "the labels of inclusive and exclusive are swapped in this file, as `]PROFILE` 0.9.0 writes \
                            them: they were read the right way round";
-            self.sink.note(Note { severity: Severity::Info, position: self.verdict.position(), message });
+            self.sink.note(Note {
+                severity: Severity::Info,
+                position: self.verdict.position(),
+                message,
+            });
         }
-        note_rows(&self.repeated, self.sink, "a function or line comes again: its figures were added up");
+        note_rows(
+            &self.repeated,
+            self.sink,
+            "a function or line comes again: its figures were added up",
+        );
         Ok(())
     }
 
     /// The function of a row.
     fn function(&mut self, row: &Row<'_>) -> Result<FunctionId, ImportError> {
         // Most rows are lines of the function above them.
-        let above = row.depth.and_then(|depth| self.path.get(usize::try_from(depth).ok()?.checked_sub(1)?));
+        let above = row
+            .depth
+            .and_then(|depth| self.path.get(usize::try_from(depth).ok()?.checked_sub(1)?));
         if let Some(&(function, _)) = above
             && self.names.is(function, row.name)
         {
@@ -244,7 +276,11 @@ impl<'s> Rows<'s> {
         }
         if row.name.contains('\0') {
             // SQLite's own functions end a text there: two names would look like one.
-            return Err(ImportError::malformed(row.position, "a name without NUL", quote(row.name.as_bytes())));
+            return Err(ImportError::malformed(
+                row.position,
+                "a name without NUL",
+                quote(row.name.as_bytes()),
+            ));
         }
         let function = self.sink.function(FunctionDef::named(row.name));
         self.names.add(function, row.name);
@@ -252,12 +288,25 @@ impl<'s> Rows<'s> {
     }
 
     /// Checks where a tree row stands and opens it on the path.
-    fn place(&mut self, row: &Row<'_>, depth: u32, function: FunctionId) -> Result<usize, ImportError> {
+    fn place(
+        &mut self,
+        row: &Row<'_>,
+        depth: u32,
+        function: FunctionId,
+    ) -> Result<usize, ImportError> {
         let deepest = self.path.len();
         let depth = usize::try_from(depth).unwrap_or(usize::MAX);
         if depth > deepest {
-            let expected = if deepest == 0 { "depth 0".to_owned() } else { format!("a depth of at most {deepest}") };
-            return Err(ImportError::malformed(row.position, expected, format!("depth {depth}")));
+            let expected = if deepest == 0 {
+                "depth 0".to_owned()
+            } else {
+                format!("a depth of at most {deepest}")
+            };
+            return Err(ImportError::malformed(
+                row.position,
+                expected,
+                format!("depth {depth}"),
+            ));
         }
         self.path.truncate(depth);
         let is_line = row.line.is_some();
@@ -273,14 +322,18 @@ impl<'s> Rows<'s> {
     /// Hands on the rows that waited for a decision.
     fn release(&mut self, labels: Labels) -> Result<(), ImportError> {
         for row in self.waiting.drain(..) {
-            self.tree.row(&row, labels, self.time, self.ticks, self.sink)?;
+            self.tree
+                .row(&row, labels, self.time, self.ticks, self.sink)?;
         }
         Ok(())
     }
 
     fn hold(&mut self, row: Known) -> Result<(), ImportError> {
         let next = self.data.len();
-        let at = *self.data_index.entry((row.function, row.line)).or_insert(next);
+        let at = *self
+            .data_index
+            .entry((row.function, row.line))
+            .or_insert(next);
         let Some(held) = self.data.get_mut(at) else {
             self.data.push(row);
             return Ok(());
@@ -290,7 +343,11 @@ impl<'s> Rows<'s> {
             let too_many = || ImportError::malformed(row.position, "counts below 2^64", "more");
             a.checked_add(b).ok_or_else(too_many)
         };
-        held.calls = held.calls.zip(row.calls).map(|(held, calls)| sum(held, calls)).transpose()?;
+        held.calls = held
+            .calls
+            .zip(row.calls)
+            .map(|(held, calls)| sum(held, calls))
+            .transpose()?;
         let add = |held: Option<f64>, time: Option<f64>| Some(held? + time?);
         held.time.inclusive = add(held.time.inclusive, row.time.inclusive);
         held.time.exclusive = add(held.time.exclusive, row.time.exclusive);
@@ -312,10 +369,16 @@ impl<'s> Rows<'s> {
             }
             (true, None) => {}
             (false, None) if bias.trees_corrected => {
-                note(self.sink, "the times are corrected for the timer's cost by an unknown amount");
+                note(
+                    self.sink,
+                    "the times are corrected for the timer's cost by an unknown amount",
+                );
             }
             (false, _) if self.verdict.negative => {
-                note(self.sink, "negative times: corrected for the timer's cost by an unknown amount");
+                note(
+                    self.sink,
+                    "negative times: corrected for the timer's cost by an unknown amount",
+                );
             }
             (false, _) => self.sink.run(RunFact::BiasApplied(0.0)),
         }
@@ -325,7 +388,10 @@ impl<'s> Rows<'s> {
     fn give_data(&mut self, labels: Labels, bias: Bias) {
         let correction = match (self.layout.ticks, bias.timer) {
             _ if self.verdict.negative => {
-                note(self.sink, "negative times: corrected for the timer's cost by an unknown amount");
+                note(
+                    self.sink,
+                    "negative times: corrected for the timer's cost by an unknown amount",
+                );
                 0.0
             }
             (true, Some(timer)) => {
@@ -341,8 +407,9 @@ impl<'s> Rows<'s> {
             let time = row.time.put_right(labels);
             let ticks = row.ticks.map(|ticks| ticks.put_right(labels));
             let frame = frame(row);
-            let corrected =
-                |time: Option<f64>, ticks: Option<u64>| Some(time? - as_cost(ticks.unwrap_or(0)) * correction);
+            let corrected = |time: Option<f64>, ticks: Option<u64>| {
+                Some(time? - as_cost(ticks.unwrap_or(0)) * correction)
+            };
             let info = Info {
                 frame,
                 metric: self.time,
@@ -354,8 +421,16 @@ impl<'s> Rows<'s> {
             };
             self.sink.info(info);
             if let (Some(metric), Some(ticks)) = (self.ticks, ticks) {
-                let (exclusive, cumulative) = (Some(as_cost(ticks.exclusive)), Some(as_cost(ticks.inclusive)));
-                self.sink.info(Info { metric, exclusive, cumulative, ..info });
+                let (exclusive, cumulative) = (
+                    Some(as_cost(ticks.exclusive)),
+                    Some(as_cost(ticks.inclusive)),
+                );
+                self.sink.info(Info {
+                    metric,
+                    exclusive,
+                    cumulative,
+                    ..info
+                });
             }
         }
     }
@@ -364,8 +439,12 @@ impl<'s> Rows<'s> {
 impl Known {
     /// Nothing changes when the labels are swapped.
     pub(in crate::importers) fn is_the_same_either_way(&self) -> bool {
-        let [inclusive, exclusive] = [self.time.inclusive, self.time.exclusive].map(|time| time.map(f64::to_bits));
-        inclusive == exclusive && self.ticks.is_none_or(|ticks| ticks.inclusive == ticks.exclusive)
+        let [inclusive, exclusive] =
+            [self.time.inclusive, self.time.exclusive].map(|time| time.map(f64::to_bits));
+        inclusive == exclusive
+            && self
+                .ticks
+                .is_none_or(|ticks| ticks.inclusive == ticks.exclusive)
     }
 }
 
@@ -403,10 +482,17 @@ impl Tree {
         }
         let pair = row.time.put_right(labels);
         let cost = match (pair.exclusive, pair.inclusive) {
-            (Some(exclusive), Some(cumulative)) => Cost::Both { exclusive, cumulative },
+            (Some(exclusive), Some(cumulative)) => Cost::Both {
+                exclusive,
+                cumulative,
+            },
             (Some(exclusive), None) if row.line.is_some() => Cost::ExclusiveOnly(exclusive),
             (exclusive, _) => {
-                let missing = if exclusive.is_none() { "exclusive" } else { "inclusive" };
+                let missing = if exclusive.is_none() {
+                    "exclusive"
+                } else {
+                    "inclusive"
+                };
                 let expected = format!("an {missing} time of a row of a tree");
                 return Err(ImportError::malformed(row.position, expected, "nothing"));
             }
@@ -416,16 +502,30 @@ impl Tree {
         if let (Some(metric), Some(ticks)) = (ticks, row.ticks) {
             let ticks = ticks.put_right(labels);
             let (exclusive, cumulative) = (as_cost(ticks.exclusive), as_cost(ticks.inclusive));
-            sink.cost(metric, Cost::Both { exclusive, cumulative });
+            sink.cost(
+                metric,
+                Cost::Both {
+                    exclusive,
+                    cumulative,
+                },
+            );
         }
         self.rows += 1;
         let is_line = row.line.is_some();
-        self.open.push(Open { position: row.position, is_line, rows: self.rows, time: pair, callees: 0.0 });
+        self.open.push(Open {
+            position: row.position,
+            is_line,
+            rows: self.rows,
+            time: pair,
+            callees: 0.0,
+        });
         Ok(())
     }
 
     fn close(&mut self, sink: &mut dyn Sink) {
-        let Some(closed) = self.open.pop() else { return };
+        let Some(closed) = self.open.pop() else {
+            return;
+        };
         sink.leave();
         let below = self.rows - closed.rows;
         let inclusive = closed.time.inclusive;
@@ -439,7 +539,11 @@ impl Tree {
             }
         }
         if let Some(above) = self.open.last_mut() {
-            above.callees += if closed.is_line { closed.callees } else { inclusive.unwrap_or(0.0) };
+            above.callees += if closed.is_line {
+                closed.callees
+            } else {
+                inclusive.unwrap_or(0.0)
+            };
         }
     }
 
@@ -447,7 +551,11 @@ impl Tree {
         while !self.open.is_empty() {
             self.close(sink);
         }
-        note_rows(&self.less, sink, "the inclusive time is below the exclusive time");
+        note_rows(
+            &self.less,
+            sink,
+            "the inclusive time is below the exclusive time",
+        );
         let message = "the inclusive time is not the exclusive time plus that of what was called: rows may be missing";
         note_rows(&self.unequal, sink, message);
     }
@@ -455,12 +563,18 @@ impl Tree {
 
 /// One note of rows, at the first in the file: those of a tree are closed in another order.
 fn note_rows(rows: &Counted, sink: &mut dyn Sink, what: &str) {
-    rows.note(sink, Severity::Warning, |count| format!("in {}, {what}", many(count, "row")));
+    rows.note(sink, Severity::Warning, |count| {
+        format!("in {}, {what}", many(count, "row"))
+    });
 }
 
 /// One note of the file as a whole.
 pub(in crate::importers) fn note(sink: &mut dyn Sink, message: &str) {
-    sink.note(Note { severity: Severity::Warning, position: None, message });
+    sink.note(Note {
+        severity: Severity::Warning,
+        position: None,
+        message,
+    });
 }
 
 fn frame(row: &Known) -> Frame<'static> {
@@ -471,12 +585,16 @@ fn frame(row: &Known) -> Frame<'static> {
 }
 
 /// A count as a cost: rounded above 2^53, which the sink remarks.
-#[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "costs are REAL, the builder notes what is rounded"
+)]
 pub(in crate::importers) fn as_cost(count: u64) -> f64 {
     count as f64
 }
 
-/// The summary and calls reports hold sums over a selection, from which no profile can be made again.
+/// The summary and calls reports hold sums over a selection, from which no profile can be made
+/// again.
 pub(in crate::importers) fn refuse_report(kind: &str) -> ImportError {
     ImportError::Refused(format!(
         "the file is a {kind} report of ]PROFILE, which has sums only and no rows to import; save the profile itself with \

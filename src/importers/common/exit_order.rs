@@ -1,8 +1,10 @@
-//! Whether records stand in the order in which calls returned, so that they are a tree. Xdebug writes one when a function
-//! returns: its own cost, then each of its calls, in order, with what it cost in all. Those calls have returned before, so
-//! they must be the last ones that nobody has claimed yet. Whether they are is looked at in every record.
+//! Whether records stand in the order in which calls returned, so that they are a tree. Xdebug
+//! writes one when a function returns: its own cost, then each of its calls, in order, with what it
+//! cost in all. Those calls have returned before, so they must be the last ones that nobody has
+//! claimed yet. Whether they are is looked at in every record.
 //!
-//! Takes room for every call that waits for its caller, as Xdebug itself does, and four bytes for every other one.
+//! Takes room for every call that waits for its caller, as Xdebug itself does, and four bytes for
+//! every other one.
 
 use super::call_graph::Figure;
 use super::counted::many;
@@ -85,8 +87,15 @@ impl Record {
 
     /// The calls with what they cost.
     pub(in crate::importers) fn calls(&self) -> impl Iterator<Item = (&Call, &[f64])> {
-        let costs = |at: usize| self.costs.get(at * self.metrics..(at + 1) * self.metrics).unwrap_or_default();
-        self.calls.iter().enumerate().map(move |(at, call)| (call, costs(at)))
+        let costs = |at: usize| {
+            self.costs
+                .get(at * self.metrics..(at + 1) * self.metrics)
+                .unwrap_or_default()
+        };
+        self.calls
+            .iter()
+            .enumerate()
+            .map(move |(at, call)| (call, costs(at)))
     }
 }
 
@@ -106,9 +115,18 @@ pub(in crate::importers) enum Doubt {
     /// It calls more functions than have returned before.
     Missing { calls: usize, waiting: usize },
     /// Its `at`th call is of another function than the one that returned then.
-    Callee { at: usize, named: u32, returned: u32 },
+    Callee {
+        at: usize,
+        named: u32,
+        returned: u32,
+    },
     /// The same function, but another cost than its record has, in the file's units.
-    Cost { at: usize, named: u32, stated: f64, cost: f64 },
+    Cost {
+        at: usize,
+        named: u32,
+        stated: f64,
+        cost: f64,
+    },
     /// The file ends before somebody says so.
     Cut,
 }
@@ -120,21 +138,41 @@ impl Doubt {
             Self::Shape(what) => format!("the record of `{}` {what}", name(of)),
             Self::Missing { calls, waiting } => {
                 let calls = many(u64::try_from(calls).unwrap_or(u64::MAX), "call");
-                format!("`{}` makes {calls}, but {waiting} returned before it", name(of))
+                format!(
+                    "`{}` makes {calls}, but {waiting} returned before it",
+                    name(of)
+                )
             }
-            Self::Callee { at, named, returned } => {
-                format!("call {at} of `{}` is of `{}`, but `{}` returned then", name(of), name(named), name(returned))
+            Self::Callee {
+                at,
+                named,
+                returned,
+            } => {
+                format!(
+                    "call {at} of `{}` is of `{}`, but `{}` returned then",
+                    name(of),
+                    name(named),
+                    name(returned)
+                )
             }
-            Self::Cost { at, named, stated, cost } => {
+            Self::Cost {
+                at,
+                named,
+                stated,
+                cost,
+            } => {
                 let (caller, callee) = (name(of), name(named));
-                format!("call {at} of `{caller}`, of `{callee}`, cost it {stated}, but its record adds up to {cost}")
+                format!(
+                    "call {at} of `{caller}`, of `{callee}`, cost it {stated}, but its record adds up to {cost}"
+                )
             }
             Self::Cut => "no line `summary:` ends the request".to_owned(),
         }
     }
 }
 
-/// What is known of a call after all records have been read: the line of its caller, and whether it was its caller's first.
+/// What is known of a call after all records have been read: the line of its caller, and whether it
+/// was its caller's first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::importers) struct Mark(u32);
 
@@ -175,7 +213,8 @@ enum Reader {
     Nobody,
 }
 
-/// See the module's page. One record after the other is [begun](Self::begin) and given its costs and calls.
+/// See the module's page. One record after the other is [begun](Self::begin) and given its costs
+/// and calls.
 #[derive(Default)]
 pub(in crate::importers) struct ExitOrder {
     metrics: Vec<Accuracy>,
@@ -190,12 +229,18 @@ pub(in crate::importers) struct ExitOrder {
 impl ExitOrder {
     /// For a first reading, which looks whether there is a tree.
     pub(in crate::importers) fn to_prove() -> Self {
-        Self { reader: Reader::Proof(Proof::default()), ..Self::default() }
+        Self {
+            reader: Reader::Proof(Proof::default()),
+            ..Self::default()
+        }
     }
 
     /// For a second reading, which builds it.
     pub(in crate::importers) fn to_build(tree: ExitTree) -> Self {
-        Self { reader: Reader::Tree(tree), ..Self::default() }
+        Self {
+            reader: Reader::Tree(tree),
+            ..Self::default()
+        }
     }
 
     /// Says what is measured from here on.
@@ -260,7 +305,8 @@ impl ExitOrder {
         }
     }
 
-    /// The marks of all calls, or the place of the first doubt, the function that it is about, and the doubt.
+    /// The marks of all calls, or the place of the first doubt, the function that it is about, and
+    /// the doubt.
     pub(in crate::importers) fn proof(self) -> Result<Vec<Mark>, (Position, u32, Doubt)> {
         match (self.doubt, self.reader) {
             (Some(doubt), _) => Err(doubt),
@@ -311,39 +357,69 @@ struct Proof {
 impl Proof {
     /// The record claims the last calls that wait, and waits itself.
     fn add(&mut self, metrics: &[Accuracy], record: &Record) -> Result<(), Doubt> {
-        let Self { waiting, costs, marks } = self;
+        let Self {
+            waiting,
+            costs,
+            marks,
+        } = self;
         let (calls, stride) = (record.calls.len(), metrics.len());
         let (Ok(number), Ok(made)) = (u32::try_from(marks.len()), u32::try_from(calls)) else {
             return Err(Doubt::Shape("is one of more than 2^32"));
         };
-        let first = waiting.len().checked_sub(calls).ok_or(Doubt::Missing { calls, waiting: waiting.len() })?;
+        let first = waiting.len().checked_sub(calls).ok_or(Doubt::Missing {
+            calls,
+            waiting: waiting.len(),
+        })?;
         // What is claimed makes room for what the record costs in all.
         let sums = costs.len();
         costs.extend_from_slice(&record.own);
         let (paid, sums) = costs.split_at_mut(sums);
         let mut zeros = bits(&record.own);
         let claimed = waiting.get(first..).unwrap_or_default().iter();
-        let paid = paid.get(first * stride..).unwrap_or_default().chunks(stride.max(1));
-        for (at, (((call, stated), callee), cost)) in record.calls().zip(claimed).zip(paid).enumerate() {
+        let paid = paid
+            .get(first * stride..)
+            .unwrap_or_default()
+            .chunks(stride.max(1));
+        for (at, (((call, stated), callee), cost)) in
+            record.calls().zip(claimed).zip(paid).enumerate()
+        {
             let (at, named) = (at + 1, call.callee);
             if named != callee.function {
-                return Err(Doubt::Callee { at, named, returned: callee.function });
+                return Err(Doubt::Callee {
+                    at,
+                    named,
+                    returned: callee.function,
+                });
             }
-            for (metric, (accuracy, (stated, cost))) in metrics.iter().zip(stated.iter().zip(cost)).enumerate() {
+            for (metric, (accuracy, (stated, cost))) in
+                metrics.iter().zip(stated.iter().zip(cost)).enumerate()
+            {
                 if !callee.explains(*accuracy, metric, stated - cost) {
                     let unit = accuracy.unit();
-                    return Err(Doubt::Cost { at, named, stated: stated / unit, cost: cost / unit });
+                    return Err(Doubt::Cost {
+                        at,
+                        named,
+                        stated: stated / unit,
+                        cost: cost / unit,
+                    });
                 }
             }
             if let Some(mark) = marks.get_mut(callee.record as usize) {
                 *mark = Mark(call.line | if at == 1 { Mark::FIRST } else { 0 });
             }
             zeros |= bits(stated);
-            sums.iter_mut().zip(stated).for_each(|(sum, stated)| *sum += stated);
+            sums.iter_mut()
+                .zip(stated)
+                .for_each(|(sum, stated)| *sum += stated);
         }
         costs.drain(first * stride..costs.len() - stride);
         waiting.truncate(first);
-        waiting.push(Waiting { record: number, function: record.function, calls: made, zeros });
+        waiting.push(Waiting {
+            record: number,
+            function: record.function,
+            calls: made,
+            zeros,
+        });
         marks.push(Mark::default());
         Ok(())
     }
@@ -351,7 +427,11 @@ impl Proof {
 
 /// Which costs are 0, as bits. None of those beyond them.
 fn bits(costs: &[f64]) -> u32 {
-    let zeros = costs.iter().take(32).enumerate().filter(|(_, cost)| **cost == 0.0);
+    let zeros = costs
+        .iter()
+        .take(32)
+        .enumerate()
+        .filter(|(_, cost)| **cost == 0.0);
     zeros.fold(0, |bits, (metric, _)| bits | 1 << metric)
 }
 
@@ -365,7 +445,9 @@ impl Waiting {
         self.calls > 0
             && match accuracy {
                 Accuracy::Rounded(unit) => difference.abs() <= unit * (f64::from(self.calls) + 1.0),
-                Accuracy::Clamped => difference < 0.0 && metric < 32 && self.zeros >> metric & 1 == 1,
+                Accuracy::Clamped => {
+                    difference < 0.0 && metric < 32 && self.zeros >> metric & 1 == 1
+                }
             }
     }
 }

@@ -1,4 +1,5 @@
-//! Tables of the Firefox Profiler: columns of numbers that point into each other, of which those are kept that are looked up.
+//! Tables of the Firefox Profiler: columns of numbers that point into each other, of which those
+//! are kept that are looked up.
 
 use super::counted::many;
 use super::json::{Ends, Reader, Within, column};
@@ -8,7 +9,8 @@ use crate::text::escape;
 /// Stands for `null` and -1 in columns.
 pub(in crate::importers) const NONE: u32 = u32::MAX;
 
-/// Tables of a thread, or of all threads: each may be there or not. Columns are kept of what is looked up.
+/// Tables of a thread, or of all threads: each may be there or not. Columns are kept of what is
+/// looked up.
 #[derive(Default)]
 pub(in crate::importers) struct Tables {
     strings: Option<Vec<Box<str>>>,
@@ -24,12 +26,21 @@ pub(in crate::importers) struct Tables {
 impl Tables {
     /// Whether all that a function consists of is shared by all threads.
     pub(in crate::importers) fn shares_functions(&self) -> bool {
-        let own = [self.strings.is_some(), self.functions.is_some(), self.resources.is_some(), self.sources.is_some()];
+        let own = [
+            self.strings.is_some(),
+            self.functions.is_some(),
+            self.resources.is_some(),
+            self.sources.is_some(),
+        ];
         own == [false; 4]
     }
 
     /// Reads a table, if the member is one that is looked up; says whether it was.
-    pub(in crate::importers) fn read(&mut self, json: &mut Reader<'_, '_>, name: &[u8]) -> Result<bool, ImportError> {
+    pub(in crate::importers) fn read(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+        name: &[u8],
+    ) -> Result<bool, ImportError> {
         match name {
             b"stringArray" | b"stringTable" => {
                 let mut text = Vec::new();
@@ -56,9 +67,26 @@ impl Tables {
                     }
                     Ok(true)
                 })?;
-                let Frames { function, line, column, categories: Categories { category, subcategory } } = &mut table;
-                of_one_length(at, "frame", function.len(), [&flags, line, column, category, subcategory])?;
-                clear_unset(&flags, [(2, category), (2, subcategory), (4, line), (5, column)]);
+                let Frames {
+                    function,
+                    line,
+                    column,
+                    categories:
+                        Categories {
+                            category,
+                            subcategory,
+                        },
+                } = &mut table;
+                of_one_length(
+                    at,
+                    "frame",
+                    function.len(),
+                    [&flags, line, column, category, subcategory],
+                )?;
+                clear_unset(
+                    &flags,
+                    [(2, category), (2, subcategory), (4, line), (5, column)],
+                );
                 self.frames = Some(table);
             }
             b"funcTable" => {
@@ -78,8 +106,20 @@ impl Tables {
                     }
                     Ok(true)
                 })?;
-                let Functions { name, resource, file, source, line, column } = &mut table;
-                of_one_length(at, "function", name.len(), [&flags, resource, file, source, line, column])?;
+                let Functions {
+                    name,
+                    resource,
+                    file,
+                    source,
+                    line,
+                    column,
+                } = &mut table;
+                of_one_length(
+                    at,
+                    "function",
+                    name.len(),
+                    [&flags, resource, file, source, line, column],
+                )?;
                 clear_unset(&flags, [(2, resource), (3, source), (4, line), (5, column)]);
                 self.functions = Some(table);
             }
@@ -103,27 +143,62 @@ pub(in crate::importers) struct View<'t> {
 }
 
 impl<'t> View<'t> {
-    /// The thread's own tables, else the shared ones; else the name of one that is missing and needed.
-    pub(in crate::importers) fn of(own: &'t Tables, shared: &'t Tables) -> Result<Self, &'static str> {
+    /// The thread's own tables, else the shared ones; else the name of one that is missing and
+    /// needed.
+    pub(in crate::importers) fn of(
+        own: &'t Tables,
+        shared: &'t Tables,
+    ) -> Result<Self, &'static str> {
         Ok(Self {
-            strings: own.strings.as_deref().or(shared.strings.as_deref()).ok_or("stringArray")?,
-            stacks: own.stacks.as_ref().or(shared.stacks.as_ref()).ok_or("stackTable")?,
-            frames: own.frames.as_ref().or(shared.frames.as_ref()).ok_or("frameTable")?,
-            functions: own.functions.as_ref().or(shared.functions.as_ref()).ok_or("funcTable")?,
-            resources: own.resources.as_deref().or(shared.resources.as_deref()).unwrap_or_default(),
-            sources: own.sources.as_deref().or(shared.sources.as_deref()).unwrap_or_default(),
+            strings: own
+                .strings
+                .as_deref()
+                .or(shared.strings.as_deref())
+                .ok_or("stringArray")?,
+            stacks: own
+                .stacks
+                .as_ref()
+                .or(shared.stacks.as_ref())
+                .ok_or("stackTable")?,
+            frames: own
+                .frames
+                .as_ref()
+                .or(shared.frames.as_ref())
+                .ok_or("frameTable")?,
+            functions: own
+                .functions
+                .as_ref()
+                .or(shared.functions.as_ref())
+                .ok_or("funcTable")?,
+            resources: own
+                .resources
+                .as_deref()
+                .or(shared.resources.as_deref())
+                .unwrap_or_default(),
+            sources: own
+                .sources
+                .as_deref()
+                .or(shared.sources.as_deref())
+                .unwrap_or_default(),
         })
     }
 
-    /// Category and subcategory of each stack: its own, else that of its innermost frame, else that of the stack around it;
-    /// [`NONE`] where none has one.
+    /// Category and subcategory of each stack: its own, else that of its innermost frame, else that
+    /// of the stack around it; [`NONE`] where none has one.
     pub(in crate::importers) fn categories(&self) -> Vec<(u32, u32)> {
-        let Stacks { frame: frames, prefix: prefixes, categories } = self.stacks;
+        let Stacks {
+            frame: frames,
+            prefix: prefixes,
+            categories,
+        } = self.stacks;
         let mut all: Vec<(u32, u32)> = Vec::with_capacity(frames.len());
         for ((stack, frame), prefix) in (0..).zip(frames).zip(prefixes) {
             let around = || all.get(*prefix as usize).copied();
             let known = [categories.of(stack), self.frames.categories.of(*frame)];
-            let known = known.into_iter().find(|(category, _)| *category != NONE).or_else(around);
+            let known = known
+                .into_iter()
+                .find(|(category, _)| *category != NONE)
+                .or_else(around);
             all.push(known.unwrap_or((NONE, NONE)));
         }
         all
@@ -133,7 +208,11 @@ impl<'t> View<'t> {
     pub(in crate::importers) fn text(&self, number: Option<u32>) -> Result<&'t str, u32> {
         match number.filter(|number| *number != NONE) {
             None => Ok(""),
-            Some(number) => self.strings.get(number as usize).map(AsRef::as_ref).ok_or(number),
+            Some(number) => self
+                .strings
+                .get(number as usize)
+                .map(AsRef::as_ref)
+                .ok_or(number),
         }
     }
 }
@@ -182,13 +261,30 @@ pub(in crate::importers) struct Functions {
 
 /// A number of a column, 0 where there is none.
 pub(in crate::importers) fn or_0(column: &[u32], number: u32) -> u32 {
-    column.get(number as usize).copied().filter(|value| *value != NONE).unwrap_or(0)
+    column
+        .get(number as usize)
+        .copied()
+        .filter(|value| *value != NONE)
+        .unwrap_or(0)
 }
 
 /// There is no such thing in the table.
-pub(in crate::importers) fn none_of(at: Position, length: usize, what: &str, number: u32) -> ImportError {
-    let found = if number == NONE { "none".to_owned() } else { number.to_string() };
-    ImportError::malformed(at, format!("the number of one of {}", many(length as u64, what)), found)
+pub(in crate::importers) fn none_of(
+    at: Position,
+    length: usize,
+    what: &str,
+    number: u32,
+) -> ImportError {
+    let found = if number == NONE {
+        "none".to_owned()
+    } else {
+        number.to_string()
+    };
+    ImportError::malformed(
+        at,
+        format!("the number of one of {}", many(length as u64, what)),
+        found,
+    )
 }
 
 /// Reads the columns of a table and passes over those that nobody reads; these are needed.
@@ -209,13 +305,17 @@ pub(in crate::importers) fn columns(
         }
     }
     match missing.first() {
-        Some(missing) => Err(ImportError::malformed(at, format!("a table with a column `{missing}`"), "one without")),
+        Some(missing) => Err(ImportError::malformed(
+            at,
+            format!("a table with a column `{missing}`"),
+            "one without",
+        )),
         None => Ok(()),
     }
 }
 
-/// Since versions 71 (frames) and 73 (functions), columns hold 0 where there is nothing, and a bit of the row's flags says whether
-/// there is something: takes out what is nothing.
+/// Since versions 71 (frames) and 73 (functions), columns hold 0 where there is nothing, and a bit
+/// of the row's flags says whether there is something: takes out what is nothing.
 fn clear_unset(flags: &[u32], columns: [(u32, &mut Vec<u32>); 4]) {
     for (bit, column) in columns {
         for (value, flags) in column.iter_mut().zip(flags) {
@@ -226,21 +326,29 @@ fn clear_unset(flags: &[u32], columns: [(u32, &mut Vec<u32>); 4]) {
     }
 }
 
-/// Columns that may be missing have as many rows as the table if they are there: else their values would be of other rows.
+/// Columns that may be missing have as many rows as the table if they are there: else their values
+/// would be of other rows.
 fn of_one_length<const N: usize>(
     at: Position,
     what: &str,
     rows: usize,
     columns: [&Vec<u32>; N],
 ) -> Result<(), ImportError> {
-    match columns.into_iter().find(|column| !column.is_empty() && column.len() != rows) {
+    match columns
+        .into_iter()
+        .find(|column| !column.is_empty() && column.len() != rows)
+    {
         Some(column) => Err(of_another_length(at, what, rows, column.len())),
         None => Ok(()),
     }
 }
 
 fn of_another_length(at: Position, what: &str, rows: usize, found: usize) -> ImportError {
-    ImportError::malformed(at, format!("columns of {}", many(rows as u64, what)), format!("one of {found}"))
+    ImportError::malformed(
+        at,
+        format!("columns of {}", many(rows as u64, what)),
+        format!("one of {found}"),
+    )
 }
 
 /// Reads a table of which one column matters.
@@ -286,7 +394,11 @@ fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
                     let at = json.place()?;
                     let offset = json.index("an offset in `prefixOffset`")?;
                     let prefix = number.checked_sub(offset).ok_or_else(|| {
-                        ImportError::malformed(at, format!("an offset up to {number}"), offset.to_string())
+                        ImportError::malformed(
+                            at,
+                            format!("an offset up to {number}"),
+                            offset.to_string(),
+                        )
                     })?;
                     number += 1;
                     Ok(if offset == 0 { NONE } else { prefix })
@@ -304,7 +416,10 @@ fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
     if table.prefix.len() != rows {
         return Err(of_another_length(at, "stack", rows, table.prefix.len()));
     }
-    let Categories { category, subcategory } = &table.categories;
+    let Categories {
+        category,
+        subcategory,
+    } = &table.categories;
     of_one_length(at, "stack", rows, [category, subcategory])?;
     Ok(table)
 }
@@ -323,6 +438,10 @@ fn optional(json: &mut Reader<'_, '_>) -> Result<u32, ImportError> {
     match u32::try_from(number) {
         _ if number == -1 => Ok(NONE),
         Ok(number) if number != NONE => Ok(number),
-        _ => Err(ImportError::malformed(at, "a number from 0, -1 or null", number.to_string())),
+        _ => Err(ImportError::malformed(
+            at,
+            "a number from 0, -1 or null",
+            number.to_string(),
+        )),
     }
 }

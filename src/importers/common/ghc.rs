@@ -1,19 +1,22 @@
 //! Cost-centre stacks of GHC, whatever report they stand in.
 //!
-//! A cost centre is told apart by label, module and source span: two centres of one module may share a label, and even
-//! where their spans start. A cost-centre stack is a node of the tree.
+//! A cost centre is told apart by label, module and source span: two centres of one module may
+//! share a label, and even where their spans start. A cost-centre stack is a node of the tree.
 //!
-//! GHC books what its run-time system does (garbage collection, idling, profiling itself) under five centres of its own
-//! below `MAIN`. Its ordinary reports leave them out; those that hold them are read as if they did: the five hang below a
-//! root of their own and the total is that of the rest, so that all reports of one run agree. `--with-builtins` leaves
-//! them where the report has them.
+//! GHC books what its run-time system does (garbage collection, idling, profiling itself) under
+//! five centres of its own below `MAIN`. Its ordinary reports leave them out; those that hold them
+//! are read as if they did: the five hang below a root of their own and the total is that of the
+//! rest, so that all reports of one run agree. `--with-builtins` leaves them where the report has
+//! them.
 
 use std::collections::{HashMap, HashSet};
 
 use super::counted::Counted;
 use crate::base::error::{ImportError, Position, quote};
 use crate::cost_centres::ROOT;
-use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit};
+use crate::events::{
+    Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
+};
 use crate::importers::{OptionDef, Options, Takes};
 use crate::text::escape;
 
@@ -25,8 +28,13 @@ pub(in crate::importers) const WITH_BUILTINS: OptionDef = OptionDef {
 };
 
 /// Label and module of the centres that ordinary reports leave out.
-const BUILTINS: [(&str, &str); 5] =
-    [("GC", "GC"), ("IDLE", "IDLE"), ("SYSTEM", "SYSTEM"), ("OVERHEAD_of", "PROFILING"), ("DONT_CARE", "MAIN")];
+const BUILTINS: [(&str, &str); 5] = [
+    ("GC", "GC"),
+    ("IDLE", "IDLE"),
+    ("SYSTEM", "SYSTEM"),
+    ("OVERHEAD_of", "PROFILING"),
+    ("DONT_CARE", "MAIN"),
+];
 
 /// Counted among the total by every report, but no code of the program either: pinned memory.
 const PINNED: (&str, &str) = ("PINNED", "SYSTEM");
@@ -48,11 +56,17 @@ pub(in crate::importers) struct Centre {
 }
 
 impl Centre {
-    /// A centre that the report uses and does not declare, under a name that was made up. It is not known to be code of the
-    /// program.
+    /// A centre that the report uses and does not declare, under a name that was made up. It is not
+    /// known to be code of the program.
     pub(in crate::importers) fn undeclared(sink: &mut dyn Sink, name: &str) -> Self {
-        let function = sink.function(FunctionDef { kind: Kind::Pseudo, ..FunctionDef::named(name) });
-        Self { function, builtin: false }
+        let function = sink.function(FunctionDef {
+            kind: Kind::Pseudo,
+            ..FunctionDef::named(name)
+        });
+        Self {
+            function,
+            builtin: false,
+        }
     }
 }
 
@@ -88,9 +102,20 @@ impl Centres {
         let ghc = src.is_empty() || src == BUILT_IN;
         let name = (label.as_ref(), module.as_ref());
         let builtin = ghc && BUILTINS.contains(&name);
-        let kind = if builtin || (ghc && name == PINNED) { Kind::Pseudo } else { Kind::Function };
+        let kind = if builtin || (ghc && name == PINNED) {
+            Kind::Pseudo
+        } else {
+            Kind::Function
+        };
         let (file, first_line, first_col) = place(&src);
-        let def = FunctionDef { kind, module: &module, file, first_line, first_col, ..FunctionDef::named(&label) };
+        let def = FunctionDef {
+            kind,
+            module: &module,
+            file,
+            first_line,
+            first_col,
+            ..FunctionDef::named(&label)
+        };
         let mut function = sink.function(def);
         if !self.taken.insert(function) {
             // Spans that start at one place and end at two: the whole span stands in for the file.
@@ -114,8 +139,8 @@ impl Centres {
     }
 }
 
-/// File, line and column where a span starts: `file:l:c`, `file:l:c-c`, `file:(l,c)-(l,c)`. What stands between angle
-/// brackets (`<entire-module>`) is no file.
+/// File, line and column where a span starts: `file:l:c`, `file:l:c-c`, `file:(l,c)-(l,c)`. What
+/// stands between angle brackets (`<entire-module>`) is no file.
 fn place(src: &str) -> (&str, u32, u32) {
     let spanned = || {
         let (before, last) = src.rsplit_once(':')?;
@@ -155,7 +180,12 @@ pub(in crate::importers) enum Costs {
     /// Its own ticks and bytes.
     Exact { ticks: u64, alloc: u64 },
     /// Percentages of the totals, of the stack itself and with what it called.
-    Percent { own_time: f64, own_alloc: f64, time: f64, alloc: f64 },
+    Percent {
+        own_time: f64,
+        own_alloc: f64,
+        time: f64,
+        alloc: f64,
+    },
 }
 
 /// A stack of a built-in centre.
@@ -197,7 +227,11 @@ pub(in crate::importers) struct Stacks {
 
 impl Stacks {
     /// Announces the metrics.
-    pub(in crate::importers) fn new(sink: &mut dyn Sink, totals: Totals, options: &Options) -> Self {
+    pub(in crate::importers) fn new(
+        sink: &mut dyn Sink,
+        totals: Totals,
+        options: &Options,
+    ) -> Self {
         Self {
             totals,
             time: sink.metric("time", Unit::Nanoseconds),
@@ -242,8 +276,9 @@ impl Stacks {
                     self.builtin.alloc += u128::from(alloc);
                     if !self.builtins_inside {
                         if self.waiting.len() >= WAITING_STACKS {
-                            let limit =
-                                format!("{WAITING_STACKS} stacks of built-in centres (limit: stacks that may wait)");
+                            let limit = format!(
+                                "{WAITING_STACKS} stacks of built-in centres (limit: stacks that may wait)"
+                            );
                             return Err(ImportError::Limit { position, limit });
                         }
                         self.waiting.push(Waiting {
@@ -259,7 +294,12 @@ impl Stacks {
                 }
                 self.open(sink, centre, entries, ticks, alloc);
             }
-            Costs::Percent { own_time, own_alloc, time, alloc } => {
+            Costs::Percent {
+                own_time,
+                own_alloc,
+                time,
+                alloc,
+            } => {
                 let (times, allocs) = self.percent.get_or_insert_default();
                 *times += own_time;
                 *allocs += own_alloc;
@@ -267,9 +307,27 @@ impl Stacks {
                 let bytes = |percent: f64| percent / 100.0 * real(self.totals.alloc.into());
                 let clock = |percent: f64| self.totals.time(ticks(percent));
                 sink.enter(Frame::function(centre.function), Some(entries));
-                sink.cost(self.time, Cost::Both { exclusive: clock(own_time), cumulative: clock(time) });
-                sink.cost(self.ticks, Cost::Both { exclusive: ticks(own_time), cumulative: ticks(time) });
-                sink.cost(self.alloc, Cost::Both { exclusive: bytes(own_alloc), cumulative: bytes(alloc) });
+                sink.cost(
+                    self.time,
+                    Cost::Both {
+                        exclusive: clock(own_time),
+                        cumulative: clock(time),
+                    },
+                );
+                sink.cost(
+                    self.ticks,
+                    Cost::Both {
+                        exclusive: ticks(own_time),
+                        cumulative: ticks(time),
+                    },
+                );
+                sink.cost(
+                    self.alloc,
+                    Cost::Both {
+                        exclusive: bytes(own_alloc),
+                        cumulative: bytes(alloc),
+                    },
+                );
             }
         }
         Ok(())
@@ -296,16 +354,32 @@ impl Stacks {
         sink.cost(self.alloc, Cost::Exclusive(real(alloc.into())));
     }
 
-    /// Gives the built-in centres their root, states the totals and compares them with what was read. Says to `from` where
-    /// it stands what is said next.
-    pub(in crate::importers) fn finish(mut self, sink: &mut dyn Sink, mut from: impl FnMut(Position)) {
+    /// Gives the built-in centres their root, states the totals and compares them with what was
+    /// read. Says to `from` where it stands what is said next.
+    pub(in crate::importers) fn finish(
+        mut self,
+        sink: &mut dyn Sink,
+        mut from: impl FnMut(Position),
+    ) {
         while self.depth > 0 {
             self.leave(sink);
         }
         self.builtin_root(sink, &mut from);
         from(self.totals.position);
-        let ticks = self.total(sink, "ticks", self.totals.ticks, self.all.ticks, self.builtin.ticks);
-        let alloc = self.total(sink, "bytes", self.totals.alloc, self.all.alloc, self.builtin.alloc);
+        let ticks = self.total(
+            sink,
+            "ticks",
+            self.totals.ticks,
+            self.all.ticks,
+            self.builtin.ticks,
+        );
+        let alloc = self.total(
+            sink,
+            "bytes",
+            self.totals.alloc,
+            self.all.alloc,
+            self.builtin.alloc,
+        );
         sink.run(RunFact::Total(self.time, self.totals.time(ticks)));
         sink.run(RunFact::Total(self.ticks, ticks));
         sink.run(RunFact::Total(self.alloc, alloc));
@@ -321,9 +395,14 @@ impl Stacks {
     }
 
     fn builtin_root(&self, sink: &mut dyn Sink, from: &mut impl FnMut(Position)) {
-        let Some(first) = self.waiting.first() else { return };
+        let Some(first) = self.waiting.first() else {
+            return;
+        };
         from(first.position);
-        let root = sink.function(FunctionDef { kind: Kind::Root, ..FunctionDef::named(ROOT) });
+        let root = sink.function(FunctionDef {
+            kind: Kind::Root,
+            ..FunctionDef::named(ROOT)
+        });
         sink.enter(Frame::function(root), None);
         let mut open = 0;
         for stack in &self.waiting {
@@ -343,7 +422,11 @@ impl Stacks {
              puts them inside",
             self.builtin.ticks, self.all.ticks, self.builtin.alloc, self.all.alloc
         );
-        sink.note(Note { severity: Severity::Info, position: None, message: &message });
+        sink.note(Note {
+            severity: Severity::Info,
+            position: None,
+            message: &message,
+        });
     }
 
     /// The run's total in one metric, compared with the sum of what was read.
@@ -354,15 +437,20 @@ impl Stacks {
             // Each figure is off by half a step at most.
             let rounding = 0.05 * real(self.rows.into()) + 0.05;
             if stated > 0 && (percent - 100.0).abs() > rounding {
-                let message = format!("the {unit} of all rows are {percent:.1} % of the total: rows may be missing");
+                let message = format!(
+                    "the {unit} of all rows are {percent:.1} % of the total: rows may be missing"
+                );
                 self.warn(sink, &message);
             }
             return real(stated);
         }
-        // A head counts the built-in centres where its report shows them (-pj, -pa), but who knows all versions.
+        // A head counts the built-in centres where its report shows them (-pj, -pa), but who knows
+        // all versions.
         let without = stated == all - builtin && stated != all;
         if stated != all && !without {
-            let message = format!("the stacks hold {all} {unit} and the total is {stated}: stacks may be missing");
+            let message = format!(
+                "the stacks hold {all} {unit} and the total is {stated}: stacks may be missing"
+            );
             self.warn(sink, &message);
         }
         match (self.builtins_inside, without) {
@@ -373,11 +461,18 @@ impl Stacks {
     }
 
     fn warn(&self, sink: &mut dyn Sink, message: &str) {
-        sink.note(Note { severity: Severity::Warning, position: Some(self.totals.position), message });
+        sink.note(Note {
+            severity: Severity::Warning,
+            position: Some(self.totals.position),
+            message,
+        });
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "costs are REAL, the builder notes what is rounded")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "costs are REAL, the builder notes what is rounded"
+)]
 pub(super) fn real(count: u128) -> f64 {
     count as f64
 }
@@ -388,7 +483,8 @@ mod tests {
 
     #[test]
     fn spans_start_somewhere() {
-        let check = |src: &str, expected: (&str, u32, u32)| assert_eq!(place(src), expected, "{src}");
+        let check =
+            |src: &str, expected: (&str, u32, u32)| assert_eq!(place(src), expected, "{src}");
         check("Calc/Ops.hs:12:5", ("Calc/Ops.hs", 12, 5));
         check("Calc/Ops.hs:12:5-17", ("Calc/Ops.hs", 12, 5));
         check("Calc/Ops.hs:(19,5)-(21,57)", ("Calc/Ops.hs", 19, 5));

@@ -1,4 +1,5 @@
-//! Stacks that cannot be told yet, merged: for formats whose end decides what their beginning means.
+//! Stacks that cannot be told yet, merged: for formats whose end decides what their beginning
+//! means.
 
 use std::hash::Hash;
 
@@ -6,8 +7,9 @@ use hashbrown::HashMap;
 
 use crate::base::error::Position;
 
-/// Merged stacks of frames `F`, each with a value `V`, in the order in which they first came. Takes room for every
-/// distinct end of a stack once: deep stacks share what they have in common on the outside.
+/// Merged stacks of frames `F`, each with a value `V`, in the order in which they first came. Takes
+/// room for every distinct end of a stack once: deep stacks share what they have in common on the
+/// outside.
 pub(in crate::importers) struct Held<F, V> {
     /// A frame and, from 1, the node of the frame around it (0 if it is the outermost).
     nodes: Vec<(F, usize)>,
@@ -27,13 +29,24 @@ pub(in crate::importers) struct Stack<V> {
 
 impl<F, V> Default for Held<F, V> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), index: HashMap::new(), innermost: HashMap::new(), stacks: Vec::new() }
+        Self {
+            nodes: Vec::new(),
+            index: HashMap::new(),
+            innermost: HashMap::new(),
+            stacks: Vec::new(),
+        }
     }
 }
 
 impl<F: Copy + Eq + Hash, V: Copy> Held<F, V> {
     /// Adds a stack, innermost frame first; `add` joins two values.
-    pub(in crate::importers) fn add(&mut self, first: Position, frames: &[F], value: V, add: fn(&mut V, V)) {
+    pub(in crate::importers) fn add(
+        &mut self,
+        first: Position,
+        frames: &[F],
+        value: V,
+        add: fn(&mut V, V),
+    ) {
         let mut node = 0;
         for frame in frames.iter().rev() {
             let key = (*frame, node);
@@ -43,7 +56,10 @@ impl<F: Copy + Eq + Hash, V: Copy> Held<F, V> {
             });
         }
         let next = self.stacks.len();
-        match self.stacks.get_mut(*self.innermost.entry(node).or_insert(next)) {
+        match self
+            .stacks
+            .get_mut(*self.innermost.entry(node).or_insert(next))
+        {
             Some(stack) => add(&mut stack.value, value),
             None => self.stacks.push(Stack { first, value, node }),
         }

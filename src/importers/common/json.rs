@@ -1,7 +1,9 @@
-//! JSON as a stream, piece by piece: who reads it says what must come next. Nothing recurses, so that any depth will do, and
-//! nothing is kept but the text that is read. Also reads what GHC writes, where quotes within a text are not escaped.
+//! JSON as a stream, piece by piece: who reads it says what must come next. Nothing recurses, so
+//! that any depth will do, and nothing is kept but the text that is read. Also reads what GHC
+//! writes, where quotes within a text are not escaped.
 //!
-//! No crate: `serde_json` recurses, and knows lines and columns but no bytes; none reads GHC's dialect.
+//! No crate: `serde_json` recurses, and knows lines and columns but no bytes; none reads GHC's
+//! dialect.
 
 use std::fmt::Display;
 use std::io::Read;
@@ -74,7 +76,10 @@ impl<'h> Outline<'h> {
         if !matches!(object.trim_ascii_start().first(), None | Some(b'"' | b'}')) {
             return None;
         }
-        let mut outline = Self { in_array, names: Vec::new() };
+        let mut outline = Self {
+            in_array,
+            names: Vec::new(),
+        };
         let mut depth = 1_u32;
         let mut rest = object;
         while let Some((byte, behind)) = rest.split_first() {
@@ -84,7 +89,9 @@ impl<'h> Outline<'h> {
                 b'}' | b']' if depth == 1 => break,
                 b'}' | b']' => depth -= 1,
                 b'"' => {
-                    let Some(end) = end_of_text(behind) else { break };
+                    let Some(end) = end_of_text(behind) else {
+                        break;
+                    };
                     rest = behind.get(end + 1..).unwrap_or_default();
                     if depth == 1 && rest.trim_ascii_start().first() == Some(&b':') {
                         outline.names.extend(behind.get(..end));
@@ -140,7 +147,16 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn of(input: &'r mut Input<'a>, dialect: Dialect) -> Self {
         let position = input.position();
         let (chunk, name, bare) = (Vec::new(), Vec::new(), Counted::default());
-        Self { input, dialect, chunk, at: 0, position, ended: false, name, bare }
+        Self {
+            input,
+            dialect,
+            chunk,
+            at: 0,
+            position,
+            ended: false,
+            name,
+            bare,
+        }
     }
 
     /// Says that a record starts here.
@@ -185,31 +201,45 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Takes this byte.
     pub(in crate::importers) fn expect(&mut self, byte: u8, what: &str) -> Result<(), ImportError> {
-        if self.accept(byte)? { Ok(()) } else { Err(self.expected(what)) }
+        if self.accept(byte)? {
+            Ok(())
+        } else {
+            Err(self.expected(what))
+        }
     }
 
     /// The name of a member, with the colon behind it.
     pub(in crate::importers) fn name(&mut self) -> Result<&[u8], ImportError> {
         let mut name = std::mem::take(&mut self.name);
-        let read = self.quoted("a name", Ends::Quote, &mut name).and_then(|()| self.expect(b':', "`:`"));
+        let read = self
+            .quoted("a name", Ends::Quote, &mut name)
+            .and_then(|()| self.expect(b':', "`:`"));
         self.name = name;
         read?;
         Ok(&self.name)
     }
 
     /// A text, in place of what `text` holds.
-    pub(in crate::importers) fn text(&mut self, ends: Ends, text: &mut Vec<u8>) -> Result<(), ImportError> {
+    pub(in crate::importers) fn text(
+        &mut self,
+        ends: Ends,
+        text: &mut Vec<u8>,
+    ) -> Result<(), ImportError> {
         self.quoted("a text", ends, text)
     }
 
-    /// Starts an object or passes to its next member, whose name takes the place of what `name` holds: says where it
-    /// starts, `None` at the end of the object.
+    /// Starts an object or passes to its next member, whose name takes the place of what `name`
+    /// holds: says where it starts, `None` at the end of the object.
     pub(in crate::importers) fn member(
         &mut self,
         within: &mut Within,
         name: &mut Vec<u8>,
     ) -> Result<Option<Position>, ImportError> {
-        if !self.more(within, (b'{', "`{`, the start of an object"), (b'}', "`,` or `}`"))? {
+        if !self.more(
+            within,
+            (b'{', "`{`, the start of an object"),
+            (b'}', "`,` or `}`"),
+        )? {
             return Ok(None);
         }
         let position = self.place()?;
@@ -218,13 +248,26 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(Some(position))
     }
 
-    /// Starts an array or passes to its next item: says where that starts, `None` at the end of the array.
-    pub(in crate::importers) fn item(&mut self, within: &mut Within) -> Result<Option<Position>, ImportError> {
-        let more = self.more(within, (b'[', "`[`, the start of an array"), (b']', "`,` or `]`"))?;
+    /// Starts an array or passes to its next item: says where that starts, `None` at the end of the
+    /// array.
+    pub(in crate::importers) fn item(
+        &mut self,
+        within: &mut Within,
+    ) -> Result<Option<Position>, ImportError> {
+        let more = self.more(
+            within,
+            (b'[', "`[`, the start of an array"),
+            (b']', "`,` or `]`"),
+        )?;
         Ok(if more { Some(self.place()?) } else { None })
     }
 
-    fn more(&mut self, within: &mut Within, start: (u8, &str), end: (u8, &str)) -> Result<bool, ImportError> {
+    fn more(
+        &mut self,
+        within: &mut Within,
+        start: (u8, &str),
+        end: (u8, &str),
+    ) -> Result<bool, ImportError> {
         match std::mem::replace(within, Within::Behind) {
             Within::Before => {
                 self.expect(start.0, start.1)?;
@@ -253,7 +296,11 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// A text, or a number as it is written, in place of what `text` holds.
-    pub(in crate::importers) fn text_or_number(&mut self, what: &str, text: &mut Vec<u8>) -> Result<(), ImportError> {
+    pub(in crate::importers) fn text_or_number(
+        &mut self,
+        what: &str,
+        text: &mut Vec<u8>,
+    ) -> Result<(), ImportError> {
         if self.is_next(b'"')? {
             return self.quoted(what, Ends::Quote, text);
         }
@@ -269,7 +316,9 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// A number.
     pub(in crate::importers) fn real(&mut self, what: &str) -> Result<f64, ImportError> {
-        self.parsed(what, |text| text.parse().ok().filter(|value: &f64| value.is_finite()))
+        self.parsed(what, |text| {
+            text.parse().ok().filter(|value: &f64| value.is_finite())
+        })
     }
 
     /// A number times 1000, rounded: exact also where there are more digits than a REAL holds.
@@ -292,7 +341,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.parsed(format_args!("a count in `{name}`"), digits)
     }
 
-    fn parsed<T>(&mut self, what: impl Display, parse: impl Fn(&str) -> Option<T>) -> Result<T, ImportError> {
+    fn parsed<T>(
+        &mut self,
+        what: impl Display,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, ImportError> {
         let number = self.number()?;
         let length = number.len();
         match std::str::from_utf8(number).ok().and_then(parse) {
@@ -305,7 +358,10 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// A number that may have decimals, as it is written and as it is.
-    pub(in crate::importers) fn decimal(&mut self, what: &str) -> Result<(String, f64), ImportError> {
+    pub(in crate::importers) fn decimal(
+        &mut self,
+        what: &str,
+    ) -> Result<(String, f64), ImportError> {
         let text = String::from_utf8_lossy(self.number()?).into_owned();
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => {
@@ -320,10 +376,18 @@ impl<'r, 'a> Reader<'r, 'a> {
     pub(in crate::importers) fn skip(&mut self) -> Result<(), ImportError> {
         let mut text = Vec::new();
         let mut open = 0_u64;
-        let outermost = if self.dialect == Dialect::Ghc { Ends::Member } else { Ends::Quote };
+        let outermost = if self.dialect == Dialect::Ghc {
+            Ends::Member
+        } else {
+            Ends::Quote
+        };
         loop {
             match self.peek()? {
-                Some(b'"') => self.quoted("a text", if open == 0 { outermost } else { Ends::Quote }, &mut text)?,
+                Some(b'"') => self.quoted(
+                    "a text",
+                    if open == 0 { outermost } else { Ends::Quote },
+                    &mut text,
+                )?,
                 Some(b'[' | b'{') => {
                     open += 1;
                     self.step(1);
@@ -333,9 +397,16 @@ impl<'r, 'a> Reader<'r, 'a> {
                     self.step(1);
                 }
                 Some(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => {
-                    let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+                    let word = |byte: &u8| {
+                        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')
+                    };
                     self.fill(NUMBER)?;
-                    let length = self.rest().iter().take_while(|byte| word(byte)).take(NUMBER).count();
+                    let length = self
+                        .rest()
+                        .iter()
+                        .take_while(|byte| word(byte))
+                        .take(NUMBER)
+                        .count();
                     self.step(length);
                 }
                 _ => return Err(self.expected("a value")),
@@ -354,7 +425,11 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// The end of the file.
     pub(in crate::importers) fn end(&mut self) -> Result<(), ImportError> {
-        if self.at_end()? { Ok(()) } else { Err(self.expected("the end of the file")) }
+        if self.at_end()? {
+            Ok(())
+        } else {
+            Err(self.expected("the end of the file"))
+        }
     }
 
     /// What stands here is something else.
@@ -378,7 +453,12 @@ impl<'r, 'a> Reader<'r, 'a> {
         while !self.ended && self.rest().len() < wanted {
             self.chunk.drain(..self.at.min(self.chunk.len()));
             self.at = 0;
-            match self.input.by_ref().take(CHUNK as u64).read_to_end(&mut self.chunk) {
+            match self
+                .input
+                .by_ref()
+                .take(CHUNK as u64)
+                .read_to_end(&mut self.chunk)
+            {
                 Ok(read) => self.ended = read == 0,
                 Err(_) => return Err(self.input.failure().unwrap_or(ImportError::Stopped)),
             }
@@ -405,7 +485,11 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn peek(&mut self) -> Result<Option<u8>, ImportError> {
         loop {
             self.fill(1)?;
-            let blanks = self.rest().iter().take_while(|byte| is_blank(**byte)).count();
+            let blanks = self
+                .rest()
+                .iter()
+                .take_while(|byte| is_blank(**byte))
+                .count();
             if blanks == 0 {
                 return Ok(self.rest().first().copied());
             }
@@ -417,8 +501,14 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn number(&mut self) -> Result<&[u8], ImportError> {
         self.peek()?;
         self.fill(NUMBER)?;
-        let part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = self.rest().iter().take_while(|byte| part(byte)).take(NUMBER).count();
+        let part =
+            |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = self
+            .rest()
+            .iter()
+            .take_while(|byte| part(byte))
+            .take(NUMBER)
+            .count();
         Ok(self.rest().get(..length).unwrap_or_default())
     }
 
@@ -439,7 +529,11 @@ impl<'r, 'a> Reader<'r, 'a> {
             if plain > 0 {
                 continue;
             }
-            self.fill(if ends == Ends::Quote { 1 + ESCAPE } else { AHEAD })?;
+            self.fill(if ends == Ends::Quote {
+                1 + ESCAPE
+            } else {
+                AHEAD
+            })?;
             match self.rest() {
                 [b'\\', escaped @ ..] => {
                     let taken = match self.dialect {
@@ -472,7 +566,9 @@ impl<'r, 'a> Reader<'r, 'a> {
 
 /// A whole number without a sign.
 fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
-    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+    text.parse()
+        .ok()
+        .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// A decimal number times 1000, rounded.
@@ -483,17 +579,25 @@ fn thousandths(text: &str) -> Option<i64> {
         return format!("{value:.0}").parse().ok();
     }
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let (digits, is_negative) = whole.strip_prefix('-').map_or((whole, false), |digits| (digits, true));
+    let (digits, is_negative) = whole
+        .strip_prefix('-')
+        .map_or((whole, false), |digits| (digits, true));
     let has_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if digits.is_empty() || !has_digits(digits) || !has_digits(fraction) {
         return None;
     }
     let mut value = digits.parse::<i64>().ok()?;
     for place in 0..3 {
-        let digit = fraction.as_bytes().get(place).map_or(0, |digit| digit - b'0');
+        let digit = fraction
+            .as_bytes()
+            .get(place)
+            .map_or(0, |digit| digit - b'0');
         value = value.checked_mul(10)?.checked_add(i64::from(digit))?;
     }
-    let rounded = fraction.as_bytes().get(3).is_some_and(|digit| *digit >= b'5');
+    let rounded = fraction
+        .as_bytes()
+        .get(3)
+        .is_some_and(|digit| *digit >= b'5');
     value = value.checked_add(i64::from(rounded))?;
     Some(if is_negative { -value } else { value })
 }
@@ -502,8 +606,9 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Adds what stands behind a backslash; says how many bytes that took, `None` if nothing of the sort may stand there. Half
-/// of a letter becomes bytes that are no UTF-8: U+DC80 to U+DCFF the byte that Python and our writers mean by it.
+/// Adds what stands behind a backslash; says how many bytes that took, `None` if nothing of the
+/// sort may stand there. Half of a letter becomes bytes that are no UTF-8: U+DC80 to U+DCFF the
+/// byte that Python and our writers mean by it.
 fn unescape(behind: &[u8], text: &mut Vec<u8>) -> Option<usize> {
     let byte = match *behind.first()? {
         byte @ (b'\\' | b'"' | b'/') => byte,
@@ -560,7 +665,9 @@ fn is_end(ends: Ends, behind: &[u8]) -> bool {
         (Ends::Quote, _) | (_, []) => true,
         (Ends::Member, [b',', rest @ ..]) => is_member(rest),
         // The end of a member that is the last one of its object.
-        (Ends::Member, [b'}', rest @ ..]) => matches!(rest.trim_ascii_start(), [] | [b',' | b']' | b'}', ..]),
+        (Ends::Member, [b'}', rest @ ..]) => {
+            matches!(rest.trim_ascii_start(), [] | [b',' | b']' | b'}', ..])
+        }
         (Ends::Item, [b',', rest @ ..]) => matches!(rest.trim_ascii_start(), [] | [b'"', ..]),
         (Ends::Item, [b']', rest @ ..]) => match rest.trim_ascii_start() {
             [] | [b'}', ..] => true,
@@ -576,7 +683,10 @@ fn is_member(text: &[u8]) -> bool {
     let Some((b'"', name)) = text.trim_ascii_start().split_first() else {
         return text.trim_ascii_start().is_empty();
     };
-    let letters = name.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let letters = name
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+        .count();
     match name.get(letters..).unwrap_or_default() {
         [] => true,
         [b'"', rest @ ..] => letters > 0 && matches!(rest.trim_ascii_start(), [] | [b':', ..]),
@@ -611,21 +721,41 @@ mod tests {
             (r#""\"\\\/\b\f\n\r\t""#, Ok("\"\\/\u{8}\u{c}\n\r\t")),
             (r#""\u8a08\ud83d\ude00""#, Ok("計\u{1f600}")),
             (r#""\ud83d!""#, Ok(r"\x{ed}\x{a0}\x{bd}!")),
-            (r#""\udf00\udbff""#, Ok(r"\x{ed}\x{bc}\x{80}\x{ed}\x{af}\x{bf}")),
+            (
+                r#""\udf00\udbff""#,
+                Ok(r"\x{ed}\x{bc}\x{80}\x{ed}\x{af}\x{bf}"),
+            ),
             (r#""gr\udcf6\udcdfe""#, Ok(r"gr\x{f6}\x{df}e")),
-            (r#""\x""#, Err("line 1 (byte 1): expected an escape sequence, found \"\\\\x\\\"\"")),
-            (r#""\u12g4""#, Err("line 1 (byte 1): expected an escape sequence, found \"\\\\u12g4\\\"\"")),
-            ("\"open", Err("line 1 (byte 5): expected `\"`, the end of a text, found the end of the file")),
+            (
+                r#""\x""#,
+                Err("line 1 (byte 1): expected an escape sequence, found \"\\\\x\\\"\""),
+            ),
+            (
+                r#""\u12g4""#,
+                Err("line 1 (byte 1): expected an escape sequence, found \"\\\\u12g4\\\"\""),
+            ),
+            (
+                "\"open",
+                Err("line 1 (byte 5): expected `\"`, the end of a text, found the end of the file"),
+            ),
             ("1", Err("line 1 (byte 0): expected a text, found \"1\"")),
         ];
         for (json, expected) in table {
             let found = read_text(json).map_err(|error| error.to_string());
-            assert_eq!(found.as_deref().map_err(String::as_str), *expected, "{json}");
+            assert_eq!(
+                found.as_deref().map_err(String::as_str),
+                *expected,
+                "{json}"
+            );
         }
     }
 
     fn read_text(json: &str) -> Result<String, ImportError> {
-        let mut input = Input::new(Box::new(json.as_bytes()), Limits::default(), Stop::default())?;
+        let mut input = Input::new(
+            Box::new(json.as_bytes()),
+            Limits::default(),
+            Stop::default(),
+        )?;
         let mut text = Vec::new();
         Reader::new(&mut input).text(Ends::Quote, &mut text)?;
         Ok(crate::text::escape::owned(text))
@@ -669,7 +799,10 @@ mod tests {
             ("{", Some((false, &[]))),
             ("{}", Some((false, &[]))),
             (r#" [ {"a":"b"},{"c":1}"#, Some((true, &["a"]))),
-            (r#"{"a":{"b":[{"c":1}]},"d" :"e\"f:","g"#, Some((false, &["a", "d"]))),
+            (
+                r#"{"a":{"b":[{"c":1}]},"d" :"e\"f:","g"#,
+                Some((false, &["a", "d"])),
+            ),
             (r#"{"a":1,"b\":2"#, Some((false, &["a"]))),
         ];
         for (head, expected) in table {

@@ -25,7 +25,10 @@ pub(in crate::importers) enum Token {
 
 impl Token {
     /// What a message says that was found.
-    pub(in crate::importers) fn describe(self, input: &mut Input<'_>) -> Result<String, ImportError> {
+    pub(in crate::importers) fn describe(
+        self,
+        input: &mut Input<'_>,
+    ) -> Result<String, ImportError> {
         const SHOWN: usize = 60;
         match self {
             Self::Number(number) => Ok(number.to_string()),
@@ -47,10 +50,17 @@ impl Token {
 }
 
 /// The next number of the line; anything else is an error that says what was expected.
-pub(in crate::importers) fn take(input: &mut Input<'_>, expected: &str) -> Result<u64, ImportError> {
+pub(in crate::importers) fn take(
+    input: &mut Input<'_>,
+    expected: &str,
+) -> Result<u64, ImportError> {
     match token(input)? {
         (Token::Number(number), _) => Ok(number),
-        (other, position) => Err(ImportError::malformed(position, expected, other.describe(input)?)),
+        (other, position) => Err(ImportError::malformed(
+            position,
+            expected,
+            other.describe(input)?,
+        )),
     }
 }
 
@@ -61,7 +71,10 @@ pub(in crate::importers) fn token(input: &mut Input<'_>) -> Result<(Token, Posit
     loop {
         let chunk = available(input)?;
         if known.is_none() {
-            let blanks = chunk.iter().take_while(|byte| matches!(byte, b' ' | b'\r')).count();
+            let blanks = chunk
+                .iter()
+                .take_while(|byte| matches!(byte, b' ' | b'\r'))
+                .count();
             if blanks > 0 {
                 input.consume(blanks);
                 position = input.position();
@@ -73,15 +86,15 @@ pub(in crate::importers) fn token(input: &mut Input<'_>) -> Result<(Token, Posit
         let mut value = Some(known.unwrap_or(0));
         for digit in digits {
             count += 1;
-            value = value.and_then(|value| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
+            value =
+                value.and_then(|value| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
         }
         let next = chunk.get(count).copied();
         let more = next.is_none() && count > 0;
         if count > 0 {
-            known =
-                Some(value.ok_or_else(|| {
-                    ImportError::malformed(position, "a number that is less than 2^64", "a larger one")
-                })?);
+            known = Some(value.ok_or_else(|| {
+                ImportError::malformed(position, "a number that is less than 2^64", "a larger one")
+            })?);
             input.consume(count);
         }
         if more {
@@ -101,7 +114,9 @@ pub(in crate::importers) fn token(input: &mut Input<'_>) -> Result<(Token, Posit
 }
 
 /// What can be had of the input at once; nothing at its end.
-pub(in crate::importers) fn available<'i>(input: &'i mut Input<'_>) -> Result<&'i [u8], ImportError> {
+pub(in crate::importers) fn available<'i>(
+    input: &'i mut Input<'_>,
+) -> Result<&'i [u8], ImportError> {
     if input.fill_buf().is_err() {
         return Err(input.failure().unwrap_or(ImportError::Stopped));
     }

@@ -1,5 +1,5 @@
-//! Objects as Python's `marshal` writes them, versions 0 to 5, as far as profiles hold them: numbers, texts, tuples,
-//! dictionaries, and code, which is read for its name.
+//! Objects as Python's `marshal` writes them, versions 0 to 5, as far as profiles hold them:
+//! numbers, texts, tuples, dictionaries, and code, which is read for its name.
 
 use std::rc::Rc;
 
@@ -45,7 +45,8 @@ impl Object {
 pub(in crate::importers) struct Reader<'r, 'a> {
     input: &'r mut Input<'a>,
     bytes: Vec<u8>,
-    /// Objects that later ones may refer to, in the order in which they begin; dictionaries are none of them.
+    /// Objects that later ones may refer to, in the order in which they begin; dictionaries are
+    /// none of them.
     referred: Vec<Option<Object>>,
     /// The same for texts of Python 2.
     interned: Vec<Object>,
@@ -57,7 +58,14 @@ pub(in crate::importers) struct Reader<'r, 'a> {
 
 impl<'r, 'a> Reader<'r, 'a> {
     pub(in crate::importers) fn new(input: &'r mut Input<'a>) -> Self {
-        Self { input, bytes: Vec::new(), referred: Vec::new(), interned: Vec::new(), codes: 0, code_numbers: None }
+        Self {
+            input,
+            bytes: Vec::new(),
+            referred: Vec::new(),
+            interned: Vec::new(),
+            codes: 0,
+            code_numbers: None,
+        }
     }
 
     pub(in crate::importers) fn position(&self) -> Position {
@@ -95,7 +103,15 @@ impl<'r, 'a> Reader<'r, 'a> {
     pub(in crate::importers) fn end(&mut self) -> Result<(), ImportError> {
         let at = self.position();
         let rest = self.input.next_bytes(1, &mut self.bytes)?;
-        if rest.is_empty() { Ok(()) } else { Err(ImportError::malformed(at, "the end of the file", quote(rest))) }
+        if rest.is_empty() {
+            Ok(())
+        } else {
+            Err(ImportError::malformed(
+                at,
+                "the end of the file",
+                quote(rest),
+            ))
+        }
     }
 
     fn object(&mut self, depth: u32) -> Result<Object, ImportError> {
@@ -108,14 +124,22 @@ impl<'r, 'a> Reader<'r, 'a> {
         let at = self.position();
         if depth > DEEPEST {
             let limit = format!("{DEEPEST} objects within each other (limit: nesting)");
-            return Err(ImportError::Limit { position: at, limit });
+            return Err(ImportError::Limit {
+                position: at,
+                limit,
+            });
         }
         let byte = self.byte("an object")?;
         self.object_of(at, byte, depth)
     }
 
     /// An object, of which the type has been read.
-    fn object_of(&mut self, at: Position, byte: u8, depth: u32) -> Result<Option<Object>, ImportError> {
+    fn object_of(
+        &mut self,
+        at: Position,
+        byte: u8,
+        depth: u32,
+    ) -> Result<Option<Object>, ImportError> {
         let slot = (byte & REFERRED != 0).then(|| {
             self.referred.push(None);
             self.referred.len() - 1
@@ -149,7 +173,9 @@ impl<'r, 'a> Reader<'r, 'a> {
             b'f' => {
                 let [length] = self.array()?;
                 let text = self.take(u64::from(length))?;
-                let number = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
+                let number = std::str::from_utf8(text)
+                    .ok()
+                    .and_then(|text| text.trim().parse().ok());
                 let wrong = || ImportError::malformed(at, "a number as text", quote(text));
                 Object::Real(number.ok_or_else(wrong)?)
             }
@@ -191,7 +217,11 @@ impl<'r, 'a> Reader<'r, 'a> {
                 };
                 return match known {
                     Some(object) => Ok(Some(object)),
-                    None => Err(ImportError::malformed(at, "a reference to an object before it", number.to_string())),
+                    None => Err(ImportError::malformed(
+                        at,
+                        "a reference to an object before it",
+                        number.to_string(),
+                    )),
                 };
             }
             other => {
@@ -199,9 +229,13 @@ impl<'r, 'a> Reader<'r, 'a> {
                 return Err(ImportError::malformed(at, expected, quote(&[other])));
             }
         };
-        // One dictionary, named in many places by a few bytes, would be as many callers as there are bytes squared.
+        // One dictionary, named in many places by a few bytes, would be as many callers as there
+        // are bytes squared.
         let is_dictionary = matches!(object, Object::Dictionary(_));
-        if let Some(slot) = slot.filter(|_| !is_dictionary).and_then(|slot| self.referred.get_mut(slot)) {
+        if let Some(slot) = slot
+            .filter(|_| !is_dictionary)
+            .and_then(|slot| self.referred.get_mut(slot))
+        {
             *slot = Some(object.clone());
         }
         Ok(Some(object))
@@ -215,7 +249,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(Object::Tuple(parts.into()))
     }
 
-    /// Code, as the text of its name. Four numbers are in front of its parts in Python 2, five in 3, six in 3.8 to 3.10.
+    /// Code, as the text of its name. Four numbers are in front of its parts in Python 2, five in
+    /// 3, six in 3.8 to 3.10.
     fn code(&mut self, depth: u32) -> Result<Object, ImportError> {
         self.take(16)?;
         let mut numbers = 4;
@@ -227,7 +262,11 @@ impl<'r, 'a> Reader<'r, 'a> {
                 break (at, byte);
             }
             if numbers == 6 {
-                return Err(ImportError::malformed(at, "the instructions of code", quote(&[byte])));
+                return Err(ImportError::malformed(
+                    at,
+                    "the instructions of code",
+                    quote(&[byte]),
+                ));
             }
             self.take(3)?;
             numbers += 1;
@@ -241,7 +280,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         self.take(4)?;
         self.object(depth + 1)?;
-        // Since 3.11 the kinds of variables stand where names of them were, and a part more is at the end.
+        // Since 3.11 the kinds of variables stand where names of them were, and a part more is at
+        // the end.
         let has_kinds = numbers == 5 && matches!(parts.get(3), Some(Object::Text(_)));
         if has_kinds {
             self.object(depth + 1)?;
@@ -263,8 +303,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         let mut value: i64 = 0;
         for place in 0..length.unsigned_abs() {
             let digit = i64::from(LE::read_u16(&self.array::<2>()?));
-            let shifted = 1_i64.checked_shl(15 * place).filter(|_| place < 4).ok_or_else(too_large)?;
-            value = digit.checked_mul(shifted).and_then(|digit| value.checked_add(digit)).ok_or_else(too_large)?;
+            let shifted = 1_i64
+                .checked_shl(15 * place)
+                .filter(|_| place < 4)
+                .ok_or_else(too_large)?;
+            value = digit
+                .checked_mul(shifted)
+                .and_then(|digit| value.checked_add(digit))
+                .ok_or_else(too_large)?;
         }
         Ok(Object::Integer(if length < 0 { -value } else { value }))
     }
@@ -287,7 +333,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         let at = self.position();
         let bytes = self.take(N as u64)?;
         let length = bytes.len();
-        bytes.try_into().map_err(|_| ImportError::malformed(at, format!("{N} bytes"), length.to_string()))
+        bytes
+            .try_into()
+            .map_err(|_| ImportError::malformed(at, format!("{N} bytes"), length.to_string()))
     }
 
     /// So many bytes.
@@ -297,6 +345,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         if bytes.len() as u64 == length {
             return Ok(bytes);
         }
-        Err(ImportError::malformed(at, format!("{length} bytes"), format!("{}, the end of the file", bytes.len())))
+        Err(ImportError::malformed(
+            at,
+            format!("{length} bytes"),
+            format!("{}, the end of the file", bytes.len()),
+        ))
     }
 }

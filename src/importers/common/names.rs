@@ -34,8 +34,8 @@ impl Names {
         name
     }
 
-    /// A name of a Windows program, UTF-8 or Windows-1252 (nothing in the file tells which), and whether it is met for the
-    /// first time and is no UTF-8.
+    /// A name of a Windows program, UTF-8 or Windows-1252 (nothing in the file tells which), and
+    /// whether it is met for the first time and is no UTF-8.
     pub(in crate::importers) fn of_windows(&mut self, bytes: &[u8]) -> (Name, bool) {
         if let Some(name) = self.by_bytes.get(bytes) {
             return (*name, false);
@@ -62,7 +62,9 @@ pub(in crate::importers) fn decode(bytes: &[u8]) -> Decoded {
     // What the bytes 0x80 to 0x9f mean; five of them mean nothing.
     const HIGH: &str = "€\u{fffd}‚ƒ„…†‡ˆ‰Š‹Œ\u{fffd}Ž\u{fffd}\u{fffd}‘’“”•–—˜™š›œ\u{fffd}žŸ";
     let character = |text: &mut Vec<u8>, byte: u8| {
-        let high = byte.checked_sub(0x80).and_then(|high| HIGH.chars().nth(usize::from(high)));
+        let high = byte
+            .checked_sub(0x80)
+            .and_then(|high| HIGH.chars().nth(usize::from(high)));
         match high.unwrap_or(char::from(byte)) {
             char::REPLACEMENT_CHARACTER => text.push(byte),
             letter => text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
@@ -72,11 +74,17 @@ pub(in crate::importers) fn decode(bytes: &[u8]) -> Decoded {
     let bytes = bytes.get(..bytes.len() - zeros).unwrap_or_default();
     let is_utf8 = std::str::from_utf8(bytes).is_ok();
     if is_utf8 {
-        return Decoded { text: escape::text(bytes).into_owned(), is_utf8 };
+        return Decoded {
+            text: escape::text(bytes).into_owned(),
+            is_utf8,
+        };
     }
     let mut text = Vec::with_capacity(2 * bytes.len());
     for byte in bytes {
         character(&mut text, *byte);
     }
-    Decoded { text: escape::owned(text), is_utf8 }
+    Decoded {
+        text: escape::owned(text),
+        is_utf8,
+    }
 }

@@ -11,7 +11,8 @@ use crate::base::error::{ImportError, Position, quote};
 use crate::events::Sink;
 use crate::text::escape;
 
-/// Sample types of one file: the memory for open nodes is a multiple of it. The metrics of any other format fit.
+/// Sample types of one file: the memory for open nodes is a multiple of it. The metrics of any
+/// other format fit.
 const SAMPLE_TYPES: usize = 128;
 
 /// Comments that are kept.
@@ -56,7 +57,13 @@ pub(in crate::importers) struct Reference {
 
 impl Default for Reference {
     fn default() -> Self {
-        Self { text: 0, at: Position { byte: 0, line: None } }
+        Self {
+            text: 0,
+            at: Position {
+                byte: 0,
+                line: None,
+            },
+        }
     }
 }
 
@@ -68,7 +75,10 @@ pub(in crate::importers) struct Table<T> {
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { records: Vec::new(), index: HashMap::new() }
+        Self {
+            records: Vec::new(),
+            index: HashMap::new(),
+        }
     }
 }
 
@@ -111,7 +121,11 @@ pub(in crate::importers) struct Function {
 impl Texts {
     fn add(&mut self, text: Bytes<'_>) -> Result<(), ImportError> {
         if self.ends.is_empty() && !text.bytes.is_empty() {
-            return Err(ImportError::malformed(text.at, "an empty text as the first one", quote(text.bytes)));
+            return Err(ImportError::malformed(
+                text.at,
+                "an empty text as the first one",
+                quote(text.bytes),
+            ));
         }
         self.bytes.extend_from_slice(text.bytes);
         self.ends.push(self.bytes.len());
@@ -128,13 +142,19 @@ impl Texts {
             self.bytes.get(*self.ends.get(text - 1)?..end)
         });
         found.ok_or_else(|| {
-            let expected = format!("the number of one of {}", many(self.ends.len() as u64, "text"));
+            let expected = format!(
+                "the number of one of {}",
+                many(self.ends.len() as u64, "text")
+            );
             ImportError::malformed(at, expected, text.cast_signed().to_string())
         })
     }
 
     /// The text, with bytes that are no UTF-8 escaped.
-    pub(in crate::importers) fn text(&self, reference: Reference) -> Result<Cow<'_, str>, ImportError> {
+    pub(in crate::importers) fn text(
+        &self,
+        reference: Reference,
+    ) -> Result<Cow<'_, str>, ImportError> {
         self.get(reference).map(escape::text)
     }
 }
@@ -143,8 +163,16 @@ impl<T> Table<T> {
     fn add(&mut self, what: &str, at: Position, id: u64, record: T) -> Result<(), ImportError> {
         let next = self.records.len();
         if id == 0 || *self.index.entry(id).or_insert(next) != next {
-            let found = if id == 0 { "none".to_owned() } else { format!("{id}, which an earlier one has") };
-            return Err(ImportError::malformed(at, format!("a {what} with an id of its own"), found));
+            let found = if id == 0 {
+                "none".to_owned()
+            } else {
+                format!("{id}, which an earlier one has")
+            };
+            return Err(ImportError::malformed(
+                at,
+                format!("a {what} with an id of its own"),
+                found,
+            ));
         }
         self.records.push(record);
         Ok(())
@@ -157,21 +185,37 @@ impl<T> Table<T> {
 }
 
 /// A field that holds the number of a text.
-pub(in crate::importers) fn reference(field: &Field<'_>, name: &str) -> Result<Reference, ImportError> {
-    Ok(Reference { text: field.number_of(name)?, at: field.at })
+pub(in crate::importers) fn reference(
+    field: &Field<'_>,
+    name: &str,
+) -> Result<Reference, ImportError> {
+    Ok(Reference {
+        text: field.number_of(name)?,
+        at: field.at,
+    })
 }
 
 impl Tables {
     /// Takes a field of the file.
-    pub(in crate::importers) fn field(&mut self, field: &Field<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    pub(in crate::importers) fn field(
+        &mut self,
+        field: &Field<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
         match field.number {
             1 => {
                 let value = value_type(field.bytes_of("sample_type")?)?;
                 if self.sample_types.len() == SAMPLE_TYPES {
                     let limit = format!("{SAMPLE_TYPES} sample types (limit: sample types)");
-                    return Err(ImportError::Limit { position: field.at, limit });
+                    return Err(ImportError::Limit {
+                        position: field.at,
+                        limit,
+                    });
                 }
-                sink.record(format_args!("sample type: text {}, unit: text {}", value.name.text, value.unit.text));
+                sink.record(format_args!(
+                    "sample type: text {}, unit: text {}",
+                    value.name.text, value.unit.text
+                ));
                 self.sample_types.push(value);
             }
             2 => {
@@ -183,7 +227,11 @@ impl Tables {
             5 => self.function(field.at, field.bytes_of("function")?, sink)?,
             6 => {
                 let text = field.bytes_of("string_table")?;
-                sink.record(format_args!("text {}: {}", self.texts.ends.len(), String::from_utf8_lossy(text.bytes)));
+                sink.record(format_args!(
+                    "text {}: {}",
+                    self.texts.ends.len(),
+                    String::from_utf8_lossy(text.bytes)
+                ));
                 self.texts.add(text)?;
             }
             7 => self.drop_frames = reference(field, "drop_frames")?,
@@ -207,7 +255,12 @@ impl Tables {
         Ok(())
     }
 
-    fn mapping(&mut self, at: Position, mut message: Bytes<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    fn mapping(
+        &mut self,
+        at: Position,
+        mut message: Bytes<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
         let (mut id, mut mapping) = (0, Mapping::default());
         while let Some(field) = message.field()? {
             match field.number {
@@ -227,7 +280,12 @@ impl Tables {
         self.mappings.add("mapping", at, id, mapping)
     }
 
-    fn location(&mut self, at: Position, mut message: Bytes<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    fn location(
+        &mut self,
+        at: Position,
+        mut message: Bytes<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
         let (mut id, mut mapping, mut address) = (0, 0, 0);
         let first = self.lines.len();
         while let Some(field) = message.field()? {
@@ -240,11 +298,29 @@ impl Tables {
             }
         }
         let lines = first..self.lines.len();
-        sink.record(format_args!("location {id}: {address:#x} of mapping {mapping}, {} lines", lines.len()));
-        self.locations.add("location", at, id, Location { mapping, address, lines, at })
+        sink.record(format_args!(
+            "location {id}: {address:#x} of mapping {mapping}, {} lines",
+            lines.len()
+        ));
+        self.locations.add(
+            "location",
+            at,
+            id,
+            Location {
+                mapping,
+                address,
+                lines,
+                at,
+            },
+        )
     }
 
-    fn function(&mut self, at: Position, mut message: Bytes<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    fn function(
+        &mut self,
+        at: Position,
+        mut message: Bytes<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
         let (mut id, mut function) = (0, Function::default());
         while let Some(field) = message.field()? {
             match field.number {
@@ -256,7 +332,10 @@ impl Tables {
                 _ => {}
             }
         }
-        sink.record(format_args!("function {id}: text {}, from text {}", function.name.text, function.file.text));
+        sink.record(format_args!(
+            "function {id}: text {}, from text {}",
+            function.name.text, function.file.text
+        ));
         self.functions.add("function", at, id, function)
     }
 
@@ -291,7 +370,11 @@ fn value_type(mut message: Bytes<'_>) -> Result<ValueType, ImportError> {
 }
 
 fn source_line(mut message: Bytes<'_>) -> Result<SourceLine, ImportError> {
-    let mut line = SourceLine { function: 0, line: 0, column: 0 };
+    let mut line = SourceLine {
+        function: 0,
+        line: 0,
+        column: 0,
+    };
     while let Some(field) = message.field()? {
         match field.number {
             1 => line.function = field.number_of("function_id")?,

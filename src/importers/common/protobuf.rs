@@ -1,4 +1,5 @@
-//! The wire format of Protocol Buffers: tagged fields, without a schema. Every position is that of the byte in the input.
+//! The wire format of Protocol Buffers: tagged fields, without a schema. Every position is that of
+//! the byte in the input.
 
 use crate::base::error::{ImportError, Position};
 use crate::input::Input;
@@ -58,7 +59,11 @@ impl<'m> Field<'m> {
     }
 
     /// Adds the number, or all numbers where several share a field.
-    pub(in crate::importers) fn numbers_of(&self, name: &str, numbers: &mut Vec<u64>) -> Result<(), ImportError> {
+    pub(in crate::importers) fn numbers_of(
+        &self,
+        name: &str,
+        numbers: &mut Vec<u64>,
+    ) -> Result<(), ImportError> {
         match self.value {
             Value::Number(number) => numbers.push(number),
             Value::Bytes(mut packed) => {
@@ -77,7 +82,11 @@ impl<'m> Field<'m> {
             Value::Bytes(_) => "bytes",
             Value::Fixed => "a number of fixed length",
         };
-        ImportError::malformed(self.at, format!("{expected} in field {} ({name})", self.number), found)
+        ImportError::malformed(
+            self.at,
+            format!("{expected} in field {} ({name})", self.number),
+            found,
+        )
     }
 }
 
@@ -106,7 +115,13 @@ impl<'m> Bytes<'m> {
     fn number(&mut self) -> Result<u64, ImportError> {
         let (number, length) = match decode(self.bytes) {
             Decoded::Number(number, length) => (number, length),
-            Decoded::Cut => return Err(ImportError::malformed(self.at, "a number", "the end of the message in it")),
+            Decoded::Cut => {
+                return Err(ImportError::malformed(
+                    self.at,
+                    "a number",
+                    "the end of the message in it",
+                ));
+            }
             Decoded::TooLarge => return Err(too_large(self.at)),
         };
         self.skip(length);
@@ -114,10 +129,16 @@ impl<'m> Bytes<'m> {
     }
 
     fn take(&mut self, length: u64) -> Result<Self, ImportError> {
-        let taken = usize::try_from(length).ok().and_then(|length| self.bytes.get(..length));
+        let taken = usize::try_from(length)
+            .ok()
+            .and_then(|length| self.bytes.get(..length));
         let Some(bytes) = taken else {
             let found = format!("the end of the message behind {}", self.bytes.len());
-            return Err(ImportError::malformed(self.at, format!("{length} bytes"), found));
+            return Err(ImportError::malformed(
+                self.at,
+                format!("{length} bytes"),
+                found,
+            ));
         };
         let at = self.at;
         self.skip(bytes.len());
@@ -130,14 +151,17 @@ impl<'m> Bytes<'m> {
     }
 }
 
-/// Reads the next field of the message that the input is, as a record. What is not at hand goes through `buffer`.
+/// Reads the next field of the message that the input is, as a record. What is not at hand goes
+/// through `buffer`.
 pub(in crate::importers) fn next_field<'m>(
     input: &'m mut Input<'_>,
     buffer: &'m mut Vec<u8>,
 ) -> Result<Option<Field<'m>>, ImportError> {
     input.begin_record();
     let at = input.position();
-    let Some(tagged) = read_number(input)? else { return Ok(None) };
+    let Some(tagged) = read_number(input)? else {
+        return Ok(None);
+    };
     let (number, wire) = tag(tagged, at)?;
     let length = match wire {
         Wire::Fixed(length) => length,
@@ -148,13 +172,21 @@ pub(in crate::importers) fn next_field<'m>(
         }
     };
     if let Wire::Number = wire {
-        return Ok(Some(Field { number, value: Value::Number(length), at }));
+        return Ok(Some(Field {
+            number,
+            value: Value::Number(length),
+            at,
+        }));
     }
     let start = input.position();
     let bytes = input.next_bytes(length, buffer)?;
     if (bytes.len() as u64) < length {
         let found = format!("the end of the file behind {}", bytes.len());
-        return Err(ImportError::malformed(start, format!("{length} bytes"), found));
+        return Err(ImportError::malformed(
+            start,
+            format!("{length} bytes"),
+            found,
+        ));
     }
     let value = match wire {
         Wire::Fixed(_) => Value::Fixed,
@@ -177,7 +209,11 @@ fn read_number(input: &mut Input<'_>) -> Result<Option<u64>, ImportError> {
             return Ok(None);
         }
         if byte.is_empty() {
-            return Err(ImportError::malformed(at, "a number", "the end of the file in it"));
+            return Err(ImportError::malformed(
+                at,
+                "a number",
+                "the end of the file in it",
+            ));
         }
         bytes.append(&mut byte);
         match decode(&bytes) {
@@ -198,10 +234,20 @@ fn tag(tag: u64, at: Position) -> Result<(u64, Wire), ImportError> {
         1 => Wire::Fixed(8),
         2 => Wire::Bytes,
         5 => Wire::Fixed(4),
-        other => return Err(ImportError::malformed(at, "a field of wire type 0, 1, 2 or 5", format!("type {other}"))),
+        other => {
+            return Err(ImportError::malformed(
+                at,
+                "a field of wire type 0, 1, 2 or 5",
+                format!("type {other}"),
+            ));
+        }
     };
     match tag >> 3 {
-        0 => Err(ImportError::malformed(at, "a field with a number", "number 0")),
+        0 => Err(ImportError::malformed(
+            at,
+            "a field with a number",
+            "number 0",
+        )),
         number => Ok((number, wire)),
     }
 }
@@ -214,7 +260,8 @@ enum Decoded {
     TooLarge,
 }
 
-/// The number at the beginning: seven bits a byte, the lowest first; all bytes but the last have the highest bit set.
+/// The number at the beginning: seven bits a byte, the lowest first; all bytes but the last have
+/// the highest bit set.
 fn decode(bytes: &[u8]) -> Decoded {
     let mut number = 0;
     for (at, byte) in bytes.iter().take(LONGEST).enumerate() {
@@ -227,5 +274,9 @@ fn decode(bytes: &[u8]) -> Decoded {
             return Decoded::Number(number, at + 1);
         }
     }
-    if bytes.len() < LONGEST { Decoded::Cut } else { Decoded::TooLarge }
+    if bytes.len() < LONGEST {
+        Decoded::Cut
+    } else {
+        Decoded::TooLarge
+    }
 }

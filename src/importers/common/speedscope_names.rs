@@ -6,7 +6,8 @@ use super::counted::{Counted, many};
 use crate::base::error::{Position, quote};
 use crate::events::{Severity, Sink};
 
-/// What profiles are called that Austin's converter makes, one for each metric of each thread, and the metric.
+/// What profiles are called that Austin's converter makes, one for each metric of each thread, and
+/// the metric.
 const OF_AUSTIN: [(&str, &str); 4] = [
     ("CPU time profile for ", "cpu_time"),
     ("Wall time profile for ", "time"),
@@ -34,13 +35,16 @@ const MEASURES: [&str; 14] = [
 
 /// Metric and thread of a profile that Austin's converter made.
 pub(in crate::importers) fn of_austin(title: &str) -> Option<(&'static str, &str)> {
-    OF_AUSTIN.iter().find_map(|(start, metric)| Some((*metric, title.strip_prefix(start)?)))
+    OF_AUSTIN
+        .iter()
+        .find_map(|(start, metric)| Some((*metric, title.strip_prefix(start)?)))
 }
 
 /// Finds profiles that by their names measure one thing in several ways.
 #[derive(Default)]
 pub(in crate::importers) struct Measured {
-    /// By metric and what is left of the name without words for what was measured: the first name, and whether it has some.
+    /// By metric and what is left of the name without words for what was measured: the first name,
+    /// and whether it has some.
     first: HashMap<(usize, String), (String, bool)>,
     twice: Counted,
 }
@@ -48,14 +52,26 @@ pub(in crate::importers) struct Measured {
 impl Measured {
     /// Looks at the name of a profile of a metric.
     pub(in crate::importers) fn add(&mut self, metric: usize, title: &str, at: Position) {
-        let words = title.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-        let is_measure = |word: &&str| MEASURES.iter().any(|measure| word.eq_ignore_ascii_case(measure));
+        let words = title
+            .split(|character: char| !character.is_alphanumeric())
+            .filter(|word| !word.is_empty());
+        let is_measure = |word: &&str| {
+            MEASURES
+                .iter()
+                .any(|measure| word.eq_ignore_ascii_case(measure))
+        };
         let rest: Vec<&str> = words.clone().filter(|word| !is_measure(word)).collect();
         let says_how = rest.len() < words.count();
         let entry = self.first.entry((metric, rest.join(" ")));
         let (first, first_says_how) = entry.or_insert_with(|| (title.to_owned(), says_how));
         if first != title && (says_how || *first_says_how) {
-            self.twice.add_with(at, || format!("{} and {}", quote(first.as_bytes()), quote(title.as_bytes())));
+            self.twice.add_with(at, || {
+                format!(
+                    "{} and {}",
+                    quote(first.as_bytes()),
+                    quote(title.as_bytes())
+                )
+            });
         }
     }
 

@@ -1,8 +1,9 @@
 //! Stacks in lines of text: frames with `;` between them, a blank, figures.
 //!
-//! Lines of one branch of the tree mostly come one behind the other. What a stack shares with the one before it is compared in
-//! chunks and not looked at again; only the frames behind that are looked up, by their bytes. They lie all over memory, so
-//! that lines wait until the frames of several can be [fetched at once](Dictionary).
+//! Lines of one branch of the tree mostly come one behind the other. What a stack shares with the
+//! one before it is compared in chunks and not looked at again; only the frames behind that are
+//! looked up, by their bytes. They lie all over memory, so that lines wait until the frames of
+//! several can be [fetched at once](Dictionary).
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -46,7 +47,8 @@ pub(in crate::importers) struct Stacks<N> {
     /// Where its frames end.
     ends: Vec<usize>,
     waiting: Vec<Waiting>,
-    /// Frames of the lines that wait, without those that they share with the line before, and their text.
+    /// Frames of the lines that wait, without those that they share with the line before, and their
+    /// text.
     new: Vec<New>,
     text: Vec<u8>,
     /// The last stack that was told.
@@ -86,8 +88,8 @@ impl<N: Name> Stacks<N> {
         }
     }
 
-    /// Adds a line: its stack, outermost frame first, at least one, which may be empty. Says whether [`tell`](Self::tell)
-    /// should be called before the next one.
+    /// Adds a line: its stack, outermost frame first, at least one, which may be empty. Says
+    /// whether [`tell`](Self::tell) should be called before the next one.
     ///
     /// # Errors
     /// More than [`MOST_FRAMES`].
@@ -101,11 +103,17 @@ impl<N: Name> Stacks<N> {
         let is_whole = |end: usize| end <= same && stack.get(end).is_none_or(|byte| *byte == b';');
         while self.ends.pop_if(|end| !is_whole(*end)).is_some() {}
         self.last.truncate(same);
-        self.last.extend_from_slice(stack.get(same..).unwrap_or_default());
+        self.last
+            .extend_from_slice(stack.get(same..).unwrap_or_default());
         let (shared, before) = (self.ends.len(), self.new.len());
         let mut start = self.ends.last().map_or(0, |end| end + 1);
-        // Behind a stack that is the beginning of the last one nothing is left, not even an empty frame.
-        for frame in stack.get(start..).into_iter().flat_map(|rest| rest.split(|byte| *byte == b';')) {
+        // Behind a stack that is the beginning of the last one nothing is left, not even an empty
+        // frame.
+        for frame in stack
+            .get(start..)
+            .into_iter()
+            .flat_map(|rest| rest.split(|byte| *byte == b';'))
+        {
             if self.ends.len() == MOST_FRAMES {
                 return Err(too_many_frames(at));
             }
@@ -113,11 +121,22 @@ impl<N: Name> Stacks<N> {
             self.dictionary.prefetch(hash);
             self.ends.push(start + frame.len());
             start += frame.len() + 1;
-            self.new.push(New { hash, length: frame.len(), guess: None });
+            self.new.push(New {
+                hash,
+                length: frame.len(),
+                guess: None,
+            });
             self.text.extend_from_slice(frame);
         }
-        self.waiting.push(Waiting { at, shared, new: self.new.len() - before, figures });
-        Ok(self.waiting.len() == TOGETHER || self.new.len() >= MOST_NEW || self.text.len() >= MOST_TEXT)
+        self.waiting.push(Waiting {
+            at,
+            shared,
+            new: self.new.len() - before,
+            figures,
+        });
+        Ok(self.waiting.len() == TOGETHER
+            || self.new.len() >= MOST_NEW
+            || self.text.len() >= MOST_TEXT)
     }
 
     /// Tells the lines that wait.
@@ -132,14 +151,27 @@ impl<N: Name> Stacks<N> {
         let now = self.place.get();
         let mut new = self.new.drain(..);
         let mut text = self.text.as_slice();
-        for Waiting { at, shared, new: count, figures } in self.waiting.drain(..) {
+        for Waiting {
+            at,
+            shared,
+            new: count,
+            figures,
+        } in self.waiting.drain(..)
+        {
             self.place.set(at);
             self.told.truncate(shared);
-            for New { hash, length, guess } in new.by_ref().take(count) {
+            for New {
+                hash,
+                length,
+                guess,
+            } in new.by_ref().take(count)
+            {
                 let (frame, rest) = text.split_at_checked(length).unwrap_or_default();
                 text = rest;
                 let found = self.dictionary.confirm(guess, frame, hash);
-                let known = found.and_then(|found| self.known.get(found as usize)).copied();
+                let known = found
+                    .and_then(|found| self.known.get(found as usize))
+                    .copied();
                 self.told.push(known.unwrap_or_else(|| {
                     let new = self.names.frame(frame, at, sink);
                     self.dictionary.add(frame);
@@ -147,7 +179,13 @@ impl<N: Name> Stacks<N> {
                     new
                 }));
             }
-            sink.sample(Sample { stack: &self.told, shared, calls: None, values: &figures, labels: None });
+            sink.sample(Sample {
+                stack: &self.told,
+                shared,
+                calls: None,
+                values: &figures,
+                labels: None,
+            });
         }
         drop(new);
         self.text.clear();
@@ -180,18 +218,31 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     const CHUNK: usize = 32;
     let (ones, _) = one.as_chunks::<CHUNK>();
     let (others, _) = other.as_chunks::<CHUNK>();
-    let whole = CHUNK * ones.iter().zip(others).take_while(|(one, other)| one == other).count();
+    let whole = CHUNK
+        * ones
+            .iter()
+            .zip(others)
+            .take_while(|(one, other)| one == other)
+            .count();
     let tails = one.iter().zip(other).skip(whole);
     whole + tails.take_while(|(one, other)| one == other).count()
 }
 
 /// The whole lines of the first bytes of a file, without blanks at their ends.
 pub(in crate::importers) fn whole_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let whole = if head.len() < HEAD { head.len() } else { memchr::memrchr(b'\n', head).unwrap_or(0) };
-    head.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end)
+    let whole = if head.len() < HEAD {
+        head.len()
+    } else {
+        memchr::memrchr(b'\n', head).unwrap_or(0)
+    };
+    head.get(..whole)
+        .unwrap_or_default()
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii_end)
 }
 
-/// What stands before the last blank or tab of a line, without blanks at its end, and what stands behind it.
+/// What stands before the last blank or tab of a line, without blanks at its end, and what stands
+/// behind it.
 pub(in crate::importers) fn split_last(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memrchr2(b' ', b'\t', line)?;
     Some((line.get(..at)?.trim_ascii_end(), line.get(at + 1..)?))
@@ -227,18 +278,30 @@ mod tests {
         Ok(Stacks::new(&input, Asked::default()))
     }
 
-    /// Adds lines and tells them whenever it is time, and at the end; gives what was told each time.
+    /// Adds lines and tells them whenever it is time, and at the end; gives what was told each
+    /// time.
     fn told(stacks: &mut Stacks<Asked>, lines: &[&str]) -> Result<Vec<String>, ImportError> {
         let (sender, events) = mpsc::channel();
         let mut recorder = Recorder::new(|event| sender.send(event).unwrap_or_default());
         let mut told = Vec::new();
         for (number, line) in (1..).zip(lines) {
-            let at = Position { byte: 0, line: Some(number) };
+            let at = Position {
+                byte: 0,
+                line: Some(number),
+            };
             let is_full = stacks.add(at, line.as_bytes(), Figures::new())?;
             if is_full || number == lines.len() as u64 {
                 stacks.tell(&mut recorder);
-                let samples = events.try_iter().filter_map(|event| Some(event.strip_prefix("sample ")?.to_owned()));
-                told.push(samples.collect::<Vec<_>>().join("\n").replace(" calls unknown", "").replace(" > ", ";"));
+                let samples = events
+                    .try_iter()
+                    .filter_map(|event| Some(event.strip_prefix("sample ")?.to_owned()));
+                told.push(
+                    samples
+                        .collect::<Vec<_>>()
+                        .join("\n")
+                        .replace(" calls unknown", "")
+                        .replace(" > ", ";"),
+                );
             }
         }
         Ok(told)
@@ -289,8 +352,13 @@ mod tests {
         let (short, deep, long) = ("a;b", ";".repeat(MOST_NEW), "x".repeat(MOST_TEXT));
         let several = vec![short; TOGETHER];
         let lines = [several.as_slice(), &several, &[&deep, short, &long, short]].concat();
-        let expected =
-            [several.join("\n"), several.join("\n"), deep.clone(), [short, &long].join("\n"), short.to_owned()];
+        let expected = [
+            several.join("\n"),
+            several.join("\n"),
+            deep.clone(),
+            [short, &long].join("\n"),
+            short.to_owned(),
+        ];
         assert_eq!(told(&mut no_lines()?, &lines)?, expected);
         Ok(())
     }
@@ -303,7 +371,10 @@ mod tests {
         stack.push(';');
         let refused = told(&mut stacks, &[&stack]).err();
         let message = refused.map(|error| error.to_string()).unwrap_or_default();
-        assert!(message.contains("1048576 frames in one stack (limit: frames of a stack)"), "{message}");
+        assert!(
+            message.contains("1048576 frames in one stack (limit: frames of a stack)"),
+            "{message}"
+        );
         Ok(())
     }
 

@@ -1,4 +1,5 @@
-//! What V8's profiles of time and of memory share: functions, and a tree that is told when all of it is known.
+//! What V8's profiles of time and of memory share: functions, and a tree that is told when all of
+//! it is known.
 
 use hashbrown::HashMap;
 
@@ -57,17 +58,28 @@ impl CallFrames {
             _ => Kind::Function,
         };
         let name = escape::text(&self.name);
-        let name = if name.is_empty() { "(anonymous)" } else { name.as_ref() };
+        let name = if name.is_empty() {
+            "(anonymous)"
+        } else {
+            name.as_ref()
+        };
         let file = &escape::text(&self.url);
         // Without a line, a column tells nothing.
         let first_col = if line == 0 { 0 } else { column };
-        Ok(sink.function(FunctionDef { kind, file, first_line: line, first_col, ..FunctionDef::named(name) }))
+        Ok(sink.function(FunctionDef {
+            kind,
+            file,
+            first_line: line,
+            first_col,
+            ..FunctionDef::named(name)
+        }))
     }
 
     pub(in crate::importers) fn remarks(&self, sink: &mut dyn Sink) {
-        self.unknown.note_with(sink, Severity::Info, |count, first| {
-            format!("{} not read (first: {first})", many(count, "member"))
-        });
+        self.unknown
+            .note_with(sink, Severity::Info, |count, first| {
+                format!("{} not read (first: {first})", many(count, "member"))
+            });
     }
 }
 
@@ -75,7 +87,9 @@ impl CallFrames {
 fn from_one(json: &mut Reader<'_, '_>, what: &str) -> Result<u32, ImportError> {
     let at = json.place()?;
     let number = json.integer(what)?;
-    let found = number.checked_add(1).and_then(|number| u32::try_from(number).ok());
+    let found = number
+        .checked_add(1)
+        .and_then(|number| u32::try_from(number).ok());
     found.ok_or_else(|| ImportError::malformed(at, what, number.to_string()))
 }
 
@@ -104,20 +118,42 @@ struct Node {
 
 impl Tree {
     /// Adds a node that hangs nowhere yet; says its number.
-    pub(in crate::importers) fn add(&mut self, at: Position, function: FunctionId) -> Result<u32, ImportError> {
-        let number = u32::try_from(self.nodes.len()).ok().filter(|number| *number < NONE).ok_or_else(|| {
-            let limit = format!("{NONE} nodes (limit: nodes)");
-            ImportError::Limit { position: at, limit }
-        })?;
+    pub(in crate::importers) fn add(
+        &mut self,
+        at: Position,
+        function: FunctionId,
+    ) -> Result<u32, ImportError> {
+        let number = u32::try_from(self.nodes.len())
+            .ok()
+            .filter(|number| *number < NONE)
+            .ok_or_else(|| {
+                let limit = format!("{NONE} nodes (limit: nodes)");
+                ImportError::Limit {
+                    position: at,
+                    limit,
+                }
+            })?;
         let (parent, first_child, last_child, next_sibling) = (NONE, NONE, NONE, NONE);
-        self.nodes.push(Node { at, function, parent, first_child, last_child, next_sibling, costs: [0.0; 2] });
+        self.nodes.push(Node {
+            at,
+            function,
+            parent,
+            first_child,
+            last_child,
+            next_sibling,
+            costs: [0.0; 2],
+        });
         Ok(number)
     }
 
     /// Gives a node its id.
     pub(in crate::importers) fn name(&mut self, node: u32, id: u32) -> Result<(), ImportError> {
         match (self.by_id.insert(id, node), self.nodes.get(node as usize)) {
-            (Some(_), Some(node)) => Err(ImportError::malformed(node.at, "an `id` of its own", id.to_string())),
+            (Some(_), Some(node)) => Err(ImportError::malformed(
+                node.at,
+                "an `id` of its own",
+                id.to_string(),
+            )),
             _ => Ok(()),
         }
     }
@@ -135,16 +171,28 @@ impl Tree {
     }
 
     /// Hangs a node below another one, behind the others there.
-    pub(in crate::importers) fn link(&mut self, parent: u32, child: u32) -> Result<(), ImportError> {
-        let Some(node) = self.nodes.get_mut(child as usize) else { return Ok(()) };
+    pub(in crate::importers) fn link(
+        &mut self,
+        parent: u32,
+        child: u32,
+    ) -> Result<(), ImportError> {
+        let Some(node) = self.nodes.get_mut(child as usize) else {
+            return Ok(());
+        };
         if node.parent == parent {
             return Ok(());
         }
         if node.parent != NONE {
-            return Err(ImportError::malformed(node.at, "a node with one parent", "one with two"));
+            return Err(ImportError::malformed(
+                node.at,
+                "a node with one parent",
+                "one with two",
+            ));
         }
         node.parent = parent;
-        let Some(above) = self.nodes.get_mut(parent as usize) else { return Ok(()) };
+        let Some(above) = self.nodes.get_mut(parent as usize) else {
+            return Ok(());
+        };
         let last = std::mem::replace(&mut above.last_child, child);
         if last == NONE {
             above.first_child = child;
@@ -156,7 +204,11 @@ impl Tree {
 
     /// Adds to the node's own cost.
     pub(in crate::importers) fn cost(&mut self, node: u32, metric: usize, cost: f64) {
-        if let Some(sum) = self.nodes.get_mut(node as usize).and_then(|node| node.costs.get_mut(metric)) {
+        if let Some(sum) = self
+            .nodes
+            .get_mut(node as usize)
+            .and_then(|node| node.costs.get_mut(metric))
+        {
             *sum += cost;
         }
     }
@@ -166,7 +218,8 @@ impl Tree {
         self.lines.push((node, line, samples));
     }
 
-    /// Tells all of it; a line's part of the second metric is that of its samples. `place` says which node it is about.
+    /// Tells all of it; a line's part of the second metric is that of its samples. `place` says
+    /// which node it is about.
     pub(in crate::importers) fn say(
         mut self,
         sink: &mut dyn Sink,
@@ -176,13 +229,17 @@ impl Tree {
         self.lines.sort_by_key(|(node, line, _)| (*node, *line));
         let mut told = 0;
         for root in 0..self.nodes.len() {
-            let Some(node) = self.nodes.get(root).filter(|node| node.parent == NONE) else { continue };
+            let Some(node) = self.nodes.get(root).filter(|node| node.parent == NONE) else {
+                continue;
+            };
             let mut node = node;
             let mut open = Vec::new();
             loop {
                 place(node.at);
                 told += 1;
-                let number = open.last().map_or(root, |(number, _): &(u32, &Node)| *number as usize);
+                let number = open
+                    .last()
+                    .map_or(root, |(number, _): &(u32, &Node)| *number as usize);
                 self.enter(sink, number, node, metrics);
                 // Down if there is something below, else to what comes next.
                 let mut next = node.first_child;
@@ -191,7 +248,9 @@ impl Tree {
                     let Some((_, closed)) = open.pop() else { break };
                     next = closed.next_sibling;
                 }
-                let Some(below) = self.nodes.get(next as usize) else { break };
+                let Some(below) = self.nodes.get(next as usize) else {
+                    break;
+                };
                 open.push((next, below));
                 node = below;
             }
@@ -200,11 +259,27 @@ impl Tree {
             return Ok(());
         }
         // What hangs below no root hangs below itself.
-        let at = self.in_a_circle().map_or(Position { byte: 0, line: None }, |node| node.at);
-        Err(ImportError::malformed(at, "a node below a root", "one that is below itself"))
+        let at = self.in_a_circle().map_or(
+            Position {
+                byte: 0,
+                line: None,
+            },
+            |node| node.at,
+        );
+        Err(ImportError::malformed(
+            at,
+            "a node below a root",
+            "one that is below itself",
+        ))
     }
 
-    fn enter(&self, sink: &mut dyn Sink, number: usize, node: &Node, metrics: &[Option<MetricId>; 2]) {
+    fn enter(
+        &self,
+        sink: &mut dyn Sink,
+        number: usize,
+        node: &Node,
+        metrics: &[Option<MetricId>; 2],
+    ) {
         sink.enter(Frame::function(node.function), None);
         for (metric, cost) in metrics.iter().zip(node.costs) {
             if let Some(metric) = metric
@@ -213,15 +288,23 @@ impl Tree {
                 sink.cost(*metric, Cost::Exclusive(cost));
             }
         }
-        let from = self.lines.partition_point(|(node, _, _)| (*node as usize) < number);
+        let from = self
+            .lines
+            .partition_point(|(node, _, _)| (*node as usize) < number);
         let here = self.lines.get(from..).unwrap_or_default();
-        let here = here.get(..here.partition_point(|(node, _, _)| *node as usize == number)).unwrap_or_default();
+        let here = here
+            .get(..here.partition_point(|(node, _, _)| *node as usize == number))
+            .unwrap_or_default();
         let all: f64 = here.iter().map(|(_, _, samples)| samples).sum();
         let [_, cost_of_node] = node.costs;
         for (_, line, samples) in here {
             sink.enter(Frame::line(node.function, *line), None);
             // The file has samples of lines; other costs are shared out by them.
-            let share = if all == 0.0 { 0.0 } else { cost_of_node * samples / all };
+            let share = if all == 0.0 {
+                0.0
+            } else {
+                cost_of_node * samples / all
+            };
             for (metric, cost) in metrics.iter().zip([*samples, share]) {
                 if let Some(metric) = metric {
                     sink.cost(*metric, Cost::ExclusiveOnly(cost));

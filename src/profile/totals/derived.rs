@@ -1,5 +1,5 @@
-//! What a file that knows no paths leaves open, worked out from its edges; and whether what is said of functions is what
-//! their callers add up to.
+//! What a file that knows no paths leaves open, worked out from its edges; and whether what is said
+//! of functions is what their callers add up to.
 
 use super::{KnownEdge, Ledger, Site, product};
 use crate::base::scc::components;
@@ -62,12 +62,20 @@ impl Paid {
 }
 
 impl Derived {
-    const NOTHING: Self =
-        Self { calls: None, primitive: None, called: Some(0.0), left: Some(0.0), cumulative: None, seen: None };
+    const NOTHING: Self = Self {
+        calls: None,
+        primitive: None,
+        called: Some(0.0),
+        left: Some(0.0),
+        cumulative: None,
+        seen: None,
+    };
 
     /// The sums that are known.
     pub(super) fn sums(&self) -> impl Iterator<Item = f64> + use<> {
-        [self.called, self.left, self.cumulative, self.seen].into_iter().flatten()
+        [self.called, self.left, self.cumulative, self.seen]
+            .into_iter()
+            .flatten()
     }
 
     /// Fills what the file does not say.
@@ -82,9 +90,10 @@ impl Derived {
 }
 
 impl Ledger {
-    /// Works out what a file that knows no paths leaves open. A call from one component of the call graph to another has
-    /// no call of the callee around it, so that its three costs are one; a call of a function by itself is never outermost.
-    /// Everything else within a component stays unknown. What becomes of that in the figures of functions is counted.
+    /// Works out what a file that knows no paths leaves open. A call from one component of the call
+    /// graph to another has no call of the callee around it, so that its three costs are one; a
+    /// call of a function by itself is never outermost. Everything else within a component stays
+    /// unknown. What becomes of that in the figures of functions is counted.
     pub(in crate::profile) fn derive(&mut self, fidelity: Fidelity, remarks: &mut Remarks) {
         if fidelity == Fidelity::Edges {
             self.derive_calls();
@@ -98,17 +107,22 @@ impl Ledger {
 
     fn derive_calls(&mut self) {
         let caller_of = |edge: &KnownEdge, sites: &[Site]| sites[edge.site as usize].function;
-        let pairs = self.edges.iter().map(|edge| (caller_of(edge, &self.sites), edge.callee));
+        let pairs = self
+            .edges
+            .iter()
+            .map(|edge| (caller_of(edge, &self.sites), edge.callee));
         let calls: Vec<(u32, u32)> = pairs.filter(|(caller, _)| *caller != NONE).collect();
         let component = components(self.functions.len(), &calls);
         let mut sizes = vec![0_usize; self.functions.len()];
         for component in &component {
             sizes[*component as usize] += 1;
         }
-        let alone = component.iter().map(|component| match sizes[*component as usize] {
-            1 => Recursion::No,
-            _ => Recursion::WithOthers,
-        });
+        let alone = component
+            .iter()
+            .map(|component| match sizes[*component as usize] {
+                1 => Recursion::No,
+                _ => Recursion::WithOthers,
+            });
         self.recursions = alone.collect();
         for (caller, callee) in calls {
             if caller == callee && self.recursions[callee as usize] == Recursion::No {
@@ -119,10 +133,14 @@ impl Ledger {
         for (metric, at) in product(self.metrics, self.edges.len()) {
             let edge = &self.edges[at];
             let caller = caller_of(edge, &self.sites);
-            let leaves = caller == NONE || component[caller as usize] != component[edge.callee as usize];
+            let leaves =
+                caller == NONE || component[caller as usize] != component[edge.callee as usize];
             let sums = &mut self.edge_sums[at * self.metrics + metric];
             if leaves {
-                let known = sums.get(SEEN).or(sums.get(CUMULATIVE)).or(sums.get(OUTERMOST));
+                let known = sums
+                    .get(SEEN)
+                    .or(sums.get(CUMULATIVE))
+                    .or(sums.get(OUTERMOST));
                 for part in [CUMULATIVE, OUTERMOST, SEEN] {
                     sums.fill(part, known);
                 }
@@ -136,20 +154,28 @@ impl Ledger {
             let callee = &mut self.derived[edge.callee as usize * self.metrics + metric];
             callee.calls.get_or_insert_default().add(edge.calls.get());
             if leaves && self.recursions[edge.callee as usize] != Recursion::WithOthers {
-                callee.primitive.get_or_insert_default().add(edge.calls.get());
+                callee
+                    .primitive
+                    .get_or_insert_default()
+                    .add(edge.calls.get());
             }
             if caller != NONE {
                 let caller = &mut self.derived[caller as usize * self.metrics + metric];
                 let add = |sum: Option<f64>| sum.zip(seen).map(|(sum, part)| sum + part);
                 caller.called = add(caller.called);
-                caller.left = if leaves { add(caller.left) } else { caller.left };
+                caller.left = if leaves {
+                    add(caller.left)
+                } else {
+                    caller.left
+                };
             }
         }
     }
 
-    /// Cumulative costs that the file does not state: own cost and that of what was called elsewhere, if the function
-    /// recurs with no other; if it recurs alone, that is in its outermost calls, whichever level called. Some profilers
-    /// leave out own costs or calls: where the callers paid more, that is what it cost.
+    /// Cumulative costs that the file does not state: own cost and that of what was called
+    /// elsewhere, if the function recurs with no other; if it recurs alone, that is in its
+    /// outermost calls, whichever level called. Some profilers leave out own costs or calls: where
+    /// the callers paid more, that is what it cost.
     fn derive_cumulative(&mut self, remarks: &mut Remarks) {
         let (paid, paid_seen) = (self.paid(OUTERMOST), self.paid(SEEN));
         for (metric, function) in product(self.metrics, self.functions.len()) {
@@ -157,8 +183,19 @@ impl Ledger {
             let known = &self.function_states[function];
             let key = (index(metric), index(function), NONE);
             let figures = self.figures(&known.count, &self.function_sums[at], key);
-            let Derived { called, left, cumulative, seen, .. } = &mut self.derived[at];
-            let own_and = |part: Option<f64>| figures.exclusive.zip(part).map(|(exclusive, part)| exclusive + part);
+            let Derived {
+                called,
+                left,
+                cumulative,
+                seen,
+                ..
+            } = &mut self.derived[at];
+            let own_and = |part: Option<f64>| {
+                figures
+                    .exclusive
+                    .zip(part)
+                    .map(|(exclusive, part)| exclusive + part)
+            };
             *seen = own_and(*called);
             if !known.mentioned || figures.cumulative.is_some() {
                 continue;
@@ -166,8 +203,11 @@ impl Ledger {
             let own_and_left = own_and(*left);
             let in_a_circle = self.recursions[function] == Recursion::WithOthers;
             *cumulative = match (own_and_left.filter(|_| !in_a_circle), paid[at]) {
-                // What a call is said to cost is never below 0: Xdebug writes 0 where memory was set free.
-                (Some(sum), Paid::Known(paid)) if paid > sum && sum >= 0.0 && !is_close(paid, sum) => {
+                // What a call is said to cost is never below 0: Xdebug writes 0 where memory was
+                // set free.
+                (Some(sum), Paid::Known(paid))
+                    if paid > sum && sum >= 0.0 && !is_close(paid, sum) =>
+                {
                     remarks.paid_more.add(key.1);
                     *seen = paid_seen[at].known();
                     Some(paid)
@@ -181,12 +221,17 @@ impl Ledger {
         }
     }
 
-    /// Counts functions whose cumulative cost is not what all their callers paid, where that is known.
+    /// Counts functions whose cumulative cost is not what all their callers paid, where that is
+    /// known.
     fn compare_with_callers(&self, remarks: &mut Remarks) {
         let paid = self.paid(OUTERMOST);
         for (metric, function) in product(self.metrics, self.functions.len()) {
-            let Paid::Known(paid) = paid[function * self.metrics + metric] else { continue };
-            let cumulative = self.function_row(metric, function).and_then(|row| row.figures.cumulative);
+            let Paid::Known(paid) = paid[function * self.metrics + metric] else {
+                continue;
+            };
+            let cumulative = self
+                .function_row(metric, function)
+                .and_then(|row| row.figures.cumulative);
             if cumulative.is_some_and(|cumulative| !is_close(cumulative, paid)) {
                 remarks.not_paid.add(index(function));
             }

@@ -1,5 +1,5 @@
-//! What adds up over a whole run: the dictionaries of functions, lines and edges with their sums, and the figures that the
-//! file itself gives.
+//! What adds up over a whole run: the dictionaries of functions, lines and edges with their sums,
+//! and the figures that the file itself gives.
 
 mod derived;
 
@@ -51,7 +51,10 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    pub(super) const ROOT: Self = Self { function: NONE, line: NONE };
+    pub(super) const ROOT: Self = Self {
+        function: NONE,
+        line: NONE,
+    };
 }
 
 /// A caller as edges tell it: lines of one number are one, whatever the file.
@@ -66,7 +69,11 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) const ROOT: Self = Self { function: NONE, line: -1, col: 0 };
+    pub(super) const ROOT: Self = Self {
+        function: NONE,
+        line: -1,
+        col: 0,
+    };
 
     /// The site of an edge that the file itself tells.
     pub(super) fn of(caller: Option<Frame<'_>>) -> Self {
@@ -95,7 +102,8 @@ impl KnownEdge {
     }
 }
 
-/// The dictionaries. Functions, lines and edges are named by their index; sums lie metric by metric behind each other.
+/// The dictionaries. Functions, lines and edges are named by their index; sums lie metric by metric
+/// behind each other.
 #[derive(Default)]
 pub(super) struct Ledger {
     metrics: usize,
@@ -121,7 +129,8 @@ pub(super) struct Ledger {
     pair_index: HashIndex,
     /// What the file itself says.
     recorded: Vec<InfoFigures>,
-    /// Where that is: one per function and metric, [`NONE`] where it says nothing; fewer if nothing is said of the last ones.
+    /// Where that is: one per function and metric, [`NONE`] where it says nothing; fewer if nothing
+    /// is said of the last ones.
     recorded_functions: Vec<u32>,
     /// The same by metric and line.
     recorded_lines: HashMap<(u32, u32), u32>,
@@ -135,8 +144,10 @@ impl Ledger {
     /// Says how many metrics there are, before anything is added up.
     pub(super) fn set_metrics(&mut self, metrics: usize) {
         self.metrics = metrics;
-        self.function_sums.resize(self.functions.len() * metrics, Sums::default());
-        self.line_sums.resize(self.lines.len() * metrics, Sums::default());
+        self.function_sums
+            .resize(self.functions.len() * metrics, Sums::default());
+        self.line_sums
+            .resize(self.lines.len() * metrics, Sums::default());
     }
 
     /// Whether there is something besides functions and lines.
@@ -149,9 +160,17 @@ impl Ledger {
         let is_container = function.kind.is_container();
         self.functions.push(function);
         let count = Count::default();
-        let state = FunctionState { count, site: NONE, first_line: NONE, edge: NONE, mentioned: false, is_container };
+        let state = FunctionState {
+            count,
+            site: NONE,
+            first_line: NONE,
+            edge: NONE,
+            mentioned: false,
+            is_container,
+        };
         self.function_states.push(state);
-        self.function_sums.resize(self.functions.len() * self.metrics, Sums::default());
+        self.function_sums
+            .resize(self.functions.len() * self.metrics, Sums::default());
     }
 
     /// How many functions there are.
@@ -171,7 +190,8 @@ impl Ledger {
 
     /// Marks a function as mentioned; gives its text the first time.
     pub(super) fn mention(&mut self, function: u32) -> Option<Arc<Function>> {
-        let first = !std::mem::replace(&mut self.function_states[function as usize].mentioned, true);
+        let first =
+            !std::mem::replace(&mut self.function_states[function as usize].mentioned, true);
         first.then(|| Arc::clone(&self.functions[function as usize]))
     }
 
@@ -183,25 +203,48 @@ impl Ledger {
     /// Finds or makes the entry of a line.
     pub(super) fn line(&mut self, function: u32, line: Line<'_>) -> u32 {
         let next = index(self.lines.len());
-        let mut place = Place { file: None, line: line.line, col: line.col };
+        let mut place = Place {
+            file: None,
+            line: line.line,
+            col: line.col,
+        };
         let found = if line.file.is_empty() && line.col == 0 {
-            *self.plain_lines.entry((function, line.line)).or_insert(next)
+            *self
+                .plain_lines
+                .entry((function, line.line))
+                .or_insert(next)
         } else {
             place.file = (!line.file.is_empty()).then(|| Arc::from(line.file));
-            *self.other_lines.entry((function, place.clone())).or_insert(next)
+            *self
+                .other_lines
+                .entry((function, place.clone()))
+                .or_insert(next)
         };
         if found == next {
-            self.lines.push(KnownLine { count: Count::default(), function, site: NONE, next: NONE, place });
-            self.line_sums.resize(self.lines.len() * self.metrics, Sums::default());
+            self.lines.push(KnownLine {
+                count: Count::default(),
+                function,
+                site: NONE,
+                next: NONE,
+                place,
+            });
+            self.line_sums
+                .resize(self.lines.len() * self.metrics, Sums::default());
         }
         found
     }
 
-    /// The same for a line that is opened behind another one ([`NONE`] if it is the first) below one node. Mostly it is the
-    /// one that came there the last time, which is found without hashing, and in memory that is needed anyway.
+    /// The same for a line that is opened behind another one ([`NONE`] if it is the first) below
+    /// one node. Mostly it is the one that came there the last time, which is found without
+    /// hashing, and in memory that is needed anyway.
     pub(super) fn line_behind(&mut self, last: u32, function: u32, line: Line<'_>) -> u32 {
         let guess = *self.behind(last, function);
-        if self.lines.get(guess as usize).is_some_and(|known| known.function == function) && self.is_line(guess, line) {
+        if self
+            .lines
+            .get(guess as usize)
+            .is_some_and(|known| known.function == function)
+            && self.is_line(guess, line)
+        {
             return guess;
         }
         let found = self.line(function, line);
@@ -235,36 +278,69 @@ impl Ledger {
 
     /// Finds or makes the entry of an edge.
     pub(super) fn edge(&mut self, callee: u32, site: u32, kind: EdgeKind) -> u32 {
-        let Self { edges, edge_index, pair_index, sites, function_states, hasher, .. } = self;
+        let Self {
+            edges,
+            edge_index,
+            pair_index,
+            sites,
+            function_states,
+            hasher,
+            ..
+        } = self;
         let hash = hash_pair(hasher, callee, site);
-        if let Some(found) = edge_index.find(hash, |at| edges[at as usize].key() == (callee, site, kind)) {
+        if let Some(found) =
+            edge_index.find(hash, |at| edges[at as usize].key() == (callee, site, kind))
+        {
             return found;
         }
         let at = index(edges.len());
-        let Site { function: caller, line, .. } = sites[site as usize];
+        let Site {
+            function: caller,
+            line,
+            ..
+        } = sites[site as usize];
         let has_line = line >= 0;
-        let pair_of = |at: u32| (edges[at as usize].callee, sites[edges[at as usize].site as usize].function);
+        let pair_of = |at: u32| {
+            (
+                edges[at as usize].callee,
+                sites[edges[at as usize].site as usize].function,
+            )
+        };
         let pair_hash = hash_pair(hasher, callee, caller);
         let mut first = pair_index.find(pair_hash, |first| pair_of(first) == (callee, caller));
         if let (None, true, Some(state)) = (first, has_line, function_states.get(caller as usize)) {
             // The edge of the pair that has no line is found as what it is.
             let plain = (callee, state.site, EdgeKind::Call);
-            first = edge_index.find(hash_pair(hasher, callee, state.site), |at| edges[at as usize].key() == plain);
+            first = edge_index.find(hash_pair(hasher, callee, state.site), |at| {
+                edges[at as usize].key() == plain
+            });
         }
         if first.is_none() && has_line {
             pair_index.insert(pair_hash, at);
         }
         edge_index.insert(hash, at);
-        edges.push(KnownEdge { callee, site, pair: first.unwrap_or(at), open: 0, calls: Tally::default(), kind });
-        self.edge_sums.resize(self.edges.len() * self.metrics, EdgeSums::default());
+        edges.push(KnownEdge {
+            callee,
+            site,
+            pair: first.unwrap_or(at),
+            open: 0,
+            calls: Tally::default(),
+            kind,
+        });
+        self.edge_sums
+            .resize(self.edges.len() * self.metrics, EdgeSums::default());
         at
     }
 
-    /// The same for a node that is opened. Most functions are called where they were called the last time, so that the
-    /// edge is found without a search.
+    /// The same for a node that is opened. Most functions are called where they were called the
+    /// last time, so that the edge is found without a search.
     pub(super) fn edge_of_node(&mut self, callee: u32, site: u32) -> u32 {
         let last = self.function_states[callee as usize].edge;
-        if self.edges.get(last as usize).is_some_and(|known| known.site == site) {
+        if self
+            .edges
+            .get(last as usize)
+            .is_some_and(|known| known.site == site)
+        {
             return last;
         }
         let found = self.edge(callee, site, EdgeKind::Call);
@@ -272,22 +348,28 @@ impl Ledger {
         found
     }
 
-    /// Says what nodes of these functions with these callers will need, so that memory begins to deliver it: step by step
-    /// for all of them, as each step depends on what the one before has asked for.
+    /// Says what nodes of these functions with these callers will need, so that memory begins to
+    /// deliver it: step by step for all of them, as each step depends on what the one before has
+    /// asked for.
     pub(super) fn look_at(&self, nodes: &[(u32, u32)]) {
         let state = |function: u32| self.function_states.get(function as usize);
         for (function, _) in nodes {
             prefetch_index(&self.function_states, *function as usize);
             prefetch_index(&self.function_sums, *function as usize * self.metrics);
         }
-        let hash = |function, caller: &FunctionState| hash_pair(&self.hasher, function, caller.site);
+        let hash =
+            |function, caller: &FunctionState| hash_pair(&self.hasher, function, caller.site);
         for (function, caller) in nodes {
-            let (Some(known), Some(caller)) = (state(*function), state(*caller)) else { continue };
+            let (Some(known), Some(caller)) = (state(*function), state(*caller)) else {
+                continue;
+            };
             prefetch_index(&self.edges, known.edge as usize);
             self.edge_index.prefetch(hash(*function, caller));
         }
         for (function, caller) in nodes {
-            let (Some(known), Some(caller)) = (state(*function), state(*caller)) else { continue };
+            let (Some(known), Some(caller)) = (state(*function), state(*caller)) else {
+                continue;
+            };
             let edge = match self.edges.get(known.edge as usize) {
                 Some(last) if last.site == caller.site => Some(known.edge),
                 _ => self.edge_index.guess(hash(*function, caller)),
@@ -306,8 +388,15 @@ impl Ledger {
             (None, function) => (&mut self.function_states[function as usize].site, -1, 0),
         };
         if *known == NONE {
-            *known =
-                found_or_made(&mut self.site_index, &mut self.sites, Site { function: caller.function, line, col });
+            *known = found_or_made(
+                &mut self.site_index,
+                &mut self.sites,
+                Site {
+                    function: caller.function,
+                    line,
+                    col,
+                },
+            );
         }
         *known
     }
@@ -320,7 +409,9 @@ impl Ledger {
     /// Opens a node of a function.
     pub(super) fn open_function(&mut self, function: u32, node: u64, calls: Option<u64>) -> Opened {
         prefetch_index(&self.function_sums, function as usize * self.metrics);
-        self.function_states[function as usize].count.open(node, calls)
+        self.function_states[function as usize]
+            .count
+            .open(node, calls)
     }
 
     /// Opens a node of a line.
@@ -329,7 +420,8 @@ impl Ledger {
         self.lines[line as usize].count.open(node, calls)
     }
 
-    /// Opens a node that an edge leads to; says whether no enclosing node has the same pair of functions.
+    /// Opens a node that an edge leads to; says whether no enclosing node has the same pair of
+    /// functions.
     pub(super) fn open_edge(&mut self, edge: u32, calls: Option<u64>) -> bool {
         prefetch_index(&self.edge_sums, edge as usize * self.metrics);
         let known = &mut self.edges[edge as usize];
@@ -340,7 +432,8 @@ impl Ledger {
         *open == 1
     }
 
-    /// Closes the innermost node of a function, line ([`NONE`] for functions) and edge ([`NONE`] if there is none).
+    /// Closes the innermost node of a function, line ([`NONE`] for functions) and edge ([`NONE`] if
+    /// there is none).
     pub(super) fn close(&mut self, function: u32, line: u32, edge: u32, outer: u64) {
         if line == NONE {
             self.function_states[function as usize].count.open = outer;
@@ -354,12 +447,24 @@ impl Ledger {
     }
 
     /// Adds the figures of a node to its function.
-    pub(super) fn add_to_function(&mut self, function: u32, metric: usize, figures: Figures, outermost: bool) {
+    pub(super) fn add_to_function(
+        &mut self,
+        function: u32,
+        metric: usize,
+        figures: Figures,
+        outermost: bool,
+    ) {
         self.function_sums[function as usize * self.metrics + metric].add(figures, outermost);
     }
 
     /// Adds the figures of a node to its line.
-    pub(super) fn add_to_line(&mut self, line: u32, metric: usize, figures: Figures, outermost: bool) {
+    pub(super) fn add_to_line(
+        &mut self,
+        line: u32,
+        metric: usize,
+        figures: Figures,
+        outermost: bool,
+    ) {
         self.line_sums[line as usize * self.metrics + metric].add(figures, outermost);
     }
 
@@ -388,11 +493,20 @@ impl Ledger {
 
     /// Adds what a line called, in a run that knows no paths.
     pub(super) fn add_calls_of_line(&mut self, caller: Option<Frame<'_>>, costs: &[EdgeCost]) {
-        let Some((function, line)) = caller.and_then(|frame| Some((frame.function.0, frame.line?))) else { return };
+        let Some((function, line)) = caller.and_then(|frame| Some((frame.function.0, frame.line?)))
+        else {
+            return;
+        };
         let line = self.line(function, line);
         let first = line as usize * self.metrics;
-        for (metric, sums) in self.line_sums[first..first + self.metrics].iter_mut().enumerate() {
-            let mut of_metric = costs.iter().filter(|cost| cost.metric.0 as usize == metric).peekable();
+        for (metric, sums) in self.line_sums[first..first + self.metrics]
+            .iter_mut()
+            .enumerate()
+        {
+            let mut of_metric = costs
+                .iter()
+                .filter(|cost| cost.metric.0 as usize == metric)
+                .peekable();
             sums.cumulative_unknown |= of_metric.peek().is_none();
             for cost in of_metric {
                 let known = cost.seen.or(cost.cumulative).or(cost.outermost);
@@ -403,12 +517,19 @@ impl Ledger {
     }
 
     /// Keeps what the file itself says of a function or line ([`NONE`] for functions).
-    pub(super) fn record(&mut self, metric: MetricId, function: u32, line: u32, figures: InfoFigures) {
+    pub(super) fn record(
+        &mut self,
+        metric: MetricId,
+        function: u32,
+        line: u32,
+        figures: InfoFigures,
+    ) {
         let next = index(self.recorded.len());
         let known = if line == NONE {
             let at = function as usize * self.metrics + metric.0 as usize;
             if self.recorded_functions.len() <= at {
-                self.recorded_functions.resize(self.functions.len() * self.metrics, NONE);
+                self.recorded_functions
+                    .resize(self.functions.len() * self.metrics, NONE);
             }
             &mut self.recorded_functions[at]
         } else {
@@ -436,7 +557,10 @@ impl Ledger {
     }
 
     /// What has been added up, as rows; what has only been needed to find things is dropped.
-    pub(super) fn into_rows(mut self, default: usize) -> (Rows<InfoRow>, Rows<InfoRow>, Rows<EdgeRow>) {
+    pub(super) fn into_rows(
+        mut self,
+        default: usize,
+    ) -> (Rows<InfoRow>, Rows<InfoRow>, Rows<EdgeRow>) {
         self.default = default;
         self.plain_lines = HashMap::new();
         self.other_lines = HashMap::new();
@@ -461,7 +585,13 @@ impl Ledger {
                 row: Self::line_row,
                 prefetch: Self::prefetch_line,
             },
-            Rows { ledger, metrics, each: edges, row: Self::edge_row, prefetch: Self::prefetch_edge },
+            Rows {
+                ledger,
+                metrics,
+                each: edges,
+                row: Self::edge_row,
+                prefetch: Self::prefetch_edge,
+            },
         )
     }
 
@@ -480,7 +610,8 @@ impl Ledger {
         prefetch_index(&self.edge_sums, edge * self.metrics + metric);
     }
 
-    /// The row of a function: in the default metric all have one, in others those that cost anything.
+    /// The row of a function: in the default metric all have one, in others those that cost
+    /// anything.
     fn function_row(&self, metric: usize, function: usize) -> Option<InfoRow> {
         let known = &self.function_states[function];
         if !known.mentioned {
@@ -492,7 +623,12 @@ impl Ledger {
         if let Some(derived) = self.derived.get(function * self.metrics + metric) {
             derived.fill(&mut figures);
         }
-        let row = InfoRow { metric: MetricId(key.0), function: FunctionId(key.1), place: None, figures };
+        let row = InfoRow {
+            metric: MetricId(key.0),
+            function: FunctionId(key.1),
+            place: None,
+            figures,
+        };
         (metric == self.default || figures.has_cost()).then_some(row)
     }
 
@@ -500,23 +636,40 @@ impl Ledger {
     fn line_row(&self, metric: usize, line: usize) -> Option<InfoRow> {
         let known = &self.lines[line];
         let sums = &self.line_sums[line * self.metrics + metric];
-        let mut figures = self.figures(&known.count, sums, (index(metric), known.function, index(line)));
+        let mut figures = self.figures(
+            &known.count,
+            sums,
+            (index(metric), known.function, index(line)),
+        );
         // Where the function recurs, its other lines may be around this one.
         let recursion = self.recursions.get(known.function as usize);
         if recursion == Some(&Recursion::No) && !sums.cumulative_unknown {
-            figures.cumulative = figures.cumulative.or(figures.exclusive.map(|exclusive| exclusive + sums.seen));
+            figures.cumulative = figures
+                .cumulative
+                .or(figures.exclusive.map(|exclusive| exclusive + sums.seen));
         }
         if metric != self.default && !figures.has_cost() {
             return None;
         }
         let (metric, function) = (MetricId(index(metric)), FunctionId(known.function));
-        Some(InfoRow { metric, function, place: Some(known.place.clone()), figures })
+        Some(InfoRow {
+            metric,
+            function,
+            place: Some(known.place.clone()),
+            figures,
+        })
     }
 
     /// The row of an edge, also if it costs nothing: calls add up in every metric.
     #[expect(clippy::unnecessary_wraps, reason = "other rows may not be there")]
     fn edge_row(&self, metric: usize, edge: usize) -> Option<EdgeRow> {
-        let KnownEdge { callee, site, kind, calls, .. } = &self.edges[edge];
+        let KnownEdge {
+            callee,
+            site,
+            kind,
+            calls,
+            ..
+        } = &self.edges[edge];
         let caller = self.sites[*site as usize];
         let sums = self.edge_sums[edge * self.metrics + metric];
         Some(EdgeRow {
@@ -547,7 +700,8 @@ impl Ledger {
         }
         let (metric, function, line) = key;
         let said = if line == NONE {
-            self.recorded_functions.get(function as usize * self.metrics + metric as usize)
+            self.recorded_functions
+                .get(function as usize * self.metrics + metric as usize)
         } else {
             self.recorded_lines.get(&(metric, line))
         };

@@ -1,9 +1,10 @@
 //! Character-separated values, RFC 4180 but for line ends, which are LF.
 //!
-//! Columns have Dyalog's names as long as costs are milliseconds; otherwise `Time` becomes metric and unit:
-//! `Alloc(bytes)`, `ExclusiveTime(us)`. Labels of inclusive and exclusive are right whatever
-//! version of `]PROFILE` the profile is from, minus is `-`, and what is unknown is empty. Names are as they are, also
-//! those that a spreadsheet takes for formulas; only in profiles, which can be read again, an empty one is `(no name)`.
+//! Columns have Dyalog's names as long as costs are milliseconds; otherwise `Time` becomes metric
+//! and unit: `Alloc(bytes)`, `ExclusiveTime(us)`. Labels of inclusive and exclusive are right
+//! whatever version of `]PROFILE` the profile is from, minus is `-`, and what is unknown is empty.
+//! Names are as they are, also those that a spreadsheet takes for formulas; only in profiles, which
+//! can be read again, an empty one is `(no name)`.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -19,18 +20,37 @@ use crate::store::MetricInfo;
 use crate::text::dyalog_files::{Rows, Style};
 use crate::text::separators::Separators;
 
-pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
+pub(super) fn write(
+    answer: &mut Answer<'_>,
+    layout: &Layout,
+    out: &mut dyn Write,
+) -> Result<(), RenderError> {
     let scale = layout.scale(answer.subject.as_ref())?;
-    let metric = answer.subject.as_ref().map(|subject| subject.metric.clone());
+    let metric = answer
+        .subject
+        .as_ref()
+        .map(|subject| subject.metric.clone());
     let columns = shown(answer, layout, |column| {
         let title = column.csv.as_deref()?;
         Some(match (column.kind, &metric, &scale) {
-            (Kind::Cost | Kind::Raw, Some(metric), Some(scale)) => title.replace("Time", &quantity(metric, scale)),
+            (Kind::Cost | Kind::Raw, Some(metric), Some(scale)) => {
+                title.replace("Time", &quantity(metric, scale))
+            }
             _ => title.to_owned(),
         })
     })?;
-    let Layout { decimals, separators, .. } = *layout;
-    let table = Table { columns, scale, decimals, separators, dialect: Dialect::Plain };
+    let Layout {
+        decimals,
+        separators,
+        ..
+    } = *layout;
+    let table = Table {
+        columns,
+        scale,
+        decimals,
+        separators,
+        dialect: Dialect::Plain,
+    };
     table.titles(out)?;
     answer.each(|row| table.row(row, out).map_err(RenderError::from))
 }
@@ -65,12 +85,20 @@ impl Table {
 
     /// Writes a record.
     pub(crate) fn row(&self, row: &[Value], out: &mut dyn Write) -> io::Result<()> {
-        line(self.columns.iter().map(|column| self.cell(&row[column.at], column)), self.separators, out)
+        line(
+            self.columns
+                .iter()
+                .map(|column| self.cell(&row[column.at], column)),
+            self.separators,
+            out,
+        )
     }
 
     /// Whether the file can be read again.
     fn is_profile(&self) -> bool {
-        ["ExclusiveTime", "InclusiveTime"].iter().all(|name| self.columns.iter().any(|column| column.title == *name))
+        ["ExclusiveTime", "InclusiveTime"]
+            .iter()
+            .all(|name| self.columns.iter().any(|column| column.title == *name))
     }
 
     fn cell<'v>(&self, value: &'v Value, column: &Shown) -> Field<'v> {
@@ -82,7 +110,9 @@ impl Table {
                 }
                 _ => return Field::Bare(Cow::Borrowed("")),
             },
-            (Value::Text(text), ..) if text.is_empty() && column.title == "Element" && self.is_profile() => {
+            (Value::Text(text), ..)
+                if text.is_empty() && column.title == "Element" && self.is_profile() =>
+            {
                 return Field::text(NO_NAME);
             }
             (Value::Text(text), ..) => return Field::text(text.as_str()),
@@ -90,7 +120,9 @@ impl Table {
             (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), Some(decimals)) => {
                 scale.rounded(*value, decimals)
             }
-            (Value::Real(value), Kind::Cost, Some(scale), None) if scale.is_time() => scale.significant(*value),
+            (Value::Real(value), Kind::Cost, Some(scale), None) if scale.is_time() => {
+                scale.significant(*value)
+            }
             (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), None) => scale.exact(*value),
             (Value::Real(value), Kind::Percent, _, Some(decimals)) => fixed(*value, decimals),
             (Value::Real(value), Kind::Percent, _, None) => significant(*value, 0),
@@ -106,8 +138,8 @@ impl Table {
 /// Bytes of text that are looked at and written at once.
 const PIECE: usize = 1 << 16;
 
-/// A field of a record. Text is always in quotes, and figures never unless they have to be: that is how `]PROFILE` writes, and
-/// how readers tell a name that looks like a number.
+/// A field of a record. Text is always in quotes, and figures never unless they have to be: that is
+/// how `]PROFILE` writes, and how readers tell a name that looks like a number.
 enum Field<'v> {
     Text(Cow<'v, str>),
     Figure(Cow<'v, str>),
@@ -122,7 +154,11 @@ impl<'v> Field<'v> {
 }
 
 /// Writes a record.
-fn line<'v>(fields: impl Iterator<Item = Field<'v>>, separators: Separators, out: &mut dyn Write) -> io::Result<()> {
+fn line<'v>(
+    fields: impl Iterator<Item = Field<'v>>,
+    separators: Separators,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut line = Vec::new();
     for (column, field) in fields.enumerate() {
         if column > 0 {
@@ -138,13 +174,22 @@ fn line<'v>(fields: impl Iterator<Item = Field<'v>>, separators: Separators, out
     out.write_all(&line)
 }
 
-/// Adds a field to a line. Each has a writer of its own, because a writer has one style for all its fields.
+/// Adds a field to a line. Each has a writer of its own, because a writer has one style for all its
+/// fields.
 fn add(text: &str, style: QuoteStyle, separators: Separators, line: &mut Vec<u8>) {
-    let mut writer = WriterBuilder::new().delimiter(separators.field).quote_style(style).build();
-    // Whether it needs quotes is decided by the first piece: one has all of it where that matters, and figures are short.
-    let piece = if matches!(style, QuoteStyle::Always) { PIECE } else { text.len().max(1) };
-    // Each byte may become two, and quotes are put around. The writer looks through all that it is given whenever it is called, so
-    // that it has to get rid of it at once.
+    let mut writer = WriterBuilder::new()
+        .delimiter(separators.field)
+        .quote_style(style)
+        .build();
+    // Whether it needs quotes is decided by the first piece: one has all of it where that matters,
+    // and figures are short.
+    let piece = if matches!(style, QuoteStyle::Always) {
+        PIECE
+    } else {
+        text.len().max(1)
+    };
+    // Each byte may become two, and quotes are put around. The writer looks through all that it is
+    // given whenever it is called, so that it has to get rid of it at once.
     let mut room = vec![0; 2 * piece.min(text.len()) + 2];
     let mut rest = text.as_bytes();
     // An empty text is a field as well.
@@ -164,7 +209,12 @@ fn add(text: &str, style: QuoteStyle, separators: Separators, line: &mut Vec<u8>
 /// What stands for `Time` in titles.
 fn quantity(metric: &MetricInfo, scale: &Scale) -> String {
     let mut letters = metric.name.chars();
-    let name: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    let name: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(letters)
+        .collect();
     match scale.unit() {
         "msec" if name == "Time" => name,
         "" => name,
@@ -175,7 +225,14 @@ fn quantity(metric: &MetricInfo, scale: &Scale) -> String {
 /// A field of a number. An unusual separator may occur in it: `1E300`, `-5`.
 fn number(figure: String, separators: Separators) -> Field<'static> {
     let decimal = separators.decimal;
-    Field::Figure(if decimal == '.' { figure } else { figure.replace('.', &decimal.to_string()) }.into())
+    Field::Figure(
+        if decimal == '.' {
+            figure
+        } else {
+            figure.replace('.', &decimal.to_string())
+        }
+        .into(),
+    )
 }
 
 #[cfg(test)]
@@ -193,7 +250,10 @@ mod tests {
             let text = format!("{}\"é\"", "\"".repeat(length));
             let mut line = Vec::new();
             add(&text, QuoteStyle::Always, comma, &mut line);
-            assert!(line == format!("\"{}\"", text.replace('"', "\"\"")).into_bytes(), "{length}");
+            assert!(
+                line == format!("\"{}\"", text.replace('"', "\"\"")).into_bytes(),
+                "{length}"
+            );
         }
         for (figure, expected) in [("-5", "-5"), ("1,5", "\"1,5\""), ("a\"b", "\"a\"\"b\"")] {
             let mut line = Vec::new();

@@ -1,11 +1,13 @@
 //! JSON: raw numbers in base units (ns, bytes, counts) under the names of the columns.
 //!
-//! One object holds what the answer is about, the `rows`, and what they come to: `shown.rows` is their number,
-//! `shown.exclusive` the sum of their exclusive costs, null where one is unknown or no row has one. Where rows of lines
-//! stand among rows of their functions, only the latter are added. `exclusive_left` is there where own costs
-//! are what callees leave of nodes although the file gives other ones for each function, `callers` where what callers paid
-//! does not add up to what the function cost: their sum, null where one is unknown. `pruned` is there where `--depth` or `--min-pct` leave
-//! rows out, and says how many and what they cost themselves. As lines of JSON the rows stand alone.
+//! One object holds what the answer is about, the `rows`, and what they come to: `shown.rows` is
+//! their number, `shown.exclusive` the sum of their exclusive costs, null where one is unknown or
+//! no row has one. Where rows of lines stand among rows of their functions, only the latter are
+//! added. `exclusive_left` is there where own costs are what callees leave of nodes although the
+//! file gives other ones for each function, `callers` where what callers paid does not add up to
+//! what the function cost: their sum, null where one is unknown. `pruned` is there where `--depth`
+//! or `--min-pct` leave rows out, and says how many and what they cost themselves. As lines of JSON
+//! the rows stand alone.
 
 use std::io::Write;
 
@@ -16,25 +18,75 @@ use crate::report::{Answer, Callers, Pruned, Subject, Value};
 /// Version of the object: raised when a name or a meaning changes.
 const SCHEMA: u32 = 1;
 
-pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
+pub(super) fn write(
+    answer: &mut Answer<'_>,
+    layout: &Layout,
+    out: &mut dyn Write,
+) -> Result<(), RenderError> {
     write!(out, "{{\"schema_version\":{SCHEMA}")?;
-    if let Some(Subject { report, run, metric, selected, exclusive_left, callers, pruned, .. }) = &answer.subject {
+    if let Some(Subject {
+        report,
+        run,
+        metric,
+        selected,
+        exclusive_left,
+        callers,
+        pruned,
+        ..
+    }) = &answer.subject
+    {
         write!(out, ",\"report\":\"{report}\"")?;
-        write!(out, ",\"title\":{}", layout.title.as_deref().or(run.title.as_deref()).map_or("null".to_owned(), text))?;
+        write!(
+            out,
+            ",\"title\":{}",
+            layout
+                .title
+                .as_deref()
+                .or(run.title.as_deref())
+                .map_or("null".to_owned(), text)
+        )?;
         let (name, fidelity) = (text(&run.name), text(&run.fidelity));
-        write!(out, ",\"run\":{{\"run_id\":{},\"name\":{name},\"fidelity\":{fidelity}}}", run.run_id)?;
-        write!(out, ",\"metric\":{},\"unit\":{}", text(&metric.name), text(&metric.unit))?;
+        write!(
+            out,
+            ",\"run\":{{\"run_id\":{},\"name\":{name},\"fidelity\":{fidelity}}}",
+            run.run_id
+        )?;
+        write!(
+            out,
+            ",\"metric\":{},\"unit\":{}",
+            text(&metric.name),
+            text(&metric.unit)
+        )?;
         write!(out, ",\"total\":{}", shortest(metric.total))?;
-        write!(out, ",\"selected\":{}", selected.map_or_else(|| "null".to_owned(), shortest))?;
+        write!(
+            out,
+            ",\"selected\":{}",
+            selected.map_or_else(|| "null".to_owned(), shortest)
+        )?;
         if *exclusive_left {
             write!(out, ",\"exclusive_left\":true")?;
         }
         if let Some(Callers { sum }) = callers {
-            write!(out, ",\"callers\":{}", sum.map_or_else(|| "null".to_owned(), shortest))?;
+            write!(
+                out,
+                ",\"callers\":{}",
+                sum.map_or_else(|| "null".to_owned(), shortest)
+            )?;
         }
-        if let Some(Pruned { rows, cost, percent }) = pruned {
-            let (cost, percent) = (shortest(*cost), percent.map_or_else(|| "null".to_owned(), shortest));
-            write!(out, ",\"pruned\":{{\"rows\":{rows},\"cost\":{cost},\"percent\":{percent}}}")?;
+        if let Some(Pruned {
+            rows,
+            cost,
+            percent,
+        }) = pruned
+        {
+            let (cost, percent) = (
+                shortest(*cost),
+                percent.map_or_else(|| "null".to_owned(), shortest),
+            );
+            write!(
+                out,
+                ",\"pruned\":{{\"rows\":{rows},\"cost\":{cost},\"percent\":{percent}}}"
+            )?;
         }
     }
     write!(out, ",\"rows\":[")?;
@@ -49,7 +101,11 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
     write!(out, "\n]")?;
     if answer.subject.is_some() {
         let exclusive = sums.exclusive().map_or_else(|| "null".to_owned(), shortest);
-        write!(out, ",\"shown\":{{\"rows\":{},\"exclusive\":{exclusive}}}", sums.rows)?;
+        write!(
+            out,
+            ",\"shown\":{{\"rows\":{},\"exclusive\":{exclusive}}}",
+            sums.rows
+        )?;
     }
     writeln!(out, "}}")?;
     Ok(())
@@ -64,8 +120,14 @@ type Take<'t> = &'t mut dyn FnMut(&str, &[Value]) -> Result<(), RenderError>;
 
 fn each(answer: &mut Answer<'_>, take: Take<'_>) -> Result<(), RenderError> {
     let columns: Vec<(usize, String)> = {
-        let columns = answer.columns.iter().enumerate().filter(|(_, column)| column.json);
-        columns.map(|(at, column)| (at, text(&column.name))).collect()
+        let columns = answer
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| column.json);
+        columns
+            .map(|(at, column)| (at, text(&column.name)))
+            .collect()
     };
     let mut object = String::new();
     answer.each(|row| {
@@ -101,13 +163,23 @@ impl Sums {
     fn of(answer: &Answer<'_>) -> Self {
         let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
         let (exclusive, line) = (find("exclusive"), find("line"));
-        Self { exclusive, line, rows: 0, functions: Sum::default(), lines: Sum::default() }
+        Self {
+            exclusive,
+            line,
+            rows: 0,
+            functions: Sum::default(),
+            lines: Sum::default(),
+        }
     }
 
     fn see(&mut self, row: &[Value]) {
         self.rows += 1;
         let is_line = self.line.is_some_and(|line| row[line] != Value::Null);
-        let sum = if is_line { &mut self.lines } else { &mut self.functions };
+        let sum = if is_line {
+            &mut self.lines
+        } else {
+            &mut self.functions
+        };
         sum.parts += 1;
         match self.exclusive.map(|exclusive| &row[exclusive]) {
             Some(Value::Real(cost)) => sum.sum += cost,
@@ -116,7 +188,11 @@ impl Sums {
     }
 
     fn exclusive(&self) -> Option<f64> {
-        let sum = if self.functions.parts > 0 { &self.functions } else { &self.lines };
+        let sum = if self.functions.parts > 0 {
+            &self.functions
+        } else {
+            &self.lines
+        };
         (sum.parts > 0 && !sum.unknown).then_some(sum.sum)
     }
 }

@@ -1,7 +1,7 @@
 //! A table in GitHub's Markdown, to be pasted into an issue.
 //!
-//! Whatever Markdown or HTML would take for its own in a name is escaped; characters that cannot be seen are written as
-//! on a screen (`\n`, `\u{202e}`).
+//! Whatever Markdown or HTML would take for its own in a name is escaped; characters that cannot be
+//! seen are written as on a screen (`\n`, `\u{202e}`).
 
 use std::io::Write;
 
@@ -11,10 +11,17 @@ use crate::report::header::Kind;
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 
-pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
+pub(super) fn write(
+    answer: &mut Answer<'_>,
+    layout: &Layout,
+    out: &mut dyn Write,
+) -> Result<(), RenderError> {
     let table = Table::of(answer, layout)?;
-    let mut right: Vec<bool> =
-        table.columns.iter().map(|column| !matches!(column.kind, Kind::Name | Kind::Node | Kind::Text)).collect();
+    let mut right: Vec<bool> = table
+        .columns
+        .iter()
+        .map(|column| !matches!(column.kind, Kind::Name | Kind::Node | Kind::Text))
+        .collect();
     answer.each(|row| {
         for (right, column) in right.iter_mut().zip(&table.columns) {
             *right &= !matches!(row[column.at], Value::Text(_));
@@ -27,13 +34,23 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
     if let Some(subject) = &answer.subject {
         writeln!(out, "{}\n", escaped(&table.totals(subject)))?;
     }
-    let line =
-        |cells: &mut dyn Iterator<Item = String>| cells.fold("|".to_owned(), |line, cell| line + " " + &cell + " |");
-    writeln!(out, "{}", line(&mut table.columns.iter().map(|column| escaped(&column.title))))?;
-    let rules = right.iter().map(|right| if *right { "---:" } else { ":---" });
+    let line = |cells: &mut dyn Iterator<Item = String>| {
+        cells.fold("|".to_owned(), |line, cell| line + " " + &cell + " |")
+    };
+    writeln!(
+        out,
+        "{}",
+        line(&mut table.columns.iter().map(|column| escaped(&column.title)))
+    )?;
+    let rules = right
+        .iter()
+        .map(|right| if *right { "---:" } else { ":---" });
     writeln!(out, "{}", line(&mut rules.map(str::to_owned)))?;
     answer.each(|row| {
-        let mut cells = table.columns.iter().map(|column| whole(&table.cell(row, column)));
+        let mut cells = table
+            .columns
+            .iter()
+            .map(|column| whole(&table.cell(row, column)));
         Ok(writeln!(out, "{}", line(&mut cells))?)
     })
 }

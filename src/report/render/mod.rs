@@ -92,8 +92,14 @@ const DECIMALS: usize = 1;
 ///
 /// # Errors
 /// When the layout makes no sense for the answer, or the output or the database fails.
-pub fn render(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
-    layout.check(answer.subject.is_some()).map_err(RenderError::Usage)?;
+pub fn render(
+    answer: &mut Answer<'_>,
+    layout: &Layout,
+    out: &mut dyn Write,
+) -> Result<(), RenderError> {
+    layout
+        .check(answer.subject.is_some())
+        .map_err(RenderError::Usage)?;
     match layout.format {
         Format::Text => text::write(answer, layout, out),
         Format::Csv => csv::write(answer, layout, out),
@@ -115,11 +121,15 @@ impl Layout {
             _ if raw && self.decimals.is_some() => {
                 "--decimal is for text, csv and markdown: the others have all digits"
             }
-            _ if raw && self.unit.is_some() => "--unit is for text, csv and markdown: the others have fixed units",
+            _ if raw && self.unit.is_some() => {
+                "--unit is for text, csv and markdown: the others have fixed units"
+            }
             Format::Csv | Format::JsonLines if self.title.is_some() => {
                 "--title is for text, xml, json and markdown: the others have no place for it"
             }
-            Format::Xml if !is_report => "xml is the format of reports: ask for text, csv, json, jsonl or markdown",
+            Format::Xml if !is_report => {
+                "xml is the format of reports: ask for text, csv, json, jsonl or markdown"
+            }
             _ => return Ok(()),
         };
         Err(wrong.to_owned())
@@ -127,7 +137,9 @@ impl Layout {
 
     fn scale(&self, subject: Option<&Subject>) -> Result<Option<Scale>, RenderError> {
         match (subject, self.unit) {
-            (Some(subject), unit) => Scale::of(&subject.metric, unit).map(Some).map_err(RenderError::Usage),
+            (Some(subject), unit) => Scale::of(&subject.metric, unit)
+                .map(Some)
+                .map_err(RenderError::Usage),
             (None, None) => Ok(None),
             (None, Some(_)) => Err(RenderError::Usage("--unit is for reports".to_owned())),
         }
@@ -149,12 +161,24 @@ fn shown<'c>(
     title: impl Fn(&Column<'c>) -> Option<String>,
 ) -> Result<Vec<Shown>, StoreError> {
     let needed = answer.columns.iter().any(|column| column.optional);
-    let filled = if needed { answer.filled()? } else { vec![true; answer.columns.len()] };
+    let filled = if needed {
+        answer.filled()?
+    } else {
+        vec![true; answer.columns.len()]
+    };
     let is_set = |flag: &str| layout.flags.iter().any(|set| set == flag);
     let columns = answer.columns.iter().zip(filled).enumerate();
     let kept = columns
-        .filter(|(_, (column, filled))| (*filled || !column.optional) && column.when.is_none_or(is_set))
-        .filter_map(|(at, (column, _))| Some(Shown { at, kind: column.kind, title: title(column)? }));
+        .filter(|(_, (column, filled))| {
+            (*filled || !column.optional) && column.when.is_none_or(is_set)
+        })
+        .filter_map(|(at, (column, _))| {
+            Some(Shown {
+                at,
+                kind: column.kind,
+                title: title(column)?,
+            })
+        });
     Ok(kept.collect())
 }
 
@@ -163,7 +187,9 @@ fn shown<'c>(
 pub fn total(metric: &MetricInfo) -> String {
     // A metric's usual unit always fits.
     let scale = Scale::of(metric, None).ok();
-    scale.map(|scale| scale.with_unit(metric.total, DECIMALS)).unwrap_or_default()
+    scale
+        .map(|scale| scale.with_unit(metric.total, DECIMALS))
+        .unwrap_or_default()
 }
 
 /// Text for a terminal. Names come from strangers: what would move the cursor is shown, not done.
@@ -172,11 +198,19 @@ pub fn plain(text: &str) -> String {
     if !text.contains(is_unsafe) {
         return text.to_owned();
     }
-    text.chars().flat_map(|c| if is_unsafe(c) { c.escape_default().collect() } else { vec![c] }).collect()
+    text.chars()
+        .flat_map(|c| {
+            if is_unsafe(c) {
+                c.escape_default().collect()
+            } else {
+                vec![c]
+            }
+        })
+        .collect()
 }
 
-/// Control characters, and those that have no shape of their own: they change the order or the lines of what is around, or
-/// make two names look alike.
+/// Control characters, and those that have no shape of their own: they change the order or the
+/// lines of what is around, or make two names look alike.
 #[must_use]
 pub fn is_unsafe(character: char) -> bool {
     character.is_control()

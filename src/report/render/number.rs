@@ -5,7 +5,8 @@ use crate::store::MetricInfo;
 /// Significant digits of a [`significant`] number, as APL prints them.
 const DIGITS: usize = 10;
 
-/// A number that is written without exponent has fewer digits than this before its point or zeros behind it.
+/// A number that is written without exponent has fewer digits than this before its point or zeros
+/// behind it.
 const FAR: i32 = 21;
 
 /// A unit that figures can be shown in.
@@ -68,7 +69,11 @@ impl Unit {
 
     /// Names of the units that fit a metric of this unit.
     fn names(of: &str) -> String {
-        let names: Vec<_> = Self::ALL.iter().filter(|unit| unit.of == of).map(|unit| unit.name).collect();
+        let names: Vec<_> = Self::ALL
+            .iter()
+            .filter(|unit| unit.of == of)
+            .map(|unit| unit.name)
+            .collect();
         names.join(", ")
     }
 }
@@ -92,7 +97,10 @@ impl Scale {
     pub(crate) fn of(metric: &MetricInfo, unit: Option<Unit>) -> Result<Self, String> {
         if let Some(unit) = unit.filter(|unit| unit.of != metric.unit) {
             let (name, fitting) = (&metric.name, Unit::names(&metric.unit));
-            return Err(format!("--unit {} does not fit {name}: expected {fitting}", unit.name));
+            return Err(format!(
+                "--unit {} does not fit {name}: expected {fitting}",
+                unit.name
+            ));
         }
         let usual = match metric.unit.as_str() {
             "ns" => Factor::Ten(6),
@@ -112,7 +120,12 @@ impl Scale {
             "count" => format!("{unit_name} {}", metric.name),
             _ => unit_name.to_owned(),
         };
-        Ok(Self { label, unit: unit_name, factor, is_time: metric.unit == "ns" })
+        Ok(Self {
+            label,
+            unit: unit_name,
+            factor,
+            is_time: metric.unit == "ns",
+        })
     }
 
     /// The unit's name; empty for a plain count.
@@ -137,7 +150,9 @@ impl Scale {
 
     /// A figure with its unit behind.
     pub(crate) fn with_unit(&self, value: f64, decimals: usize) -> String {
-        format!("{} {}", self.rounded(value, decimals), self.unit).trim_end().to_owned()
+        format!("{} {}", self.rounded(value, decimals), self.unit)
+            .trim_end()
+            .to_owned()
     }
 
     /// All digits.
@@ -168,7 +183,9 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     let figure = format!("{value:.decimals$}");
     match figure.strip_prefix('-') {
         // What rounds to nothing is not less than nothing.
-        Some(rest) if !rest.contains(|digit| ('1'..='9').contains(&digit)) && value.is_finite() => rest.to_owned(),
+        Some(rest) if !rest.contains(|digit| ('1'..='9').contains(&digit)) && value.is_finite() => {
+            rest.to_owned()
+        }
         _ => figure,
     }
 }
@@ -199,8 +216,13 @@ pub(super) fn significant(value: f64, power: i32) -> String {
 
 /// Writes `d.ddd` times ten to the `exponent` without exponent, unless it is far from the digits.
 fn positional(mantissa: &str, exponent: i32) -> String {
-    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
-    let digits: String = mantissa.chars().filter(|character| *character != '.').collect();
+    let (sign, mantissa) = mantissa
+        .strip_prefix('-')
+        .map_or(("", mantissa), |rest| ("-", rest));
+    let digits: String = mantissa
+        .chars()
+        .filter(|character| *character != '.')
+        .collect();
     if digits.bytes().all(|digit| digit == b'0') {
         return "0".to_owned();
     }
@@ -213,7 +235,9 @@ fn positional(mantissa: &str, exponent: i32) -> String {
     };
     match (before, digits.len()) {
         (0, _) => format!("{sign}0.{digits}"),
-        (before, length) if before >= length => format!("{sign}{digits}{}", "0".repeat(before - length)),
+        (before, length) if before >= length => {
+            format!("{sign}{digits}{}", "0".repeat(before - length))
+        }
         (before, _) => format!("{sign}{}.{}", &digits[..before], &digits[before..]),
     }
 }
@@ -223,14 +247,25 @@ mod tests {
     use super::*;
 
     fn metric(name: &str, unit: &str) -> MetricInfo {
-        MetricInfo { metric_id: 1, name: name.to_owned(), unit: unit.to_owned(), total: 0.0, timer_readings: false }
+        MetricInfo {
+            metric_id: 1,
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            total: 0.0,
+            timer_readings: false,
+        }
     }
 
     #[test]
     fn numbers_keep_their_digits() {
         let table: &[(f64, i32, &str, &str)] = &[
             // value, power, all digits, ten digits
-            (68_400_494.877_920_43, -6, "68.40049487792043", "68.40049488"),
+            (
+                68_400_494.877_920_43,
+                -6,
+                "68.40049487792043",
+                "68.40049488",
+            ),
             (100.0, 0, "100", "100"),
             (0.0, -6, "0", "0"),
             (-887.179_497, -6, "-0.000887179497", "-0.000887179497"),
@@ -251,25 +286,80 @@ mod tests {
     fn figures_say_their_unit() {
         let table: &[([&str; 3], f64, usize, [&str; 3])] = &[
             // metric, its unit, unit asked for, value, decimals; title, figure, exact
-            (["time", "ns", ""], 58_200_000.0, 1, ["msec", "58.2 msec", "58.2"]),
-            (["time", "ns", "ms"], 58_249_000.0, 3, ["msec", "58.249 msec", "58.249"]),
+            (
+                ["time", "ns", ""],
+                58_200_000.0,
+                1,
+                ["msec", "58.2 msec", "58.2"],
+            ),
+            (
+                ["time", "ns", "ms"],
+                58_249_000.0,
+                3,
+                ["msec", "58.249 msec", "58.249"],
+            ),
             (["time", "ns", "us"], 1_500.5, 1, ["us", "1.5 us", "1.5005"]),
-            (["time", "ns", "ns"], 1_500.5, 1, ["ns", "1500.5 ns", "1500.5"]),
+            (
+                ["time", "ns", "ns"],
+                1_500.5,
+                1,
+                ["ns", "1500.5 ns", "1500.5"],
+            ),
             (["time", "ns", "ns"], 1_500.0, 1, ["ns", "1500 ns", "1500"]),
             (["time", "ns", "s"], 1.5e9, 0, ["s", "2 s", "1.5"]),
-            (["time", "ns", ""], -40_000.0, 1, ["msec", "0.0 msec", "-0.04"]),
-            (["alloc", "bytes", ""], 1536.0, 1, ["bytes", "1536 bytes", "1536"]),
-            (["alloc", "bytes", "B"], 1536.5, 1, ["bytes", "1536.5 bytes", "1536.5"]),
-            (["alloc", "bytes", "kB"], 1536.0, 1, ["kB", "1.5 kB", "1.536"]),
-            (["alloc", "bytes", "KiB"], 1536.0, 2, ["KiB", "1.50 KiB", "1.5"]),
-            (["alloc", "bytes", "GiB"], 1_073_741_824.0, 1, ["GiB", "1.0 GiB", "1"]),
+            (
+                ["time", "ns", ""],
+                -40_000.0,
+                1,
+                ["msec", "0.0 msec", "-0.04"],
+            ),
+            (
+                ["alloc", "bytes", ""],
+                1536.0,
+                1,
+                ["bytes", "1536 bytes", "1536"],
+            ),
+            (
+                ["alloc", "bytes", "B"],
+                1536.5,
+                1,
+                ["bytes", "1536.5 bytes", "1536.5"],
+            ),
+            (
+                ["alloc", "bytes", "kB"],
+                1536.0,
+                1,
+                ["kB", "1.5 kB", "1.536"],
+            ),
+            (
+                ["alloc", "bytes", "KiB"],
+                1536.0,
+                2,
+                ["KiB", "1.50 KiB", "1.5"],
+            ),
+            (
+                ["alloc", "bytes", "GiB"],
+                1_073_741_824.0,
+                1,
+                ["GiB", "1.0 GiB", "1"],
+            ),
             (["samples", "count", ""], 12.0, 1, ["samples", "12", "12"]),
             (["samples", "count", "1"], 12.0, 1, ["samples", "12", "12"]),
-            (["samples", "count", "k"], 1_234.0, 1, ["k samples", "1.2 k", "1.234"]),
+            (
+                ["samples", "count", "k"],
+                1_234.0,
+                1,
+                ["k samples", "1.2 k", "1.234"],
+            ),
         ];
         for ([name, of, unit], value, decimals, expected) in table {
-            let scale = Scale::of(&metric(name, of), Unit::by_name(unit)).expect("a unit that fits");
-            let found = [scale.label.clone(), scale.with_unit(*value, *decimals), scale.exact(*value)];
+            let scale =
+                Scale::of(&metric(name, of), Unit::by_name(unit)).expect("a unit that fits");
+            let found = [
+                scale.label.clone(),
+                scale.with_unit(*value, *decimals),
+                scale.exact(*value),
+            ];
             assert_eq!(found, *expected, "{name} {unit}");
         }
     }
@@ -277,11 +367,24 @@ mod tests {
     #[test]
     fn a_unit_of_something_else_is_refused() {
         let table = [
-            ("time", "ns", "kB", "--unit kB does not fit time: expected ns, us, ms, s"),
-            ("ticks", "count", "ms", "--unit ms does not fit ticks: expected 1, k, M"),
+            (
+                "time",
+                "ns",
+                "kB",
+                "--unit kB does not fit time: expected ns, us, ms, s",
+            ),
+            (
+                "ticks",
+                "count",
+                "ms",
+                "--unit ms does not fit ticks: expected 1, k, M",
+            ),
         ];
         for (name, of, unit, expected) in table {
-            assert_eq!(Scale::of(&metric(name, of), Unit::by_name(unit)), Err(expected.to_owned()));
+            assert_eq!(
+                Scale::of(&metric(name, of), Unit::by_name(unit)),
+                Err(expected.to_owned())
+            );
         }
     }
 }

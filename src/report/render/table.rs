@@ -1,4 +1,5 @@
-//! What tables for people hold: titles and cells. How they are laid out is the business of `text` and `markdown`.
+//! What tables for people hold: titles and cells. How they are laid out is the business of `text`
+//! and `markdown`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -33,21 +34,42 @@ pub(super) struct Cell {
 impl Table {
     pub(super) fn of(answer: &mut Answer<'_>, layout: &Layout) -> Result<Self, RenderError> {
         let scale = layout.scale(answer.subject.as_ref())?;
-        let label = scale.as_ref().map(|scale| scale.label.as_str()).unwrap_or_default();
-        let columns = shown(answer, layout, |column| Some(plain(&column.text.as_deref()?.replace('@', label))))?;
-        let depth = answer.columns.iter().position(|column| column.name == "depth");
+        let label = scale
+            .as_ref()
+            .map(|scale| scale.label.as_str())
+            .unwrap_or_default();
+        let columns = shown(answer, layout, |column| {
+            Some(plain(&column.text.as_deref()?.replace('@', label)))
+        })?;
+        let depth = answer
+            .columns
+            .iter()
+            .position(|column| column.name == "depth");
         let names = Names::of(answer, &columns)?;
         let decimals = layout.decimals.unwrap_or(DECIMALS);
-        // As in `]PROFILE`, the decimals that are asked for are those of the columns (case `manual/rain`). It knows no
-        // other unit than ms; in seconds, one decimal may be none.
-        let total_decimals = if layout.unit.is_some() { decimals } else { DECIMALS };
-        Ok(Self { columns, scale, decimals, total_decimals, depth, names })
+        // As in `]PROFILE`, the decimals that are asked for are those of the columns (case
+        // `manual/rain`). It knows no other unit than ms; in seconds, one decimal may be none.
+        let total_decimals = if layout.unit.is_some() {
+            decimals
+        } else {
+            DECIMALS
+        };
+        Ok(Self {
+            columns,
+            scale,
+            decimals,
+            total_decimals,
+            depth,
+            names,
+        })
     }
 
     pub(super) fn cell(&self, row: &[Value], column: &Shown) -> Cell {
         let value = &row[column.at];
         let mut text = match (value, column.kind) {
-            (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => String::new(),
+            (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => {
+                String::new()
+            }
             (Value::Null, _) => "-".to_owned(),
             (Value::Text(text), _) => plain(&cut(text)),
             (Value::Integer(value), _) => value.to_string(),
@@ -75,8 +97,12 @@ impl Table {
     pub(super) fn totals(&self, subject: &Subject) -> String {
         let metric = &subject.metric;
         let name = plain(&metric.name);
-        let figure =
-            |value| self.scale.as_ref().map(|scale| scale.with_unit(value, self.total_decimals)).unwrap_or_default();
+        let figure = |value| {
+            self.scale
+                .as_ref()
+                .map(|scale| scale.with_unit(value, self.total_decimals))
+                .unwrap_or_default()
+        };
         let mut line = format!("Total {name}: {}", figure(metric.total));
         if let Some(selected) = subject.selected {
             let _ = write!(line, "; Selected {name}: {}", figure(selected));
@@ -85,12 +111,21 @@ impl Table {
             let _ = write!(line, "; Exclusive {name}: what is left below callees");
         }
         if let Some(callers) = subject.callers {
-            let sum = callers.sum.map_or_else(|| "not known of all".to_owned(), figure);
+            let sum = callers
+                .sum
+                .map_or_else(|| "not known of all".to_owned(), figure);
             let _ = write!(line, "; Callers {name}: {sum}");
         }
         if let Some(pruned) = subject.pruned.filter(|pruned| pruned.rows > 0) {
-            let share = pruned.percent.map(|percent| format!(" ({} %)", fixed(percent, self.total_decimals)));
-            let _ = write!(line, "; Not shown: {}{}", figure(pruned.cost), share.unwrap_or_default());
+            let share = pruned
+                .percent
+                .map(|percent| format!(" ({} %)", fixed(percent, self.total_decimals)));
+            let _ = write!(
+                line,
+                "; Not shown: {}{}",
+                figure(pruned.cost),
+                share.unwrap_or_default()
+            );
         }
         line
     }
@@ -104,12 +139,19 @@ fn cut(text: &str) -> Cow<'_, str> {
     if text.len() <= LONGEST {
         return text.into();
     }
-    let boundary = |mut ends: std::ops::Range<usize>| ends.find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    let (head, tail) = (boundary(LONGEST / 2..text.len()), boundary(text.len() - LONGEST / 2..text.len()));
+    let boundary = |mut ends: std::ops::Range<usize>| {
+        ends.find(|at| text.is_char_boundary(*at))
+            .unwrap_or(text.len())
+    };
+    let (head, tail) = (
+        boundary(LONGEST / 2..text.len()),
+        boundary(text.len() - LONGEST / 2..text.len()),
+    );
     format!("{}…{}", &text[..head], &text[tail..]).into()
 }
 
-/// One mark per level; beyond [`INDENTED`] levels their number, or the width of the table would be that of the depth.
+/// One mark per level; beyond [`INDENTED`] levels their number, or the width of the table would be
+/// that of the depth.
 pub(super) fn indent(depth: usize, mark: &str) -> String {
     match depth.checked_sub(INDENTED) {
         None | Some(0) => mark.repeat(depth),
@@ -117,7 +159,8 @@ pub(super) fn indent(depth: usize, mark: &str) -> String {
     }
 }
 
-/// Functions that have one name in this answer, and what tells them apart: their modules, else their files.
+/// Functions that have one name in this answer, and what tells them apart: their modules, else
+/// their files.
 struct Names {
     /// Where a row says to which module and file its name belongs.
     places: Option<(usize, usize)>,
@@ -128,7 +171,12 @@ struct Names {
 impl Names {
     fn of(answer: &mut Answer<'_>, columns: &[Shown]) -> Result<Self, StoreError> {
         let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
-        let place = |whose: &str| Some((find(&format!("{whose}module"))?, find(&format!("{whose}file"))?));
+        let place = |whose: &str| {
+            Some((
+                find(&format!("{whose}module"))?,
+                find(&format!("{whose}file"))?,
+            ))
+        };
         let places = ["", "caller_", "callee_"].into_iter().find_map(place);
         let names: Vec<usize> = columns
             .iter()
@@ -144,8 +192,13 @@ impl Names {
                         if !several.contains_key(name) {
                             several.insert(name.clone(), Vec::new());
                         }
-                        let Some(known) = several.get_mut(name) else { continue };
-                        if !known.iter().any(|known| known.0 == module && known.1 == file) {
+                        let Some(known) = several.get_mut(name) else {
+                            continue;
+                        };
+                        if !known
+                            .iter()
+                            .any(|known| known.0 == module && known.1 == file)
+                        {
                             known.push((module.to_owned(), file.to_owned()));
                         }
                     }
@@ -163,7 +216,11 @@ impl Names {
         let (module, file) = self.places?;
         let (module, file) = (text(&row[module]), text(&row[file]));
         let alone = known.iter().filter(|known| known.0 == module).count() == 1;
-        let said = if (alone && !module.is_empty()) || file.is_empty() { module } else { file };
+        let said = if (alone && !module.is_empty()) || file.is_empty() {
+            module
+        } else {
+            file
+        };
         Some(said).filter(|said| !said.is_empty())
     }
 }

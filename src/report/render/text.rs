@@ -1,14 +1,16 @@
-//! Tables on a screen, laid out as `]PROFILE` does: the total, a blank line, names to the left, numbers to the right.
+//! Tables on a screen, laid out as `]PROFILE` does: the total, a blank line, names to the left,
+//! numbers to the right.
 //!
-//! The column of names is one wider than its longest name, columns with decimals are one wider than their longest
-//! figure, and two blanks stand between columns. (The one sample of `]PROFILE` also has a blank before its first line,
-//! which this has not.) Where the output goes to a terminal, source and paths, then names, are shortened in their middle until
-//! a row fits; elsewhere they are whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
+//! The column of names is one wider than its longest name, columns with decimals are one wider than
+//! their longest figure, and two blanks stand between columns. (The one sample of `]PROFILE` also
+//! has a blank before its first line, which this has not.) Where the output goes to a terminal,
+//! source and paths, then names, are shortened in their middle until a row fits; elsewhere they are
+//! whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
-//! Names that stand for several functions in one table are followed by the module in parentheses, or by the file where
-//! the module does not tell them apart. What is unknown is `-`: in runs that know totals only, what functions
-//! cost with all they called, so that `report exclusive` is the one to ask there. Columns that may be left out are, where
-//! no row knows them.
+//! Names that stand for several functions in one table are followed by the module in parentheses,
+//! or by the file where the module does not tell them apart. What is unknown is `-`: in runs that
+//! know totals only, what functions cost with all they called, so that `report exclusive` is the
+//! one to ask there. Columns that may be left out are, where no row knows them.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -21,8 +23,8 @@ use crate::report::header::Kind;
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 
-/// The widest column that is padded where no screen sets a limit. A longer name is shown whole, and moves only its own
-/// row.
+/// The widest column that is padded where no screen sets a limit. A longer name is shown whole, and
+/// moves only its own row.
 const WIDEST: usize = 120;
 
 /// Names and other text are not shortened to less.
@@ -34,7 +36,11 @@ const GAP: &str = "  ";
 /// What stands for the middle of a name or another text.
 const ELLIPSIS: &str = "…";
 
-pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Write) -> Result<(), RenderError> {
+pub(super) fn write(
+    answer: &mut Answer<'_>,
+    layout: &Layout,
+    out: &mut dyn Write,
+) -> Result<(), RenderError> {
     let table = Table::of(answer, layout)?;
     let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
     answer.each(|row| {
@@ -44,7 +50,11 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
         Ok::<_, StoreError>(())
     })?;
     let mut widths: Vec<usize> = sizes.iter().map(Size::width).collect();
-    let mut shorten = |which| layout.width.and_then(|screen| shorten(&mut widths, &sizes, which, screen));
+    let mut shorten = |which| {
+        layout
+            .width
+            .and_then(|screen| shorten(&mut widths, &sizes, which, screen))
+    };
     let longest_text = shorten(Size::is_text);
     let longest_name = shorten(Size::is_name);
     if let Some(title) = &layout.title {
@@ -54,23 +64,38 @@ pub(super) fn write(answer: &mut Answer<'_>, layout: &Layout, out: &mut dyn Writ
         writeln!(out, "{}\n", table.totals(subject))?;
     }
     let mut line = String::new();
-    let mut write = |out: &mut dyn Write, cells: &mut dyn Iterator<Item = String>| -> io::Result<()> {
-        line.clear();
-        for (column, ((mut cell, size), width)) in cells.zip(&sizes).zip(&widths).enumerate() {
-            let limit = if size.is_name() { longest_name } else { longest_text.filter(|_| size.is_text()) };
-            if let Some(limit) = limit {
-                cell = shortened(cell, limit);
+    let mut write =
+        |out: &mut dyn Write, cells: &mut dyn Iterator<Item = String>| -> io::Result<()> {
+            line.clear();
+            for (column, ((mut cell, size), width)) in cells.zip(&sizes).zip(&widths).enumerate() {
+                let limit = if size.is_name() {
+                    longest_name
+                } else {
+                    longest_text.filter(|_| size.is_text())
+                };
+                if let Some(limit) = limit {
+                    cell = shortened(cell, limit);
+                }
+                let gap = if column == 0 { "" } else { GAP };
+                let padding = " ".repeat(width.saturating_sub(cell.width()));
+                let (before, behind) = if size.is_left() {
+                    ("", padding.as_str())
+                } else {
+                    (padding.as_str(), "")
+                };
+                let _ = write!(line, "{gap}{before}{cell}{behind}");
             }
-            let gap = if column == 0 { "" } else { GAP };
-            let padding = " ".repeat(width.saturating_sub(cell.width()));
-            let (before, behind) = if size.is_left() { ("", padding.as_str()) } else { (padding.as_str(), "") };
-            let _ = write!(line, "{gap}{before}{cell}{behind}");
-        }
-        writeln!(out, "{}", line.trim_end())
-    };
-    write(out, &mut table.columns.iter().map(|column| column.title.clone()))?;
+            writeln!(out, "{}", line.trim_end())
+        };
+    write(
+        out,
+        &mut table.columns.iter().map(|column| column.title.clone()),
+    )?;
     answer.each(|row| {
-        let mut cells = table.columns.iter().map(|column| whole(&table.cell(row, column)));
+        let mut cells = table
+            .columns
+            .iter()
+            .map(|column| whole(&table.cell(row, column)));
         write(out, &mut cells).map_err(RenderError::from)
     })
 }
@@ -90,13 +115,20 @@ struct Size {
 
 impl Size {
     fn of(column: &Shown) -> Self {
-        Self { kind: column.kind, title: column.title.width(), longest: 0, has_text: false, has_decimals: false }
+        Self {
+            kind: column.kind,
+            title: column.title.width(),
+            longest: 0,
+            has_text: false,
+            has_decimals: false,
+        }
     }
 
     fn see(&mut self, cell: &str, value: &Value) {
         self.longest = self.longest.max(cell.width());
         self.has_text |= matches!(value, Value::Text(_));
-        self.has_decimals |= self.kind != Kind::Any && matches!(value, Value::Real(_)) && cell.contains('.');
+        self.has_decimals |=
+            self.kind != Kind::Any && matches!(value, Value::Real(_)) && cell.contains('.');
     }
 
     fn is_name(&self) -> bool {
@@ -121,13 +153,26 @@ impl Size {
     }
 }
 
-/// Makes some columns as narrow as the screen asks for. Gives back the longest cell that fits, if cells have to be
-/// shortened.
-fn shorten(widths: &mut [usize], sizes: &[Size], which: fn(&Size) -> bool, screen: usize) -> Option<usize> {
+/// Makes some columns as narrow as the screen asks for. Gives back the longest cell that fits, if
+/// cells have to be shortened.
+fn shorten(
+    widths: &mut [usize],
+    sizes: &[Size],
+    which: fn(&Size) -> bool,
+    screen: usize,
+) -> Option<usize> {
     let chosen = || sizes.iter().filter(|size| which(size));
-    let others: usize = sizes.iter().zip(widths.iter()).filter(|(size, _)| !which(size)).map(|(_, width)| width).sum();
+    let others: usize = sizes
+        .iter()
+        .zip(widths.iter())
+        .filter(|(size, _)| !which(size))
+        .map(|(_, width)| width)
+        .sum();
     let gaps = GAP.len() * sizes.len().saturating_sub(1);
-    let room = screen.saturating_sub(others + gaps).checked_div(chosen().count())?.max(NARROWEST);
+    let room = screen
+        .saturating_sub(others + gaps)
+        .checked_div(chosen().count())?
+        .max(NARROWEST);
     if chosen().all(|size| size.longest + size.margin() <= room) {
         return None;
     }

@@ -1,5 +1,5 @@
-//! How SQLite is opened: the same way for every file and for memory. tests/house/tidy/mod.rs sees to it that there is no
-//! other.
+//! How SQLite is opened: the same way for every file and for memory. tests/house/tidy/mod.rs sees
+//! to it that there is no other.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::store::Cause;
 
-/// What a statement may ask of SQLite, its schema included: more than anything of ours needs, and less than it would take
-/// to be a burden.
+/// What a statement may ask of SQLite, its schema included: more than anything of ours needs, and
+/// less than it would take to be a burden.
 const LIMITS: [(Limit, i32); 4] = [
     (Limit::SQLITE_LIMIT_LENGTH, 256 << 20),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
@@ -20,13 +20,17 @@ const LIMITS: [(Limit, i32); 4] = [
     (Limit::SQLITE_LIMIT_ATTACHED, 1),
 ];
 
-/// Opens a file by its path. Nothing is read from it yet. It comes from a stranger, as far as we know: no code in its
-/// schema is trusted, and the writer vouches for the references itself. Nothing waits for a lock.
+/// Opens a file by its path. Nothing is read from it yet. It comes from a stranger, as far as we
+/// know: no code in its schema is trusted, and the writer vouches for the references itself.
+/// Nothing waits for a lock.
 pub(in crate::store) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Cause> {
-    // To SQLite, as it is compiled here, a name that begins with `file:` is a URI, and `:memory:` no file; a path that
-    // begins at the root is a path.
+    // To SQLite, as it is compiled here, a name that begins with `file:` is a URI, and `:memory:`
+    // no file; a path that begins at the root is a path.
     let path = std::path::absolute(path)?;
-    Ok(guarded(Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?)?)
+    Ok(guarded(Connection::open_with_flags(
+        path,
+        flags | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?)?)
 }
 
 /// Opens a database that no file holds.

@@ -9,29 +9,47 @@ use crate::store::{Cause, MIGRATIONS, Migration, MigrationKind};
 /// Pages that new tables, indexes and views need.
 const PAGES: u64 = 64;
 
-/// Compares what the migrations that a file does not have may need with what is free where the file is.
+/// Compares what the migrations that a file does not have may need with what is free where the file
+/// is.
 pub(in crate::store) fn check(connection: &Connection) -> Result<(), Cause> {
-    let one = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0).map(i64::unsigned_abs));
+    let one = |sql: &str| {
+        connection.query_row(sql, [], |row| row.get::<_, i64>(0).map(i64::unsigned_abs))
+    };
     let version = one("PRAGMA user_version")?;
-    let pending = MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or(usize::MAX));
+    let pending = MIGRATIONS
+        .iter()
+        .skip(usize::try_from(version).unwrap_or(usize::MAX));
     let (page, pages) = (one("PRAGMA page_size")?, one("PRAGMA page_count")?);
     let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     let needed = needed(pending, page, pages, &journal);
-    match connection.path().filter(|path| !path.is_empty()).and_then(|path| free(Path::new(path))) {
+    match connection
+        .path()
+        .filter(|path| !path.is_empty())
+        .and_then(|path| free(Path::new(path)))
+    {
         Some(free) if free < needed => Err(Cause::NoRoom { needed, free }),
         _ => Ok(()),
     }
 }
 
 /// Bytes that migrations may need besides those that the file has, until they are committed.
-fn needed<'m>(migrations: impl Iterator<Item = &'m Migration>, page: u64, pages: u64, journal: &str) -> u64 {
+fn needed<'m>(
+    migrations: impl Iterator<Item = &'m Migration>,
+    page: u64,
+    pages: u64,
+    journal: &str,
+) -> u64 {
     let mut migrations = migrations.peekable();
     if migrations.peek().is_none() || pages == 0 {
         return 0;
     }
-    let copies = match (migrations.any(|migration| migration.kind == MigrationKind::Rewrites), journal) {
+    let copies = match (
+        migrations.any(|migration| migration.kind == MigrationKind::Rewrites),
+        journal,
+    ) {
         (false, _) => 0,
-        // The new tables in the log, the old ones' pages that they take over, and the new ones in the file.
+        // The new tables in the log, the old ones' pages that they take over, and the new ones in
+        // the file.
         (true, "wal") => 3,
         // The new tables behind the old ones, and the old pages in the journal.
         (true, _) => 2,
@@ -57,7 +75,8 @@ mod tests {
 
     #[test]
     fn new_tables_need_little_and_new_rows_copies_of_the_file() {
-        let [adds, rewrites] = [MigrationKind::Adds, MigrationKind::Rewrites].map(|kind| Migration { sql: "", kind });
+        let [adds, rewrites] =
+            [MigrationKind::Adds, MigrationKind::Rewrites].map(|kind| Migration { sql: "", kind });
         let table: [(&[&Migration], u64, &str, u64); 7] = [
             (&[], 1000, "delete", 0),
             (&[&adds], 1000, "delete", 64),
@@ -70,13 +89,21 @@ mod tests {
         ];
         for (migrations, pages, journal, expected) in table {
             let needed = needed(migrations.iter().copied(), 4096, pages, journal);
-            assert_eq!(needed / 4096, expected, "{} of {pages} pages, {journal}", migrations.len());
+            assert_eq!(
+                needed / 4096,
+                expected,
+                "{} of {pages} pages, {journal}",
+                migrations.len()
+            );
         }
     }
 
     #[test]
     fn the_system_tells_what_is_free() {
         let free = free(&std::env::temp_dir());
-        assert!(free.is_none_or(|free| free > 0) && (free.is_some() || !cfg!(unix)), "{free:?}");
+        assert!(
+            free.is_none_or(|free| free > 0) && (free.is_some() || !cfg!(unix)),
+            "{free:?}"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! A file that only this program uses, beside a database: a name that nobody can guess, made anew, never a file that is
-//! there, locked before others can see it. A program that dies leaves it; the next one that imports there removes it.
+//! A file that only this program uses, beside a database: a name that nobody can guess, made anew,
+//! never a file that is there, locked before others can see it. A program that dies leaves it; the
+//! next one that imports there removes it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -34,7 +35,8 @@ pub(in crate::store) struct Growing {
 }
 
 impl Growing {
-    /// Makes a file beside `place`, whose folder no link leads to. It never has its name without the content.
+    /// Makes a file beside `place`, whose folder no link leads to. It never has its name without
+    /// the content.
     pub(in crate::store) fn beside(place: &Path, content: &[u8]) -> io::Result<Self> {
         let (Some(folder_path), Some(name)) = (place.parent(), place.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -60,7 +62,11 @@ impl Growing {
             fill(&file, content)?;
             // Whoever has found it without a lock may have removed it.
             let is_there = system::is_at(&file, &folder, last(path));
-            if is_there { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+            if is_there {
+                Ok(file)
+            } else {
+                Err(io::ErrorKind::AlreadyExists.into())
+            }
         })?;
         let (file, path) = named.keep().map_err(|error| error.error)?;
         Ok(Self { folder, path, file })
@@ -75,7 +81,11 @@ impl Growing {
         let connection = connection::open(&self.path, flags)?;
         // Once here, once there.
         let is_open_twice = self.identity()?.times_open().is_none_or(|times| times > 1);
-        if is_open_twice && self.is_at(last(&self.path)) { Ok(connection) } else { Err(Cause::Replaced) }
+        if is_open_twice && self.is_at(last(&self.path)) {
+            Ok(connection)
+        } else {
+            Err(Cause::Replaced)
+        }
     }
 
     /// Which file it is.
@@ -88,7 +98,8 @@ impl Growing {
         self.file.try_clone()
     }
 
-    /// Gives it a name besides, safe from a loss of power, and then takes its own away. Whatever has the name stays.
+    /// Gives it a name besides, safe from a loss of power, and then takes its own away. Whatever
+    /// has the name stays.
     pub(in crate::store) fn name(&self, name: &OsStr) -> io::Result<()> {
         self.file.sync_all()?;
         system::publish(&self.file, &self.folder, last(&self.path), name)
@@ -152,24 +163,35 @@ fn prefix(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Removes what programs have left that died while they made `place` or imported into it: files of this user, of such a name,
-/// that nobody has locked and that are databases of ours or empty. Of others, nothing is opened.
+/// Removes what programs have left that died while they made `place` or imported into it: files of
+/// this user, of such a name, that nobody has locked and that are databases of ours or empty. Of
+/// others, nothing is opened.
 pub(in crate::store) fn remove_abandoned(place: &Path) {
-    let (Some(folder_path), Some(name)) = (place.parent(), place.file_name()) else { return };
-    let (Ok(folder), Ok(entries)) = (File::open(folder_path), fs::read_dir(folder_path)) else { return };
+    let (Some(folder_path), Some(name)) = (place.parent(), place.file_name()) else {
+        return;
+    };
+    let (Ok(folder), Ok(entries)) = (File::open(folder_path), fs::read_dir(folder_path)) else {
+        return;
+    };
     let prefix = prefix(name);
     for entry in entries.flatten() {
         let name = entry.file_name();
-        if is_of_ours(&name, &prefix) && system::is_abandoned(&folder, &name, last(place), is_database_or_empty) {
+        if is_of_ours(&name, &prefix)
+            && system::is_abandoned(&folder, &name, last(place), is_database_or_empty)
+        {
             let _ = system::remove(&folder, &name);
         }
     }
 }
 
 fn is_of_ours(name: &OsStr, prefix: &OsStr) -> bool {
-    let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+    let rest = name
+        .as_encoded_bytes()
+        .strip_prefix(prefix.as_encoded_bytes());
     let random = rest.and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));
-    random.is_some_and(|random| random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric))
+    random.is_some_and(|random| {
+        random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric)
+    })
 }
 
 fn is_database_or_empty(file: &File) -> io::Result<bool> {
@@ -187,8 +209,8 @@ mod system {
     use std::os::fd::AsRawFd;
 
     use rustix::fs::{
-        AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, fstat, linkat, openat, renameat, renameat_with, statat,
-        unlinkat,
+        AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, fstat, linkat, openat, renameat,
+        renameat_with, statat, unlinkat,
     };
     use rustix::io::{Errno, retry_on_intr};
 
@@ -215,17 +237,30 @@ mod system {
     pub(super) fn name(file: &File, folder: &File, name: &OsStr) -> io::Result<()> {
         // The number leads to the file itself, whatever its names lead to meanwhile.
         let own = format!("/proc/self/fd/{}", file.as_raw_fd());
-        Ok(linkat(rustix::fs::CWD, own, folder, name, AtFlags::SYMLINK_FOLLOW)?)
+        Ok(linkat(
+            rustix::fs::CWD,
+            own,
+            folder,
+            name,
+            AtFlags::SYMLINK_FOLLOW,
+        )?)
     }
 
     /// Makes a file, whose name must be free.
     pub(super) fn create(folder: &File, name: &OsStr) -> io::Result<File> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
+        let flags =
+            OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
         Ok(retry_on_intr(|| openat(folder, name, flags, MODE))?.into())
     }
 
-    /// Gives a file the name that it is to have, which must be free, and takes away the one that it has.
-    pub(super) fn publish(file: &File, folder: &File, own: &OsStr, place: &OsStr) -> io::Result<()> {
+    /// Gives a file the name that it is to have, which must be free, and takes away the one that it
+    /// has.
+    pub(super) fn publish(
+        file: &File,
+        folder: &File,
+        own: &OsStr,
+        place: &OsStr,
+    ) -> io::Result<()> {
         let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
         let linked = name(file, folder, place).or_else(|error| {
             if is_taken(&error) {
@@ -248,7 +283,8 @@ mod system {
             Err(error) if is_taken(&error) => Err(error),
             // Some file systems know no links.
             Err(_) => match renameat_with(folder, own, folder, place, RenameFlags::NOREPLACE) {
-                // Some do not know this either: the name is taken first, and then what has taken it is replaced.
+                // Some do not know this either: the name is taken first, and then what has taken it
+                // is replaced.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                     let taken = create(folder, place)?;
                     if !is_at(&taken, folder, place) {
@@ -267,7 +303,10 @@ mod system {
 
     /// Whether a name leads to a file, without following a link.
     pub(super) fn is_at(file: &File, folder: &File, name: &OsStr) -> bool {
-        let (Ok(own), Ok(found)) = (fstat(file), statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) else { return false };
+        let (Ok(own), Ok(found)) = (fstat(file), statat(folder, name, AtFlags::SYMLINK_NOFOLLOW))
+        else {
+            return false;
+        };
         is_same(&own, &found)
     }
 
@@ -275,8 +314,8 @@ mod system {
         (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
     }
 
-    /// Whether a name leads to a file of this user's that nobody has locked and that `is_known` by its content, or to the
-    /// file of another name.
+    /// Whether a name leads to a file of this user's that nobody has locked and that `is_known` by
+    /// its content, or to the file of another name.
     pub(super) fn is_abandoned(
         folder: &File,
         name: &OsStr,
@@ -289,12 +328,21 @@ mod system {
             if !is_file || about.st_uid != rustix::process::geteuid().as_raw() {
                 return Ok(false);
             }
-            // A second name of the database: whoever opens and closes its file takes the locks from all that have it open here.
-            if statat(folder, place, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|database| is_same(&database, &about)) {
+            // A second name of the database: whoever opens and closes its file takes the locks from
+            // all that have it open here.
+            if statat(folder, place, AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|database| is_same(&database, &about))
+            {
                 return Ok(true);
             }
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-            let file = File::from(retry_on_intr(|| openat(folder, name, flags, Mode::empty()))?);
+            let flags = OFlags::RDONLY
+                | OFlags::NOFOLLOW
+                | OFlags::NONBLOCK
+                | OFlags::NOCTTY
+                | OFlags::CLOEXEC;
+            let file = File::from(retry_on_intr(|| {
+                openat(folder, name, flags, Mode::empty())
+            })?);
             if !is_same(&fstat(&file)?, &about) || file.try_lock().is_err() {
                 return Ok(false);
             }
@@ -335,7 +383,12 @@ mod system {
         false
     }
 
-    pub(super) fn is_abandoned(_: &File, _: &OsStr, _: &OsStr, _: impl FnOnce(&File) -> io::Result<bool>) -> bool {
+    pub(super) fn is_abandoned(
+        _: &File,
+        _: &OsStr,
+        _: &OsStr,
+        _: impl FnOnce(&File) -> io::Result<bool>,
+    ) -> bool {
         false
     }
 }

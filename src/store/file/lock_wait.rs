@@ -1,9 +1,9 @@
-//! Waiting for another program that has the database: for a bounded time, not in silence, and not when nobody wants it any
-//! more.
+//! Waiting for another program that has the database: for a bounded time, not in silence, and not
+//! when nobody wants it any more.
 //!
-//! SQLite waits by itself where it wants a lock, also in the middle of a statement, at every page that it has no room for,
-//! and cannot be asked to stop. So it is told not to wait in a change of the database, and what may have to wait is tried
-//! again here: to begin a change, and to end it.
+//! SQLite waits by itself where it wants a lock, also in the middle of a statement, at every page
+//! that it has no room for, and cannot be asked to stop. So it is told not to wait in a change of
+//! the database, and what may have to wait is tried again here: to begin a change, and to end it.
 
 use std::fmt;
 use std::path::Path;
@@ -33,7 +33,11 @@ pub struct Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { limit: Duration::from_secs(10), stop: Stop::default(), tell: |_, _| () }
+        Self {
+            limit: Duration::from_secs(10),
+            stop: Stop::default(),
+            tell: |_, _| (),
+        }
     }
 }
 
@@ -71,7 +75,9 @@ impl Patience {
 }
 
 /// `None` if another program has the lock that this took.
-pub(in crate::store) fn unless_locked<T>(tried: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+pub(in crate::store) fn unless_locked<T>(
+    tried: rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
     match tried {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(None),
         tried => tried.map(Some),

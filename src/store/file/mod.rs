@@ -1,4 +1,5 @@
-//! The file of a database: where it is, whose it is, how a new one gets its place, and who is waited for.
+//! The file of a database: where it is, whose it is, how a new one gets its place, and who is
+//! waited for.
 
 pub(super) mod connection;
 pub(super) mod disk_space;

@@ -1,5 +1,5 @@
-//! A database that nobody has made yet: it grows beside its place, under a name that nobody can guess, and is put there when
-//! it is whole.
+//! A database that nobody has made yet: it grows beside its place, under a name that nobody can
+//! guess, and is put there when it is whole.
 
 use std::fs::File;
 use std::io;
@@ -20,7 +20,8 @@ pub(in crate::store) struct Claim {
 }
 
 impl Claim {
-    /// Makes a file with empty tables for a place where there is none, in a folder that no link leads to.
+    /// Makes a file with empty tables for a place where there is none, in a folder that no link
+    /// leads to.
     pub(in crate::store) fn new(place: PathBuf) -> Result<Self, Cause> {
         let growing = Growing::beside(&place, &empty_database()?)?;
         Ok(Self { growing, place })
@@ -43,18 +44,22 @@ impl Claim {
         self.growing.file()
     }
 
-    /// Puts the database in its place, safe from a loss of power. Nobody else may write to it meanwhile.
+    /// Puts the database in its place, safe from a loss of power. Nobody else may write to it
+    /// meanwhile.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] when somebody else has put a file there meanwhile, which stays as it is; when there is
-    /// what SQLite would take for its log.
+    /// [`io::ErrorKind::AlreadyExists`] when somebody else has put a file there meanwhile, which
+    /// stays as it is; when there is what SQLite would take for its log.
     pub(in crate::store) fn publish(&self) -> Result<(), Cause> {
         let refuse = |found: Option<PathBuf>| found.map_or(Ok(()), |log| Err(Cause::Leftover(log)));
         let name = self.place.file_name().unwrap_or_default();
         refuse(log_of_nothing(&self.place)?)?;
         self.growing.name(name)?;
         // Once more, now that nothing is made in between that is not the database's own.
-        if let Err(cause) = log_beside(&self.place).map_err(Cause::from).and_then(refuse) {
+        if let Err(cause) = log_beside(&self.place)
+            .map_err(Cause::from)
+            .and_then(refuse)
+        {
             self.growing.remove(name);
             return Err(cause);
         }

@@ -9,7 +9,8 @@ use super::identity::{RunMeta, hex};
 use super::{Cause, Database, StoreError, bring_up_to_date, sources};
 use crate::events::{EdgeKind, FunctionId, LabelsId, MetricId};
 use crate::profile::{
-    Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelCostRow, LabelText, NodeRow, NoteRow, Rows, Totals,
+    Batch, CostRow, EdgeRow, Figures, Function, InfoRow, LabelCostRow, LabelText, NodeRow, NoteRow,
+    Rows, Totals,
 };
 use pages::{Bulk, End, FIRST_RUN};
 use postings::Places;
@@ -25,12 +26,14 @@ pub enum Outcome {
 }
 
 impl Database {
-    /// The run with this content, format and revision, and with the title and tags that are given, if there is one.
+    /// The run with this content, format and revision, and with the title and tags that are given,
+    /// if there is one.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn find_run(&self, meta: &RunMeta) -> Result<Option<i64>, StoreError> {
-        meta.stored(&self.connection, 0).map_err(|source| self.failed(source))
+        meta.stored(&self.connection, 0)
+            .map_err(|source| self.failed(source))
     }
 
     /// Whether some run's file has this size: only then can the same file be there already.
@@ -39,20 +42,36 @@ impl Database {
     /// When the database cannot be read.
     pub fn has_source_of_size(&self, bytes: u64) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE source_bytes = ?1)";
-        let found = self.connection.query_row(sql, [integer(bytes)], |row| row.get(0));
+        let found = self
+            .connection
+            .query_row(sql, [integer(bytes)], |row| row.get(0));
         found.map_err(|source| self.failed(source))
     }
 
-    /// Starts to write a run: waits for the lock, brings the schema up to date. A new file gets its rows as pages.
+    /// Starts to write a run: waits for the lock, brings the schema up to date. A new file gets its
+    /// rows as pages.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_run(&mut self) -> Result<RunWriter<'_>, StoreError> {
-        let begun = self.claim.as_ref().map(|claim| Bulk::new(&self.connection, claim.file()?, true));
-        let bulk = begun.transpose().map_err(|cause: Cause| self.failed(cause))?.map(Box::new);
+        let begun = self
+            .claim
+            .as_ref()
+            .map(|claim| Bulk::new(&self.connection, claim.file()?, true));
+        let bulk = begun
+            .transpose()
+            .map_err(|cause: Cause| self.failed(cause))?
+            .map(Box::new);
         let is_new = bulk.is_some();
         let (ids, places) = (Ids::default(), Places::default());
-        let mut writer = RunWriter { database: self, bulk, segment: None, has_rows: false, ids, places };
+        let mut writer = RunWriter {
+            database: self,
+            bulk,
+            segment: None,
+            has_rows: false,
+            ids,
+            places,
+        };
         if !is_new {
             writer.begin_sql()?;
         }
@@ -101,8 +120,13 @@ impl Ids {
                      COALESCE((SELECT MAX(last_node) FROM runs), 0)
                    ),
                    COALESCE((SELECT MAX(metric_id) FROM metrics), 0)";
-        let (nodes_before, metrics_before) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Self { nodes_before, metrics_before, functions: Vec::new() })
+        let (nodes_before, metrics_before) =
+            connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Self {
+            nodes_before,
+            metrics_before,
+            functions: Vec::new(),
+        })
     }
 
     pub(super) fn node(&self, node: u64) -> i64 {
@@ -118,8 +142,8 @@ impl Ids {
         self.metrics_before + 1..
     }
 
-    /// The functions that something has mentioned, in the order of their numbers in the database: these, and those in the
-    /// run.
+    /// The functions that something has mentioned, in the order of their numbers in the database:
+    /// these, and those in the run.
     pub(super) fn mentioned(&self) -> Vec<(i64, FunctionId)> {
         let all = self.functions.iter().copied().zip((0..).map(FunctionId));
         let mut mentioned: Vec<_> = all.filter(|(id, _)| *id != 0).collect();
@@ -145,7 +169,8 @@ impl RunWriter<'_> {
     /// When the database cannot be written.
     pub fn batch(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
         self.places.learn(&batch.nodes);
-        self.rows(batch).map_err(|cause| self.database.failed(cause))?;
+        self.rows(batch)
+            .map_err(|cause| self.database.failed(cause))?;
         if self.bulk.as_ref().is_some_and(|bulk| bulk.is_overtaxed()) {
             self.leave_bulk(None)?;
         }
@@ -177,13 +202,17 @@ impl RunWriter<'_> {
     fn begin_segment(&mut self) -> Result<(), Cause> {
         self.segment = Segment::new(self.connection())?;
         if let Some(segment) = &self.segment {
-            self.bulk = Some(Box::new(Bulk::new(segment.connection(), segment.file()?, false)?));
+            self.bulk = Some(Box::new(Bulk::new(
+                segment.connection(),
+                segment.file()?,
+                false,
+            )?));
         }
         Ok(())
     }
 
-    /// Writes what is known at the end, and makes the run visible. A run that is there already is not stored again, unless
-    /// that is asked for.
+    /// Writes what is known at the end, and makes the run visible. A run that is there already is
+    /// not stored again, unless that is asked for.
     ///
     /// # Errors
     /// When the database cannot be written: then nothing has changed.
@@ -208,7 +237,8 @@ impl RunWriter<'_> {
         })();
         let outcome = finished.map_err(|cause: Cause| self.database.failed(cause))?;
         let Outcome::Stored(run) = outcome else {
-            // Nothing is committed, and what is said of this file has to be true of the one that is there.
+            // Nothing is committed, and what is said of this file has to be true of the one that is
+            // there.
             self.database.is_in_place()?;
             return Ok(outcome);
         };
@@ -233,7 +263,8 @@ impl RunWriter<'_> {
     /// Writes what has been added up.
     fn totals(&mut self, run: i64, totals: &Totals, meta: &RunMeta) -> Result<(), StoreError> {
         let has_bulk = self.bulk.is_some();
-        // Who looks for the source of the lines does so by SQL, which does not see what is in a segment.
+        // Who looks for the source of the lines does so by SQL, which does not see what is in a
+        // segment.
         let with_bulk = has_bulk && (self.segment.is_none() || meta.source.is_none());
         self.leave_bulk(Some((run, with_bulk.then_some(totals))))?;
         if with_bulk {
@@ -251,14 +282,20 @@ impl RunWriter<'_> {
         written.map_err(|cause: Cause| self.database.failed(cause))
     }
 
-    /// Goes on with SQL, beginning with what the pages have left out. At the end, `run` is the number of the run, with what
-    /// is to be written as pages besides its nodes.
+    /// Goes on with SQL, beginning with what the pages have left out. At the end, `run` is the
+    /// number of the run, with what is to be written as pages besides its nodes.
     fn leave_bulk(&mut self, run: Option<(i64, Option<&Totals>)>) -> Result<(), StoreError> {
         let Some(bulk) = self.bulk.take() else {
             return Ok(());
         };
-        let end = run.map(|(run, totals)| End { run, places: &self.places, totals });
-        let rest = bulk.finish(end.as_ref(), &self.ids).map_err(|source| self.database.failed(source))?;
+        let end = run.map(|(run, totals)| End {
+            run,
+            places: &self.places,
+            totals,
+        });
+        let rest = bulk
+            .finish(end.as_ref(), &self.ids)
+            .map_err(|source| self.database.failed(source))?;
         match &self.segment {
             Some(segment) => {
                 let begun = segment.connection().execute_batch("BEGIN");
@@ -266,7 +303,9 @@ impl RunWriter<'_> {
             }
             None => self.begin_sql()?,
         }
-        let inserted = self.nodes(&rest.nodes).and_then(|()| self.costs(&rest.costs));
+        let inserted = self
+            .nodes(&rest.nodes)
+            .and_then(|()| self.costs(&rest.costs));
         inserted.map_err(|source| self.database.failed(source))
     }
 
@@ -294,7 +333,11 @@ impl RunWriter<'_> {
                 // The first run: its own numbers hold.
                 return Ok(());
             }
-            let Ids { nodes_before, metrics_before, .. } = Ids::behind(self.connection())?;
+            let Ids {
+                nodes_before,
+                metrics_before,
+                ..
+            } = Ids::behind(self.connection())?;
             (self.ids.nodes_before, self.ids.metrics_before) = (nodes_before, metrics_before);
             Ok(())
         })();
@@ -307,13 +350,31 @@ impl RunWriter<'_> {
 
     /// Where nodes and their costs go.
     fn nodes_connection(&self) -> &Connection {
-        self.segment.as_ref().map_or(self.connection(), Segment::connection)
+        self.segment
+            .as_ref()
+            .map_or(self.connection(), Segment::connection)
     }
 
     /// The function's row, made if no run has mentioned it before.
     fn function(&self, function: &Function) -> rusqlite::Result<i64> {
-        let Function { kind, name, raw_name, module, file, first_line, first_col } = function;
-        let row = params![kind.name(), name, module, file, first_line, first_col, raw_name];
+        let Function {
+            kind,
+            name,
+            raw_name,
+            module,
+            file,
+            first_line,
+            first_col,
+        } = function;
+        let row = params![
+            kind.name(),
+            name,
+            module,
+            file,
+            first_line,
+            first_col,
+            raw_name
+        ];
         let key = params![kind.name(), name, module, file, first_line, first_col];
         function_id(self.connection(), row, key)
     }
@@ -348,7 +409,12 @@ impl RunWriter<'_> {
         let mut insert = self.nodes_connection().prepare_cached(sql)?;
         for cost in costs {
             let (metric, node) = (self.ids.metric(cost.metric), self.ids.node(cost.node));
-            insert.execute(params![metric, node, cost.figures.exclusive, cumulative_other(cost.figures)])?;
+            insert.execute(params![
+                metric,
+                node,
+                cost.figures.exclusive,
+                cumulative_other(cost.figures)
+            ])?;
         }
         Ok(())
     }
@@ -389,7 +455,10 @@ impl RunWriter<'_> {
         let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total, total_source, timer_readings)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let mut insert = self.connection().prepare(sql)?;
-        let timer = totals.facts.timer_readings.map(|metric| self.ids.metric(metric));
+        let timer = totals
+            .facts
+            .timer_readings
+            .map(|metric| self.ids.metric(metric));
         for (position, metric) in (1_i64..).zip(&totals.metrics) {
             let id = self.ids.metrics_before + position;
             let source = metric.total_source.name();
@@ -443,7 +512,9 @@ impl RunWriter<'_> {
             "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let mut insert = self.connection().prepare(sql)?;
-        for ((metric, function, file, line, col), row) in rows.sorted_by_key(|row| line_key(row, &self.ids)) {
+        for ((metric, function, file, line, col), row) in
+            rows.sorted_by_key(|row| line_key(row, &self.ids))
+        {
             let figures = &row.figures;
             insert.execute(params![
                 metric,
@@ -466,7 +537,14 @@ impl RunWriter<'_> {
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         let mut insert = self.connection().prepare(sql)?;
         for (key, row) in rows.sorted_by_key(|row| edge_key(row, &self.ids)) {
-            let EdgeKey { metric, callee, caller, line, col, back } = key;
+            let EdgeKey {
+                metric,
+                callee,
+                caller,
+                line,
+                col,
+                back,
+            } = key;
             insert.execute(params![
                 metric,
                 callee,
@@ -488,19 +566,30 @@ impl RunWriter<'_> {
         let sql = "INSERT INTO function_nodes (run_id, function_id, node_id) VALUES (?1, ?2, ?3)";
         let mut insert = self.connection().prepare(sql)?;
         self.places.by_function(&self.ids, |function, nodes| {
-            nodes.iter().try_for_each(|node| insert.execute([run, function, self.ids.node(*node)]).map(drop))
+            nodes.iter().try_for_each(|node| {
+                insert
+                    .execute([run, function, self.ids.node(*node)])
+                    .map(drop)
+            })
         })
     }
 
     fn labels(&self, run: i64, totals: &Totals) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO label_sets (run_id, set_id, key, value, unit) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let sql =
+            "INSERT INTO label_sets (run_id, set_id, key, value, unit) VALUES (?1, ?2, ?3, ?4, ?5)";
         let mut insert = self.connection().prepare(sql)?;
         for label in &totals.labels {
             let value: &dyn ToSql = match &label.value {
                 LabelText::Number(number) => number,
                 LabelText::Text(text) => text,
             };
-            insert.execute(params![run, label_set(label.labels), label.key, value, label.unit])?;
+            insert.execute(params![
+                run,
+                label_set(label.labels),
+                label.key,
+                value,
+                label.unit
+            ])?;
         }
         Ok(())
     }
@@ -510,17 +599,26 @@ impl RunWriter<'_> {
         let mut insert = self.connection().prepare(sql)?;
         for cost in costs {
             let (metric, node) = (self.ids.metric(cost.metric), self.ids.node(cost.node));
-            insert.execute(params![metric, node, label_set(cost.labels), cost.exclusive])?;
+            insert.execute(params![
+                metric,
+                node,
+                label_set(cost.labels),
+                cost.exclusive
+            ])?;
         }
         Ok(())
     }
 
     fn notes(&self, run: i64, notes: &[NoteRow]) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO notes (run_id, severity, byte, line, message) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let sql =
+            "INSERT INTO notes (run_id, severity, byte, line, message) VALUES (?1, ?2, ?3, ?4, ?5)";
         let mut insert = self.connection().prepare(sql)?;
         for note in notes {
             let byte = note.position.map(|position| integer(position.byte));
-            let line = note.position.and_then(|position| position.line).map(integer);
+            let line = note
+                .position
+                .and_then(|position| position.line)
+                .map(integer);
             insert.execute(params![run, note.severity.name(), byte, line, note.message])?;
         }
         Ok(())
@@ -533,9 +631,13 @@ impl Drop for RunWriter<'_> {
     }
 }
 
-/// The number of a function, whose row is made if there is none: kind, name, module, file, line and column of the
-/// definition, raw name; the key is all but the last.
-pub(super) fn function_id(connection: &Connection, row: impl Params, key: impl Params) -> rusqlite::Result<i64> {
+/// The number of a function, whose row is made if there is none: kind, name, module, file, line and
+/// column of the definition, raw name; the key is all but the last.
+pub(super) fn function_id(
+    connection: &Connection,
+    row: impl Params,
+    key: impl Params,
+) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO functions (kind, name, module, file, first_line, first_col, raw_name)
                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                   ON CONFLICT DO NOTHING";
@@ -544,7 +646,9 @@ pub(super) fn function_id(connection: &Connection, row: impl Params, key: impl P
     }
     let select = "SELECT function_id FROM functions
                   WHERE kind = ?1 AND name = ?2 AND module = ?3 AND file = ?4 AND first_line = ?5 AND first_col = ?6";
-    connection.prepare_cached(select)?.query_row(key, |row| row.get(0))
+    connection
+        .prepare_cached(select)?
+        .query_row(key, |row| row.get(0))
 }
 
 /// The key of a row of `function_info`.
@@ -562,7 +666,9 @@ pub(super) fn line_key(row: &InfoRow, ids: &Ids) -> (i64, i64, Option<Arc<str>>,
     let (metric, function) = info_key(row, ids);
     row.place
         .as_ref()
-        .map_or((metric, function, None, 0, 0), |place| (metric, function, place.file.clone(), place.line, place.col))
+        .map_or((metric, function, None, 0, 0), |place| {
+            (metric, function, place.file.clone(), place.line, place.col)
+        })
 }
 
 /// The key of a row of edges.
@@ -592,13 +698,18 @@ pub(super) fn cumulative_other(figures: Figures) -> Option<f64> {
     other(figures.cumulative, Some(figures.exclusive))
 }
 
-/// A figure that is mostly the same as another of its row: `None` where it is, infinity where it is unknown, which no
-/// figure of a profile is (docs/design/0006-small-rows.md).
+/// A figure that is mostly the same as another of its row: `None` where it is, infinity where it is
+/// unknown, which no figure of a profile is (docs/design/0006-small-rows.md).
 pub(super) fn other(figure: Option<f64>, usual: Option<f64>) -> Option<f64> {
-    if figure == usual { None } else { figure.or(Some(f64::INFINITY)) }
+    if figure == usual {
+        None
+    } else {
+        figure.or(Some(f64::INFINITY))
+    }
 }
 
-/// Numbers of nodes, calls and bytes fit in 63 bits: the builder refuses more calls, and nothing else gets there.
+/// Numbers of nodes, calls and bytes fit in 63 bits: the builder refuses more calls, and nothing
+/// else gets there.
 pub(super) fn integer(value: u64) -> i64 {
     i64::try_from(value).expect("less than 2^63")
 }

@@ -1,5 +1,5 @@
-//! A run in empty tables, written as pages: see [`crate::sqlite::btree`]. What does not come in order is handed back to be inserted
-//! by SQL, for which the pages have room left.
+//! A run in empty tables, written as pages: see [`crate::sqlite::btree`]. What does not come in
+//! order is handed back to be inserted by SQL, for which the pages have room left.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,9 @@ use rusqlite::Connection;
 use super::postings::Places;
 use super::{EdgeKey, Ids, cumulative_other, edge_key, integer, label_set, line_key, other};
 use crate::base::threads::{Work, aside};
-use crate::profile::{Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, Totals};
+use crate::profile::{
+    Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, Totals,
+};
 use crate::sqlite::btree::{IndexTree, PageBuffer, PageFile, TableTree};
 use crate::sqlite::record::Record;
 use crate::store::Cause;
@@ -93,8 +95,13 @@ struct Costs {
 }
 
 impl Bulk {
-    /// Begins to write behind the empty tables that SQLite has made in `file`, which is one that is there to stay or not.
-    pub(in crate::store) fn new(connection: &Connection, file: File, lasts: bool) -> Result<Self, Cause> {
+    /// Begins to write behind the empty tables that SQLite has made in `file`, which is one that is
+    /// there to stay or not.
+    pub(in crate::store) fn new(
+        connection: &Connection,
+        file: File,
+        lasts: bool,
+    ) -> Result<Self, Cause> {
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
         let root = |name: &str| connection.query_row(sql, [name], |row| row.get(0));
         let roots = Roots {
@@ -156,10 +163,27 @@ impl Bulk {
 
     /// Writes the row of a function; says its number.
     fn function(&mut self, function: &Function) -> io::Result<u64> {
-        let Function { kind, name, raw_name, module, file, first_line, first_col } = function;
+        let Function {
+            kind,
+            name,
+            raw_name,
+            module,
+            file,
+            first_line,
+            first_col,
+        } = function;
         let row = self.functions.len() as u64 + 1;
-        let record = self.record.start().null().text(kind.name()).text(name).text(module).text(file);
-        let record = record.integer(i64::from(*first_line)).integer(i64::from(*first_col));
+        let record = self
+            .record
+            .start()
+            .null()
+            .text(kind.name())
+            .text(name)
+            .text(module)
+            .text(file);
+        let record = record
+            .integer(i64::from(*first_line))
+            .integer(i64::from(*first_col));
         let record = record.text_or_null(raw_name.as_deref());
         self.function_rows.push(&mut self.file, row, record)?;
         Ok(row)
@@ -178,13 +202,26 @@ impl Bulk {
         let function = ids.function(node.function);
         let place = node.place.as_ref();
         let record = self.record.start().null();
-        record.integer_or_null(node.up.map(integer)).integer(integer(node.size)).integer(i64::from(node.depth));
-        record.integer(function).integer_or_null(node.calls.map(integer)).real(node.figures.exclusive);
-        record.integer_or_null(place.map(|place| i64::from(place.line))).real_or_null(cumulative_other(node.figures));
+        record
+            .integer_or_null(node.up.map(integer))
+            .integer(integer(node.size))
+            .integer(i64::from(node.depth));
+        record
+            .integer(function)
+            .integer_or_null(node.calls.map(integer))
+            .real(node.figures.exclusive);
+        record
+            .integer_or_null(place.map(|place| i64::from(place.line)))
+            .real_or_null(cumulative_other(node.figures));
         record.integer_or_null(node.outer_up.map(integer));
-        record.integer_or_null(place.filter(|place| place.col != 0).map(|place| i64::from(place.col)));
+        record.integer_or_null(
+            place
+                .filter(|place| place.col != 0)
+                .map(|place| i64::from(place.col)),
+        );
         record.text_or_null(place.and_then(|place| place.file.as_deref()));
-        self.nodes.push(&mut self.file, ids.node(node.node).cast_unsigned(), record)
+        self.nodes
+            .push(&mut self.file, ids.node(node.node).cast_unsigned(), record)
     }
 
     fn cost(&mut self, cost: CostRow, ids: &Ids) -> io::Result<()> {
@@ -194,37 +231,62 @@ impl Bulk {
         }
         let Some(costs) = &mut self.costs[metric] else {
             let tree = IndexTree::new(&self.file);
-            self.costs[metric] = Some(Costs { first: cost, last: cost.node, passed: 0, tree });
+            self.costs[metric] = Some(Costs {
+                first: cost,
+                last: cost.node,
+                passed: 0,
+                tree,
+            });
             return Ok(());
         };
         if cost.node < costs.last {
             self.rest.costs.push(cost);
             return Ok(());
         }
-        while self.open.get(costs.passed).is_some_and(|open| *open < cost.node) {
+        while self
+            .open
+            .get(costs.passed)
+            .is_some_and(|open| *open < cost.node)
+        {
             costs.passed += 1;
             costs.tree.leave_room(COST_ROOM);
         }
         costs.last = cost.node;
-        costs.tree.push(&mut self.file, cost_record(&mut self.record, &cost, ids))
+        costs
+            .tree
+            .push(&mut self.file, cost_record(&mut self.record, &cost, ids))
     }
 
-    /// Writes what is known at the end, and completes the file: SQLite can go on with it. Trees of small rows and the order
-    /// of functions are made in other threads, as the importer has left its core; what the file holds depends on no clock.
+    /// Writes what is known at the end, and completes the file: SQLite can go on with it. Trees of
+    /// small rows and the order of functions are made in other threads, as the importer has left
+    /// its core; what the file holds depends on no clock.
     pub(in crate::store) fn finish(mut self, end: Option<&End<'_>>, ids: &Ids) -> io::Result<Rest> {
         let functions = std::mem::take(&mut self.functions);
-        let on_disk = if self.lasts { Some(self.file.handle()?) } else { None };
+        let on_disk = if self.lasts {
+            Some(self.file.handle()?)
+        } else {
+            None
+        };
         thread::scope(|scope| {
             // Most of the file is whole: the disk may begin. What fails is told to who asks first.
-            let synced = on_disk.as_ref().map(|file| aside(scope, || file.sync_data()));
+            let synced = on_disk
+                .as_ref()
+                .map(|file| aside(scope, || file.sync_data()));
             let added_up = end.and_then(|end| end.totals);
             let added_up = added_up.map(|totals| aside(scope, || AddedUp::new(totals, ids)));
             let sorted = aside(scope, || {
-                let mut sorted: Vec<(i64, &Function)> = (1..).zip(functions.iter().map(Arc::as_ref)).collect();
-                sorted.sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
+                let mut sorted: Vec<(i64, &Function)> =
+                    (1..).zip(functions.iter().map(Arc::as_ref)).collect();
+                sorted
+                    .sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
                 sorted
             });
-            if let Some(End { run, places, totals }) = end {
+            if let Some(End {
+                run,
+                places,
+                totals,
+            }) = end
+            {
                 self.function_nodes(*run, places, ids)?;
                 if let Some(totals) = totals {
                     self.lines(&totals.lines, ids)?;
@@ -232,16 +294,23 @@ impl Bulk {
                 }
             }
             self.functions_key(&sorted.joined())?;
-            added_up.map_or(Ok(()), |added_up| added_up.joined()?.put_into(&mut self.file, &self.roots))?;
+            added_up.map_or(Ok(()), |added_up| {
+                added_up.joined()?.put_into(&mut self.file, &self.roots)
+            })?;
             synced.map_or(Ok(()), Work::joined)
         })?;
-        self.function_rows.finish(&mut self.file, self.roots.functions)?;
+        self.function_rows
+            .finish(&mut self.file, self.roots.functions)?;
         self.nodes.finish(&mut self.file, self.roots.nodes)?;
         let mut whole: Option<IndexTree> = None;
         for costs in self.costs.into_iter().flatten() {
             match &mut whole {
                 Some(whole) if !costs.tree.is_empty() => {
-                    whole.join(&mut self.file, cost_record(&mut self.record, &costs.first, ids), costs.tree)?;
+                    whole.join(
+                        &mut self.file,
+                        cost_record(&mut self.record, &costs.first, ids),
+                        costs.tree,
+                    )?;
                 }
                 None if !costs.tree.is_empty() => {
                     self.rest.costs.push(costs.first);
@@ -255,7 +324,9 @@ impl Bulk {
         }
         self.file.finish()?;
         self.rest.nodes.sort_unstable_by_key(|node| node.node);
-        self.rest.costs.sort_unstable_by_key(|cost| (cost.metric, cost.node));
+        self.rest
+            .costs
+            .sort_unstable_by_key(|cost| (cost.metric, cost.node));
         Ok(self.rest)
     }
 
@@ -265,9 +336,26 @@ impl Bulk {
             if let Some((_, soon)) = sorted.get(at + AHEAD) {
                 prefetch_index(std::slice::from_ref(*soon), 0);
             }
-            let Function { kind, name, module, file, first_line, first_col, .. } = function;
-            let record = self.record.start().text(name).text(module).text(file).text(kind.name());
-            record.integer(i64::from(*first_line)).integer(i64::from(*first_col)).integer(*id);
+            let Function {
+                kind,
+                name,
+                module,
+                file,
+                first_line,
+                first_col,
+                ..
+            } = function;
+            let record = self
+                .record
+                .start()
+                .text(name)
+                .text(module)
+                .text(file)
+                .text(kind.name());
+            record
+                .integer(i64::from(*first_line))
+                .integer(i64::from(*first_col))
+                .integer(*id);
             index.push(&mut self.file, record)?;
         }
         index.finish(&mut self.file, self.roots.functions_key)
@@ -279,7 +367,10 @@ impl Bulk {
         places.by_function(ids, |function, nodes| {
             let mark = self.record.start().integer(run).integer(function).mark();
             for node in nodes {
-                tree.push(&mut self.file, self.record.start_at(mark).integer(ids.node(*node)))?;
+                tree.push(
+                    &mut self.file,
+                    self.record.start_at(mark).integer(ids.node(*node)),
+                )?;
             }
             io::Result::Ok(())
         })?;
@@ -288,12 +379,23 @@ impl Bulk {
 
     fn lines(&mut self, rows: &Rows<InfoRow>, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for ((metric, function, file, line, col), row) in rows.sorted_by_key(|row| line_key(row, ids)) {
+        for ((metric, function, file, line, col), row) in
+            rows.sorted_by_key(|row| line_key(row, ids))
+        {
             let figures = &row.figures;
-            let record =
-                self.record.start().integer(metric).integer(function).text(file.as_deref().unwrap_or_default());
-            record.integer(i64::from(line)).integer(i64::from(col)).integer_or_null(figures.calls.map(integer));
-            record.real_or_null(figures.exclusive).real_or_null(figures.cumulative);
+            let record = self
+                .record
+                .start()
+                .integer(metric)
+                .integer(function)
+                .text(file.as_deref().unwrap_or_default());
+            record
+                .integer(i64::from(line))
+                .integer(i64::from(col))
+                .integer_or_null(figures.calls.map(integer));
+            record
+                .real_or_null(figures.exclusive)
+                .real_or_null(figures.cumulative);
             record.integer(i64::from(figures.recorded));
             tree.push(&mut self.file, record)?;
         }
@@ -303,8 +405,15 @@ impl Bulk {
     fn label_costs(&mut self, rows: &[LabelCostRow], ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
         for row in rows {
-            let record = self.record.start().integer(ids.metric(row.metric)).integer(ids.node(row.node));
-            tree.push(&mut self.file, record.integer(label_set(row.labels)).real(row.exclusive))?;
+            let record = self
+                .record
+                .start()
+                .integer(ids.metric(row.metric))
+                .integer(ids.node(row.node));
+            tree.push(
+                &mut self.file,
+                record.integer(label_set(row.labels)).real(row.exclusive),
+            )?;
         }
         tree.finish(&mut self.file, self.roots.node_labels)
     }
@@ -322,23 +431,40 @@ impl AddedUp {
     fn new(totals: &Totals, ids: &Ids) -> io::Result<Self> {
         let pages = PageBuffer::new(PAGE_SIZE);
         let [function_info, edges, edges_by_caller] = [(); 3].map(|()| IndexTree::new(&pages));
-        let mut trees = Self { pages, function_info, edges, edges_by_caller };
+        let mut trees = Self {
+            pages,
+            function_info,
+            edges,
+            edges_by_caller,
+        };
         let metrics: Vec<(usize, i64)> = (0..totals.metrics.len()).zip(ids.metrics()).collect();
         trees.infos(&metrics, &totals.functions, ids)?;
         trees.edges(&metrics, &totals.edges, ids)?;
         Ok(trees)
     }
 
-    fn infos(&mut self, metrics: &[(usize, i64)], rows: &Rows<InfoRow>, ids: &Ids) -> io::Result<()> {
+    fn infos(
+        &mut self,
+        metrics: &[(usize, i64)],
+        rows: &Rows<InfoRow>,
+        ids: &Ids,
+    ) -> io::Result<()> {
         let mentioned = ids.mentioned();
         let mut record = Record::default();
         for (metric, metric_id) in metrics {
             for (id, function) in &mentioned {
-                let Some(row) = rows.get(*metric, function.0 as usize) else { continue };
+                let Some(row) = rows.get(*metric, function.0 as usize) else {
+                    continue;
+                };
                 let figures = &row.figures;
                 let record = record.start().integer(*metric_id).integer(*id);
-                record.integer_or_null(figures.calls.map(integer)).integer_or_null(figures.primitive.map(integer));
-                record.real_or_null(figures.exclusive).real_or_null(figures.cumulative).real_or_null(figures.seen);
+                record
+                    .integer_or_null(figures.calls.map(integer))
+                    .integer_or_null(figures.primitive.map(integer));
+                record
+                    .real_or_null(figures.exclusive)
+                    .real_or_null(figures.cumulative)
+                    .real_or_null(figures.seen);
                 record.integer(i64::from(figures.recorded));
                 self.function_info.push(&mut self.pages, record)?;
             }
@@ -346,7 +472,12 @@ impl AddedUp {
         Ok(())
     }
 
-    fn edges(&mut self, metrics: &[(usize, i64)], rows: &Rows<EdgeRow>, ids: &Ids) -> io::Result<()> {
+    fn edges(
+        &mut self,
+        metrics: &[(usize, i64)],
+        rows: &Rows<EdgeRow>,
+        ids: &Ids,
+    ) -> io::Result<()> {
         // All metrics have the same edges.
         let mut keys: Vec<(EdgeKey, usize)> = Vec::with_capacity(rows.each());
         keys.extend(rows.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at)));
@@ -357,19 +488,56 @@ impl AddedUp {
                 if let Some((_, soon)) = keys.get(place + AHEAD) {
                     rows.prefetch(*metric, *soon);
                 }
-                let Some(row) = rows.get(*metric, *at) else { continue };
-                let EdgeKey { callee, caller, line, col, back, .. } = *key;
-                let record = record.start().integer(*metric_id).integer(callee).integer(caller).integer(line);
-                record.integer(i64::from(col)).integer(i64::from(back)).integer_or_null(row.calls.map(integer));
-                record.real_or_null(row.exclusive).real_or_null(row.cumulative);
-                record.real_or_null(other(row.outermost, row.cumulative)).real_or_null(other(row.seen, row.cumulative));
+                let Some(row) = rows.get(*metric, *at) else {
+                    continue;
+                };
+                let EdgeKey {
+                    callee,
+                    caller,
+                    line,
+                    col,
+                    back,
+                    ..
+                } = *key;
+                let record = record
+                    .start()
+                    .integer(*metric_id)
+                    .integer(callee)
+                    .integer(caller)
+                    .integer(line);
+                record
+                    .integer(i64::from(col))
+                    .integer(i64::from(back))
+                    .integer_or_null(row.calls.map(integer));
+                record
+                    .real_or_null(row.exclusive)
+                    .real_or_null(row.cumulative);
+                record
+                    .real_or_null(other(row.outermost, row.cumulative))
+                    .real_or_null(other(row.seen, row.cumulative));
                 self.edges.push(&mut self.pages, record)?;
             }
         }
         keys.sort_unstable_by_key(|(key, _)| (key.caller, key.callee, key.line, key.col, key.back));
         for (_, metric_id) in metrics {
-            for (EdgeKey { callee, caller, line, col, back, .. }, _) in &keys {
-                let record = record.start().integer(*metric_id).integer(*caller).integer(*callee).integer(*line);
+            for (
+                EdgeKey {
+                    callee,
+                    caller,
+                    line,
+                    col,
+                    back,
+                    ..
+                },
+                _,
+            ) in &keys
+            {
+                let record = record
+                    .start()
+                    .integer(*metric_id)
+                    .integer(*caller)
+                    .integer(*callee)
+                    .integer(*line);
                 record.integer(i64::from(*col)).integer(i64::from(*back));
                 self.edges_by_caller.push(&mut self.pages, record)?;
             }
@@ -393,12 +561,25 @@ impl AddedUp {
 }
 
 fn cost_record<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut Record {
-    record.start().integer(ids.metric(cost.metric)).integer(ids.node(cost.node));
-    record.real(cost.figures.exclusive).real_or_null(cumulative_other(cost.figures))
+    record
+        .start()
+        .integer(ids.metric(cost.metric))
+        .integer(ids.node(cost.node));
+    record
+        .real(cost.figures.exclusive)
+        .real_or_null(cumulative_other(cost.figures))
 }
 
 /// The key of functions besides their number.
 fn text_key(function: &Function) -> (&str, &str, &str, &str, u32, u32) {
-    let Function { kind, name, module, file, first_line, first_col, .. } = function;
+    let Function {
+        kind,
+        name,
+        module,
+        file,
+        first_line,
+        first_col,
+        ..
+    } = function;
     (name, module, file, kind.name(), *first_line, *first_col)
 }

@@ -1,5 +1,6 @@
-//! Where the function nodes of each function are: what `function_nodes` holds is kept until the end, because its key starts
-//! with the function. One byte or two per node, where asking SQLite for them later would sort them all.
+//! Where the function nodes of each function are: what `function_nodes` holds is kept until the
+//! end, because its key starts with the function. One byte or two per node, where asking SQLite for
+//! them later would sort them all.
 
 use prefetch_index::prefetch_index;
 use smallvec::SmallVec;
@@ -19,7 +20,8 @@ pub(in crate::store) struct Places {
     late: Vec<(FunctionId, u64)>,
 }
 
-/// Ascending numbers, all but the first as distances of seven bits a byte: many functions have one node, and most have few.
+/// Ascending numbers, all but the first as distances of seven bits a byte: many functions have one
+/// node, and most have few.
 #[derive(Default)]
 struct Ascending {
     /// 0 if there are none.
@@ -31,7 +33,11 @@ struct Ascending {
 impl Places {
     /// Takes the nodes of the next batch.
     pub(in crate::store) fn learn(&mut self, nodes: &[NodeRow]) {
-        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.place.is_none()) {
+        for (at, node) in nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.place.is_none())
+        {
             if let Some(soon) = nodes.get(at + AHEAD) {
                 prefetch_index(&self.functions, soon.function.0 as usize);
             }
@@ -48,7 +54,8 @@ impl Places {
         }
     }
 
-    /// Gives the functions by their numbers in the database, each with its nodes by theirs, to `take`.
+    /// Gives the functions by their numbers in the database, each with its nodes by theirs, to
+    /// `take`.
     pub(in crate::store) fn by_function<E>(
         &self,
         ids: &Ids,
@@ -63,7 +70,10 @@ impl Places {
                 places.append_to(&mut nodes);
             }
             let start = late.partition_point(|(other, _)| *other < function);
-            let late = late[start..].iter().take_while(|(other, _)| *other == function).map(|(_, node)| *node);
+            let late = late[start..]
+                .iter()
+                .take_while(|(other, _)| *other == function)
+                .map(|(_, node)| *node);
             let early = nodes.len();
             nodes.extend(late);
             if nodes.len() > early {

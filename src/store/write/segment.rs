@@ -1,5 +1,6 @@
-//! Where a long run into a database that has others is written first: a file without a name, in the same folder, with empty
-//! tables of its own. When the run is whole, [`crate::sqlite::append`] puts its rows behind the others'.
+//! Where a long run into a database that has others is written first: a file without a name, in the
+//! same folder, with empty tables of its own. When the run is whole, [`crate::sqlite::append`] puts
+//! its rows behind the others'.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,8 +14,16 @@ use crate::store::file::growing::Growing;
 use crate::store::{Cause, migrate};
 
 /// What has many rows, with its index: rows of a later run come after all others.
-const TREES: &[&str] =
-    &["nodes", "node_costs", "function_nodes", "function_info", "line_info", "node_labels", "edges", "edges_by_caller"];
+const TREES: &[&str] = &[
+    "nodes",
+    "node_costs",
+    "function_nodes",
+    "function_info",
+    "line_info",
+    "node_labels",
+    "edges",
+    "edges_by_caller",
+];
 
 /// See the module's page.
 pub(in crate::store) struct Segment {
@@ -23,11 +32,14 @@ pub(in crate::store) struct Segment {
 }
 
 impl Segment {
-    /// Makes the file, if its rows can be put into the database later: a transaction is open there, tables are up to date
-    /// and have no more indexes or triggers than ours.
+    /// Makes the file, if its rows can be put into the database later: a transaction is open there,
+    /// tables are up to date and have no more indexes or triggers than ours.
     pub(in crate::store) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
         // SQLite says where the file itself is, whatever links lead there.
-        let place = database.path().filter(|path| !path.is_empty()).map(Path::new);
+        let place = database
+            .path()
+            .filter(|path| !path.is_empty())
+            .map(Path::new);
         let (true, Some(place)) = (cfg!(unix), place) else {
             return Ok(None);
         };
@@ -40,7 +52,10 @@ impl Segment {
         let connection = growing.open()?;
         // From here on, the file goes with the program.
         growing.remove_own();
-        let segment = Self { connection, file: growing.file()? };
+        let segment = Self {
+            connection,
+            file: growing.file()?,
+        };
         empty_tables(&segment.connection)?;
         let same = schema(&segment.connection)? == schema(database)?;
         Ok(same.then_some(segment))
@@ -56,13 +71,16 @@ impl Segment {
         self.file.try_clone()
     }
 
-    /// Puts the rows behind those of `database`. Afterwards, its connection is good for COMMIT or ROLLBACK only.
+    /// Puts the rows behind those of `database`. Afterwards, its connection is good for COMMIT or
+    /// ROLLBACK only.
     pub(in crate::store) fn move_into(self, database: &Connection) -> Result<(), Cause> {
         let root = |connection: &Connection, name: &str| {
             let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
             connection.query_row(sql, [name], |row| row.get::<_, u32>(0))
         };
-        let roots = TREES.iter().map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
+        let roots = TREES
+            .iter()
+            .map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
         let roots: Vec<_> = roots.collect::<rusqlite::Result<_>>()?;
         // It was there before, and in this transaction nobody else can have changed it.
         let pager = Pager::new(database, PAGE_SIZE)?.expect("pages are handed out, as they were");
@@ -87,7 +105,8 @@ pub(in crate::store) fn empty_database() -> Result<Vec<u8>, Cause> {
     Ok(connection.serialize("main")?.to_vec())
 }
 
-/// Whether the rows of the next run come after all others in all tables: only rows that belong to no run could be behind.
+/// Whether the rows of the next run come after all others in all tables: only rows that belong to
+/// no run could be behind.
 fn runs_come_last(connection: &Connection) -> rusqlite::Result<bool> {
     let sql = "SELECT
                  COALESCE((SELECT MAX(run_id) FROM function_nodes), 0)

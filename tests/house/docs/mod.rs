@@ -1,8 +1,13 @@
-//! The documents that are made from the program are current, and what documents say of the program is true.
+//! The documents that are made from the program are current, and what documents say of the program
+//! is true.
 //!
-//! Each document is built in memory and compared with the committed file. `UPDATE_DOCS=1 cargo test --test house docs::`
-//! rewrites the files that differ; nothing else does, and a file that is missing fails.
-#![expect(clippy::disallowed_methods, reason = "reads our own documents and sources, and the wish to rewrite them")]
+//! Each document is built in memory and compared with the committed file. `UPDATE_DOCS=1 cargo test
+//! --test house docs::` rewrites the files that differ; nothing else does, and a file that is
+//! missing fails.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads our own documents and sources, and the wish to rewrite them"
+)]
 
 use crate::support::tools;
 use std::collections::BTreeSet;
@@ -28,8 +33,7 @@ mod schema;
 const UPDATE: &str = "UPDATE_DOCS";
 
 /// First line of every document that is made here.
-const MADE: &str =
-    "<!-- Made by tests/house/docs/mod.rs. Do not edit: UPDATE_DOCS=1 cargo test --test house docs:: -->\n\n";
+const MADE: &str = "<!-- Made by tests/house/docs/mod.rs. Do not edit: UPDATE_DOCS=1 cargo test --test house docs:: -->\n\n";
 
 /// Columns of the help texts in `docs/cli.md`.
 const WIDTH: usize = 100;
@@ -46,11 +50,15 @@ const SAMPLE: &str = "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\"
 fn readme_shows_a_case() {
     let transcript = |path: &str| {
         let path = root().join(path);
-        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text =
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let (_, behind) = text.split_once("```console\n").expect("a transcript");
         behind.split_once("```\n").expect("its end").0.to_owned()
     };
-    assert_eq!(transcript("README.md"), transcript("tests/cases/cli/readme/case.md"));
+    assert_eq!(
+        transcript("README.md"),
+        transcript("tests/cases/cli/readme/case.md")
+    );
 }
 
 #[test]
@@ -58,7 +66,11 @@ fn schema_is_current() {
     let database = database();
     let objects = schema::objects(&database);
     let faults = schema::faults(&objects);
-    assert!(faults.is_empty(), "the comments in migrations/ and queries/views/ lack:\n{}", faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "the comments in migrations/ and queries/views/ lack:\n{}",
+        faults.join("\n")
+    );
     let mut text = format!(
         "{MADE}# Tables and views\n\n\
          A profdb database is an ordinary SQLite file. Ask it with `profdb sql`, with the `sqlite3` shell or with any\n\
@@ -74,11 +86,17 @@ fn schema_is_current() {
     );
     for (kind, title) in [("view", "Views"), ("table", "Tables")] {
         let _ = write!(text, "\n## {title}\n\n");
-        let mut names: Vec<_> = objects.iter().filter(|object| object.kind == kind).collect();
+        let mut names: Vec<_> = objects
+            .iter()
+            .filter(|object| object.kind == kind)
+            .collect();
         if kind == "view" {
             names.sort_by_key(|object| object.name.as_str());
         }
-        let links: Vec<_> = names.iter().map(|object| format!("[{0}](#{0})", object.name)).collect();
+        let links: Vec<_> = names
+            .iter()
+            .map(|object| format!("[{0}](#{0})", object.name))
+            .collect();
         let _ = writeln!(text, "{}", links.join(", "));
         for object in names {
             write_object(&mut text, object, &objects);
@@ -90,23 +108,49 @@ fn schema_is_current() {
 fn write_object(text: &mut String, object: &schema::Object, all: &[schema::Object]) {
     let is_table = object.kind == "table";
     let _ = write!(text, "\n### {}\n\n{}\n\n", object.name, object.about);
-    text.push_str(if is_table { "| column | type | meaning |\n| --- | --- | --- |\n" } else { "" });
-    text.push_str(if is_table { "" } else { "| column | meaning |\n| --- | --- |\n" });
+    text.push_str(if is_table {
+        "| column | type | meaning |\n| --- | --- | --- |\n"
+    } else {
+        ""
+    });
+    text.push_str(if is_table {
+        ""
+    } else {
+        "| column | meaning |\n| --- | --- |\n"
+    });
     for column in &object.columns {
-        let kind = if is_table { format!(" {} |", column.kind) } else { String::new() };
-        let _ = writeln!(text, "| `{}` |{kind} {} |", column.name, cell(&column.meaning));
+        let kind = if is_table {
+            format!(" {} |", column.kind)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            text,
+            "| `{}` |{kind} {} |",
+            column.name,
+            cell(&column.meaning)
+        );
     }
     let attached = all.iter().filter(|other| {
-        other.table == object.name && other.name != object.name && matches!(other.kind.as_str(), "index" | "trigger")
+        other.table == object.name
+            && other.name != object.name
+            && matches!(other.kind.as_str(), "index" | "trigger")
     });
-    let constraints = object.constraints.iter().map(|(code, about)| (format!("`{code}`"), about));
+    let constraints = object
+        .constraints
+        .iter()
+        .map(|(code, about)| (format!("`{code}`"), about));
     let attached = attached.map(|other| (format!("{} `{}`", other.kind, other.name), &other.about));
     let mut lines = constraints.chain(attached).peekable();
     if lines.peek().is_some() {
         text.push('\n');
     }
     for (what, about) in lines {
-        let _ = writeln!(text, "- {what}{}{about}", if about.is_empty() { "" } else { ": " });
+        let _ = writeln!(
+            text,
+            "- {what}{}{about}",
+            if about.is_empty() { "" } else { ": " }
+        );
     }
 }
 
@@ -121,10 +165,20 @@ fn reports_are_current() {
          figures.\n\n",
         REPORTS[0].name
     );
-    let links: Vec<_> = REPORTS.iter().map(|report| format!("[{0}](#{0})", report.name)).collect();
-    let _ = write!(text, "{}\n\n## Flags of every report\n\n| flag | meaning |\n| --- | --- |\n", links.join(", "));
+    let links: Vec<_> = REPORTS
+        .iter()
+        .map(|report| format!("[{0}](#{0})", report.name))
+        .collect();
+    let _ = write!(
+        text,
+        "{}\n\n## Flags of every report\n\n| flag | meaning |\n| --- | --- |\n",
+        links.join(", ")
+    );
     for argument in &common {
-        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let help = argument
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let _ = writeln!(text, "| `{}` | {} |", usage(argument), cell(&help));
     }
     text.push_str(
@@ -142,7 +196,11 @@ fn reports_are_current() {
     }
     text.push_str("\n## Formats of output\n");
     for name in ["text", "csv", "xml", "json", "markdown"] {
-        let _ = write!(text, "\n### {name}\n\n{}", module_page(&format!("src/report/render/{name}.rs")));
+        let _ = write!(
+            text,
+            "\n### {name}\n\n{}",
+            module_page(&format!("src/report/render/{name}.rs"))
+        );
     }
     for report in REPORTS {
         write_report(&mut text, report);
@@ -152,7 +210,8 @@ fn reports_are_current() {
 
 /// The `//!` comment at the top of a source file.
 fn module_page(path: &str) -> String {
-    let source = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let source =
+        fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line));
     lines.fold(String::new(), |page, line| page + line + "\n")
@@ -163,11 +222,23 @@ const KINDS: &[(Kind, &str)] = &[
     (Kind::Name, "name of a function"),
     (Kind::Node, "name of a function, indented by its depth"),
     (Kind::Text, "other text"),
-    (Kind::Line, "a number that names something: a line, a rank, an id"),
+    (
+        Kind::Line,
+        "a number that names something: a line, a rank, an id",
+    ),
     (Kind::Count, "a count"),
-    (Kind::Cost, "a cost, in the metric's unit; CSV rounds times to ten digits"),
-    (Kind::Raw, "a cost, in the metric's unit; CSV gives all digits"),
-    (Kind::Percent, "a percentage, in %; CSV rounds it to ten digits"),
+    (
+        Kind::Cost,
+        "a cost, in the metric's unit; CSV rounds times to ten digits",
+    ),
+    (
+        Kind::Raw,
+        "a cost, in the metric's unit; CSV gives all digits",
+    ),
+    (
+        Kind::Percent,
+        "a percentage, in %; CSV rounds it to ten digits",
+    ),
 ];
 
 fn kind_name(kind: Kind) -> &'static str {
@@ -194,30 +265,73 @@ fn write_report(text: &mut String, report: &Report) {
         Needs::Tree => "a run that knows paths (fidelity `tree`)",
         Needs::Labels => "a run with labels of samples",
     };
-    let _ = write!(text, "\n## {}\n\n{}\n\nNeeds: {needs}.\n", report.name, about.join(" "));
+    let _ = write!(
+        text,
+        "\n## {}\n\n{}\n\nNeeds: {needs}.\n",
+        report.name,
+        about.join(" ")
+    );
     if header.many_rows {
         text.push_str("Rows: as many as the run has nodes; they are written as they are read.\n");
     }
     text.push_str("\n| flag | meaning |\n| --- | --- |\n");
     for parameter in &header.parameters {
         let flag = report_flag(parameter);
-        let required = if parameter.kind == Parameter::Path && !parameter.optional { "; required" } else { "" };
-        let default = parameter.default.map(|default| format!(" (default {default})")).unwrap_or_default();
-        let _ = writeln!(text, "| `{flag}` | {}{required}{default} |", cell(parameter.meaning));
+        let required = if parameter.kind == Parameter::Path && !parameter.optional {
+            "; required"
+        } else {
+            ""
+        };
+        let default = parameter
+            .default
+            .map(|default| format!(" (default {default})"))
+            .unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "| `{flag}` | {}{required}{default} |",
+            cell(parameter.meaning)
+        );
     }
     text.push_str(
         "\n| column | kind | text | CSV | XML | JSON | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for column in &header.columns {
-        let Column { name, kind, text: shown, csv, xml, json, optional, when, meaning } = column;
-        let title =
-            |title: &Option<_>| title.as_deref().map(|title: &str| format!("`{}`", cell(title))).unwrap_or_default();
-        let json = if *json { format!("`{name}`") } else { String::new() };
-        let optional = if *optional { "; left out of tables when empty" } else { "" };
-        let when = when.map(|flag| format!("; in tables only with `--{flag}`")).unwrap_or_default();
+        let Column {
+            name,
+            kind,
+            text: shown,
+            csv,
+            xml,
+            json,
+            optional,
+            when,
+            meaning,
+        } = column;
+        let title = |title: &Option<_>| {
+            title
+                .as_deref()
+                .map(|title: &str| format!("`{}`", cell(title)))
+                .unwrap_or_default()
+        };
+        let json = if *json {
+            format!("`{name}`")
+        } else {
+            String::new()
+        };
+        let optional = if *optional {
+            "; left out of tables when empty"
+        } else {
+            ""
+        };
+        let when = when
+            .map(|flag| format!("; in tables only with `--{flag}`"))
+            .unwrap_or_default();
         let (shown, csv, xml, kind) = (title(shown), title(csv), title(xml), kind_name(*kind));
         let meaning = cell(meaning);
-        let _ = writeln!(text, "| `{name}` | {kind} | {shown} | {csv} | {xml} | {json} | {meaning}{optional}{when} |");
+        let _ = writeln!(
+            text,
+            "| `{name}` | {kind} | {shown} | {csv} | {xml} | {json} | {meaning}{optional}{when} |"
+        );
     }
 }
 
@@ -227,7 +341,9 @@ fn report_flag(parameter: &ParameterDef<'_>) -> String {
     match &parameter.kind {
         Parameter::Flag | Parameter::Variant(_) => format!("--{name}"),
         Parameter::Count | Parameter::Percentage => format!("--{name} N"),
-        Parameter::Choice(words) | Parameter::Groups(words) => format!("--{name} {}", words.join("/")),
+        Parameter::Choice(words) | Parameter::Groups(words) => {
+            format!("--{name} {}", words.join("/"))
+        }
         Parameter::Filter => format!("--{name} REGEX"),
         Parameter::Path => format!("--{name} PATH"),
         Parameter::Thread => format!("--{name} NAME"),
@@ -238,24 +354,38 @@ fn report_flag(parameter: &ParameterDef<'_>) -> String {
 /// The arguments that all reports have and no header names.
 fn common_flags() -> Vec<clap::Arg> {
     let program = cli::program();
-    let report = program.find_subcommand("report").expect("there are reports");
-    let first = report.find_subcommand(REPORTS[0].name).expect("a report is a subcommand");
+    let report = program
+        .find_subcommand("report")
+        .expect("there are reports");
+    let first = report
+        .find_subcommand(REPORTS[0].name)
+        .expect("a report is a subcommand");
     let in_all = |argument: &&clap::Arg| {
-        let with_select =
-            report.get_subcommands().filter(|report| REPORTS.iter().any(|known| known.name == report.get_name()));
+        let with_select = report
+            .get_subcommands()
+            .filter(|report| REPORTS.iter().any(|known| known.name == report.get_name()));
         with_select
             .map(clap::Command::get_arguments)
             .all(|mut own| own.any(|other| other.get_id() == argument.get_id()))
     };
     let in_header = |argument: &clap::Arg| {
         let own = REPORTS[0].header().parameters;
-        own.iter().any(|parameter| argument.get_id() == parameter.name)
+        own.iter()
+            .any(|parameter| argument.get_id() == parameter.name)
     };
-    first.get_arguments().filter(in_all).filter(|argument| !in_header(argument)).cloned().collect()
+    first
+        .get_arguments()
+        .filter(in_all)
+        .filter(|argument| !in_header(argument))
+        .cloned()
+        .collect()
 }
 
 fn usage(argument: &clap::Arg) -> String {
-    let value = argument.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
+    let value = argument
+        .get_value_names()
+        .map(|names| names.join(" "))
+        .unwrap_or_default();
     match argument.get_long() {
         Some(long) => format!("--{long} {value}").trim_end().to_owned(),
         None => value,
@@ -290,16 +420,29 @@ fn formats_are_current() {
         let _ = write!(text, "\n{}", page(format.name, "src/importers"));
     }
     let path = root().join("src/importers/mod.rs");
-    let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let lines =
-        source.lines().map_while(|line| line.strip_prefix("//!")).map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let source =
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let lines = source
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .map(|line| line.strip_prefix(' ').unwrap_or(line));
     text.push_str("\n## Other profilers\n\n");
-    for line in lines.skip_while(|line| *line != "# Other profilers").skip(1) {
+    for line in lines
+        .skip_while(|line| *line != "# Other profilers")
+        .skip(1)
+    {
         let _ = writeln!(text, "{line}");
         // A row names formats of this list.
         let row: Vec<_> = line.trim_matches('|').split(" | ").collect();
-        for name in row.get(2).into_iter().flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
-            assert!(importers::by_name(name).is_some(), "{line}: there is no format {name}");
+        for name in row
+            .get(2)
+            .into_iter()
+            .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        {
+            assert!(
+                importers::by_name(name).is_some(),
+                "{line}: there is no format {name}"
+            );
         }
     }
     compare("docs/formats.md", &text);
@@ -308,16 +451,25 @@ fn formats_are_current() {
 /// The section of a format: the `//!` page of its importer or writer under the format's name.
 fn page(name: &str, folder: &str) -> String {
     let path = root().join(format!("{folder}/{name}.rs"));
-    let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let source =
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut text = format!("## {name}\n\n");
     let mut fenced = false;
     for line in source.lines().map_while(|line| line.strip_prefix("//!")) {
         let line = line.strip_prefix(' ').unwrap_or(line);
         fenced ^= line.starts_with("```");
         let heading = !fenced && line.starts_with("# ");
-        assert!(!line.starts_with("## "), "{name}: `profdb formats` takes this for the end of the page: {line}");
+        assert!(
+            !line.starts_with("## "),
+            "{name}: `profdb formats` takes this for the end of the page: {line}"
+        );
         // The page's headings are two levels below the document's.
-        let _ = writeln!(text, "{}{line}{}", if heading { "##" } else { "" }, if heading { "\n" } else { "" });
+        let _ = writeln!(
+            text,
+            "{}{line}{}",
+            if heading { "##" } else { "" },
+            if heading { "\n" } else { "" }
+        );
     }
     assert!(text.matches('\n').count() > 2, "{name}: has no page");
     text
@@ -341,13 +493,24 @@ fn exports_are_current() {
         let page = page(export.name, "src/export");
         let _ = write!(text, "\n{page}");
         if !export.layouts.is_empty() {
-            let _ = write!(text, "\n### Layouts\n\n| layout | what is particular about it |\n| --- | --- |\n");
+            let _ = write!(
+                text,
+                "\n### Layouts\n\n| layout | what is particular about it |\n| --- | --- |\n"
+            );
         }
         for layout in export.layouts {
-            let _ = writeln!(text, "| `--layout {}` | {} |", layout.name, cell(layout.about));
+            let _ = writeln!(
+                text,
+                "| `--layout {}` | {} |",
+                layout.name,
+                cell(layout.about)
+            );
         }
         if !export.options.is_empty() {
-            let _ = write!(text, "\n### Options\n\n| option | meaning |\n| --- | --- |\n");
+            let _ = write!(
+                text,
+                "\n### Options\n\n| option | meaning |\n| --- | --- |\n"
+            );
         }
         for option in export.options {
             let value = match option.takes {
@@ -357,11 +520,25 @@ fn exports_are_current() {
                 Takes::Percentage => " N".to_owned(),
                 Takes::Text => " NAME".to_owned(),
             };
-            let _ = writeln!(text, "| `--{}{value}` | {} |", option.name, cell(option.meaning));
+            let _ = writeln!(
+                text,
+                "| `--{}{value}` | {} |",
+                option.name,
+                cell(option.meaning)
+            );
         }
-        let _ = write!(text, "\n### What gets lost\n\n| name | what gets lost | counted are |\n| --- | --- | --- |\n");
+        let _ = write!(
+            text,
+            "\n### What gets lost\n\n| name | what gets lost | counted are |\n| --- | --- | --- |\n"
+        );
         for loss in export.losses {
-            let _ = writeln!(text, "| `{}` | {} | {} |", loss.name, cell(loss.what), loss.of);
+            let _ = writeln!(
+                text,
+                "| `{}` | {} | {} |",
+                loss.name,
+                cell(loss.what),
+                loss.of
+            );
         }
     }
     compare("docs/export.md", &text);
@@ -373,11 +550,18 @@ fn the_program_prints_the_page_of_each_format() {
     let document = include_str!("../../../docs/formats.md");
     for format in FORMATS {
         let heading = format!("## {}\n", format.name);
-        let start = document.find(&heading).unwrap_or_else(|| panic!("docs/formats.md has no {heading}"));
+        let start = document
+            .find(&heading)
+            .unwrap_or_else(|| panic!("docs/formats.md has no {heading}"));
         let rest = &document[start..];
         let end = rest[1..].find("\n## ").map_or(rest.len(), |end| end + 2);
         let printed = profdb(&["formats", format.name]);
-        assert_eq!(printed.trim_end(), rest[..end].trim_end(), "profdb formats {}", format.name);
+        assert_eq!(
+            printed.trim_end(),
+            rest[..end].trim_end(),
+            "profdb formats {}",
+            format.name
+        );
     }
 }
 
@@ -387,9 +571,16 @@ fn help_of_a_report_says_what_it_is_about() {
     let program = cli::program();
     let command = program.find_subcommand("report").expect("a command");
     for report in REPORTS {
-        let about =
-            command.find_subcommand(report.name).and_then(clap::Command::get_about).expect("a text").to_string();
-        assert!(about.starts_with(report.header().about.trim_end_matches('.')), "{}: {about}", report.name);
+        let about = command
+            .find_subcommand(report.name)
+            .and_then(clap::Command::get_about)
+            .expect("a text")
+            .to_string();
+        assert!(
+            about.starts_with(report.header().about.trim_end_matches('.')),
+            "{}: {about}",
+            report.name
+        );
     }
 }
 
@@ -406,14 +597,25 @@ fn cli_is_current() {
 }
 
 fn write_help(text: &mut String, command: &clap::Command) {
-    let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
-    let help = command.clone().term_width(WIDTH).max_term_width(WIDTH).render_long_help().to_string();
+    let name = command
+        .get_bin_name()
+        .unwrap_or_else(|| command.get_name())
+        .to_owned();
+    let help = command
+        .clone()
+        .term_width(WIDTH)
+        .max_term_width(WIDTH)
+        .render_long_help()
+        .to_string();
     let _ = write!(text, "\n## {name}\n\n```text\n");
     for line in help.trim_end().lines() {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push_str("```\n");
-    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
+    for command in command
+        .get_subcommands()
+        .filter(|command| command.get_name() != "help")
+    {
         write_help(text, command);
     }
 }
@@ -427,11 +629,16 @@ fn everything_on_the_command_line_has_help() {
 
 fn find_helpless(above: &str, command: &clap::Command, faults: &mut Vec<String>) {
     let name = format!("{above}{}", command.get_name());
-    let is_empty = |help: Option<&clap::builder::StyledStr>| help.is_none_or(|help| help.to_string().trim().is_empty());
+    let is_empty = |help: Option<&clap::builder::StyledStr>| {
+        help.is_none_or(|help| help.to_string().trim().is_empty())
+    };
     if is_empty(command.get_about()) {
         faults.push(name.clone());
     }
-    for argument in command.get_arguments().filter(|argument| is_empty(argument.get_help())) {
+    for argument in command
+        .get_arguments()
+        .filter(|argument| is_empty(argument.get_help()))
+    {
         faults.push(format!("{name} {}", usage(argument)));
     }
     for command in command.get_subcommands() {
@@ -447,15 +654,23 @@ fn commands_that_documents_name_exist() {
     collect(&root().join("docs"), &mut documents);
     let mut faults = BTreeSet::new();
     for path in documents {
-        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text =
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         for line in commands(&text) {
             if let Err(fault) = check(&program, &line) {
-                faults.insert(format!("{}: `{line}`: {fault}", path.strip_prefix(root()).unwrap_or(&path).display()));
+                faults.insert(format!(
+                    "{}: `{line}`: {fault}",
+                    path.strip_prefix(root()).unwrap_or(&path).display()
+                ));
             }
         }
     }
     let faults: Vec<_> = faults.into_iter().collect();
-    assert!(faults.is_empty(), "documents name what there is not:\n{}", faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "documents name what there is not:\n{}",
+        faults.join("\n")
+    );
 }
 
 fn collect(folder: &Path, documents: &mut Vec<PathBuf>) {
@@ -469,8 +684,8 @@ fn collect(folder: &Path, documents: &mut Vec<PathBuf>) {
     }
 }
 
-/// The command lines of profdb in the code of a document: in code blocks from the beginning of a line or behind `$ `,
-/// and in inline code.
+/// The command lines of profdb in the code of a document: in code blocks from the beginning of a
+/// line or behind `$ `, and in inline code.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -483,95 +698,188 @@ fn commands(text: &str) -> Vec<String> {
         let inline = line.split('`').skip(1).step_by(2);
         let block = trimmed.strip_prefix("$ ").unwrap_or(trimmed);
         let block = Some(block).filter(|_| fenced);
-        found.extend(block.into_iter().chain(inline).filter(|code| code.starts_with("profdb ")).map(str::to_owned));
+        found.extend(
+            block
+                .into_iter()
+                .chain(inline)
+                .filter(|code| code.starts_with("profdb "))
+                .map(str::to_owned),
+        );
     }
     found
 }
 
-/// Whether subcommand, report and flags of a command line exist. Words in capitals stand for something.
+/// Whether subcommand, report and flags of a command line exist. Words in capitals stand for
+/// something.
 fn check(program: &clap::Command, line: &str) -> Result<(), String> {
-    let end = line.find([';', '|', '>', '<', '#', '&']).unwrap_or(line.len());
+    let end = line
+        .find([';', '|', '>', '<', '#', '&'])
+        .unwrap_or(line.len());
     let mut words = line[..end].split_whitespace().skip(1).peekable();
-    let Some(first) = words.next() else { return Ok(()) };
+    let Some(first) = words.next() else {
+        return Ok(());
+    };
     if first.starts_with('-') {
         return flag(program, first);
     }
     let mut command = program.find_subcommand(first).ok_or("no such subcommand")?;
     if first == "report" {
-        let names = |word: &&str| word.chars().all(|character| character.is_ascii_lowercase() || character == '_');
+        let names = |word: &&str| {
+            word.chars()
+                .all(|character| character.is_ascii_lowercase() || character == '_')
+        };
         let name = words.next_if(names).unwrap_or(REPORTS[0].name);
         command = command.find_subcommand(name).ok_or("no such report")?;
     }
     if first == "formats" {
-        let name =
-            words.peek().copied().filter(|name| !name.contains(char::is_uppercase) && !name.starts_with(['-', '[']));
-        name.map_or(Ok(()), |name| importers::by_name(name).map(|_| ()).ok_or("no such format"))?;
+        let name = words
+            .peek()
+            .copied()
+            .filter(|name| !name.contains(char::is_uppercase) && !name.starts_with(['-', '[']));
+        name.map_or(Ok(()), |name| {
+            importers::by_name(name).map(|_| ()).ok_or("no such format")
+        })?;
     }
-    words.filter(|word| word.starts_with("--") && word.len() > 2).try_for_each(|word| flag(command, word))
+    words
+        .filter(|word| word.starts_with("--") && word.len() > 2)
+        .try_for_each(|word| flag(command, word))
 }
 
 /// Whether a command has a flag; its name may be cut short as long as it is clear.
 fn flag(command: &clap::Command, word: &str) -> Result<(), String> {
-    let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+    let name = word
+        .trim_start_matches('-')
+        .split('=')
+        .next()
+        .unwrap_or_default();
     let longs = || command.get_arguments().filter_map(clap::Arg::get_long);
-    let short = command.get_arguments().filter_map(clap::Arg::get_short).any(|short| word == format!("-{short}"));
+    let short = command
+        .get_arguments()
+        .filter_map(clap::Arg::get_short)
+        .any(|short| word == format!("-{short}"));
     let fits = longs().filter(|long| long.starts_with(name)).count();
-    if short || fits == 1 || longs().any(|long| long == name) { Ok(()) } else { Err(format!("no flag {word}")) }
+    if short || fits == 1 || longs().any(|long| long == name) {
+        Ok(())
+    } else {
+        Err(format!("no flag {word}"))
+    }
 }
 
 #[test]
 fn commands_are_found_in_code_only() {
-    let text =
-        "profdb does this. See `profdb runs --json` and `x`.\n```console\n$ profdb report run.xml\nprofdb: no\n```\n";
-    assert_eq!(commands(text), ["profdb runs --json", "profdb report run.xml"]);
+    let text = "profdb does this. See `profdb runs --json` and `x`.\n```console\n$ profdb report run.xml\nprofdb: no\n```\n";
+    assert_eq!(
+        commands(text),
+        ["profdb runs --json", "profdb report run.xml"]
+    );
     let mut program = cli::program();
     program.build();
-    for good in
-        ["profdb report run.xml", "profdb report lines --first 5", "profdb --help", "profdb import FILE --tag a=b"]
-    {
+    for good in [
+        "profdb report run.xml",
+        "profdb report lines --first 5",
+        "profdb --help",
+        "profdb import FILE --tag a=b",
+    ] {
         assert_eq!(check(&program, good), Ok(()), "{good}");
     }
-    for bad in ["profdb imprt x", "profdb report sumary", "profdb runs --json", "profdb formats lisp"] {
+    for bad in [
+        "profdb imprt x",
+        "profdb report sumary",
+        "profdb runs --json",
+        "profdb formats lisp",
+    ] {
         assert!(check(&program, bad).is_err(), "{bad}");
     }
 }
 
 #[test]
 fn the_sqlite_shell_shows_the_comments() {
-    let Some(sqlite3) = tools::find("sqlite3") else { return };
+    let Some(sqlite3) = tools::find("sqlite3") else {
+        return;
+    };
     let folder = tempfile::tempdir().expect("a folder");
-    let (sample, file) = (folder.path().join("sample.csv"), folder.path().join("profdb.db"));
+    let (sample, file) = (
+        folder.path().join("sample.csv"),
+        folder.path().join("profdb.db"),
+    );
     fs::write(&sample, SAMPLE).expect("a sample");
-    profdb(&["import", "--db", file.to_str().expect("UTF-8"), sample.to_str().expect("UTF-8")]);
-    let shell = Command::new(sqlite3).arg("-batch").arg(&file).arg(".schema").output().expect("it was found");
-    assert!(shell.status.success(), "sqlite3: {}", String::from_utf8_lossy(&shell.stderr));
+    profdb(&[
+        "import",
+        "--db",
+        file.to_str().expect("UTF-8"),
+        sample.to_str().expect("UTF-8"),
+    ]);
+    let shell = Command::new(sqlite3)
+        .arg("-batch")
+        .arg(&file)
+        .arg(".schema")
+        .output()
+        .expect("it was found");
+    assert!(
+        shell.status.success(),
+        "sqlite3: {}",
+        String::from_utf8_lossy(&shell.stderr)
+    );
     let shown = String::from_utf8(shell.stdout).expect("UTF-8");
-    for object in schema::objects(&database()).iter().filter(|object| matches!(object.kind.as_str(), "table" | "view"))
+    for object in schema::objects(&database())
+        .iter()
+        .filter(|object| matches!(object.kind.as_str(), "table" | "view"))
     {
-        let schema::Object { kind, name, first_comment, .. } = object;
+        let schema::Object {
+            kind,
+            name,
+            first_comment,
+            ..
+        } = object;
         let start = shown.find(&format!("CREATE {} {name} (", kind.to_uppercase()));
         let start = start.unwrap_or_else(|| panic!(".schema does not show {kind} {name}"));
-        let comment = first_comment.as_deref().unwrap_or_else(|| panic!("{kind} {name} has no comment"));
+        let comment = first_comment
+            .as_deref()
+            .unwrap_or_else(|| panic!("{kind} {name} has no comment"));
         let second_line = shown[start..].lines().nth(1).unwrap_or_default();
-        assert_eq!(second_line.trim(), comment, ".schema does not show the comment of {kind} {name}");
+        assert_eq!(
+            second_line.trim(),
+            comment,
+            ".schema does not show the comment of {kind} {name}"
+        );
     }
 }
 
 /// A database as the program makes it, in memory.
 fn database() -> Database {
     let stop = Stop::default();
-    let input = Input::new(Box::new(SAMPLE.as_bytes()), Limits::default(), stop.clone()).expect("a sample");
+    let input =
+        Input::new(Box::new(SAMPLE.as_bytes()), Limits::default(), stop.clone()).expect("a sample");
     let format = importers::detect(input.head()).expect("a sample of a known format");
     let options = importers::Options::default();
     let describe = |fingerprint| meta(format, &options, "sample.csv", fingerprint);
-    import(input, format, &options, &stop, describe, Database::in_memory).expect("the sample is imported").database
+    import(
+        input,
+        format,
+        &options,
+        &stop,
+        describe,
+        Database::in_memory,
+    )
+    .expect("the sample is imported")
+    .database
 }
 
 /// Runs the program and returns what it prints.
 fn profdb(arguments: &[&str]) -> String {
     let mut program = Command::new(env!("CARGO_BIN_EXE_profdb"));
-    let run = program.args(arguments).env_remove("PROFDB_DB").stdin(Stdio::null()).output().expect("the program");
-    assert!(run.status.success(), "profdb {}: {}", arguments.join(" "), String::from_utf8_lossy(&run.stderr));
+    let run = program
+        .args(arguments)
+        .env_remove("PROFDB_DB")
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program");
+    assert!(
+        run.status.success(),
+        "profdb {}: {}",
+        arguments.join(" "),
+        String::from_utf8_lossy(&run.stderr)
+    );
     String::from_utf8(run.stdout).expect("UTF-8")
 }
 
@@ -600,16 +908,32 @@ fn compare(name: &str, made: &str) {
 /// The first lines that differ: `-` as committed, `+` as it should be.
 fn difference(found: &str, made: &str) -> String {
     let (found, made): (Vec<_>, Vec<_>) = (found.split('\n').collect(), made.split('\n').collect());
-    let before = found.iter().zip(&made).take_while(|(found, made)| found == made).count();
+    let before = found
+        .iter()
+        .zip(&made)
+        .take_while(|(found, made)| found == made)
+        .count();
     let (found, made) = (&found[before..], &made[before..]);
-    let behind = found.iter().rev().zip(made.iter().rev()).take_while(|(found, made)| found == made).count();
+    let behind = found
+        .iter()
+        .rev()
+        .zip(made.iter().rev())
+        .take_while(|(found, made)| found == made)
+        .count();
     let mut text = format!("from line {}", before + 1);
-    for (sign, lines) in [('-', &found[..found.len() - behind]), ('+', &made[..made.len() - behind])] {
+    for (sign, lines) in [
+        ('-', &found[..found.len() - behind]),
+        ('+', &made[..made.len() - behind]),
+    ] {
         for line in lines.iter().take(SHOWN_LINES) {
             let _ = write!(text, "\n{sign} {line}");
         }
         if lines.len() > SHOWN_LINES {
-            let _ = write!(text, "\n{sign} ... {} more lines", lines.len() - SHOWN_LINES);
+            let _ = write!(
+                text,
+                "\n{sign} ... {} more lines",
+                lines.len() - SHOWN_LINES
+            );
         }
     }
     text
@@ -617,6 +941,9 @@ fn difference(found: &str, made: &str) -> String {
 
 #[test]
 fn a_difference_is_short_and_names_the_line() {
-    assert_eq!(difference("a\nb\nc\n", "a\nx\ny\nc\n"), "from line 2\n- b\n+ x\n+ y");
+    assert_eq!(
+        difference("a\nb\nc\n", "a\nx\ny\nc\n"),
+        "from line 2\n- b\n+ x\n+ y"
+    );
     assert_eq!(difference("a\n", "a\nb\n"), "from line 2\n+ b");
 }

@@ -1,4 +1,5 @@
-//! Reads what `sqlite_schema` holds of a table, view, index or trigger: names, and the comments that explain them.
+//! Reads what `sqlite_schema` holds of a table, view, index or trigger: names, and the comments
+//! that explain them.
 
 use profdb::store::Database;
 
@@ -9,7 +10,14 @@ const UNITS: &[&str] = &["ns", "bytes", "count", "%"];
 const UNIT_PHRASES: &[&str] = &["in unit", "the metric's unit"];
 
 /// Words in the names of view columns that carry a cost.
-const COSTS: &[&str] = &["exclusive", "cumulative", "seen", "outermost", "total", "pct"];
+const COSTS: &[&str] = &[
+    "exclusive",
+    "cumulative",
+    "seen",
+    "outermost",
+    "total",
+    "pct",
+];
 
 /// A table, view, index or trigger.
 #[derive(Debug)]
@@ -42,7 +50,11 @@ pub(crate) fn objects(database: &Database) -> Vec<Object> {
     let found: Result<Vec<(String, String, String, String)>, _> =
         statement.query_map([], read).expect("a schema").collect();
     let object = |(kind, name, table, sql): (String, String, String, String)| {
-        let first_comment = sql.lines().map(str::trim).find(|line| line.starts_with("--")).map(str::to_owned);
+        let first_comment = sql
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with("--"))
+            .map(str::to_owned);
         let mut object = Object {
             about: String::new(),
             columns: Vec::new(),
@@ -68,16 +80,34 @@ fn describe(database: &Database, sql: &str, object: &mut Object) {
     object.about = about;
     let sql = "SELECT name, type FROM pragma_table_xinfo(?1) ORDER BY cid";
     let mut statement = database.connection().prepare(sql).expect("a statement");
-    let columns = statement.query_map([&object.name], |row| Ok((row.get(0)?, row.get(1)?))).expect("columns");
+    let columns = statement
+        .query_map([&object.name], |row| Ok((row.get(0)?, row.get(1)?)))
+        .expect("columns");
     let columns: Vec<(String, String)> = columns.collect::<Result<_, _>>().expect("columns");
-    let find = |name: &str| parts.iter().find(|part| part.code.split_whitespace().next() == Some(name));
+    let find = |name: &str| {
+        parts
+            .iter()
+            .find(|part| part.code.split_whitespace().next() == Some(name))
+    };
     for (name, kind) in &columns {
-        let meaning = find(name).map(|part| part.comment.clone()).unwrap_or_default();
-        object.columns.push(Column { name: name.clone(), kind: kind.clone(), meaning });
+        let meaning = find(name)
+            .map(|part| part.comment.clone())
+            .unwrap_or_default();
+        object.columns.push(Column {
+            name: name.clone(),
+            kind: kind.clone(),
+            meaning,
+        });
     }
-    let is_column = |part: &&Part| columns.iter().any(|(name, _)| part.code.split_whitespace().next() == Some(name));
+    let is_column = |part: &&Part| {
+        columns
+            .iter()
+            .any(|(name, _)| part.code.split_whitespace().next() == Some(name))
+    };
     let others = parts.iter().filter(|part| !is_column(part));
-    object.constraints = others.map(|part| (part.code.clone(), part.comment.clone())).collect();
+    object.constraints = others
+        .map(|part| (part.code.clone(), part.comment.clone()))
+        .collect();
 }
 
 /// What lies between two commas: its code in one line, and its comments.
@@ -95,14 +125,20 @@ fn leading_comment<'s>(lines: impl Iterator<Item = &'s str>) -> String {
 
 /// Splits what stands in the outermost parentheses: the comment at the beginning, and the parts.
 ///
-/// A comment belongs to the code before it on its line. On a line of its own it continues the comment above it if it
-/// begins in the same column of the text, else it belongs to the part that follows.
+/// A comment belongs to the code before it on its line. On a line of its own it continues the
+/// comment above it if it begins in the same column of the text, else it belongs to the part that
+/// follows.
 fn parts(sql: &str) -> (String, Vec<Part>) {
-    // `ALTER TABLE ... ADD COLUMN` leaves `name TYPE /* meaning */` behind, and goes on in the same line.
+    // `ALTER TABLE ... ADD COLUMN` leaves `name TYPE /* meaning */` behind, and goes on in the same
+    // line.
     let sql = sql.replace("/*", "--").replace("*/", "\n");
     let body = sql.find('(').map_or("", |open| &sql[open + 1..]);
     let about = leading_comment(body.lines().skip(1));
-    let said = body.lines().skip(1).take_while(|line| line.trim_start().starts_with("--")).count();
+    let said = body
+        .lines()
+        .skip(1)
+        .take_while(|line| line.trim_start().starts_with("--"))
+        .count();
     let mut parts = Vec::new();
     let mut part = Part::default();
     let mut depth = 1;
@@ -177,8 +213,14 @@ impl<'s> Line<'s> {
     /// No text in our schema holds the mark of a comment.
     fn of(line: &'s str) -> Self {
         match line.split_once("--") {
-            Some((code, text)) => Self { code, comment: Some((code.len(), text.trim())) },
-            None => Self { code: line, comment: None },
+            Some((code, text)) => Self {
+                code,
+                comment: Some((code.len(), text.trim())),
+            },
+            None => Self {
+                code: line,
+                comment: None,
+            },
         }
     }
 }
@@ -186,14 +228,22 @@ impl<'s> Line<'s> {
 /// What is missing in the comments, one line each.
 pub(crate) fn faults(objects: &[Object]) -> Vec<String> {
     let mut faults = Vec::new();
-    for object in objects.iter().filter(|object| matches!(object.kind.as_str(), "table" | "view")) {
+    for object in objects
+        .iter()
+        .filter(|object| matches!(object.kind.as_str(), "table" | "view"))
+    {
         let Object { kind, name, .. } = object;
         if object.about.is_empty() {
-            faults.push(format!("{kind} {name}: has no comment behind its opening parenthesis"));
+            faults.push(format!(
+                "{kind} {name}: has no comment behind its opening parenthesis"
+            ));
         }
         for column in &object.columns {
             if column.meaning.is_empty() {
-                faults.push(format!("{kind} {name}: column {} has no comment", column.name));
+                faults.push(format!(
+                    "{kind} {name}: column {} has no comment",
+                    column.name
+                ));
             } else if carries_cost(object, column) && !names_unit(&column.meaning) {
                 let (known, phrases) = (UNITS.join(", "), UNIT_PHRASES.join("\", \""));
                 faults.push(format!(
@@ -215,8 +265,10 @@ fn carries_cost(object: &Object, column: &Column) -> bool {
 }
 
 fn names_unit(meaning: &str) -> bool {
-    let mut words = meaning.split(|character: char| !character.is_alphanumeric() && character != '%');
-    words.any(|word| UNITS.contains(&word)) || UNIT_PHRASES.iter().any(|phrase| meaning.contains(phrase))
+    let mut words =
+        meaning.split(|character: char| !character.is_alphanumeric() && character != '%');
+    words.any(|word| UNITS.contains(&word))
+        || UNIT_PHRASES.iter().any(|phrase| meaning.contains(phrase))
 }
 
 #[test]
@@ -227,7 +279,10 @@ fn comments_are_found_where_they_belong() {
                c REAL /* third, in ns */) STRICT";
     let (about, parts) = parts(sql);
     assert_eq!(about, "What it is, in two lines.");
-    let found: Vec<_> = parts.iter().map(|part| (part.code.as_str(), part.comment.as_str())).collect();
+    let found: Vec<_> = parts
+        .iter()
+        .map(|part| (part.code.as_str(), part.comment.as_str()))
+        .collect();
     let expected = [
         ("a INTEGER", "first goes on"),
         ("b TEXT CHECK (b IN ('x', 'y'))", "Why there is b. second"),
@@ -239,9 +294,12 @@ fn comments_are_found_where_they_belong() {
 
 #[test]
 fn a_unit_is_a_word_of_its_own() {
-    for meaning in
-        ["in ns", "% of the run's total", "cost of it, in unit", "cost, in the metric's unit; NULL if unknown"]
-    {
+    for meaning in [
+        "in ns",
+        "% of the run's total",
+        "cost of it, in unit",
+        "cost, in the metric's unit; NULL if unknown",
+    ] {
         assert!(names_unit(meaning), "{meaning}");
     }
     for meaning in ["recursion counted once", "the transaction", "its own units"] {

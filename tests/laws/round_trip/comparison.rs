@@ -1,5 +1,5 @@
-//! A run and what became of it, compared. Every difference is put down to the loss that says so; what no loss can say is a
-//! fault of its own.
+//! A run and what became of it, compared. Every difference is put down to the loss that says so;
+//! what no loss can say is a fault of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,8 +58,18 @@ fn letters(name: &str) -> String {
     }
     while let Some(character) = rest.chars().next() {
         // A character by its number.
-        let is_number = rest.starts_with("\\x") && rest.as_bytes().iter().skip(2).take(2).all(u8::is_ascii_hexdigit);
-        rest = if is_number { rest.get(4..).unwrap_or_default() } else { &rest[character.len_utf8()..] };
+        let is_number = rest.starts_with("\\x")
+            && rest
+                .as_bytes()
+                .iter()
+                .skip(2)
+                .take(2)
+                .all(u8::is_ascii_hexdigit);
+        rest = if is_number {
+            rest.get(4..).unwrap_or_default()
+        } else {
+            &rest[character.len_utf8()..]
+        };
         letters.extend((!is_number && character.is_alphanumeric()).then_some(character));
     }
     letters
@@ -78,7 +88,10 @@ impl Trip<'_> {
 
     /// Puts a difference down to the first of these losses that the format has.
     fn differs(&mut self, losses: &[&'static str]) {
-        let found = losses.iter().find(|loss| self.losses.contains(*loss)).or(losses.first());
+        let found = losses
+            .iter()
+            .find(|loss| self.losses.contains(*loss))
+            .or(losses.first());
         if let Some(loss) = found {
             *self.seen.entry(loss).or_default() += 1;
         }
@@ -91,7 +104,10 @@ impl Trip<'_> {
     /// Compares everything that functions and metrics say.
     pub(super) fn compare(&mut self) {
         self.pair_metrics();
-        let time = self.metrics.iter().find(|(metric, _)| self.before.metrics[*metric].unit == "ns");
+        let time = self
+            .metrics
+            .iter()
+            .find(|(metric, _)| self.before.metrics[*metric].unit == "ns");
         self.is_raw = time.is_some_and(|(before, after)| {
             let [before, after] = [&self.before.metrics[*before], &self.after.metrics[*after]];
             differ(before.total, after.total, 0.0)
@@ -100,7 +116,8 @@ impl Trip<'_> {
         self.compare_totals();
     }
 
-    /// Metrics by name and unit, then by unit; of formats that hold one metric, the one that was written comes first.
+    /// Metrics by name and unit, then by unit; of formats that hold one metric, the one that was
+    /// written comes first.
     fn pair_metrics(&mut self) {
         let (before, after) = (&self.before.metrics, &self.after.metrics);
         let wanted = |at: &usize| match self.asked {
@@ -113,25 +130,41 @@ impl Trip<'_> {
         let mut free: Vec<usize> = (0..after.len()).collect();
         free.sort_by_key(|at| !after[*at].is_default);
         // Without a place, nothing says what was measured.
-        let is_blank = self.format == "speedscope" && self.after.nodes.is_empty() && self.asked.is_some();
+        let is_blank =
+            self.format == "speedscope" && self.after.nodes.is_empty() && self.asked.is_some();
         if is_blank {
             left.truncate(1);
         }
         let is_same = |one: usize, other: usize| {
             // What GHC counts are its own ticks.
             let is_other = self.format == "ghc_px" && before[one].is_timer;
-            before[one].name == after[other].name && before[one].unit == after[other].unit && !is_other
+            before[one].name == after[other].name
+                && before[one].unit == after[other].unit
+                && !is_other
         };
         // What ticks are in time, and what time is in ticks, the format says of every run.
-        let is_made = |at: usize| self.format == "ghc_px" && ["time", "ticks"].contains(&after[at].name.as_str());
-        let sum = |picture: &Picture, at: usize| picture.functions.iter().map(|f| f.walked[at][0]).sum::<f64>();
+        let is_made = |at: usize| {
+            self.format == "ghc_px" && ["time", "ticks"].contains(&after[at].name.as_str())
+        };
+        let sum = |picture: &Picture, at: usize| {
+            picture
+                .functions
+                .iter()
+                .map(|f| f.walked[at][0])
+                .sum::<f64>()
+        };
         let is_near = |one: usize, other: usize| {
             let is_same = || !differ(sum(self.before, one), sum(&self.after, other), 0.0);
             match self.format {
                 "ghc_px" if after[other].name == "alloc" => self.asked.is_none() || wanted(&one),
                 // So many for each tick, as the format has it.
                 "ghc_px" if self.asked.is_some() && before[wanted_at].unit == "bytes" => false,
-                "ghc_px" => is_same() && before.iter().any(|metric| metric.name == "time" && metric.unit == "ns"),
+                "ghc_px" => {
+                    is_same()
+                        && before
+                            .iter()
+                            .any(|metric| metric.name == "time" && metric.unit == "ns")
+                }
                 _ => true,
             }
         };
@@ -150,7 +183,9 @@ impl Trip<'_> {
         };
         if let Some(one) = chosen {
             let exact = free.iter().position(|other| is_same(one, *other));
-            let unit = free.iter().position(|other| before[one].unit == after[*other].unit);
+            let unit = free
+                .iter()
+                .position(|other| before[one].unit == after[*other].unit);
             let first = if holds_one { Some(0) } else { exact.or(unit) };
             if let Some(found) = first.filter(|at| *at < free.len()) {
                 pairs.push((one, free.remove(found)));
@@ -159,15 +194,22 @@ impl Trip<'_> {
         }
         let steps: [&dyn Fn(usize, usize) -> bool; 3] = [
             &|one, other| is_same(one, other) && is_near(one, other),
-            &|one, other| !holds_one && before[one].unit == after[other].unit && is_near(one, other),
+            &|one, other| {
+                !holds_one && before[one].unit == after[other].unit && is_near(one, other)
+            },
             // Without a place, nothing says what was measured.
             &|one, other| {
-                self.before.nodes.is_empty() && self.after.nodes.is_empty() && wanted(&one) && after[other].is_default
+                self.before.nodes.is_empty()
+                    && self.after.nodes.is_empty()
+                    && wanted(&one)
+                    && after[other].is_default
             },
         ];
         for same in steps {
             left.retain(|one| {
-                let Some(at) = free.iter().position(|other| same(*one, *other)) else { return true };
+                let Some(at) = free.iter().position(|other| same(*one, *other)) else {
+                    return true;
+                };
                 pairs.push((*one, free.remove(at)));
                 false
             });
@@ -179,7 +221,10 @@ impl Trip<'_> {
         let missing = before.len() - pairs.len();
         // Bytes are there as well, whatever was measured.
         let is_empty = |at: usize| self.format == "ghc_px" && after[at].total == 0.0;
-        let invented = free.iter().find(|at| !is_made(**at) && !is_empty(**at)).map(|at| after[*at].name.clone());
+        let invented = free
+            .iter()
+            .find(|at| !is_made(**at) && !is_empty(**at))
+            .map(|at| after[*at].name.clone());
         (0..renamed).for_each(|_| self.differs(&["metric"]));
         (0..missing).for_each(|_| self.differs(&["metrics"]));
         if let Some(name) = invented {
@@ -219,7 +264,10 @@ impl Trip<'_> {
         self.became = vec![None; self.before.functions.len()];
         let mut groups: BTreeMap<Identity, [Vec<usize>; 2]> = BTreeMap::new();
         let mut raws = BTreeSet::new();
-        for (side, functions) in [&self.before.functions, &self.after.functions].into_iter().enumerate() {
+        for (side, functions) in [&self.before.functions, &self.after.functions]
+            .into_iter()
+            .enumerate()
+        {
             let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
             for function in functions {
                 *alike.entry(&function.identity.name).or_default() += 1;
@@ -227,7 +275,11 @@ impl Trip<'_> {
             for (at, function) in functions.iter().enumerate() {
                 let mut identity = function.identity.clone();
                 // Functions that read alike go by their raw names there.
-                if let Some(raw) = function.raw_name.as_ref().filter(|_| self.format == "folded") {
+                if let Some(raw) = function
+                    .raw_name
+                    .as_ref()
+                    .filter(|_| self.format == "folded")
+                {
                     if side == 0 && alike[identity.name.as_str()] > 1 {
                         raws.insert(raw.clone());
                     }
@@ -266,7 +318,12 @@ impl Trip<'_> {
         }
         for at in new {
             let function = &self.after.functions[at];
-            if !(function.is_container() && function.costs.iter().all(|[own, _]| own.is_none_or(|own| own == 0.0))) {
+            if !(function.is_container()
+                && function
+                    .costs
+                    .iter()
+                    .all(|[own, _]| own.is_none_or(|own| own == 0.0)))
+            {
                 self.fault(format!("function: {:?} is new", function.identity));
             }
         }
@@ -275,16 +332,28 @@ impl Trip<'_> {
     /// Whether a function costs less than nothing, which becomes nothing.
     fn is_below_nothing(&self, at: usize) -> bool {
         let function = &self.before.functions[at];
-        self.tells("negative") && self.metrics.iter().all(|(metric, _)| function.walked[*metric][0] <= 0.0)
+        self.tells("negative")
+            && self
+                .metrics
+                .iter()
+                .all(|(metric, _)| function.walked[*metric][0] <= 0.0)
     }
 
     /// Functions that have another name are known by their figures.
     fn pair_renamed(&mut self, missing: &mut Vec<usize>, new: &mut Vec<usize>) {
         missing.retain(|before| {
             let likeness = |after: &usize| {
-                let (one, other) = (&self.before.functions[*before], &self.after.functions[*after]);
+                let (one, other) = (
+                    &self.before.functions[*before],
+                    &self.after.functions[*after],
+                );
                 let letters = |function: &Function| {
-                    function.identity.name.chars().filter(|letter| letter.is_alphanumeric()).collect::<BTreeSet<_>>()
+                    function
+                        .identity
+                        .name
+                        .chars()
+                        .filter(|letter| letter.is_alphanumeric())
+                        .collect::<BTreeSet<_>>()
                 };
                 let (one, other) = (letters(one), letters(other));
                 (one.symmetric_difference(&other).count(), *after)
@@ -294,11 +363,15 @@ impl Trip<'_> {
             // What only holds others has no figures to be known by.
             let is_hollow = self.before.functions[*before].is_container();
             let holds = |after: &usize| {
-                let [one, other] = [&self.before.functions[*before], &self.after.functions[*after]];
+                let [one, other] = [
+                    &self.before.functions[*before],
+                    &self.after.functions[*after],
+                ];
                 letters(&other.identity.name).starts_with(&letters(&one.identity.name))
             };
             let is_like = |after: &usize| {
-                likeness(after).0 == 0 || (self.is_alike(*before, *after) && (!is_hollow || holds(after)))
+                likeness(after).0 == 0
+                    || (self.is_alike(*before, *after) && (!is_hollow || holds(after)))
             };
             let found = alike.into_iter().find(is_like);
             let Some(found) = found else { return true };
@@ -311,20 +384,26 @@ impl Trip<'_> {
     /// Whether one function can have become the other, by its figures.
     fn is_alike(&self, before: usize, after: usize) -> bool {
         let mut faults = Vec::new();
-        self.metrics.iter().for_each(|pair| self.figures(before, after, *pair, &mut faults));
+        self.metrics
+            .iter()
+            .for_each(|pair| self.figures(before, after, *pair, &mut faults));
         faults.iter().all(|fault| !fault.starts_with("exclusive"))
     }
 
     /// Functions that go by the same key.
     fn group(&mut self, mut before: Vec<usize>, mut after: Vec<usize>) {
         // What only holds other functions may be gone, or new.
-        let hollow = |functions: &[Function], metrics: &mut dyn Iterator<Item = usize>, at: usize| {
-            functions[at].is_container() && functions[at].is_free(metrics)
-        };
+        let hollow =
+            |functions: &[Function], metrics: &mut dyn Iterator<Item = usize>, at: usize| {
+                functions[at].is_container() && functions[at].is_free(metrics)
+            };
         let keeps = ["folded", "lispworks_tree", "ghc_px"].contains(&self.format);
         if before.len() > after.len() && !keeps {
             let metrics = || self.metrics.iter().map(|(metric, _)| *metric);
-            let kinds: Vec<&str> = after.iter().map(|at| self.after.functions[*at].identity.kind.as_str()).collect();
+            let kinds: Vec<&str> = after
+                .iter()
+                .map(|at| self.after.functions[*at].identity.kind.as_str())
+                .collect();
             let kind = |at: usize| self.before.functions[at].identity.kind.as_str();
             let mut out: Vec<usize> = before.clone();
             out.retain(|at| hollow(&self.before.functions, &mut metrics(), *at));
@@ -340,8 +419,12 @@ impl Trip<'_> {
         let is_exact = before.len() == after.len() || !self.tells("same_name");
         before.retain(|one| {
             let identity = &self.before.functions[*one].identity;
-            let found = after.iter().position(|other| self.after.functions[*other].identity == *identity);
-            let Some(found) = found.filter(|_| is_exact) else { return true };
+            let found = after
+                .iter()
+                .position(|other| self.after.functions[*other].identity == *identity);
+            let Some(found) = found.filter(|_| is_exact) else {
+                return true;
+            };
             self.pair(*one, after.remove(found));
             false
         });
@@ -354,7 +437,9 @@ impl Trip<'_> {
         if before.len() == after.len() {
             // Equal in name: those that cost the same.
             before.retain(|one| {
-                let Some(found) = after.iter().position(|other| self.is_alike(*one, *other)) else { return true };
+                let Some(found) = after.iter().position(|other| self.is_alike(*one, *other)) else {
+                    return true;
+                };
                 self.pair(*one, after.remove(found));
                 false
             });
@@ -364,8 +449,14 @@ impl Trip<'_> {
             return;
         }
         if after.len() > before.len() {
-            let name = after.first().map(|at| self.after.functions[*at].identity.clone());
-            self.fault(format!("function: {name:?}: {} became {}", before.len(), after.len()));
+            let name = after
+                .first()
+                .map(|at| self.after.functions[*at].identity.clone());
+            self.fault(format!(
+                "function: {name:?}: {} became {}",
+                before.len(),
+                after.len()
+            ));
             return;
         }
         self.merged(&before, &after);
@@ -375,7 +466,9 @@ impl Trip<'_> {
     fn merged(&mut self, before: &[usize], after: &[usize]) {
         let Some(first) = after.first() else { return };
         let holds_all = !self.before.is_tree || !self.losses.contains(&"absent");
-        let placed = before.iter().filter(|at| self.before.functions[**at].places > 0 || holds_all);
+        let placed = before
+            .iter()
+            .filter(|at| self.before.functions[**at].places > 0 || holds_all);
         let placed = placed.count().max(1);
         (after.len()..placed).for_each(|_| self.differs(&["same_name"]));
         (placed..before.len()).for_each(|_| self.differs(&["absent"]));
@@ -388,14 +481,27 @@ impl Trip<'_> {
             self.identities(*one, *same.or(named).unwrap_or(first));
         }
         for (metric, other) in self.metrics.clone() {
-            let own = before.iter().map(|at| self.exclusive(&self.before.functions[*at], metric));
+            let own = before
+                .iter()
+                .map(|at| self.exclusive(&self.before.functions[*at], metric));
             // What is unknown is 0.
-            let own: Option<f64> = own.map(|own| own.or(self.tells("unknown").then_some(0.0))).sum();
-            let found: Option<f64> = after.iter().map(|at| self.after.functions[*at].costs[other][0]).sum();
-            let by: f64 = before.iter().map(|at| self.tolerance(&self.before.functions[*at], metric)).sum();
+            let own: Option<f64> = own
+                .map(|own| own.or(self.tells("unknown").then_some(0.0)))
+                .sum();
+            let found: Option<f64> = after
+                .iter()
+                .map(|at| self.after.functions[*at].costs[other][0])
+                .sum();
+            let by: f64 = before
+                .iter()
+                .map(|at| self.tolerance(&self.before.functions[*at], metric))
+                .sum();
             let name = &self.after.functions[*first].identity.name;
             if let Some(what) = self.figure(own, found, by) {
-                let what = format!("exclusive: {name:?} of {}: {what}", self.before.metrics[metric].name);
+                let what = format!(
+                    "exclusive: {name:?} of {}: {what}",
+                    self.before.metrics[metric].name
+                );
                 self.fault(what);
             }
         }
@@ -404,7 +510,9 @@ impl Trip<'_> {
     fn pair(&mut self, before: usize, after: usize) {
         self.identities(before, after);
         let mut faults = Vec::new();
-        self.metrics.iter().for_each(|pair| self.figures(before, after, *pair, &mut faults));
+        self.metrics
+            .iter()
+            .for_each(|pair| self.figures(before, after, *pair, &mut faults));
         self.faults.extend(faults);
         if self.tells("inclusive") && self.is_other_inclusive(before, after) {
             self.differs(&["inclusive"]);
@@ -446,7 +554,11 @@ impl Trip<'_> {
             self.differs(&["modules"]);
         }
         if place {
-            self.differs(if line { &["definitions"] } else { &["definitions", "definition_columns"] });
+            self.differs(if line {
+                &["definitions"]
+            } else {
+                &["definitions", "definition_columns"]
+            });
         }
     }
 
@@ -456,14 +568,19 @@ impl Trip<'_> {
         if one.calls == other.calls || (holds && !self.losses.contains(&"call_counts")) {
             return;
         }
-        let what = format!("calls: {:?}: {:?} became {:?}", one.identity.name, one.calls, other.calls);
+        let what = format!(
+            "calls: {:?}: {:?} became {:?}",
+            one.identity.name, one.calls, other.calls
+        );
         let is_large = one.calls.is_some_and(|calls| calls > 1 << 53);
         match (one.calls, other.calls) {
             _ if self.losses.contains(&"function_calls") && self.is_called_elsewhere(before) => {
                 self.differs(&["function_calls"]);
             }
             (Some(_), None) if self.tells("calls") && !self.losses.contains(&"call_counts") => {}
-            (Some(0), None) | (None, Some(0)) if self.losses.contains(&"call_counts") => self.differs(&["call_counts"]),
+            (Some(0), None) | (None, Some(0)) if self.losses.contains(&"call_counts") => {
+                self.differs(&["call_counts"]);
+            }
             _ if self.tells("outside_calls") => self.differs(&["outside_calls"]),
             _ if is_large && self.tells("large") => {}
             // What is known of some places only.
@@ -476,17 +593,30 @@ impl Trip<'_> {
 
     /// Whether the calls of a function are not those of its places.
     fn is_called_elsewhere(&self, function: usize) -> bool {
-        let places = self.before.nodes.iter().filter(|node| node.function == function && node.line.is_none());
+        let places = self
+            .before
+            .nodes
+            .iter()
+            .filter(|node| node.function == function && node.line.is_none());
         let calls: Option<i64> = places.map(|node| node.calls).sum();
         self.before.is_tree && self.before.functions[function].calls != calls
     }
 
-    /// How much more times come back with: for each reading of the timer, what was subtracted before and is not now.
+    /// How much more times come back with: for each reading of the timer, what was subtracted
+    /// before and is not now.
     fn correction(&self, metric: usize, figure: impl Fn(usize) -> Option<f64>) -> f64 {
-        let ticks = self.before.metrics.iter().position(|metric| metric.is_timer);
-        let [before, after] = [self.before.bias[1], self.after.bias[1]].map(|applied| applied.unwrap_or(0.0));
+        let ticks = self
+            .before
+            .metrics
+            .iter()
+            .position(|metric| metric.is_timer);
+        let [before, after] =
+            [self.before.bias[1], self.after.bias[1]].map(|applied| applied.unwrap_or(0.0));
         let is_time = self.before.metrics[metric].unit == "ns" && self.tells("bias");
-        ticks.filter(|_| is_time && self.is_raw).and_then(figure).map_or(0.0, |ticks| ticks * (before - after))
+        ticks
+            .filter(|_| is_time && self.is_raw)
+            .and_then(figure)
+            .map_or(0.0, |ticks| ticks * (before - after))
     }
 
     /// The own cost that is to come back.
@@ -494,7 +624,11 @@ impl Trip<'_> {
         let more = self.correction(metric, |ticks| function.costs[ticks][0]);
         let given = function.costs[metric][0].map(|cost| cost + more);
         let is_recorded = self.before.is_tree && self.tells("recorded");
-        if is_recorded { Some(function.walked[metric][0]) } else { given }
+        if is_recorded {
+            Some(function.walked[metric][0])
+        } else {
+            given
+        }
     }
 
     /// The cost with what was called that is to come back.
@@ -502,17 +636,33 @@ impl Trip<'_> {
         let more = self.correction(metric, |ticks| function.costs[ticks][1]);
         let given = function.costs[metric][1].map(|cost| cost + more);
         let is_walked = self.before.is_tree && self.tells("cumulative");
-        if is_walked { Some(function.walked[metric][1]) } else { given }
+        if is_walked {
+            Some(function.walked[metric][1])
+        } else {
+            given
+        }
     }
 
     /// By how much an own cost may be off.
     fn tolerance(&self, function: &Function, metric: usize) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a tolerance")]
         let places = function.places.max(1) as f64;
-        let rounded =
-            if self.tells("fractions") { self.count("fractions").min(places) * self.scale(metric) } else { 0.0 };
-        let negative = if self.tells("negative") { self.negative(function, metric) } else { 0.0 };
-        let large = if self.tells("large") && function.costs[metric].iter().flatten().any(|cost| cost.abs() >= LARGE) {
+        let rounded = if self.tells("fractions") {
+            self.count("fractions").min(places) * self.scale(metric)
+        } else {
+            0.0
+        };
+        let negative = if self.tells("negative") {
+            self.negative(function, metric)
+        } else {
+            0.0
+        };
+        let large = if self.tells("large")
+            && function.costs[metric]
+                .iter()
+                .flatten()
+                .any(|cost| cost.abs() >= LARGE)
+        {
             f64::INFINITY
         } else {
             0.0
@@ -522,15 +672,35 @@ impl Trip<'_> {
 
     /// What a function costs below 0 where it is written.
     pub(super) fn negative(&self, function: &Function, metric: usize) -> f64 {
-        function.negative[metric] + if self.format == "speedscope" { function.exceeded[metric] } else { 0.0 }
+        function.negative[metric]
+            + if self.format == "speedscope" {
+                function.exceeded[metric]
+            } else {
+                0.0
+            }
     }
 
     /// By how much sums over functions may be off.
     pub(super) fn tolerance_of_sums(&self, cost: f64, metric: usize) -> f64 {
         let rounded = self.count("fractions") * self.scale(metric);
-        let negative = self.before.functions.iter().map(|function| self.negative(function, metric)).sum::<f64>();
-        let negative = if self.tells("negative") { negative } else { 0.0 };
-        rounded + negative + if self.tells("large") && cost.abs() >= LARGE { f64::INFINITY } else { 0.0 }
+        let negative = self
+            .before
+            .functions
+            .iter()
+            .map(|function| self.negative(function, metric))
+            .sum::<f64>();
+        let negative = if self.tells("negative") {
+            negative
+        } else {
+            0.0
+        };
+        rounded
+            + negative
+            + if self.tells("large") && cost.abs() >= LARGE {
+                f64::INFINITY
+            } else {
+                0.0
+            }
     }
 
     /// What a figure is rounded to, at most.
@@ -547,16 +717,27 @@ impl Trip<'_> {
         let is_wrong = match (expected, found) {
             (None, None) => false,
             // It is 0, or what the lines cost.
-            (None, Some(cost)) => !(self.tells("unknown") && (cost == 0.0 || !self.before.lines.is_empty())),
+            (None, Some(cost)) => {
+                !(self.tells("unknown") && (cost == 0.0 || !self.before.lines.is_empty()))
+            }
             (Some(_), None) => true,
             (Some(one), Some(other)) => differ(one, other, by),
         };
         is_wrong.then(|| format!("{expected:?} became {found:?}"))
     }
 
-    fn figures(&self, before: usize, after: usize, (metric, other): (usize, usize), faults: &mut Vec<String>) {
+    fn figures(
+        &self,
+        before: usize,
+        after: usize,
+        (metric, other): (usize, usize),
+        faults: &mut Vec<String>,
+    ) {
         let (one, now) = (&self.before.functions[before], &self.after.functions[after]);
-        let of = format!("{:?} of {}", one.identity.name, self.before.metrics[metric].name);
+        let of = format!(
+            "{:?} of {}",
+            one.identity.name, self.before.metrics[metric].name
+        );
         let own = self.exclusive(one, metric);
         if let Some(what) = self.figure(own, now.costs[other][0], self.tolerance(one, metric)) {
             faults.push(format!("exclusive: {of}: {what}"));
@@ -577,7 +758,8 @@ impl Trip<'_> {
         }
     }
 
-    /// Whether the cost of a function with what was called is not that of its places, which come back.
+    /// Whether the cost of a function with what was called is not that of its places, which come
+    /// back.
     fn is_given(&self, function: usize, metric: usize) -> bool {
         let all = self.before.functions[function].costs[metric][1];
         all.is_some_and(|all| differ(all, self.before.functions[function].outermost[metric], 0.0))
@@ -600,24 +782,61 @@ impl Trip<'_> {
     /// What roots cost, by what is said of them or by what own costs add up to.
     fn sums(&self, metric: usize) -> [f64; 4] {
         let roots = self.before.nodes.iter().filter(|node| node.depth == 0);
-        let all = roots.clone().map(|node| node.costs[metric].1.unwrap_or(node.costs[metric].0)).sum();
+        let all = roots
+            .clone()
+            .map(|node| node.costs[metric].1.unwrap_or(node.costs[metric].0))
+            .sum();
         let is_program = |function: &str| function != "(built-in)";
         let caller = |node: &super::picture::Node| {
             let above = &self.before.nodes[node.parent?];
-            if above.line.is_some() { above.parent } else { node.parent }
+            if above.line.is_some() {
+                above.parent
+            } else {
+                node.parent
+            }
         };
         let below = |at: usize| {
-            let is_callee = |node: &&super::picture::Node| node.line.is_none() && caller(node) == Some(at);
+            let is_callee =
+                |node: &&super::picture::Node| node.line.is_none() && caller(node) == Some(at);
             let callees = self.before.nodes.iter().filter(is_callee);
-            callees.map(|node| node.costs[metric].1.unwrap_or(0.0)).sum::<f64>()
+            callees
+                .map(|node| node.costs[metric].1.unwrap_or(0.0))
+                .sum::<f64>()
         };
         // LispWorks' roots may not have been counted themselves.
-        let larger = self.before.nodes.iter().enumerate().filter(|(_, node)| node.depth == 0);
-        let larger = larger.map(|(at, node)| f64::max(node.costs[metric].1.unwrap_or(0.0), below(at))).sum();
-        let program = roots.filter(|node| is_program(&self.before.functions[node.function].identity.name));
-        let own: f64 = self.before.functions.iter().map(|function| function.costs[metric][0].unwrap_or(0.0)).sum();
-        let walked = self.before.functions.iter().map(|function| function.walked[metric][0]).sum();
-        if self.before.is_tree { [all, walked, larger, program.map(|node| node.sums[metric]).sum()] } else { [own; 4] }
+        let larger = self
+            .before
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.depth == 0);
+        let larger = larger
+            .map(|(at, node)| f64::max(node.costs[metric].1.unwrap_or(0.0), below(at)))
+            .sum();
+        let program =
+            roots.filter(|node| is_program(&self.before.functions[node.function].identity.name));
+        let own: f64 = self
+            .before
+            .functions
+            .iter()
+            .map(|function| function.costs[metric][0].unwrap_or(0.0))
+            .sum();
+        let walked = self
+            .before
+            .functions
+            .iter()
+            .map(|function| function.walked[metric][0])
+            .sum();
+        if self.before.is_tree {
+            [
+                all,
+                walked,
+                larger,
+                program.map(|node| node.sums[metric]).sum(),
+            ]
+        } else {
+            [own; 4]
+        }
     }
 
     fn compare_totals(&mut self) {
@@ -626,7 +845,10 @@ impl Trip<'_> {
             let given = self.before.metrics[metric].total + more;
             let found = self.after.metrics[other].total;
             let by = self.tolerance_of_sums(given.abs().max(found.abs()), metric);
-            let is_sum = self.sums(metric).iter().any(|sum| !differ(sum + more, found, by));
+            let is_sum = self
+                .sums(metric)
+                .iter()
+                .any(|sum| !differ(sum + more, found, by));
             if self.tells("totals") && is_sum && differ(given, found, 0.0) {
                 self.differs(&["totals"]);
             } else if differ(given, found, by) {

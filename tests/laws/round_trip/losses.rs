@@ -41,9 +41,13 @@ impl Trip<'_> {
             let told = self.lost.get(loss).copied().unwrap_or(0);
             let seen = self.seen.get(loss).copied().unwrap_or(0);
             let fault = match self.evidence(loss) {
-                Evidence::Exactly(count) if count != told => Some(format!("count: {loss}: {told} told, {count} lost")),
+                Evidence::Exactly(count) if count != told => {
+                    Some(format!("count: {loss}: {told} told, {count} lost"))
+                }
                 Evidence::Some(true) if told == 0 => Some(format!("silent: {loss}")),
-                Evidence::Some(false) if told > 0 => Some(format!("idle: {loss}: {told} told, nothing lost")),
+                Evidence::Some(false) if told > 0 => {
+                    Some(format!("idle: {loss}: {told} told, nothing lost"))
+                }
                 // Of functions that do not come back at all, nobody sees what else they lose.
                 Evidence::Counted if told < seen || told > seen + self.gone => {
                     Some(format!("count: {loss}: {told} told, {seen} lost"))
@@ -52,9 +56,15 @@ impl Trip<'_> {
             };
             self.faults.extend(fault);
         }
-        let silent: Vec<_> = self.seen.keys().filter(|loss| !self.losses.contains(*loss)).collect();
-        let silent: Vec<String> =
-            silent.iter().map(|loss| format!("silent: {loss}, which the format does not have")).collect();
+        let silent: Vec<_> = self
+            .seen
+            .keys()
+            .filter(|loss| !self.losses.contains(*loss))
+            .collect();
+        let silent: Vec<String> = silent
+            .iter()
+            .map(|loss| format!("silent: {loss}, which the format does not have"))
+            .collect();
         self.faults.extend(silent);
     }
 
@@ -64,7 +74,12 @@ impl Trip<'_> {
         let told = |loss: &str| self.lost.get(loss).copied().unwrap_or(0);
         let written = || self.metrics.iter().map(|(metric, _)| *metric);
         let main = self.main();
-        let calls = || before.edges.iter().filter(|edge| edge.caller.is_some() && !edge.is_back);
+        let calls = || {
+            before
+                .edges
+                .iter()
+                .filter(|edge| edge.caller.is_some() && !edge.is_back)
+        };
         match loss {
             "lines" => {
                 let fewer = before.line_places() > after.line_places();
@@ -74,20 +89,30 @@ impl Trip<'_> {
                 Evidence::Some(fewer && (self.tells(loss) || !is_told))
             }
             "calls" => {
-                let known = |picture: &Picture| picture.nodes.iter().filter(|node| node.calls.is_some()).count();
+                let known = |picture: &Picture| {
+                    picture
+                        .nodes
+                        .iter()
+                        .filter(|node| node.calls.is_some())
+                        .count()
+                };
                 Evidence::Some(known(before) > known(after))
             }
             "title" => Evidence::Exactly((before.title != after.title).into()),
             "facts" => {
                 let is_bias = |name: &String| name == "timer_bias" && self.losses.contains(&"bias");
-                let missing =
-                    before.facts.iter().filter(|(name, text)| !is_bias(name) && after.facts.get(*name) != Some(text));
+                let missing = before
+                    .facts
+                    .iter()
+                    .filter(|(name, text)| !is_bias(name) && after.facts.get(*name) != Some(text));
                 Evidence::Exactly(missing.count() as u64)
             }
             "bias" => Evidence::Exactly((before.bias != after.bias).into()),
             "labels" => Evidence::Exactly(before.labels.difference(&after.labels).count() as u64),
             "back_edges" => {
-                let back = |picture: &Picture| picture.edges.iter().filter(|edge| edge.is_back).count() as u64;
+                let back = |picture: &Picture| {
+                    picture.edges.iter().filter(|edge| edge.is_back).count() as u64
+                };
                 Evidence::Exactly(back(before).saturating_sub(back(after)))
             }
             "recorded" => {
@@ -97,10 +122,15 @@ impl Trip<'_> {
                         differ(function.costs[at][0].unwrap_or(own), own, 0.0)
                     })
                 });
-                Evidence::Exactly(if before.is_tree { differs.count() as u64 } else { 0 })
+                Evidence::Exactly(if before.is_tree {
+                    differs.count() as u64
+                } else {
+                    0
+                })
             }
             // Of functions that are one now, nobody sees which of them has lost what.
-            "inclusive" | "outside_calls" | "call_counts" | "function_calls" | "names" | "kinds" | "places"
+            "inclusive" | "outside_calls" | "call_counts" | "function_calls" | "names"
+            | "kinds" | "places"
                 if self.tells("same_name") =>
             {
                 Evidence::Some(seen(loss) > 0 || self.tells(loss))
@@ -114,12 +144,16 @@ impl Trip<'_> {
                     };
                     !function.is_container() && written().any(is_other)
                 });
-                Evidence::Exactly(if before.is_tree { differs.count() as u64 } else { 0 })
+                Evidence::Exactly(if before.is_tree {
+                    differs.count() as u64
+                } else {
+                    0
+                })
             }
             "totals" if self.tells("fractions") => Evidence::Some(self.tells(loss)),
-            "metric" | "metrics" | "modules" | "definitions" | "definition_columns" | "raw_names" | "same_name"
-            | "absent" | "totals" | "inclusive" | "outside_calls" | "call_counts" | "function_calls" | "names"
-            | "kinds" | "places" => Evidence::Counted,
+            "metric" | "metrics" | "modules" | "definitions" | "definition_columns"
+            | "raw_names" | "same_name" | "absent" | "totals" | "inclusive" | "outside_calls"
+            | "call_counts" | "function_calls" | "names" | "kinds" | "places" => Evidence::Counted,
             "siblings" => Evidence::Some(self.has_merged_places()),
             "free" => {
                 let main = self.main();
@@ -133,62 +167,105 @@ impl Trip<'_> {
             "cumulative" => {
                 let differs = |node: &Node| {
                     node.line.is_none()
-                        && written().any(|at| differ(node.costs[at].1.unwrap_or(node.costs[at].0), node.sums[at], 0.0))
+                        && written().any(|at| {
+                            differ(
+                                node.costs[at].1.unwrap_or(node.costs[at].0),
+                                node.sums[at],
+                                0.0,
+                            )
+                        })
                 };
                 Evidence::Some(before.nodes.iter().any(differs))
             }
             "negative" => {
                 let all = self.format == "lispworks_tree";
                 let is_negative = |node: &Node| match (node.line.is_none(), all) {
-                    (true, true) => written().any(|at| node.costs[at].1.is_some_and(|cost| cost < 0.0)),
+                    (true, true) => {
+                        written().any(|at| node.costs[at].1.is_some_and(|cost| cost < 0.0))
+                    }
                     (true, false) => written().any(|at| node.costs[at].0 < 0.0),
                     (false, _) => false,
                 };
                 let mut functions = before.functions.iter().filter(|_| all);
                 let is_below = functions.any(|function| {
                     written().any(|at| {
-                        [function.costs[at][0], function.seen[at]].into_iter().flatten().any(|cost| cost < 0.0)
+                        [function.costs[at][0], function.seen[at]]
+                            .into_iter()
+                            .flatten()
+                            .any(|cost| cost < 0.0)
                     })
                 });
-                let exceeds =
-                    before.functions.iter().any(|function| written().any(|at| self.negative(function, at) > 0.0));
+                let exceeds = before
+                    .functions
+                    .iter()
+                    .any(|function| written().any(|at| self.negative(function, at) > 0.0));
                 let is_frame = self.format == "speedscope";
                 let found = before.nodes.iter().any(is_negative) || is_below;
-                Evidence::Some(if is_frame { exceeds && self.tells(loss) } else { found })
+                Evidence::Some(if is_frame {
+                    exceeds && self.tells(loss)
+                } else {
+                    found
+                })
             }
             // What is rounded and not told of, the figures show.
-            "fractions" => Evidence::Some(self.tells(loss) && written().any(|at| self.has_fractions(at))),
-            "unknown" => Evidence::Some(self.tells(loss) && self.has_unknown()),
-            "unknown_calls" => {
-                Evidence::Exactly(calls().filter(|edge| edge.calls.is_none_or(|calls| calls == 0)).count() as u64)
+            "fractions" => {
+                Evidence::Some(self.tells(loss) && written().any(|at| self.has_fractions(at)))
             }
-            "caller_costs" => Evidence::Exactly(calls().filter(|edge| edge.costs[main][0].is_some()).count() as u64),
+            "unknown" => Evidence::Some(self.tells(loss) && self.has_unknown()),
+            "unknown_calls" => Evidence::Exactly(
+                calls()
+                    .filter(|edge| edge.calls.is_none_or(|calls| calls == 0))
+                    .count() as u64,
+            ),
+            "caller_costs" => Evidence::Exactly(
+                calls().filter(|edge| edge.costs[main][0].is_some()).count() as u64,
+            ),
             "recursion" => {
                 let known = |edge: &&Edge| edge.costs[main][1].is_some();
-                let lost = calls().filter(known).filter(|edge| !self.keeps_cumulative(edge));
+                let lost = calls()
+                    .filter(known)
+                    .filter(|edge| !self.keeps_cumulative(edge));
                 let is_one = self.tells("same_name") && !self.tells(loss);
                 Evidence::Some(lost.count() > 0 && !is_one)
             }
             "paths" => Evidence::Exactly(before.nodes.len() as u64),
-            "callers" => Evidence::Exactly(if before.is_tree { 0 } else { before.edges.len() as u64 }),
+            "callers" => Evidence::Exactly(if before.is_tree {
+                0
+            } else {
+                before.edges.len() as u64
+            }),
             "columns" => {
                 let lines = before.lines.iter().any(|line| line.col != 0);
                 Evidence::Some(lines || calls().any(|edge| edge.col != 0))
             }
             "line_zero" => {
-                let nodes = before.nodes.iter().any(|node| node.line.as_ref().is_some_and(|(_, line, _)| *line == 0));
+                let nodes = before
+                    .nodes
+                    .iter()
+                    .any(|node| node.line.as_ref().is_some_and(|(_, line, _)| *line == 0));
                 let lines = before.lines.iter().any(|line| line.line == 0);
                 Evidence::Some(
-                    nodes || (lines || calls().any(|edge| edge.line == Some(0))) && self.format == "callgrind",
+                    nodes
+                        || (lines || calls().any(|edge| edge.line == Some(0)))
+                            && self.format == "callgrind",
                 )
             }
-            "line_calls" => Evidence::Exactly(before.lines.iter().filter(|line| line.calls.is_some()).count() as u64),
+            "line_calls" => Evidence::Exactly(
+                before
+                    .lines
+                    .iter()
+                    .filter(|line| line.calls.is_some())
+                    .count() as u64,
+            ),
             "line_files" => {
                 let lines = before.nodes.iter().filter_map(|node| node.line.as_ref());
                 Evidence::Exactly(lines.filter(|(file, _, _)| !file.is_empty()).count() as u64)
             }
             "line_places" => {
-                let lines = before.lines.iter().filter(|line| !line.file.is_empty() || line.col != 0);
+                let lines = before
+                    .lines
+                    .iter()
+                    .filter(|line| !line.file.is_empty() || line.col != 0);
                 Evidence::Some(lines.count() > 0)
             }
             "metric_order" => {
@@ -197,15 +274,20 @@ impl Trip<'_> {
                 Evidence::Exactly((!places.is_sorted()).into())
             }
             "no_thread" => {
-                let is_thread = |node: &Node| before.functions[node.function].identity.kind == "thread";
-                let roots = before.nodes.iter().filter(|node| node.depth == 0 && !is_thread(node));
+                let is_thread =
+                    |node: &Node| before.functions[node.function].identity.kind == "thread";
+                let roots = before
+                    .nodes
+                    .iter()
+                    .filter(|node| node.depth == 0 && !is_thread(node));
                 Evidence::Exactly(roots.count() as u64)
             }
             _ => Evidence::Some(self.tells(loss)),
         }
     }
 
-    /// Whether places with the same callers are one after the way: a name, or a line, stands for several of them.
+    /// Whether places with the same callers are one after the way: a name, or a line, stands for
+    /// several of them.
     fn has_merged_places(&self) -> bool {
         let keeps_lines = ["pprof", "speedscope", "firefox"].contains(&self.format);
         // By place: the place that it is one with.
@@ -215,7 +297,9 @@ impl Trip<'_> {
         // What is not there itself may be there as another one.
         let functions = self.became.iter().zip(&self.before.functions);
         let others: BTreeMap<_, _> = functions
-            .filter_map(|(after, function)| after.map(|after| (self.key(&function.identity), after)))
+            .filter_map(|(after, function)| {
+                after.map(|after| (self.key(&function.identity), after))
+            })
             .collect();
         let before = self.before;
         for (at, node) in self.before.nodes.iter().enumerate() {
@@ -224,9 +308,13 @@ impl Trip<'_> {
                 merged.push(above.unwrap_or(at));
                 continue;
             }
-            let line = node.line.as_ref().map(|(_, line, col)| (*line, *col)).unwrap_or_default();
-            let function =
-                self.became[node.function].ok_or_else(|| self.key(&before.functions[node.function].identity));
+            let line = node
+                .line
+                .as_ref()
+                .map(|(_, line, col)| (*line, *col))
+                .unwrap_or_default();
+            let function = self.became[node.function]
+                .ok_or_else(|| self.key(&before.functions[node.function].identity));
             let function = function.or_else(|key| others.get(&key).copied().ok_or(key));
             let one = *first.entry((above, function, line)).or_insert(at);
             // The line 0 is none: the place is its function's.
@@ -245,11 +333,20 @@ impl Trip<'_> {
             let (own, all) = node.costs[metric];
             [Some(own), all]
         });
-        let functions = before.functions.iter().flat_map(|function| function.costs[metric]);
+        let functions = before
+            .functions
+            .iter()
+            .flat_map(|function| function.costs[metric]);
         let lines = before.lines.iter().flat_map(|line| line.costs[metric]);
         let edges = before.edges.iter().flat_map(|edge| edge.costs[metric]);
         let total = Some(before.metrics[metric].total);
-        nodes.chain(functions).chain(lines).chain(edges).chain([total]).flatten().any(is_part)
+        nodes
+            .chain(functions)
+            .chain(lines)
+            .chain(edges)
+            .chain([total])
+            .flatten()
+            .any(is_part)
     }
 
     /// Whether a figure is unknown.
@@ -257,30 +354,50 @@ impl Trip<'_> {
         let before = self.before;
         let functions = before.functions.iter().flat_map(|function| &function.costs);
         let lines = before.lines.iter().flat_map(|line| &line.costs);
-        let costs = functions.chain(lines).any(|costs| costs.iter().any(Option::is_none));
-        let edges = before.edges.iter().flat_map(|edge| &edge.costs).any(|costs| costs[2].is_none());
+        let costs = functions
+            .chain(lines)
+            .any(|costs| costs.iter().any(Option::is_none));
+        let edges = before
+            .edges
+            .iter()
+            .flat_map(|edge| &edge.costs)
+            .any(|costs| costs[2].is_none());
         costs || edges || before.nodes.iter().any(|node| node.calls.is_none())
     }
 
     /// Whether what a caller spent in a callee, recursion counted once, is what it was.
     fn keeps_cumulative(&self, edge: &Edge) -> bool {
-        let main = self.metrics.iter().find(|(before, _)| *before == self.main());
-        let (Some(caller), Some((before, after))) = (edge.caller, main) else { return true };
+        let main = self
+            .metrics
+            .iter()
+            .find(|(before, _)| *before == self.main());
+        let (Some(caller), Some((before, after))) = (edge.caller, main) else {
+            return true;
+        };
         let pair = (self.became[caller], self.became[edge.callee]);
         let line = edge.line.filter(|line| *line != 0);
-        let mut found =
-            self.after.edges.iter().filter(|other| (other.caller, Some(other.callee)) == pair && other.line == line);
+        let mut found = self
+            .after
+            .edges
+            .iter()
+            .filter(|other| (other.caller, Some(other.callee)) == pair && other.line == line);
         let by = self.tolerance_of_sums(edge.costs[*before][1].unwrap_or(0.0), *before);
-        found.any(|other| match (edge.costs[*before][1], other.costs[*after][1]) {
-            (Some(one), Some(other)) => !differ(one, other, by),
-            _ => false,
-        })
+        found.any(
+            |other| match (edge.costs[*before][1], other.costs[*after][1]) {
+                (Some(one), Some(other)) => !differ(one, other, by),
+                _ => false,
+            },
+        )
     }
 
     /// The metric that is written, or the first of them.
     fn main(&self) -> usize {
         let metrics = &self.before.metrics;
-        let asked = self.asked.and_then(|name| metrics.iter().position(|metric| metric.name == name));
-        asked.or_else(|| metrics.iter().position(|metric| metric.is_default)).unwrap_or(0)
+        let asked = self
+            .asked
+            .and_then(|name| metrics.iter().position(|metric| metric.name == name));
+        asked
+            .or_else(|| metrics.iter().position(|metric| metric.is_default))
+            .unwrap_or(0)
     }
 }

@@ -1,6 +1,6 @@
-//! Law: for every run and every writer whose format profdb reads, what is written and then imported by detection equals the
-//! run in total, unit and every function's calls, exclusive and cumulative cost, except for what the loss report names; and
-//! the loss report names nothing that is not lost.
+//! Law: for every run and every writer whose format profdb reads, what is written and then imported
+//! by detection equals the run in total, unit and every function's calls, exclusive and cumulative
+//! cost, except for what the loss report names; and the loss report names nothing that is not lost.
 
 mod comparison;
 mod losses;
@@ -25,15 +25,24 @@ pub(super) use self::random_runs::random_runs;
 
 pub(super) fn comes_back_from_every_format(sample: &Sample) -> Result<(), Failed> {
     let faults = faults_of(&saved(sample, 1)?)?;
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("\n").into())
+    }
 }
 
 /// Everything that is wrong about the files of a run.
 fn faults_of(database: &Database) -> Result<Vec<String>, Failed> {
-    let Some(run) = database.run(None)? else { return Err("there is no run".into()) };
+    let Some(run) = database.run(None)? else {
+        return Err("there is no run".into());
+    };
     let before = Picture::of(database)?;
     let mut faults = Vec::new();
-    for export in EXPORTS.iter().filter(|export| importers::by_name(export.name).is_some()) {
+    for export in EXPORTS
+        .iter()
+        .filter(|export| importers::by_name(export.name).is_some())
+    {
         faults.extend(faults_of_format(export, database, &run, &before)?);
     }
     Ok(faults)
@@ -46,12 +55,21 @@ fn faults_of_format(
     before: &Picture,
 ) -> Result<Vec<String>, Failed> {
     let mut faults = Vec::new();
-    let own_format: String = database.connection().query_row("SELECT format FROM runs", [], |row| row.get(0))?;
+    let own_format: String =
+        database
+            .connection()
+            .query_row("SELECT format FROM runs", [], |row| row.get(0))?;
     // Files that have been looked at, with what was said of them.
     let mut known: BTreeMap<Vec<u8>, BTreeMap<&'static str, u64>> = BTreeMap::new();
-    let layouts: Vec<Option<&str>> =
-        std::iter::once(None).chain(export.layouts.iter().map(|layout| Some(layout.name))).collect();
-    let metrics = std::iter::once(None).chain(before.metrics.iter().map(|metric| Some(metric.name.as_str())));
+    let layouts: Vec<Option<&str>> = std::iter::once(None)
+        .chain(export.layouts.iter().map(|layout| Some(layout.name)))
+        .collect();
+    let metrics = std::iter::once(None).chain(
+        before
+            .metrics
+            .iter()
+            .map(|metric| Some(metric.name.as_str())),
+    );
     for asked in metrics {
         for layout in &layouts {
             let request = Request {
@@ -63,10 +81,15 @@ fn faults_of_format(
             let mut bytes = Vec::new();
             let losses = match export.write(database, run, &request, &mut bytes) {
                 Ok(losses) => losses,
-                Err(ExportError::Report(ReportError::NothingSelected(_)) | ExportError::TooLarge(_)) => continue,
+                Err(
+                    ExportError::Report(ReportError::NothingSelected(_)) | ExportError::TooLarge(_),
+                ) => continue,
                 Err(error) => return Err(error.into()),
             };
-            let lost: BTreeMap<_, _> = losses.each().map(|(loss, count)| (loss.name, count)).collect();
+            let lost: BTreeMap<_, _> = losses
+                .each()
+                .map(|(loss, count)| (loss.name, count))
+                .collect();
             if known.get(&bytes) == Some(&lost) {
                 continue;
             }
@@ -75,7 +98,12 @@ fn faults_of_format(
             if bytes.is_empty() && before.nodes.is_empty() && export.name == "folded" {
                 continue;
             }
-            let place = format!("{} {} {}", export.name, layout.unwrap_or("-"), asked.unwrap_or("-"));
+            let place = format!(
+                "{} {} {}",
+                export.name,
+                layout.unwrap_or("-"),
+                asked.unwrap_or("-")
+            );
             let (after, same) = match read_again(export, &bytes) {
                 // What a format reads and loses nothing of is the same to the last column.
                 Ok(again) if lost.is_empty() && own_format == export.name => {
@@ -88,7 +116,10 @@ fn faults_of_format(
                 }
             };
             if let Err(fault) = same {
-                faults.push(format!("{place}: tables: {}", fault.message().unwrap_or("?")));
+                faults.push(format!(
+                    "{place}: tables: {}",
+                    fault.message().unwrap_or("?")
+                ));
             }
             let mut trip = Trip {
                 format: export.name,
@@ -108,7 +139,11 @@ fn faults_of_format(
             };
             trip.compare();
             trip.judge();
-            faults.extend(trip.faults.iter().map(|fault| format!("{place}: {fault} (told: {:?})", trip.lost)));
+            faults.extend(
+                trip.faults
+                    .iter()
+                    .map(|fault| format!("{place}: {fault} (told: {:?})", trip.lost)),
+            );
         }
     }
     Ok(faults)
@@ -126,5 +161,13 @@ fn read_again(export: &Export, bytes: &[u8]) -> Result<Database, Failed> {
     }
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, "input", fingerprint);
-    Ok(import(input, format, &options, &Stop::default(), describe, Database::in_memory)?.database)
+    Ok(import(
+        input,
+        format,
+        &options,
+        &Stop::default(),
+        describe,
+        Database::in_memory,
+    )?
+    .database)
 }

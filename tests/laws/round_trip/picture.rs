@@ -129,11 +129,18 @@ impl Picture {
                    FROM metrics AS m JOIN runs AS r USING (run_id) ORDER BY m.position";
         let found = read(database, sql, &[], |row| {
             let (name, unit, total) = (row.get(1)?, row.get(2)?, row.get(3)?);
-            let metric = Metric { name, unit, total, is_default: row.get(4)?, is_timer: row.get(5)? };
+            let metric = Metric {
+                name,
+                unit,
+                total,
+                is_default: row.get(4)?,
+                is_timer: row.get(5)?,
+            };
             Ok((row.get::<_, i64>(0)?, metric))
         })?;
         let (ids, metrics): (Vec<i64>, Vec<Metric>) = found.into_iter().unzip();
-        let sql = "SELECT title, timer_bias, bias_applied, tool_version, command, recorded_at FROM runs";
+        let sql =
+            "SELECT title, timer_bias, bias_applied, tool_version, command, recorded_at FROM runs";
         let mut runs = read(database, sql, &[], |row| {
             let told = [("tool_version", 3), ("command", 4), ("recorded_at", 5)];
             let mut facts = BTreeMap::new();
@@ -148,14 +155,22 @@ impl Picture {
             Ok((row.get(0)?, [row.get(1)?, row.get(2)?], facts))
         })?;
         let (title, bias, mut facts) = runs.pop().ok_or("there is no run")?;
-        facts.extend(read(database, "SELECT key, value FROM run_properties", &[], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?);
+        facts.extend(read(
+            database,
+            "SELECT key, value FROM run_properties",
+            &[],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?);
         let sql = "SELECT GROUP_CONCAT(text, '; ') FROM (
                      SELECT set_id, key || ' ' || value || ' ' || unit AS text FROM label_sets ORDER BY set_id, text)
                    GROUP BY set_id";
-        let labels = read(database, sql, &[], |row| row.get(0))?.into_iter().collect();
-        let is_tree = read(database, "SELECT fidelity = 'tree' FROM runs", &[], |row| row.get(0))?.contains(&true);
+        let labels = read(database, sql, &[], |row| row.get(0))?
+            .into_iter()
+            .collect();
+        let is_tree = read(database, "SELECT fidelity = 'tree' FROM runs", &[], |row| {
+            row.get(0)
+        })?
+        .contains(&true);
         let mut picture = Self {
             is_tree,
             title,
@@ -176,7 +191,11 @@ impl Picture {
         Ok(picture)
     }
 
-    fn read_functions(&mut self, database: &Database, ids: &[i64]) -> Result<BTreeMap<i64, usize>, Failed> {
+    fn read_functions(
+        &mut self,
+        database: &Database,
+        ids: &[i64],
+    ) -> Result<BTreeMap<i64, usize>, Failed> {
         let sql =
             "SELECT f.function_id, f.name, f.module, f.file, f.kind, f.first_line, f.first_col, f.raw_name, d.calls
                    FROM runs AS r
@@ -212,9 +231,13 @@ impl Picture {
         self.functions = functions;
         for (at, id) in ids.iter().enumerate() {
             let sql = "SELECT function_id, exclusive, cumulative, seen FROM function_info WHERE metric_id = ?1";
-            for (function, costs, seen) in
-                read(database, sql, &[id], |row| Ok((row.get::<_, i64>(0)?, [row.get(1)?, row.get(2)?], row.get(3)?)))?
-            {
+            for (function, costs, seen) in read(database, sql, &[id], |row| {
+                Ok((
+                    row.get::<_, i64>(0)?,
+                    [row.get(1)?, row.get(2)?],
+                    row.get(3)?,
+                ))
+            })? {
                 let function = &mut self.functions[index[&function]];
                 (function.costs[at], function.seen[at]) = (costs, seen);
             }
@@ -222,11 +245,21 @@ impl Picture {
         Ok(index)
     }
 
-    fn read_nodes(&mut self, database: &Database, ids: &[i64], index: &BTreeMap<i64, usize>) -> Result<(), Failed> {
-        let sql = "SELECT node_id, depth, function_id, file, line, col, calls, exclusive, cumulative
+    fn read_nodes(
+        &mut self,
+        database: &Database,
+        ids: &[i64],
+        index: &BTreeMap<i64, usize>,
+    ) -> Result<(), Failed> {
+        let sql =
+            "SELECT node_id, depth, function_id, file, line, col, calls, exclusive, cumulative
                    FROM nodes ORDER BY node_id";
         let count = ids.len();
-        let default = self.metrics.iter().position(|metric| metric.is_default).unwrap_or(0);
+        let default = self
+            .metrics
+            .iter()
+            .position(|metric| metric.is_default)
+            .unwrap_or(0);
         let mut numbers = BTreeMap::new();
         let mut open: Vec<usize> = Vec::new();
         let mut at = 0;
@@ -257,16 +290,21 @@ impl Picture {
         })?;
         for (at, id) in ids.iter().enumerate() {
             let sql = "SELECT node_id, exclusive, cumulative FROM node_costs WHERE metric_id = ?1";
-            for (node, costs) in
-                read(database, sql, &[id], |row| Ok((row.get::<_, i64>(0)?, (row.get(1)?, row.get(2)?))))?
-            {
+            for (node, costs) in read(database, sql, &[id], |row| {
+                Ok((row.get::<_, i64>(0)?, (row.get(1)?, row.get(2)?)))
+            })? {
                 self.nodes[numbers[&node]].costs[at] = costs;
             }
         }
         Ok(())
     }
 
-    fn read_edges(&mut self, database: &Database, ids: &[i64], index: &BTreeMap<i64, usize>) -> Result<(), Failed> {
+    fn read_edges(
+        &mut self,
+        database: &Database,
+        ids: &[i64],
+        index: &BTreeMap<i64, usize>,
+    ) -> Result<(), Failed> {
         let sql = "SELECT caller_id, callee_id, caller_line, caller_col, back, calls, exclusive, cumulative, seen
                    FROM edges WHERE metric_id = ?1
                    ORDER BY caller_id, callee_id, caller_line, caller_col, back";
@@ -285,7 +323,13 @@ impl Picture {
                 Ok((edge, [row.get(6)?, row.get(7)?, row.get(8)?]))
             })?;
             if at == 0 {
-                self.edges = found.into_iter().map(|(edge, costs)| Edge { costs: vec![costs], ..edge }).collect();
+                self.edges = found
+                    .into_iter()
+                    .map(|(edge, costs)| Edge {
+                        costs: vec![costs],
+                        ..edge
+                    })
+                    .collect();
             } else {
                 for (edge, (_, costs)) in self.edges.iter_mut().zip(found) {
                     edge.costs.push(costs);
@@ -295,7 +339,12 @@ impl Picture {
         Ok(())
     }
 
-    fn read_lines(&mut self, database: &Database, ids: &[i64], index: &BTreeMap<i64, usize>) -> Result<(), Failed> {
+    fn read_lines(
+        &mut self,
+        database: &Database,
+        ids: &[i64],
+        index: &BTreeMap<i64, usize>,
+    ) -> Result<(), Failed> {
         let sql = "SELECT d.function_id, d.file, d.line, d.col, d.calls FROM runs AS r
                    JOIN line_info AS d ON d.metric_id = r.default_metric_id
                    ORDER BY d.function_id, d.file, d.line, d.col";
@@ -314,7 +363,10 @@ impl Picture {
         for (at, id) in ids.iter().enumerate() {
             let sql = "SELECT function_id, file, line, col, exclusive, cumulative FROM line_info WHERE metric_id = ?1";
             for (key, costs) in read(database, sql, &[id], |row| {
-                Ok(((index[&row.get(0)?], row.get(1)?, row.get(2)?, row.get(3)?), [row.get(4)?, row.get(5)?]))
+                Ok((
+                    (index[&row.get(0)?], row.get(1)?, row.get(2)?, row.get(3)?),
+                    [row.get(4)?, row.get(5)?],
+                ))
             })? {
                 self.lines[places[&key]].costs[at] = costs;
             }
@@ -334,25 +386,38 @@ impl Picture {
             function.is_root |= node.depth == 0;
             for at in 0..count {
                 function.walked[at][0] += own(&node.costs[at]);
-                function.negative[at] -= node.costs[at].0.min(0.0) + node.costs[at].1.unwrap_or(0.0).min(0.0);
+                function.negative[at] -=
+                    node.costs[at].0.min(0.0) + node.costs[at].1.unwrap_or(0.0).min(0.0);
             }
         }
         for (at, node) in self.nodes.iter().enumerate().rev() {
             if let Some(parent) = node.parent {
                 let below = sums[at].clone();
-                sums[parent].iter_mut().zip(below).for_each(|(sum, cost)| *sum += cost);
+                sums[parent]
+                    .iter_mut()
+                    .zip(below)
+                    .for_each(|(sum, cost)| *sum += cost);
             }
         }
-        let mut left: Vec<Vec<f64>> =
-            self.nodes.iter().map(|node| node.costs.iter().map(|costs| costs.0).collect()).collect();
+        let mut left: Vec<Vec<f64>> = self
+            .nodes
+            .iter()
+            .map(|node| node.costs.iter().map(|costs| costs.0).collect())
+            .collect();
         for node in self.nodes.iter().filter(|node| node.line.is_some()) {
             if let Some(parent) = node.parent {
-                left[parent].iter_mut().zip(&node.costs).for_each(|(left, costs)| *left -= costs.0);
+                left[parent]
+                    .iter_mut()
+                    .zip(&node.costs)
+                    .for_each(|(left, costs)| *left -= costs.0);
             }
         }
         for (node, left) in self.nodes.iter().zip(left) {
             let exceeded = &mut self.functions[node.function].exceeded;
-            exceeded.iter_mut().zip(left).for_each(|(sum, left)| *sum += (-left).max(0.0));
+            exceeded
+                .iter_mut()
+                .zip(left)
+                .for_each(|(sum, left)| *sum += (-left).max(0.0));
         }
         // How often each function is open.
         let mut open: Vec<usize> = Vec::new();
@@ -360,7 +425,8 @@ impl Picture {
         for (at, node) in self.nodes.iter().enumerate() {
             while open.len() > node.depth {
                 let closed = open.pop().map_or(0, |closed| closed);
-                times[self.nodes[closed].function] -= usize::from(self.nodes[closed].line.is_none());
+                times[self.nodes[closed].function] -=
+                    usize::from(self.nodes[closed].line.is_none());
             }
             open.push(at);
             if node.line.is_some() {
@@ -368,9 +434,15 @@ impl Picture {
             }
             if times[node.function] == 0 {
                 let outermost = &mut self.functions[node.function].outermost;
-                outermost.iter_mut().zip(&node.costs).for_each(|(sum, costs)| *sum += costs.1.unwrap_or(0.0));
+                outermost
+                    .iter_mut()
+                    .zip(&node.costs)
+                    .for_each(|(sum, costs)| *sum += costs.1.unwrap_or(0.0));
                 let walked = &mut self.functions[node.function].walked;
-                walked.iter_mut().zip(&sums[at]).for_each(|(walked, sum)| walked[1] += sum);
+                walked
+                    .iter_mut()
+                    .zip(&sums[at])
+                    .for_each(|(walked, sum)| walked[1] += sum);
             }
             times[node.function] += 1;
         }
@@ -397,10 +469,13 @@ impl Function {
         !["function", "pseudo"].contains(&self.identity.kind.as_str())
     }
 
-    /// Whether nothing is known that it costs in any of these metrics; of threads and the like, themselves.
+    /// Whether nothing is known that it costs in any of these metrics; of threads and the like,
+    /// themselves.
     pub(super) fn is_free(&self, metrics: impl IntoIterator<Item = usize>) -> bool {
         let figures = if self.is_container() { 1 } else { 2 };
-        let costs = metrics.into_iter().flat_map(|at| self.costs[at].iter().take(figures));
+        let costs = metrics
+            .into_iter()
+            .flat_map(|at| self.costs[at].iter().take(figures));
         costs.flatten().all(|cost| *cost == 0.0)
     }
 }

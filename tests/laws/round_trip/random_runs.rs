@@ -1,4 +1,5 @@
-//! The law for runs that no format has thought of: trees, stacks, edges, and what files say of functions besides.
+//! The law for runs that no format has thought of: trees, stacks, edges, and what files say of
+//! functions besides.
 
 use std::cell::RefCell;
 
@@ -36,25 +37,51 @@ const RANDOM: Format = Format {
 /// Whether threads and the like hold functions, and stand in none, as in all files.
 fn threads_hold(stream: &Stream) -> bool {
     let holds = |spot: &Spot| stream.is_container(spot.function);
-    let is_below = |node: &Node| node.parent.is_none_or(|parent| holds(&stream.forest[parent].spot));
-    let nodes = stream.forest.iter().all(|node| !holds(&node.spot) || is_below(node));
-    nodes && stream.samples.iter().all(|stack| stack.frames.is_sorted_by_key(|spot| !holds(spot)))
+    let is_below = |node: &Node| {
+        node.parent
+            .is_none_or(|parent| holds(&stream.forest[parent].spot))
+    };
+    let nodes = stream
+        .forest
+        .iter()
+        .all(|node| !holds(&node.spot) || is_below(node));
+    nodes
+        && stream
+            .samples
+            .iter()
+            .all(|stack| stack.frames.is_sorted_by_key(|spot| !holds(spot)))
 }
 
 pub(crate) fn random_runs() -> Result<(), Failed> {
     let mut runner = TestRunner::deterministic();
     let mut faults = Vec::new();
     let trees = std::iter::from_fn(|| streams().new_tree(&mut runner).ok());
-    for (run, stream) in trees.map(|tree| tree.current()).filter(threads_hold).take(RUNS).enumerate() {
+    for (run, stream) in trees
+        .map(|tree| tree.current())
+        .filter(threads_hold)
+        .take(RUNS)
+        .enumerate()
+    {
         let shown = format!("{stream:?}");
         STREAM.set(Some(stream));
         let options = Options::default();
         let describe = |fingerprint| meta(&RANDOM, &options, "random", fingerprint);
-        let imported = import(open(b"any")?, &RANDOM, &options, &Stop::default(), describe, Database::in_memory)?;
+        let imported = import(
+            open(b"any")?,
+            &RANDOM,
+            &options,
+            &Stop::default(),
+            describe,
+            Database::in_memory,
+        )?;
         let found = faults_of(&imported.database)?;
         if !found.is_empty() {
             faults.push(format!("run {run}: {}\n{shown:.2000}", found.join("\n")));
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("\n").into())
+    }
 }
