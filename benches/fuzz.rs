@@ -53,7 +53,7 @@ use case_files::{entries, files};
 use flate2::{Compression, GzBuilder};
 use fuzzing::{TARGETS, Target};
 use mutate::mutate;
-use profdb::importers::FORMATS;
+use profdb::formats::FORMATS;
 use random::Random;
 
 /// Inputs read when nobody says how many: a smoke test.

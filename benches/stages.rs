@@ -21,7 +21,8 @@ use profdb::events::{
     Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact,
     Sample, Sink, Unit,
 };
-use profdb::importers::{self, Format, Options};
+use profdb::formats;
+use profdb::formats::{Format, Options};
 use profdb::input::{Input, Limits};
 use profdb::profile::{Batch, Output, TreeBuilder};
 use profdb::store::Database;
@@ -70,7 +71,7 @@ fn file(name: &str) -> &'static File {
         let mut bytes = Vec::new();
         WRITERS[at](&profile, &mut bytes).expect("a vector takes everything");
         File {
-            format: importers::by_name(FORMATS[at]).expect("a format"),
+            format: formats::format_named(FORMATS[at]).expect("a format"),
             bytes,
         }
     }

@@ -10,13 +10,9 @@
 
 pub mod base;
 pub mod cli;
-mod cost_centres;
 pub mod events;
-pub mod export;
-mod firefox_files;
-pub mod importers;
+pub mod formats;
 pub mod input;
-pub mod options;
 pub mod pipeline;
 pub mod profile;
 pub mod report;

@@ -7,7 +7,7 @@ use clap::{Arg, Args, Command};
 use clap_complete::{Shell, generate};
 
 use super::{Failure, output, program};
-use crate::importers::FORMATS;
+use crate::formats::FORMATS;
 use crate::report::render::Format;
 
 #[derive(Debug, Args)]

@@ -9,8 +9,8 @@ use super::export::{WrittenArgs, export_format};
 use super::options::FormatOptions;
 use super::source::{find_run, in_memory, input_format};
 use crate::base::error::Stop;
-use crate::export::Export;
-use crate::importers::Format;
+use crate::formats::Format;
+use crate::formats::export::Export;
 
 #[derive(Debug, Args)]
 pub(super) struct Convert {

@@ -11,7 +11,7 @@ use super::source::{failed, format, input_format, open};
 use super::{Failure, output};
 use crate::base::error::{ImportError, Stop};
 use crate::events::recorder::Recorder;
-use crate::importers::Format;
+use crate::formats::Format;
 use crate::report::render::plain;
 
 #[derive(Debug, Args)]

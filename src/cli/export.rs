@@ -12,8 +12,8 @@ use super::output::{Target, Unwritten};
 use super::source::{find_run, open_to_read};
 use super::{DatabaseArgs, Failure, asked, complain, say};
 use crate::base::error::Stop;
-use crate::export::{self, EXPORTS, ExportError, Loss, Request, dot};
-use crate::options::Options;
+use crate::formats::export::{self, ExportError, Loss, Request};
+use crate::formats::{self, EXPORTS, Options};
 use crate::report::render::Unit;
 use crate::store::{Database, RunInfo};
 
@@ -91,7 +91,7 @@ pub(super) fn export_format() -> impl TypedValueParser<Value = &'static export::
         .iter()
         .map(|export| PossibleValue::new(export.name).help(export.summary));
     PossibleValuesParser::new(values)
-        .map(|name| export::by_name(&name).expect("clap takes the names of the formats only"))
+        .map(|name| formats::export_named(&name).expect("clap takes the names of the formats only"))
 }
 
 pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
@@ -158,7 +158,7 @@ impl WrittenArgs {
             })?);
             Ok(())
         };
-        if request.options.flag(dot::SVG) {
+        if request.options.flag(formats::DOT_SVG) {
             let mut graph = Vec::new();
             target.write(stop, |out| {
                 written(&mut graph).and_then(|()| Ok(out.write_all(&drawn(&graph)?)?))

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::source::input_format;
 use super::{Failure, output};
-use crate::importers::{FORMATS, Format};
+use crate::formats::{FORMATS, Format};
 
 /// Made from the pages of the importers; tests/house/docs/mod.rs keeps it so.
 const PAGES: &str = include_str!("../../docs/formats.md");

@@ -15,7 +15,7 @@ use super::options::FormatOptions;
 use super::source::{STDIN, failed, format, input_format, open, warn};
 use super::{DatabaseArgs, Failure, WaitArgs, complain, line, say, unread};
 use crate::base::error::{ImportError, Stop};
-use crate::importers::Format;
+use crate::formats::Format;
 use crate::input::Fingerprint;
 use crate::pipeline;
 use crate::pipeline::Imported;

@@ -4,9 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::report::percentage;
 use super::sentence;
-use crate::export::EXPORTS;
-use crate::importers::FORMATS;
-use crate::options::{OptionDef, Options, Takes};
+use crate::formats::{EXPORTS, FORMATS, OptionDef, Options, Takes};
 use crate::text::separators::Separators;
 
 /// Whatever the user says about a file.

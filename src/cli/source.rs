@@ -14,7 +14,8 @@ use super::options::FormatOptions;
 use super::{DatabaseArgs, Failure, complain, database, patience, say, store, unread};
 use crate::base::error::{ImportError, Stop};
 use crate::base::limits::is_memory_out;
-use crate::importers::{self, Format, Options};
+use crate::formats;
+use crate::formats::{Format, Options};
 use crate::input::{Input, Limits};
 use crate::pipeline;
 use crate::pipeline::Imported;
@@ -177,7 +178,7 @@ pub(super) fn format(
 ) -> Result<&'static Format, pipeline::Failure> {
     match named {
         Some(format) => Ok(format),
-        None => Ok(importers::detect(input.head())?),
+        None => Ok(formats::detect(input.head())?),
     }
 }
 
@@ -236,13 +237,13 @@ pub(super) fn failed(name: &str, error: pipeline::Failure) -> Failure {
 /// Reads the name of an input format.
 pub(super) fn input_format(name: &str) -> Result<&'static Format, String> {
     let names = || {
-        importers::FORMATS
+        formats::FORMATS
             .iter()
             .map(|format| format.name)
             .collect::<Vec<_>>()
             .join(", ")
     };
-    importers::by_name(name).ok_or_else(|| format!("expected {}", names()))
+    formats::format_named(name).ok_or_else(|| format!("expected {}", names()))
 }
 
 /// A reader whose progress can be seen on a terminal.

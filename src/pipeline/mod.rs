@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::base::error::{ImportError, Stop};
 use crate::base::threads::joined;
-use crate::importers::{Format, Options};
+use crate::formats::{Format, Options};
 use crate::input::{Fingerprint, Input};
 use crate::profile::{Batch, Output, Totals, TreeBuilder};
 use crate::store::{Database, Outcome, RunMeta, StoreError};

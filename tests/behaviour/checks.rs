@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 
 use profdb::base::error::Stop;
-use profdb::importers::{Options, by_name};
+use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::source::Folder;
@@ -96,7 +96,7 @@ impl Folder for Apl {
 fn add(database: Database, format: &str, bytes: &[u8]) -> Database {
     let stop = Stop::default();
     let input = Input::new(Box::new(bytes), Limits::default(), stop.clone()).expect("readable");
-    let (format, options) = (by_name(format).expect("a format"), Options::default());
+    let (format, options) = (format_named(format).expect("a format"), Options::default());
     let source: Arc<dyn Folder> = Arc::new(Apl(["f.aplf".to_owned()]));
     let tags = vec![("host".to_owned(), "here".to_owned())];
     let describe = |fingerprint| RunMeta {

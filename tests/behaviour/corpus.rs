@@ -57,7 +57,7 @@ fn kept_inputs_are_known_by_name() {
             .find(|target| target.name == name)
             .expect("a target")
     };
-    for format in profdb::importers::FORMATS {
+    for format in profdb::formats::FORMATS {
         let input = (named("importers").seed)(format, b"x").expect("an input");
         assert_eq!(
             named("importers").line(&input),
@@ -84,7 +84,7 @@ fn new_inputs_break_no_rule() {
         for folder in &cases {
             let Some(format) = folder
                 .file_name()
-                .and_then(|name| profdb::importers::by_name(name.to_str()?))
+                .and_then(|name| profdb::formats::format_named(name.to_str()?))
             else {
                 continue;
             };

@@ -16,7 +16,7 @@ use crate::support::built::built;
 use crate::support::case_files::{entries, files};
 use crate::support::protobuf::{field, varint};
 use profdb::base::error::ImportError;
-use profdb::importers::{FORMATS, by_name};
+use profdb::formats::{FORMATS, format_named};
 use profdb::profile::Totals;
 
 /// What an import may take, however small the input is.
@@ -57,7 +57,7 @@ fn measured_deep(name: &str, bytes: &[u8], depth: usize) -> Result<Totals, Impor
 
 #[track_caller]
 fn measured_within(bound: usize, name: &str, bytes: &[u8]) -> Result<Totals, ImportError> {
-    let format = by_name(name).expect("a format");
+    let format = format_named(name).expect("a format");
     let (read, most) = allocation::most(|| built(format, bytes));
     assert!(
         most <= bound,
@@ -322,7 +322,7 @@ fn names_of_100_mb() {
     let mut tried: BTreeSet<&str> = SHORT_NAMES.into();
     for (format, content) in contents.into_iter().chain(places).chain(binary) {
         tried.insert(format);
-        let reader = by_name(format).expect("a format");
+        let reader = format_named(format).expect("a format");
         let (read, most) = allocation::most(|| built(reader, &content));
         let error = read
             .err()
@@ -463,7 +463,7 @@ fn metrics_that_multiply() {
         &[field(1, &vec![1; 60_000]), field(2, &[1; TYPES])].concat(),
     );
     let deep: Vec<u8> = types.chain(tables).chain(texts).chain(sample).collect();
-    let pprof = by_name("pprof").expect("a format");
+    let pprof = format_named("pprof").expect("a format");
     let (read, most) = allocation::most(|| built(pprof, &deep));
     let error = read.expect_err("60,000 levels of 128 metrics").to_string();
     assert!(error.contains("(limit: open figures)"), "{error}");
@@ -567,7 +567,7 @@ const ONE_COST: &[(&str, &str, f64)] = &[
 #[test]
 fn every_number_is_read_or_refused() {
     for (name, template, scale) in ONE_COST {
-        let format = by_name(name).expect("a format");
+        let format = format_named(name).expect("a format");
         let plain = built(format, template.replace('@', "7").as_bytes());
         let plain = plain
             .map(|totals| totals.metrics[0].total)
@@ -736,7 +736,7 @@ const BINARY: &[(&str, &str)] = &[
 fn every_place_of_binary_files() {
     let mut tried = 0;
     for (name, path) in BINARY {
-        let format = by_name(name).expect("a format");
+        let format = format_named(name).expect("a format");
         let bytes = case(name, path);
         for at in 0..bytes.len() {
             // Without optimisation, a fourth of them, and another fourth at the next place.
@@ -782,7 +782,7 @@ fn every_place_of_binary_files() {
 )]
 fn every_binary_number_is_read_or_refused() {
     let check = |name: &str, what: &str, content: &[u8], expected: Option<f64>| match built(
-        by_name(name).expect("a format"),
+        format_named(name).expect("a format"),
         content,
     ) {
         Ok(totals) => {

@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use crate::support::random::Random;
 use profdb::base::error::Stop;
-use profdb::export::{self, EXPORTS, ExportError};
-use profdb::importers::{Options, by_name};
+use profdb::formats::export::ExportError;
+use profdb::formats::{EXPORTS, Options, export, format_named};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::report::{self, Argument, REPORTS, header};
@@ -82,7 +82,7 @@ fn add(database: Database, format: &str, bytes: &[u8]) -> Result<Database, Strin
     let stop = Stop::default();
     let input = Input::new(Box::new(bytes), Limits::default(), stop.clone())
         .map_err(|error| error.to_string())?;
-    let (format, options) = (by_name(format).expect("a format"), Options::default());
+    let (format, options) = (format_named(format).expect("a format"), Options::default());
     let tags = vec![("host".to_owned(), "here".to_owned())];
     let describe = |fingerprint| RunMeta {
         again: true,

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use profdb::base::error::Stop;
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::Options;
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::report::render::{self, Format, Layout, render};
@@ -57,7 +58,7 @@ fn text(profile: Profile) -> String {
 }
 
 fn database(text: &str) -> Database {
-    let format = importers::by_name("dyalog_csv").expect("a format");
+    let format = formats::format_named("dyalog_csv").expect("a format");
     let options = Options::default();
     let input = Input::new(
         Box::new(text.as_bytes()),

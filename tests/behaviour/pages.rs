@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use profdb::base::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, Kind, Line, MetricId, RunFact, Sink, Unit};
-use profdb::importers::{Options, by_name};
+use profdb::formats::{Options, format_named};
 use profdb::input::{Fingerprint, Input, Limits};
 use profdb::pipeline::{Failure, Imported, import, meta};
 use profdb::profile::{Batch, Output, TreeBuilder};
@@ -483,7 +483,7 @@ fn write_deep(database: &mut Database) {
     }
     let stop = Stop::default();
     let input = Input::new(Box::new(&b""[..]), Limits::default(), stop).expect("nothing to read");
-    let format = by_name("dyalog_csv").expect("the format is there");
+    let format = format_named("dyalog_csv").expect("the format is there");
     let described = meta(
         format,
         &Options::default(),
@@ -528,7 +528,7 @@ fn import_rows(
     let stop = Stop::default();
     let input =
         Input::new(Box::new(csv), Limits::default(), stop.clone()).expect("the text is readable");
-    let format = by_name("dyalog_csv").expect("the format is there");
+    let format = format_named("dyalog_csv").expect("the format is there");
     let options = Options::default();
     let describe = |fingerprint| {
         meanwhile();

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::{fs, io::Write};
 
-use profdb::export::EXPORTS;
-use profdb::importers::FORMATS;
+use profdb::formats::{EXPORTS, FORMATS};
 use profdb::report::REPORTS;
 
 const PROFDB: &str = env!("CARGO_BIN_EXE_profdb");

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::case_files::{entries, files};
 use profdb::base::error::Stop;
-use profdb::importers::{FORMATS, Format, Options, detect};
+use profdb::formats::{FORMATS, Format, Options, detect};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::report::{

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use profdb::base::error::Stop;
-use profdb::importers::{Options, by_name};
+use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{Failure, Imported, import, meta};
 use profdb::source::Folder;
@@ -75,7 +75,7 @@ fn imported(source: Arc<dyn Folder>) -> Result<Imported, Failure> {
         Limits::default(),
         stop.clone(),
     )?;
-    let format = by_name("dyalog_csv").expect("a format");
+    let format = format_named("dyalog_csv").expect("a format");
     let options = Options::default();
     let describe = |fingerprint| RunMeta {
         source: Some(source),

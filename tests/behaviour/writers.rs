@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use profdb::base::error::Stop;
-use profdb::export::{EXPORTS, Export, ExportError, LARGE_OUTPUT, Request};
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::export::{Export, ExportError, LARGE_OUTPUT, Request};
+use profdb::formats::{EXPORTS, Options};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::report::render::{Format, Layout, render};
@@ -17,7 +18,7 @@ use crate::support::allocation;
 
 /// A run of a file.
 fn run(format: &str, text: &str) -> (Database, RunInfo) {
-    let format = importers::by_name(format).expect("a format");
+    let format = formats::format_named(format).expect("a format");
     let options = Options::default();
     let input = Input::new(
         Box::new(text.as_bytes()),
@@ -263,7 +264,7 @@ fn every_writer_has_a_bound_of_that_name() {
 #[test]
 fn what_is_too_large_is_not_begun_and_what_is_large_is_told() {
     static TOLD: AtomicU64 = AtomicU64::new(0);
-    let sampler = profdb::export::by_name("sampler").expect("a format");
+    let sampler = profdb::formats::export_named("sampler").expect("a format");
     let told = |bytes| TOLD.store(bytes, Ordering::Relaxed);
     for (samples, fits) in [
         (1000, true),

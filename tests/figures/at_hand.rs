@@ -10,7 +10,8 @@ use crate::support::mutate::mutate;
 use crate::support::random::Random;
 use profdb::base::error::{Position, Stop};
 use profdb::events::recorder::Recorder;
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::Options;
 use profdb::input::{Input, Limits};
 
 /// Formats that take records from the buffer.
@@ -30,7 +31,7 @@ enum Way {
 }
 
 fn outcome(format: &str, bytes: &[u8], way: Way) -> Outcome {
-    let format = importers::by_name(format).expect("a format");
+    let format = formats::format_named(format).expect("a format");
     let events = RefCell::new(Vec::new());
     let read =
         Input::new(Box::new(bytes), Limits::default(), Stop::default()).and_then(|mut input| {

@@ -13,7 +13,8 @@ use std::io::Read;
 use std::path::Path;
 
 use profdb::base::error::Stop;
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::Options;
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::store::Database;
@@ -49,7 +50,7 @@ fn imported(name: &str) -> Database {
         Stop::default(),
     )
     .expect(name);
-    let format = importers::detect(input.head()).expect(name);
+    let format = formats::detect(input.head()).expect(name);
     assert_eq!(format.name, "callgrind", "{name}");
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, name, fingerprint);

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use profdb::base::error::Stop;
-use profdb::export::{self, Request};
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::Options;
+use profdb::formats::export::Request;
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::store::{Database, RunInfo};
@@ -50,7 +51,7 @@ fn imported(name: &str) -> (Database, RunInfo) {
         Stop::default(),
     )
     .expect(name);
-    let format = importers::detect(input.head()).expect(name);
+    let format = formats::detect(input.head()).expect(name);
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, name, fingerprint);
     let read = import(
@@ -69,7 +70,7 @@ fn imported(name: &str) -> (Database, RunInfo) {
 /// A run in a file of a format.
 fn written(folder: &Path, format: &str, database: &Database, run: &RunInfo) -> PathBuf {
     let mut bytes = Vec::new();
-    let export = export::by_name(format).expect(format);
+    let export = formats::export_named(format).expect(format);
     export
         .write(database, run, &Request::default(), &mut bytes)
         .expect(format);

@@ -13,7 +13,8 @@ use std::io::Read;
 use std::path::Path;
 
 use profdb::base::error::Stop;
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::Options;
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::report::{self, Argument, ReportError, Request};
@@ -188,7 +189,7 @@ fn written(requests: &[Vec<Call>], version: Version) -> String {
 
 fn imported(text: &[u8]) -> Database {
     let input = Input::new(Box::new(text), Limits::default(), Stop::default()).expect("bytes");
-    let format = importers::detect(input.head()).expect("a format");
+    let format = formats::detect(input.head()).expect("a format");
     assert_eq!(format.name, "callgrind");
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, "x", fingerprint);

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use profdb::base::error::Stop;
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::Options;
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::store::Database;
@@ -60,7 +61,7 @@ fn imported(name: &str, options: &Options) -> Database {
         Stop::default(),
     )
     .expect("readable");
-    let format = importers::detect(input.head()).expect("recognised");
+    let format = formats::detect(input.head()).expect("recognised");
     let expected = if JSON.contains(&name) {
         "ghc_json"
     } else {

@@ -12,7 +12,8 @@ use std::process::Command;
 
 use profdb::base::error::Stop;
 use profdb::events::recorder::Recorder;
-use profdb::importers::{self, Confidence, Options};
+use profdb::formats;
+use profdb::formats::{Confidence, Options};
 use profdb::input::{Input, Limits};
 
 /// Nanoseconds per tick of both samples.
@@ -593,7 +594,7 @@ fn read(bytes: &[u8]) -> (usize, Option<String>) {
     let mut nodes = 0;
     let mut recorder =
         Recorder::new(|event: String| nodes += usize::from(event.starts_with("enter")));
-    let format = importers::by_name("ghc_px").expect("the format");
+    let format = formats::format_named("ghc_px").expect("the format");
     let input = Input::new(
         Box::new(bytes),
         Limits {
@@ -649,7 +650,7 @@ fn a_deep_stack_is_a_deep_tree() {
 
 #[test]
 fn other_files_of_the_name_are_told_apart() {
-    let format = importers::by_name("ghc_px").expect("the format");
+    let format = formats::format_named("ghc_px").expect("the format");
     for (name, expected) in [
         ("tiny.px.prof", Confidence::Maybe),
         ("calc.ghc6.px.prof", Confidence::Maybe),

@@ -13,7 +13,8 @@ use std::process::{Command, Stdio};
 
 use profdb::base::error::Stop;
 use profdb::events::recorder::Recorder;
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::Options;
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::store::Database;
@@ -48,7 +49,7 @@ fn imported(name: &str) -> Database {
         Stop::default(),
     )
     .expect(name);
-    let format = importers::detect(input.head()).expect(name);
+    let format = formats::detect(input.head()).expect(name);
     assert_eq!(format.name, "pprof", "{name}");
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, "-", fingerprint);
@@ -744,7 +745,7 @@ fn records_at_hand_mean_what_others_mean() {
             input.hide_what_is_at_hand();
         }
         let mut events = Vec::new();
-        let format = importers::by_name("pprof").expect("a format");
+        let format = formats::format_named("pprof").expect("a format");
         let read = format.read(
             &mut input,
             &Options::default(),

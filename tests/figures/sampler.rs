@@ -9,7 +9,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use profdb::base::error::Stop;
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::Options;
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::store::Database;
@@ -41,7 +42,7 @@ fn imported(name: &str) -> Result<Database, String> {
         Stop::default(),
     )
     .expect(name);
-    let format = importers::detect(input.head()).map_err(|error| error.to_string())?;
+    let format = formats::detect(input.head()).map_err(|error| error.to_string())?;
     assert_eq!(format.name, "sampler", "{name}");
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, name, fingerprint);

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use profdb::base::error::Stop;
-use profdb::importers::{Options, by_name};
+use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::store::Database;
@@ -20,7 +20,7 @@ fn imported(path: &Path) -> Database {
     let input = Input::new(Box::new(&*bytes), Limits::default(), stop.clone())
         .expect("the file is readable");
     let (format, options) = (
-        by_name("sampler").expect("the format is there"),
+        format_named("sampler").expect("the format is there"),
         Options::default(),
     );
     let describe = |fingerprint| meta(format, &options, "run.trace", fingerprint);

@@ -1,7 +1,7 @@
 //! Headers of reports say what their statements take and give.
 
 use profdb::base::error::Stop;
-use profdb::importers::{Options, by_name};
+use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::report::header::{self, Parameter};
@@ -16,7 +16,7 @@ fn database() -> Database {
     let input = Input::new(Box::new(LABELLED), Limits::default(), stop.clone())
         .expect("the file is readable");
     let (format, options) = (
-        by_name("pprof").expect("the format is there"),
+        format_named("pprof").expect("the format is there"),
         Options::default(),
     );
     let describe = |fingerprint| meta(format, &options, "x", fingerprint);

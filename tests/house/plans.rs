@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use profdb::base::error::Stop;
-use profdb::importers::{Options, by_name};
+use profdb::formats::{Options, format_named};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::report::{self, Argument, NameSyntax, REPORTS, Request};
@@ -25,7 +25,7 @@ fn database(format: &str, bytes: &'static [u8]) -> Database {
     let stop = Stop::default();
     let input =
         Input::new(Box::new(bytes), Limits::default(), stop.clone()).expect("the text is readable");
-    let format = by_name(format).expect("the format is there");
+    let format = format_named(format).expect("the format is there");
     let options = Options::default();
     let describe = |fingerprint| meta(format, &options, "x", fingerprint);
     import(

@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 use libtest_mimic::{Failed, Trial};
-use profdb::importers::FORMATS;
+use profdb::formats::FORMATS;
 
 use crate::support::tools;
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use libtest_mimic::Failed;
-use profdb::export::{EXPORTS, Export};
-use profdb::importers;
+use profdb::formats;
+use profdb::formats::EXPORTS;
+use profdb::formats::export::Export;
 use profdb::report::render::{self, Layout, render};
 use profdb::report::{self, Request, Value};
 use profdb::store::{Database, RunInfo};
@@ -136,7 +137,7 @@ fn reports_are_the_same(database: &Database, run: &RunInfo) -> Result<(), Failed
             )?;
         }
         let name_in_file = |text: &str| name_in(name, text);
-        let format = importers::by_name(name).expect("a format");
+        let format = formats::format_named(name).expect("a format");
         // Names in CSV reports are as they are; one with NUL is none of `]PROFILE`, and is refused
         // when it is read.
         let reported = (!reported.contains(&0)).then_some(reported);
@@ -168,7 +169,10 @@ fn holds(
     layout: &str,
 ) -> Result<(), Failed> {
     let (bytes, lost) = written_whole(export, database, run, Some(layout))?;
-    let again = read(importers::by_name(export.name).expect("a format"), &bytes)?;
+    let again = read(
+        formats::format_named(export.name).expect("a format"),
+        &bytes,
+    )?;
     let Some(second) = again.run(None)? else {
         return Err("there is no run".into());
     };

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
-use profdb::export::{self, Export, Request};
-use profdb::importers::{self, Format, Options};
+use profdb::formats;
+use profdb::formats::export::{Export, Request};
+use profdb::formats::{Format, Options};
 use profdb::pipeline::{import, meta};
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
@@ -57,7 +58,7 @@ fn every_export(database: &Database) -> Result<(), Failed> {
     dyalog::every(database, &run)?;
     ghc::every(database, &run)?;
     if run.fidelity != "tree" {
-        for export in export::EXPORTS
+        for export in formats::EXPORTS
             .iter()
             .filter(|export| !export.holds(&run.fidelity))
         {
@@ -106,8 +107,8 @@ pub(super) fn written(
     Ok((bytes, lost))
 }
 
-pub(super) fn by_name(name: &str) -> &'static Export {
-    export::by_name(name).expect("a format")
+pub(super) fn writer(name: &str) -> &'static Export {
+    formats::export_named(name).expect("a format")
 }
 
 /// The same with all that a format holds, of several metrics too, and in the format's own layout if
@@ -221,9 +222,12 @@ fn calls(database: &Database, metric: &str) -> Result<Vec<(usize, String, f64)>,
 
 /// The lines are the calls in their order, and the file is written again as it is.
 fn lispworks_tree(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
-    let export = by_name("lispworks_tree");
+    let export = writer("lispworks_tree");
     let (bytes, lost) = written(export, database, run, metric, None)?;
-    let again = read(importers::by_name(export.name).expect("a format"), &bytes)?;
+    let again = read(
+        formats::format_named(export.name).expect("a format"),
+        &bytes,
+    )?;
     equal(
         "calls",
         &calls(database, metric)?,
@@ -252,7 +256,7 @@ fn lispworks_tree(database: &Database, run: &RunInfo, metric: &str) -> Result<()
 
 /// The stacks are the places with their own cost; what stands in no thread has got one.
 fn sampler(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
-    let export = by_name("sampler");
+    let export = writer("sampler");
     let unit = rows(
         database,
         "SELECT unit = 'count', total > 1e9, total > ?2 FROM metrics WHERE name = ?1",
@@ -280,7 +284,10 @@ fn sampler(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Faile
         }
     }
     let (bytes, lost) = written(export, database, run, metric, None)?;
-    let again = read(importers::by_name(export.name).expect("a format"), &bytes)?;
+    let again = read(
+        formats::format_named(export.name).expect("a format"),
+        &bytes,
+    )?;
     let threads = rows(
         database,
         "SELECT name FROM functions WHERE kind = 'thread'",
@@ -355,7 +362,7 @@ const IN_FOLDED: &str = "CASE WHEN (SELECT COUNT(*) FROM functions AS o WHERE o.
 /// The lines are the places with their own cost, under their names, for us as for whoever takes a
 /// line apart by hand.
 fn folded(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
-    let (bytes, lost) = written(by_name("folded"), database, run, metric, None)?;
+    let (bytes, lost) = written(writer("folded"), database, run, metric, None)?;
     let text = viewers::text_of(&bytes);
     let mut found = Stacks::new();
     for line in text.split_terminator('\n') {
@@ -395,7 +402,7 @@ fn folded(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed
         format!("{found:?} instead of {expected:?}")
     })?;
     if !found.is_empty() {
-        let again = read(importers::by_name("folded").expect("a format"), &bytes)?;
+        let again = read(formats::format_named("folded").expect("a format"), &bytes)?;
         let found = own_costs_by("COALESCE(f.raw_name, f.name)", &again, "samples")?;
         ensure(found == expected, || {
             format!("{found:?} was read instead of {expected:?}")

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use libtest_mimic::Failed;
-use profdb::importers;
+use profdb::formats;
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
 
-use super::export::{by_name, read, written_whole};
+use super::export::{read, writer, written_whole};
 use super::{ensure, equal, rows};
 
 /// Calls and ticks, by path of names and modules.
@@ -23,9 +23,9 @@ pub(super) fn every(database: &Database, run: &RunInfo) -> Result<(), Failed> {
 }
 
 fn stacks_are_kept(database: &Database, run: &RunInfo) -> Result<(), Failed> {
-    let export = by_name("ghc_px");
+    let export = writer("ghc_px");
     let (bytes, lost) = written_whole(export, database, run, None)?;
-    let again = read(importers::by_name("ghc_px").expect("a format"), &bytes)?;
+    let again = read(formats::format_named("ghc_px").expect("a format"), &bytes)?;
     let Some(second) = again.run(None)? else {
         return Err("there is no run".into());
     };

@@ -16,7 +16,8 @@ use std::{env, fs};
 use libtest_mimic::{Arguments, Failed, Trial};
 use profdb::base::error::{ImportError, Stop};
 use profdb::events::recorder::Recorder;
-use profdb::importers::{self, Confidence, FORMATS, Format, Options};
+use profdb::formats;
+use profdb::formats::{Confidence, FORMATS, Format, Options};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{Imported, import, meta};
 use profdb::report::{self, Argument, Request, Value};
@@ -277,7 +278,7 @@ fn open(bytes: &[u8]) -> Result<Input<'_>, ImportError> {
 }
 
 fn recognised(bytes: &[u8]) -> Result<&'static Format, ImportError> {
-    importers::detect(open(bytes)?.head())
+    formats::detect(open(bytes)?.head())
 }
 
 /// Every event, and the error that ended it, of an input that is recognised by its first bytes.
@@ -289,7 +290,7 @@ fn outcome_of(input: Result<Input<'_>, ImportError>) -> (Vec<String>, Option<Str
     let mut events = Vec::new();
     let mut recorder = Recorder::new(|event| events.push(event));
     let read = input.and_then(|mut input| {
-        importers::detect(input.head())?.read(&mut input, &Options::default(), &mut recorder)
+        formats::detect(input.head())?.read(&mut input, &Options::default(), &mut recorder)
     });
     (events, read.err().map(|error| error.to_string()))
 }
@@ -486,7 +487,7 @@ fn save_with(
         ..meta(sample.format, &options, "input", fingerprint)
     };
     let input = open(&sample.bytes)?;
-    let format = importers::detect(input.head())?;
+    let format = formats::detect(input.head())?;
     Ok(import(
         input,
         format,
@@ -519,7 +520,7 @@ fn refused_or_saved(sample: &Sample) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("profdb.db");
     let good = Sample {
-        format: importers::by_name("dyalog_csv").expect("a format"),
+        format: formats::format_named("dyalog_csv").expect("a format"),
         bytes:
             b"\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n\"#.f\",,1,1,1\n"
                 .to_vec(),

@@ -4,7 +4,7 @@
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, RunFact, Sink, Unit};
-use profdb::importers::{Confidence, Format, Options};
+use profdb::formats::{Confidence, Format, Options};
 use profdb::pipeline::{import, meta};
 use profdb::report::header::{Column, Kind, Needs, Parameter};
 use profdb::report::render::{self, Layout, plain, render};

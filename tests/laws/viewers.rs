@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use libtest_mimic::Failed;
-use profdb::export::Request;
-use profdb::importers;
+use profdb::formats;
+use profdb::formats::export::Request;
 use profdb::report::Value;
 use profdb::store::{Database, RunInfo};
 use quick_xml::events::Event;
 use rusqlite::ToSql;
 use serde_json::Value as Json;
 
-use super::export::{by_name, read};
+use super::export::{read, writer};
 use super::{ensure, equal, rows};
 
 /// The largest whole number that costs become, as a REAL.
@@ -61,7 +61,7 @@ fn written_with(
         request.options.set(option, *value);
     }
     let mut bytes = Vec::new();
-    let losses = by_name(name).write(database, run, &request, &mut bytes)?;
+    let losses = writer(name).write(database, run, &request, &mut bytes)?;
     Ok((
         bytes,
         losses
@@ -158,7 +158,10 @@ fn alike(what: &str, expected: &Costs, found: &Costs, by: f64) -> Result<(), Fai
 /// is an unknown one.
 fn callgrind(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let (bytes, lost) = written_all("callgrind", database, run)?;
-    let again = read(importers::by_name("callgrind").expect("a format"), &bytes)?;
+    let again = read(
+        formats::format_named("callgrind").expect("a format"),
+        &bytes,
+    )?;
     let (ours, theirs) = (metrics(database)?, metrics(&again)?);
     ensure(ours.len() == theirs.len(), || "metrics get lost".to_owned())?;
     for (our, their) in ours.iter().zip(&theirs) {
@@ -264,7 +267,7 @@ fn own_costs(database: &Database, metric: i64) -> Result<Costs, Failed> {
 /// Every place comes back with its own cost, as near as whole numbers come.
 fn pprof(database: &Database, run: &RunInfo) -> Result<(), Failed> {
     let (bytes, lost) = written_all("pprof", database, run)?;
-    let again = read(importers::by_name("pprof").expect("a format"), &bytes)?;
+    let again = read(formats::format_named("pprof").expect("a format"), &bytes)?;
     let numbers = "SELECT m.metric_id FROM metrics AS m ORDER BY m.position";
     let pairs = rows(database, numbers, &[])?
         .into_iter()
@@ -612,7 +615,7 @@ fn table<'j>(thread: &'j Json, name: &str, columns: &[&str]) -> Result<&'j Json,
 
 /// The file has the tables that the viewer's types want, and its samples are the tree.
 fn firefox(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Failed> {
-    let (bytes, lost) = super::export::written(by_name("firefox"), database, run, metric, None)?;
+    let (bytes, lost) = super::export::written(writer("firefox"), database, run, metric, None)?;
     let file = json_of(&bytes)?;
     let meta = member(&file, "meta")?;
     for (name, fits) in [
@@ -748,7 +751,7 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
     };
     request.options.set("min-pct", "0");
     let mut bytes = Vec::new();
-    let losses = by_name("flamegraph").write(database, run, &request, &mut bytes)?;
+    let losses = writer("flamegraph").write(database, run, &request, &mut bytes)?;
     let clipped = losses.each().any(|(loss, _)| loss.name == "cumulative");
     let svg = String::from_utf8(bytes)?;
     let mut reader = quick_xml::Reader::from_str(&svg);

@@ -1,7 +1,7 @@
 //! What an importer makes of bytes, as far as the builder takes it.
 
 use profdb::base::error::{ImportError, Stop};
-use profdb::importers::{Format, Options};
+use profdb::formats::{Format, Options};
 use profdb::input::{Fingerprint, Input, Limits};
 use profdb::profile::{Batch, Output, Totals, TreeBuilder};
 

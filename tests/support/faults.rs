@@ -277,7 +277,7 @@ pub(crate) fn csv(rows: usize, functions: usize) -> String {
 fn cases() -> Vec<Profile> {
     let mut found = Vec::new();
     let empty = tempfile::tempdir().expect("a folder");
-    for format in profdb::importers::FORMATS {
+    for format in profdb::formats::FORMATS {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/cases")
             .join(format.name);

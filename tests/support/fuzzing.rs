@@ -14,8 +14,9 @@ use std::io::{self, BufRead, Write};
 use std::time::{Duration, Instant};
 
 use profdb::base::error::{ImportError, Stop};
-use profdb::export::{self, EXPORTS, ExportError};
-use profdb::importers::{self, FORMATS, Format, Options};
+use profdb::formats;
+use profdb::formats::export::ExportError;
+use profdb::formats::{EXPORTS, FORMATS, Format, Options, export};
 use profdb::input::{Fingerprint, Input, Limits};
 use profdb::pipeline::meta;
 use profdb::profile::{Batch, Output, Totals};
@@ -280,7 +281,7 @@ fn input(bytes: &[u8]) -> Result<(), String> {
 fn read_lines(bytes: &[u8], limits: Limits) -> Result<(u64, u64), ImportError> {
     let mut input = Input::new(Box::new(bytes), limits, Stop::default())?;
     let mut delivered = input.position().byte;
-    if let Err(error) = importers::detect(input.head()) {
+    if let Err(error) = formats::detect(input.head()) {
         // It is said to the user.
         assert!(!error.to_string().is_empty());
     }
@@ -395,7 +396,7 @@ thread_local! {
     /// A run to ask about, and two databases for runs that come and go.
     static ASKED: Database = {
         let mut database = memory();
-        let format = importers::by_name("pprof").expect("a format");
+        let format = formats::format_named("pprof").expect("a format");
         let kept = built_into(format, LABELLED, Kept::default()).expect("a case imports");
         store(kept, format, &mut database).expect("room for a run");
         database
@@ -534,7 +535,7 @@ fn exports(bytes: &[u8]) -> Result<(), String> {
                 ) => continue,
                 Err(error) => return Err(format!("{}: {error}", export.name)),
             };
-            let Some(reader) = importers::by_name(export.name) else {
+            let Some(reader) = formats::format_named(export.name) else {
                 continue;
             };
             let kept = match built_into(reader, &written.0, Kept::default()) {

@@ -6,7 +6,8 @@ use std::io::Read;
 use std::path::Path;
 
 use profdb::base::error::Stop;
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::Options;
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
 use profdb::store::Database;
@@ -41,7 +42,7 @@ pub(crate) fn imported(format: &str, profile: &(impl AsRef<[u8]> + ?Sized)) -> D
         Stop::default(),
     )
     .expect("readable");
-    let found = importers::detect(input.head()).expect("recognised");
+    let found = formats::detect(input.head()).expect("recognised");
     assert_eq!(found.name, format);
     let options = Options::default();
     let describe = |fingerprint| meta(found, &options, "sample", fingerprint);

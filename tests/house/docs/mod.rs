@@ -10,6 +10,7 @@
 )]
 
 use crate::support::tools;
+use crate::tidy;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -18,10 +19,9 @@ use std::process::{Command, Stdio};
 
 use profdb::base::error::Stop;
 use profdb::cli;
-use profdb::export::EXPORTS;
-use profdb::importers::{self, FORMATS};
+use profdb::formats;
+use profdb::formats::{EXPORTS, FORMATS, Takes};
 use profdb::input::{HEAD, Input, Limits};
-use profdb::options::Takes;
 use profdb::pipeline::{import, meta};
 use profdb::report::header::{Column, Kind, Needs, Parameter, ParameterDef};
 use profdb::report::{REPORTS, Report};
@@ -417,9 +417,9 @@ fn formats_are_current() {
     }
     text.push_str("\nWhat is not in this list may still write one of them: see [other profilers](#other-profilers).\n");
     for format in FORMATS {
-        let _ = write!(text, "\n{}", page(format.name, "src/importers"));
+        let _ = write!(text, "\n{}", page(format.name, "read"));
     }
-    let path = root().join("src/importers/mod.rs");
+    let path = root().join("src/formats/mod.rs");
     let source =
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let lines = source
@@ -440,7 +440,7 @@ fn formats_are_current() {
             .flat_map(|cell| cell.split('`').skip(1).step_by(2))
         {
             assert!(
-                importers::by_name(name).is_some(),
+                formats::format_named(name).is_some(),
                 "{line}: there is no format {name}"
             );
         }
@@ -448,9 +448,9 @@ fn formats_are_current() {
     compare("docs/formats.md", &text);
 }
 
-/// The section of a format: the `//!` page of its importer or writer under the format's name.
-fn page(name: &str, folder: &str) -> String {
-    let path = root().join(format!("{folder}/{name}.rs"));
+/// The section of a format: the `//!` page of its `read.rs` or `write.rs` under the format's name.
+fn page(name: &str, side: &str) -> String {
+    let path = root().join(&tidy::sides(side)[name]);
     let source =
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut text = format!("## {name}\n\n");
@@ -490,7 +490,7 @@ fn exports_are_current() {
         let _ = writeln!(text, "- [{0}](#{0}): {1}", export.name, export.summary);
     }
     for export in EXPORTS {
-        let page = page(export.name, "src/export");
+        let page = page(export.name, "write");
         let _ = write!(text, "\n{page}");
         if !export.layouts.is_empty() {
             let _ = write!(
@@ -737,7 +737,9 @@ fn check(program: &clap::Command, line: &str) -> Result<(), String> {
             .copied()
             .filter(|name| !name.contains(char::is_uppercase) && !name.starts_with(['-', '[']));
         name.map_or(Ok(()), |name| {
-            importers::by_name(name).map(|_| ()).ok_or("no such format")
+            formats::format_named(name)
+                .map(|_| ())
+                .ok_or("no such format")
         })?;
     }
     words
@@ -850,8 +852,8 @@ fn database() -> Database {
     let stop = Stop::default();
     let input =
         Input::new(Box::new(SAMPLE.as_bytes()), Limits::default(), stop.clone()).expect("a sample");
-    let format = importers::detect(input.head()).expect("a sample of a known format");
-    let options = importers::Options::default();
+    let format = formats::detect(input.head()).expect("a sample of a known format");
+    let options = formats::Options::default();
     let describe = |fingerprint| meta(format, &options, "sample.csv", fingerprint);
     import(
         input,

@@ -12,8 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use profdb::export::EXPORTS;
-use profdb::importers::FORMATS;
+use profdb::formats::{EXPORTS, FORMATS};
 use profdb::report::REPORTS;
 use profdb::store::CHECKS;
 
@@ -28,27 +27,27 @@ const LINES: usize = 800;
 /// Source files that have more, and why they are not two.
 const LONG_FILES: &[(&str, &str)] = &[
     (
-        "src/importers/business_rules.rs",
+        "src/formats/business_rules/read.rs",
         "two kinds of log and the page about both",
     ),
     (
-        "src/importers/callgrind.rs",
+        "src/formats/callgrind/read.rs",
         "the page is a fifth of it; to be split by job",
     ),
     (
-        "src/importers/common/json.rs",
+        "src/formats/common/json.rs",
         "the reader and its GHC dialect; to be split",
     ),
     (
-        "src/importers/firefox.rs",
+        "src/formats/firefox/read.rs",
         "four generations of one format, and the page about them",
     ),
     (
-        "src/importers/pprof.rs",
+        "src/formats/pprof/read.rs",
         "one message after the other, and their page",
     ),
     (
-        "src/importers/speedscope.rs",
+        "src/formats/speedscope/read.rs",
         "two kinds of profile in one document",
     ),
     (
@@ -130,7 +129,7 @@ fn importers_know_input_and_sink_only() {
     forbidden.extend(PRINTING);
     wall(
         "An importer knows Input and Sink and nothing else: no SQL, no files, no screen, no threads.",
-        |path| path.starts_with("src/importers/"),
+        |path| path.starts_with("src/formats/") && path.ends_with("/read.rs"),
         &forbidden,
     );
 }
@@ -141,8 +140,7 @@ fn base_and_file_format_know_nothing_of_profiles() {
     let above = [
         "crate::cli",
         "crate::events",
-        "crate::export",
-        "crate::importers",
+        "crate::formats",
         "crate::input",
         "crate::pipeline",
         "crate::profile",
@@ -192,7 +190,6 @@ fn writers_know_profile_and_output_only() {
     let mut forbidden = vec!["std::fs", "std::net", "std::process", "std::thread"];
     forbidden.extend([
         "crate::cli",
-        "crate::importers",
         "crate::pipeline",
         "crate::profile",
         "crate::sqlite",
@@ -200,14 +197,14 @@ fn writers_know_profile_and_output_only() {
     forbidden.extend(PRINTING);
     wall(
         "A writer sees a profile and somewhere to write to: no files, no screen, no importers.",
-        |path| path.starts_with("src/export/"),
+        |path| path.starts_with("src/formats/") && path.ends_with("/write.rs"),
         &forbidden,
     );
 }
 
 #[test]
 fn store_report_and_sql_name_no_format() {
-    let formats = importers();
+    let formats = sides("read");
     let mut found = Vec::new();
     for (path, text) in sources() {
         let rust = path.starts_with("src/store/") || path.starts_with("src/report/");
@@ -221,7 +218,7 @@ fn store_report_and_sql_name_no_format() {
             .filter(|token| token.kind != Kind::Comment)
         {
             let named = formats
-                .iter()
+                .keys()
                 .filter(|format| has_word(token.text, format, char::is_alphanumeric));
             found.extend(named.map(|format| format!("{path}:{}: {format}", token.line)));
         }
@@ -233,14 +230,25 @@ fn store_report_and_sql_name_no_format() {
 }
 
 /// The file that says which metrics readers of its format find, and what they call them.
-const NAMES_METRICS: &str = "src/export/ghc_px.rs";
+const NAMES_METRICS: &str = "src/formats/ghc/ghc_px/write.rs";
 
 #[test]
 fn no_name_of_a_metric_decides() {
-    let of_all = ["src/store/", "src/report/", "src/export/", "queries/"];
+    let of_all = [
+        "src/store/",
+        "src/report/",
+        "src/formats/export/",
+        "queries/",
+    ];
+    let writes = |path: &str| {
+        path.starts_with("src/formats/")
+            && ["/write.rs", "/table.rs", "common/written.rs"]
+                .iter()
+                .any(|end| path.ends_with(end))
+    };
     let mut found = Vec::new();
-    for (path, text) in
-        sources().filter(|(path, _)| of_all.iter().any(|folder| path.starts_with(folder)))
+    for (path, text) in sources()
+        .filter(|(path, _)| writes(path) || of_all.iter().any(|folder| path.starts_with(folder)))
     {
         let language = if is_a(&path, "sql") {
             Language::Sql
@@ -386,9 +394,9 @@ fn every_importer_is_a_format_of_its_name() {
         .map(|format| format.name.to_owned())
         .collect();
     agree(
-        "src/importers/*.rs",
-        &importers(),
-        "FORMATS (src/importers/mod.rs)",
+        "src/formats/**/read.rs",
+        &sides("read").into_keys().collect(),
+        "FORMATS (src/formats/registry.rs)",
         &registered,
     );
     assert_eq!(
@@ -398,8 +406,7 @@ fn every_importer_is_a_format_of_its_name() {
     );
     // The names could agree and be swapped.
     let mut found = Vec::new();
-    for name in importers() {
-        let path = format!("src/importers/{name}.rs");
+    for (name, path) in sides("read") {
         let quoted = format!("\"{name}\"");
         let text = read(&path);
         if !tokens(&text, Language::Rust).windows(3).any(|three| {
@@ -411,7 +418,7 @@ fn every_importer_is_a_format_of_its_name() {
             found.push(format!("{path}: FORMAT.name is not {quoted}"));
         }
     }
-    nothing("A format has one name: that of its file.", &found);
+    nothing("A format has one name: that of its folder.", &found);
 }
 
 #[test]
@@ -442,8 +449,8 @@ fn every_format_has_cases() {
         folders.remove(*other);
     }
     agree(
-        "src/importers/*.rs",
-        &importers(),
+        "src/formats/**/read.rs",
+        &sides("read").into_keys().collect(),
         "tests/cases/*/",
         &folders,
     );
@@ -452,8 +459,7 @@ fn every_format_has_cases() {
 #[test]
 fn every_importer_reads_top_down() {
     let mut found = Vec::new();
-    for name in importers() {
-        let path = format!("src/importers/{name}.rs");
+    for path in sides("read").into_values() {
         let text = read(&path);
         let headings = headings(&text);
         if headings != PAGE {
@@ -462,10 +468,16 @@ fn every_importer_reads_top_down() {
             ));
         }
         let place = |start: &str| text.lines().position(|line| line.starts_with(start));
-        let places = ["//! ", "pub const FORMAT", "fn sniff(", "fn import("].map(place);
+        let places = [
+            "//! ",
+            "pub(in crate::formats) const FORMAT",
+            "fn sniff(",
+            "fn import(",
+        ]
+        .map(place);
         if places.contains(&None) || !places.is_sorted() {
             found.push(format!(
-                "{path}: page, `pub const FORMAT`, `fn sniff`, `fn import` do not follow each other"
+                "{path}: page, `const FORMAT`, `fn sniff`, `fn import` do not follow each other"
             ));
         }
     }
@@ -481,16 +493,15 @@ fn every_writer_is_a_format_of_its_name() {
         .iter()
         .map(|export| export.name.to_owned())
         .collect();
-    let mut files = entries("src/export", ".rs");
-    files.remove("mod");
+    let files = sides("write").into_keys().collect();
     agree(
-        "src/export/*.rs",
+        "src/formats/**/write.rs",
         &files,
-        "EXPORTS (src/export/mod.rs)",
+        "EXPORTS (src/formats/registry.rs)",
         &registered,
     );
     agree(
-        "src/export/*.rs",
+        "src/formats/**/write.rs",
         &files,
         "tests/cases/export/*/",
         &entries("tests/cases/export", ""),
@@ -501,8 +512,7 @@ fn every_writer_is_a_format_of_its_name() {
         "two formats in EXPORTS have the same name"
     );
     let mut found = Vec::new();
-    for name in files {
-        let path = format!("src/export/{name}.rs");
+    for (name, path) in sides("write") {
         let text = read(&path);
         let headings = headings(&text);
         if headings != EXPORT_PAGE {
@@ -511,10 +521,10 @@ fn every_writer_is_a_format_of_its_name() {
             ));
         }
         let place = |start: &str| text.lines().position(|line| line.starts_with(start));
-        let places = ["//! ", "pub const EXPORT", "fn write("].map(place);
+        let places = ["//! ", "pub(in crate::formats) const EXPORT", "fn write("].map(place);
         if places.contains(&None) || !places.is_sorted() {
             found.push(format!(
-                "{path}: page, `pub const EXPORT` and `fn write` do not follow each other"
+                "{path}: page, `const EXPORT` and `fn write` do not follow each other"
             ));
         }
         if !text.contains(&format!("    name: \"{name}\",\n")) {
@@ -1111,11 +1121,17 @@ fn has_absolute(text: &str, folder: &str) -> bool {
     })
 }
 
-/// Names of the formats, by their files.
-fn importers() -> BTreeSet<String> {
-    let mut names = entries("src/importers", ".rs");
-    names.remove("mod");
-    names
+/// Paths of all files that read formats (`read.rs`) or write them (`write.rs`), by the names of the
+/// formats, which are those of the folders.
+pub(crate) fn sides(side: &str) -> BTreeMap<String, String> {
+    let named = |path: String| {
+        let folder = path.strip_suffix(&format!("/{side}.rs"))?;
+        let (_, name) = folder
+            .strip_prefix("src/formats/")
+            .map(|below| below.rsplit_once('/').unwrap_or(("", below)))?;
+        Some((name.to_owned(), path))
+    };
+    tracked().into_iter().filter_map(named).collect()
 }
 
 /// What a folder holds: names without the ending, or names of folders if the ending is empty.

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
-use profdb::export::{EXPORTS, Export, ExportError, Request};
-use profdb::importers::{self, Options};
+use profdb::formats;
+use profdb::formats::export::{Export, ExportError, Request};
+use profdb::formats::{EXPORTS, Options};
 use profdb::pipeline::{import, meta};
 use profdb::report::ReportError;
 use profdb::store::{Database, RunInfo};
@@ -41,7 +42,7 @@ fn faults_of(database: &Database) -> Result<Vec<String>, Failed> {
     let mut faults = Vec::new();
     for export in EXPORTS
         .iter()
-        .filter(|export| importers::by_name(export.name).is_some())
+        .filter(|export| formats::format_named(export.name).is_some())
     {
         faults.extend(faults_of_format(export, database, &run, &before)?);
     }
@@ -155,7 +156,7 @@ const MOST_BYTES: u64 = 2_000_000;
 /// What detection makes of a file, which must be the format that it was written in.
 fn read_again(export: &Export, bytes: &[u8]) -> Result<Database, Failed> {
     let input = open(bytes)?;
-    let format = importers::detect(input.head())?;
+    let format = formats::detect(input.head())?;
     if format.name != export.name {
         return Err(format!("it is taken for {}", format.name).into());
     }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use libtest_mimic::Failed;
 use profdb::base::error::Stop;
-use profdb::importers::{Confidence, Format, Options};
+use profdb::formats::{Confidence, Format, Options};
 use profdb::pipeline::{import, meta};
 use profdb::store::Database;
 use proptest::strategy::{Strategy, ValueTree};

@@ -1,0 +1,825 @@
+//! Business Rules! profiler logs
+//!
+//! # What it is
+//! The binary log of the profiler of Business Rules! (`DEBUG PROFILE`): blocks that say which line is current and, if they
+//! were asked for, its callers. In a SAMPLED log a block is one look at the program, in a TIMED log it is a stay in a line
+//! with its nanoseconds. Default metric: `samples`, or `time` of a TIMED log, whose number of blocks is the metric `blocks`.
+//!
+//! # How to record one
+//! ```text
+//! DEBUG PROFILE TIMED run.prof
+//! (run the program)
+//! DEBUG PROFILE STOP
+//! ```
+//! `SAMPLED` in place of `TIMED` disturbs the program less.
+//!
+//! # What we read
+//! - All record types of the published layout: 1 and 3 to 9. Nothing in such a file says what it is: it is recognised only
+//!   where its first 64 records make sense, or all of them with at least one whole block; `--from business_rules` always works.
+//! - The program file as module, the name of the function as function. What is marked otherwise is `<gosub>` or `<main>`,
+//!   what is not marked at all `<routine unknown>`. Lines keep their number, the clause is the column (clause 0 shows as
+//!   none).
+//! - A log is TIMED if any block has a time. The time is the line's own: what it calls has blocks of its own.
+//! - A module number means the file that was declared for it last, and before the first declaration the file of that one.
+//!   A number that is never declared is `module#N`.
+//! - Backtraces from the inside outwards; the other way round, with a note, if the marks of the main routine say so.
+//! - A log without backtraces knows totals only: cumulative is exclusive, and there are no callers.
+//! - A log that is cut keeps its whole blocks, with a note. An unknown type of record is an error, because nobody knows where
+//!   it ends; `--keep-before-error` imports the whole blocks before it. So is a time of 2^63 ns or more, alone or added up.
+//! - `profdb dump` shows each record that names a module, and each block, at the byte where it starts; the lines of a block
+//!   as they stand in the log, `<` between them. Behind them come the sums per stack, each at the byte of its first block:
+//!   only the end of a log says whether it is TIMED, whether it has backtraces and from which side they are to be read.
+//!
+//! # What we leave out
+//! - Calls are unknown: a line that calls a function goes on in a second block, and two calls in one statement leave no trace
+//!   of the caller between them.
+//! - The order of the blocks in time.
+//! - An open block at the end of the log; records outside a block (a note counts them).
+//!
+//! # References
+//! - BR Wiki, pages "Profiler File Layout" (the records), "DEBUG PROFILE" (how to record), "Line Number".
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Read};
+
+use byteorder::{BE, ReadBytesExt};
+use hashbrown::HashMap;
+
+use super::stack_table::Held;
+use crate::base::error::{ImportError, Position};
+use crate::events::{
+    self, Fidelity, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity, Sink,
+    Unit,
+};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::names::{Name, Names, decode};
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::{OptionDef, Options, Takes};
+use crate::input::Input;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "business_rules",
+    summary: "Business Rules! profiler logs, SAMPLED and TIMED",
+    revision: 2,
+    sniff,
+    options: &[OptionDef {
+        name: KEEP,
+        takes: Takes::Nothing,
+        meaning: "Import what stands before an error in a log of Business Rules!, with a note [default: nothing]",
+    }],
+    import,
+};
+
+const KEEP: &str = "keep-before-error";
+
+/// Records that must make sense before a file is taken for a log.
+const SNIFFED: u32 = 64;
+
+/// What lines may be numbered.
+const LINES: std::ops::RangeInclusive<u32> = 1..=99_999;
+
+/// The largest time, in ns: integers in SQL are signed.
+const MAX_TIME: u64 = i64::MAX.unsigned_abs();
+
+fn sniff(head: &[u8]) -> Confidence {
+    if !matches!(head.first(), Some(1 | 3)) {
+        return Confidence::No;
+    }
+    let mut rest = head;
+    let mut name = Vec::new();
+    let (mut records, mut lines, mut blocks) = (0, 0, 0);
+    // A log of nothing but mappings is not taken for one, so a line is waited for.
+    while records < SNIFFED || lines == 0 {
+        match next(&mut rest, &mut name) {
+            Ok(Next::Record(record)) => {
+                let sensible = match record {
+                    Record::Mapping(_) => !decode(&name).text.chars().any(char::is_control),
+                    Record::Line(place) | Record::Trace(place) => LINES.contains(&place.line),
+                    _ => true,
+                };
+                if !sensible {
+                    return Confidence::No;
+                }
+                records += 1;
+                lines += u32::from(matches!(record, Record::Line(_)));
+                blocks += u32::from(lines > 0 && matches!(record, Record::End));
+            }
+            // The log, or what is shown of it here, may end inside a record.
+            Ok(Next::End | Next::Cut) => {
+                return if blocks > 0 {
+                    Confidence::Maybe
+                } else {
+                    Confidence::No
+                };
+            }
+            Ok(Next::Unknown(_)) | Err(_) => return Confidence::No,
+        }
+    }
+    Confidence::Maybe
+}
+
+fn import(
+    input: &mut Input<'_>,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    input.has_no_lines();
+    let mut log = Log::default();
+    let mut outcome = Ok(());
+    match log.read(input, sink) {
+        Ok(()) => {}
+        Err(ImportError::Malformed {
+            position,
+            expected,
+            found,
+        }) => {
+            let kept = many(log.blocks, "whole block");
+            if options.flag(KEEP) {
+                let message = format!(
+                    "expected {expected}, found {found}: nothing is read from here on, {kept} kept"
+                );
+                log.ending = Some((position, message));
+            } else {
+                // What stands before is told all the same: `profdb dump` shows it.
+                let found = format!("{found} behind {kept} (--{KEEP} imports what is before)");
+                outcome = Err(ImportError::malformed(position, expected, found));
+            }
+        }
+        Err(error) => return Err(error),
+    }
+    log.finish(input, sink);
+    outcome
+}
+
+/// Where a line is, as it stands in the log.
+#[derive(Clone, Copy)]
+struct Place {
+    module: u16,
+    line: u32,
+    clause: u8,
+}
+
+/// A record; names are in a buffer beside it.
+#[derive(Clone, Copy)]
+enum Record {
+    /// The number of a file.
+    Mapping(u16),
+    Line(Place),
+    Time(u64),
+    Trace(Place),
+    End,
+    Function,
+    Gosub,
+    Main,
+}
+
+enum Next {
+    Record(Record),
+    /// The type is unknown, and so is the length.
+    Unknown(u8),
+    /// The log ends inside the record.
+    Cut,
+    End,
+}
+
+/// Reads the next record, its name, if it has one, into `name`.
+fn next(source: &mut impl Read, name: &mut Vec<u8>) -> io::Result<Next> {
+    let mut kind = [0];
+    if source.read(&mut kind)? == 0 {
+        return Ok(Next::End);
+    }
+    let [kind] = kind;
+    match body(kind, source, name) {
+        Ok(Some(record)) => Ok(Next::Record(record)),
+        Ok(None) => Ok(Next::Unknown(kind)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(Next::Cut),
+        Err(error) => Err(error),
+    }
+}
+
+fn body(kind: u8, source: &mut impl Read, name: &mut Vec<u8>) -> io::Result<Option<Record>> {
+    Ok(Some(match kind {
+        1 => {
+            let module = source.read_u16::<BE>()?;
+            let length = source.read_u16::<BE>()?;
+            text(source, length, name)?;
+            Record::Mapping(module)
+        }
+        3 => Record::Line(place(source)?),
+        4 => Record::Time(source.read_u64::<BE>()?),
+        5 => Record::Trace(place(source)?),
+        6 => Record::End,
+        7 => {
+            let length = source.read_u8()?;
+            text(source, u16::from(length), name)?;
+            Record::Function
+        }
+        8 => Record::Gosub,
+        9 => Record::Main,
+        _ => return Ok(None),
+    }))
+}
+
+fn place(source: &mut impl Read) -> io::Result<Place> {
+    let module = source.read_u16::<BE>()?;
+    let line = source.read_u32::<BE>()?;
+    let clause = source.read_u8()?;
+    Ok(Place {
+        module,
+        line,
+        clause,
+    })
+}
+
+fn text(source: &mut impl Read, length: u16, name: &mut Vec<u8>) -> io::Result<()> {
+    name.clear();
+    name.resize(usize::from(length), 0);
+    source.read_exact(name)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Module {
+    File(Name),
+    /// No file has been declared for the number so far.
+    Number(u16),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Routine {
+    Function(Name),
+    Gosub,
+    Main,
+    Unknown,
+}
+
+impl Routine {
+    fn name(self, names: &Names) -> &str {
+        match self {
+            Self::Function(name) => match names.text(name) {
+                "" => "<function without a name>",
+                name => name,
+            },
+            Self::Gosub => "<gosub>",
+            Self::Main => "<main>",
+            Self::Unknown => "<routine unknown>",
+        }
+    }
+}
+
+/// A line of a routine: what stacks consist of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Frame {
+    module: Module,
+    line: u32,
+    clause: u8,
+    routine: Routine,
+}
+
+/// A line or backtrace of the open block, with its marks.
+struct Marked {
+    module: Module,
+    line: u32,
+    clause: u8,
+    function: Option<Name>,
+    gosub: bool,
+    main: bool,
+}
+
+impl Marked {
+    fn frame(&self) -> Frame {
+        Frame {
+            module: self.module,
+            line: self.line,
+            clause: self.clause,
+            routine: self.routine(),
+        }
+    }
+
+    fn routine(&self) -> Routine {
+        match self.function {
+            Some(name) => Routine::Function(name),
+            None if self.gosub => Routine::Gosub,
+            None if self.main => Routine::Main,
+            None => Routine::Unknown,
+        }
+    }
+}
+
+/// The open block: the current line first, then the backtraces as they come.
+struct Block {
+    start: Position,
+    frames: Vec<Marked>,
+    time: Option<u64>,
+}
+
+/// A block as it stands in the log, in words.
+struct Words<'b> {
+    frames: &'b [Marked],
+    time: Option<u64>,
+    names: &'b Names,
+}
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, frame) in self.frames.iter().enumerate() {
+            if at > 0 {
+                to.write_str(" < ")?;
+            }
+            write!(to, "{} in ", frame.routine().name(self.names))?;
+            match frame.module {
+                Module::File(name) => to.write_str(self.names.text(name))?,
+                Module::Number(number) => to.write_str(&undeclared(number))?,
+            }
+            write!(to, "[{}:{}]", frame.line, frame.clause)?;
+        }
+        self.time.map_or(Ok(()), |time| write!(to, " time {time}"))
+    }
+}
+
+/// What a module is called that no file is declared for.
+fn undeclared(number: u16) -> String {
+    format!("module#{number}")
+}
+
+/// How many blocks, and their nanoseconds.
+#[derive(Clone, Copy, Default)]
+struct Value {
+    blocks: u64,
+    time: u64,
+}
+
+impl Value {
+    fn add(&mut self, other: Self) {
+        self.blocks += other.blocks;
+        self.time = self.time.saturating_add(other.time);
+    }
+}
+
+/// What notes are about.
+#[derive(Default)]
+struct Oddities {
+    not_utf8: Counted,
+    redeclared: Counted,
+    strange_lines: Counted,
+    unended: Counted,
+    outside: Counted,
+    extra_times: Counted,
+    extra_names: Counted,
+    without_time: Counted,
+}
+
+/// How it has been decided to read the log.
+#[derive(Clone, Copy)]
+struct Reading {
+    /// Of TIMED logs.
+    time: Option<MetricId>,
+    /// Samples or blocks.
+    count: MetricId,
+}
+
+/// See the module's page.
+#[derive(Default)]
+struct Log {
+    names: Names,
+    /// Files by number: the latest, and the first of each number, for frames that came before it.
+    files: HashMap<u16, Name>,
+    first_files: HashMap<u16, Name>,
+    /// Frames whose number has no file.
+    waiting: BTreeMap<u16, Counted>,
+    functions: HashMap<(Name, Routine), FunctionId>,
+
+    open: Option<Block>,
+    /// Whole blocks.
+    blocks: u64,
+    /// All times so far.
+    total: u64,
+    any_time: bool,
+    any_trace: bool,
+    /// Stacks of at least three lines with the main routine on the first backtrace and not on the
+    /// last.
+    main_first: Counted,
+    /// Such stacks with the main routine on the last one.
+    main_last: bool,
+    /// The whole blocks: what they mean is certain at the end of the log only.
+    held: Held<Frame, Value>,
+
+    oddities: Oddities,
+    /// Why the log ends early.
+    ending: Option<(Position, String)>,
+    /// The frames of a block, kept to be used again.
+    frames: Vec<Frame>,
+}
+
+impl Log {
+    /// Reads all records. Malformed is what nobody can read on from.
+    fn read(&mut self, input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+        let mut name = Vec::new();
+        loop {
+            input.begin_record();
+            let at = input.position();
+            let read = next(input, &mut name)
+                .map_err(|_| input.failure().unwrap_or(ImportError::Stopped))?;
+            match read {
+                Next::Record(record) => self.record(at, record, &name, input, sink)?,
+                Next::Unknown(kind) => {
+                    return Err(ImportError::malformed(
+                        at,
+                        "a record of type 1 or 3 to 9",
+                        format!("type {kind}"),
+                    ));
+                }
+                Next::Cut => {
+                    self.ending =
+                        Some((at, format!("the log ends inside a record: {}", self.kept())));
+                    return Ok(());
+                }
+                Next::End => {
+                    if let Some(block) = &self.open {
+                        self.ending = Some((
+                            block.start,
+                            format!("the log ends inside a block: {}", self.kept()),
+                        ));
+                    }
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// What is kept of a log that ends early.
+    fn kept(&self) -> String {
+        let open = if self.open.is_some() {
+            ", the open one is dropped"
+        } else {
+            ""
+        };
+        format!("{} kept{open}", many(self.blocks, "whole block"))
+    }
+
+    fn record(
+        &mut self,
+        at: Position,
+        record: Record,
+        name: &[u8],
+        input: &mut Input<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
+        match record {
+            Record::Mapping(number) => {
+                self.declare(at, number, name, sink);
+                return Ok(());
+            }
+            Record::Line(place) => {
+                if self.open.is_some() {
+                    self.oddities.unended.add(at);
+                    self.close(input, sink);
+                }
+                let line = self.line(at, place);
+                self.open = Some(Block {
+                    start: at,
+                    frames: vec![line],
+                    time: None,
+                });
+                return Ok(());
+            }
+            Record::End if self.open.is_some() => {
+                self.close(input, sink);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let trace = match record {
+            Record::Trace(place) if self.open.is_some() => Some(self.line(at, place)),
+            _ => None,
+        };
+        let Some(block) = &mut self.open else {
+            self.oddities.outside.add(at);
+            return Ok(());
+        };
+        block.frames.extend(trace);
+        let Some(frame) = block.frames.last_mut() else {
+            return Ok(());
+        };
+        match record {
+            Record::Time(time) => {
+                if block.time.is_some() {
+                    self.oddities.extra_times.add(at);
+                }
+                let expected = "times that add up to less than 2^63 ns";
+                let too_much = || ImportError::malformed(at, expected, format!("{time} ns more"));
+                self.total = self
+                    .total
+                    .checked_add(time)
+                    .filter(|total| *total <= MAX_TIME)
+                    .ok_or_else(too_much)?;
+                block.time = Some(block.time.unwrap_or(0) + time);
+            }
+            Record::Function if frame.function.is_some() => self.oddities.extra_names.add(at),
+            Record::Function => {
+                let (name, odd) = self.names.of_windows(name);
+                if odd {
+                    self.oddities.not_utf8.add(at);
+                }
+                frame.function = Some(name);
+            }
+            Record::Gosub => frame.gosub = true,
+            Record::Main => frame.main = true,
+            Record::Mapping(_) | Record::Line(_) | Record::Trace(_) | Record::End => {}
+        }
+        Ok(())
+    }
+
+    /// From here on, the number is that of the file.
+    fn declare(&mut self, at: Position, number: u16, file: &[u8], sink: &mut dyn Sink) {
+        let (file, odd) = self.names.of_windows(file);
+        sink.record(format_args!("module {number} is {}", self.names.text(file)));
+        if odd {
+            self.oddities.not_utf8.add(at);
+        }
+        match self.files.insert(number, file) {
+            Some(before) if before != file => self.oddities.redeclared.add(at),
+            Some(_) => {}
+            None => {
+                self.first_files.insert(number, file);
+                self.waiting.remove(&number);
+            }
+        }
+    }
+
+    fn line(&mut self, at: Position, place: Place) -> Marked {
+        let Place {
+            module,
+            line,
+            clause,
+        } = place;
+        if !LINES.contains(&line) {
+            self.oddities.strange_lines.add(at);
+        }
+        let module = if let Some(file) = self.files.get(&module) {
+            Module::File(*file)
+        } else {
+            self.waiting.entry(module).or_default().add(at);
+            Module::Number(module)
+        };
+        Marked {
+            module,
+            line,
+            clause,
+            function: None,
+            gosub: false,
+            main: false,
+        }
+    }
+
+    /// The open block is whole.
+    fn close(&mut self, input: &mut Input<'_>, sink: &mut dyn Sink) {
+        let Some(Block {
+            start,
+            frames,
+            time,
+        }) = self.open.take()
+        else {
+            return;
+        };
+        self.blocks += 1;
+        self.any_time |= time.is_some();
+        if time.is_none() {
+            self.oddities.without_time.add(start);
+        }
+        if let [_, first, .., last] = frames.as_slice() {
+            self.main_last |= last.main;
+            if first.main && !last.main {
+                self.main_first.add(start);
+            }
+        }
+        self.any_trace |= frames.len() > 1;
+        input.begin_record_at(start);
+        sink.record(format_args!(
+            "block {}",
+            Words {
+                frames: &frames,
+                time,
+                names: &self.names
+            }
+        ));
+        self.frames.clear();
+        self.frames.extend(frames.iter().map(Marked::frame));
+        let value = Value {
+            blocks: 1,
+            time: time.unwrap_or(0),
+        };
+        self.held.add(start, &self.frames, value, Value::add);
+    }
+
+    /// Tells what the log means, which only its end makes certain.
+    fn finish(mut self, input: &mut Input<'_>, sink: &mut dyn Sink) {
+        if !self.any_trace {
+            sink.run(RunFact::Fidelity(Fidelity::Flat));
+        }
+        let reading = if self.any_time {
+            let time = sink.metric("time", Unit::Nanoseconds);
+            Reading {
+                time: Some(time),
+                count: sink.metric("blocks", Unit::Count),
+            }
+        } else {
+            Reading {
+                time: None,
+                count: sink.metric("samples", Unit::Count),
+            }
+        };
+        if self.any_trace {
+            self.tell_stacks(reading, input, sink);
+        } else {
+            self.tell_totals(reading, input, sink);
+        }
+        self.notes(sink);
+    }
+
+    fn tell_stacks(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
+        let mut held = std::mem::take(&mut self.held);
+        held.close();
+        let (mut frames, mut stack) = (Vec::new(), Vec::new());
+        for merged in held.stacks() {
+            input.begin_record_at(merged.first);
+            held.frames(merged, &mut frames);
+            if self.is_outermost_first()
+                && let Some(callers) = frames.get_mut(1..)
+            {
+                callers.reverse();
+            }
+            stack.clear();
+            stack.extend(frames.iter().rev().map(|frame| self.event(*frame, sink)));
+            let (values, count) = values(merged.value, reading);
+            sink.sample(Sample {
+                stack: &stack,
+                shared: 0,
+                calls: None,
+                values: values.get(..count).unwrap_or_default(),
+                labels: None,
+            });
+        }
+    }
+
+    /// Whether the backtraces run from the outermost line inwards: the main routine cannot have
+    /// been called.
+    fn is_outermost_first(&self) -> bool {
+        self.main_first.count() > 0 && !self.main_last
+    }
+
+    /// The frame in the words of the sink.
+    fn event(&mut self, frame: Frame, sink: &mut dyn Sink) -> events::Frame<'static> {
+        let module = match frame.module {
+            Module::File(name) => name,
+            // The frame came before the first declaration of its number, if there is one.
+            Module::Number(number) => match self.first_files.get(&number) {
+                Some(name) => *name,
+                None => self.names.of_text(undeclared(number)),
+            },
+        };
+        let names = &self.names;
+        let function = *self
+            .functions
+            .entry((module, frame.routine))
+            .or_insert_with(|| {
+                let name = frame.routine.name(names);
+                sink.function(FunctionDef {
+                    module: names.text(module),
+                    ..FunctionDef::named(name)
+                })
+            });
+        let line = events::Line {
+            file: "",
+            line: frame.line,
+            col: u32::from(frame.clause),
+        };
+        events::Frame {
+            function,
+            line: Some(line),
+        }
+    }
+
+    /// Tells a log without backtraces: one line is all that is known of each block, so stacks would
+    /// say too much.
+    fn tell_totals(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
+        let mut held = std::mem::take(&mut self.held);
+        held.close();
+        let mut totals: Vec<(events::Frame<'static>, Position, Value)> = Vec::new();
+        let mut index = HashMap::new();
+        let mut frames = Vec::new();
+        for stack in held.stacks() {
+            input.begin_record_at(stack.first);
+            held.frames(stack, &mut frames);
+            for frame in &frames {
+                let line = self.event(*frame, sink);
+                for frame in [events::Frame::function(line.function), line] {
+                    let next = totals.len();
+                    match totals.get_mut(*index.entry(frame).or_insert(next)) {
+                        Some((_, _, value)) => value.add(stack.value),
+                        None => totals.push((frame, stack.first, stack.value)),
+                    }
+                }
+            }
+        }
+        for (frame, first, value) in totals {
+            input.begin_record_at(first);
+            let (values, count) = values(value, reading);
+            for &(metric, value) in values.iter().take(count) {
+                let value = Some(value);
+                sink.info(Info {
+                    frame,
+                    metric,
+                    calls: None,
+                    primitive: None,
+                    exclusive: value,
+                    cumulative: value,
+                    seen: value,
+                });
+            }
+        }
+    }
+
+    fn notes(&mut self, sink: &mut dyn Sink) {
+        let mut counted = |counted: &Counted, what: &str, message: &str| {
+            counted.note(sink, Severity::Warning, |count| {
+                format!("{} {message}", many(count, what))
+            });
+        };
+        let odd = &self.oddities;
+        counted(
+            &odd.not_utf8,
+            "name",
+            "read as Windows-1252, for want of UTF-8",
+        );
+        counted(
+            &odd.redeclared,
+            "module number",
+            "given to another file: it holds from there on",
+        );
+        counted(
+            &odd.strange_lines,
+            "line number",
+            "outside 1 to 99999: the log may be damaged",
+        );
+        counted(
+            &odd.unended,
+            "block",
+            "without an end: the next line ends it",
+        );
+        counted(&odd.outside, "record", "outside a block passed over");
+        counted(
+            &odd.extra_times,
+            "time",
+            "beyond the first of a block: they are added up",
+        );
+        counted(
+            &odd.extra_names,
+            "function name",
+            "beyond the first of a line passed over",
+        );
+        if self.any_time {
+            counted(
+                &odd.without_time,
+                "block",
+                "without a time in a log with times: taken as 0 ns",
+            );
+        }
+        let mut undeclared = Counted::default();
+        for lines in self.waiting.values() {
+            undeclared.add_all(lines);
+        }
+        counted(
+            &undeclared,
+            "line",
+            "of module numbers that no file is declared for: shown as module#N",
+        );
+        let mut warn = |position: Option<Position>, message: &str| {
+            sink.note(Note {
+                severity: Severity::Warning,
+                position,
+                message,
+            });
+        };
+        if self.is_outermost_first() {
+            let message = "the main routine is on the first backtrace and never on the last: backtraces are read from the \
+                           outermost line inwards";
+            warn(self.main_first.first(), message);
+        }
+        if let Some((position, message)) = &self.ending {
+            warn(Some(*position), message);
+        }
+    }
+}
+
+/// The value per metric, and in how many metrics there is one.
+fn values(value: Value, reading: Reading) -> ([(MetricId, f64); 2], usize) {
+    // Above 2^53 rounded, of which the builder makes a note.
+    #[expect(clippy::cast_precision_loss, reason = "costs are REAL")]
+    let (blocks, time) = ((reading.count, value.blocks as f64), value.time as f64);
+    match reading.time {
+        Some(metric) => ([(metric, time), blocks], 2),
+        None => ([blocks, blocks], 1),
+    }
+}

@@ -1,0 +1,165 @@
+//! Names in callgrind's format: written out, or as the number that was given to them before.
+
+use hashbrown::HashMap;
+
+use super::words::number;
+use crate::base::error::{ImportError, Position};
+use crate::formats::common::names::{Name, Names};
+
+/// What the numbers of names are counted by.
+#[derive(Clone, Copy)]
+pub(in crate::formats) enum Sort {
+    Object,
+    File,
+    Function,
+}
+
+/// The names of a file.
+pub(in crate::formats) struct NumberedNames {
+    names: Names,
+    by_number: [HashMap<u64, Name>; 3],
+    /// The empty name.
+    pub(in crate::formats) unknown: Name,
+    homes: Homes,
+}
+
+/// Which file a function is in.
+enum Homes {
+    /// The one that is said with it; with a call that says none, that of the caller.
+    Said,
+    /// The same, but a call that says none is one of the function of this name, wherever it is. By
+    /// function.
+    Unsaid(HashMap<Name, Name>),
+    /// The first one that is said with it. By function.
+    First(HashMap<Name, Name>),
+}
+
+impl NumberedNames {
+    pub(in crate::formats) fn new() -> Self {
+        let mut names = Names::default();
+        let unknown = names.of_text(String::new());
+        Self {
+            names,
+            by_number: Default::default(),
+            unknown,
+            homes: Homes::Said,
+        }
+    }
+
+    /// From now on a call that names no file is one of the function of this name, wherever it is.
+    /// Else it is one of a function in the file of the caller.
+    pub(in crate::formats) fn calls_name_no_file(&mut self) {
+        self.homes = Homes::Unsaid(HashMap::new());
+    }
+
+    /// From now on a function is in the first file that is said with it: its name is that of no
+    /// other, and what follows is the file of its lines.
+    pub(in crate::formats) fn functions_have_one_file(&mut self) {
+        self.homes = Homes::First(HashMap::new());
+    }
+
+    /// Another file, or this one once more: numbers and places mean nothing any more.
+    pub(in crate::formats) fn forget(&mut self) {
+        self.by_number = Default::default();
+        match &mut self.homes {
+            Homes::Said => {}
+            Homes::Unsaid(homes) | Homes::First(homes) => homes.clear(),
+        }
+    }
+
+    pub(in crate::formats) fn all(&self) -> &Names {
+        &self.names
+    }
+
+    pub(in crate::formats) fn text(&self, name: Name) -> &str {
+        self.names.text(name)
+    }
+
+    pub(in crate::formats) fn of_text(&mut self, text: &str) -> Name {
+        self.names.of_text(text.to_owned())
+    }
+
+    pub(in crate::formats) fn of_bytes(&mut self, text: &[u8]) -> Name {
+        self.names.of_bytes(text)
+    }
+
+    /// A name, or what its number stands for.
+    pub(in crate::formats) fn read(
+        &mut self,
+        at: Position,
+        sort: Sort,
+        text: &[u8],
+    ) -> Result<Name, ImportError> {
+        let (id, text) = numbered(text);
+        if let (Some(id), true) = (id, text.is_empty()) {
+            let missing =
+                || ImportError::malformed(at, format!("a name for the number {id}"), "nothing");
+            return self
+                .by_number
+                .get(sort as usize)
+                .and_then(|names| names.get(&id))
+                .copied()
+                .ok_or_else(missing);
+        }
+        let is_unknown = match sort {
+            Sort::Function => false,
+            Sort::Object | Sort::File => {
+                text == b"???" || text == b"Unknown" && matches!(self.homes, Homes::First(_))
+            }
+        };
+        let name = if is_unknown {
+            self.unknown
+        } else {
+            self.of_bytes(text)
+        };
+        if let (Some(id), Some(names)) = (id, self.by_number.get_mut(sort as usize)) {
+            names.insert(id, name);
+        }
+        Ok(name)
+    }
+
+    /// The function is in this file. `true` if its file was asked for before and not known.
+    pub(in crate::formats) fn settle(&mut self, function: Name, file: Name) -> bool {
+        let unknown = self.unknown;
+        match &mut self.homes {
+            Homes::Unsaid(homes) => homes.insert(function, file) == Some(unknown),
+            Homes::Said | Homes::First(_) => false,
+        }
+    }
+
+    /// The file of a function, given what the file says where it costs something.
+    pub(in crate::formats) fn home(&mut self, function: Name, said: Name) -> Name {
+        match &mut self.homes {
+            Homes::First(homes) => *homes.entry(function).or_insert(said),
+            Homes::Said | Homes::Unsaid(_) => said,
+        }
+    }
+
+    /// The file of a called function, given what the call says, and the file of the caller.
+    pub(in crate::formats) fn home_of_called(
+        &mut self,
+        function: Name,
+        said: Option<Name>,
+        caller: Name,
+    ) -> Name {
+        let unknown = self.unknown;
+        match (&mut self.homes, said) {
+            (Homes::Unsaid(homes), None) => *homes.entry(function).or_insert(unknown),
+            (_, said) => self.home(function, said.unwrap_or(caller)),
+        }
+    }
+}
+
+/// Whether the text gives a number to a name, and may do no more than that.
+pub(in crate::formats) fn gives_number(text: &[u8]) -> bool {
+    matches!(numbered(text), (Some(_), [_, ..]))
+}
+
+/// `(1) main`: the number, if there is one, and the name.
+fn numbered(text: &[u8]) -> (Option<u64>, &[u8]) {
+    let parts = text.strip_prefix(b"(").and_then(|rest| {
+        let end = rest.iter().position(|byte| *byte == b')')?;
+        Some((number(rest.get(..end)?)?, rest.get(end + 1..)?.trim_ascii()))
+    });
+    parts.map_or((None, text), |(id, name)| (Some(id), name))
+}

@@ -1,0 +1,3 @@
+//! Chrome's Trace Event Format.
+
+pub(in crate::formats) mod read;

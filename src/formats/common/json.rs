@@ -1,0 +1,814 @@
+//! JSON as a stream, piece by piece: who reads it says what must come next. Nothing recurses, so
+//! that any depth will do, and nothing is kept but the text that is read. Also reads what GHC
+//! writes, where quotes within a text are not escaped.
+//!
+//! No crate: `serde_json` recurses, and knows lines and columns but no bytes; none reads GHC's
+//! dialect.
+
+use std::fmt::Display;
+use std::io::Read;
+
+use super::counted::Counted;
+use super::utf16::{half, utf16};
+use crate::base::error::{ImportError, Position, quote};
+use crate::input::Input;
+
+/// Bytes read at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// How far behind a quote we look for what must follow a text.
+const AHEAD: usize = 256;
+
+/// Bytes that a number may have.
+const NUMBER: usize = 64;
+
+/// Bytes of the longest escape sequence, without the backslash.
+const ESCAPE: usize = 11;
+
+/// Whose JSON it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    /// Everybody's.
+    Standard,
+    /// GHC's: quotes and most backslashes are not escaped.
+    Ghc,
+}
+
+/// What follows a text, and tells its last quote from one within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Ends {
+    /// Anything: quotes within the text are escaped.
+    Quote,
+    /// Another member of the object, or its end.
+    Member,
+    /// Another item of the array, or its end.
+    Item,
+}
+
+/// How far an object or array has been read, for [`Reader::member`] and [`Reader::item`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::formats) enum Within {
+    /// Its bracket comes next.
+    #[default]
+    Before,
+    /// A member or item has been read.
+    Behind,
+}
+
+/// What the first bytes of a file show of its outermost members.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::formats) struct Outline<'h> {
+    /// They are those of the first object in an array.
+    pub(in crate::formats) in_array: bool,
+    /// Names, as far as they can be seen, escape sequences and all.
+    pub(in crate::formats) names: Vec<&'h [u8]>,
+}
+
+impl<'h> Outline<'h> {
+    /// Of an object, or an array of objects; `None` where something else begins.
+    pub(in crate::formats) fn of(head: &'h [u8]) -> Option<Self> {
+        let head = head.trim_ascii_start();
+        let (in_array, object) = match head.split_first()? {
+            (b'[', rest) => (true, rest.trim_ascii_start().strip_prefix(b"{")?),
+            (b'{', rest) => (false, rest),
+            _ => return None,
+        };
+        if !matches!(object.trim_ascii_start().first(), None | Some(b'"' | b'}')) {
+            return None;
+        }
+        let mut outline = Self {
+            in_array,
+            names: Vec::new(),
+        };
+        let mut depth = 1_u32;
+        let mut rest = object;
+        while let Some((byte, behind)) = rest.split_first() {
+            rest = behind;
+            match byte {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' if depth == 1 => break,
+                b'}' | b']' => depth -= 1,
+                b'"' => {
+                    let Some(end) = end_of_text(behind) else {
+                        break;
+                    };
+                    rest = behind.get(end + 1..).unwrap_or_default();
+                    if depth == 1 && rest.trim_ascii_start().first() == Some(&b':') {
+                        outline.names.extend(behind.get(..end));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Some(outline)
+    }
+
+    /// Whether a member of this name can be seen.
+    pub(in crate::formats) fn has(&self, name: &str) -> bool {
+        self.names.contains(&name.as_bytes())
+    }
+}
+
+/// Where the quote stands that ends a text, if it can be seen.
+fn end_of_text(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let next = at + memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text.get(next) == Some(&b'"') {
+            return Some(next);
+        }
+        at = next + 2;
+    }
+}
+
+/// Reads JSON from an input.
+pub(in crate::formats) struct Reader<'r, 'a> {
+    input: &'r mut Input<'a>,
+    dialect: Dialect,
+    chunk: Vec<u8>,
+    at: usize,
+    /// Where `chunk[at]` stands in the file.
+    position: Position,
+    ended: bool,
+    name: Vec<u8>,
+    bare: Counted,
+}
+
+impl<'r, 'a> Reader<'r, 'a> {
+    pub(in crate::formats) fn new(input: &'r mut Input<'a>) -> Self {
+        Self::of(input, Dialect::Standard)
+    }
+
+    /// Of a file that GHC wrote.
+    pub(in crate::formats) fn of_ghc(input: &'r mut Input<'a>) -> Self {
+        Self::of(input, Dialect::Ghc)
+    }
+
+    fn of(input: &'r mut Input<'a>, dialect: Dialect) -> Self {
+        let position = input.position();
+        let (chunk, name, bare) = (Vec::new(), Vec::new(), Counted::default());
+        Self {
+            input,
+            dialect,
+            chunk,
+            at: 0,
+            position,
+            ended: false,
+            name,
+            bare,
+        }
+    }
+
+    /// Says that a record starts here.
+    pub(in crate::formats) fn begin_record(&mut self) {
+        self.begin_record_at(self.position);
+    }
+
+    /// Says that what comes next is about a record that started there.
+    pub(in crate::formats) fn begin_record_at(&mut self, position: Position) {
+        self.input.begin_record_at(position);
+    }
+
+    /// Where the next byte stands.
+    pub(in crate::formats) fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Where the next thing stands that is not blank.
+    pub(in crate::formats) fn place(&mut self) -> Result<Position, ImportError> {
+        self.peek()?;
+        Ok(self.position)
+    }
+
+    /// Quotes within texts that were not escaped.
+    pub(in crate::formats) fn bare_quotes(&self) -> &Counted {
+        &self.bare
+    }
+
+    /// Whether this byte comes next, blanks apart.
+    pub(in crate::formats) fn is_next(&mut self, byte: u8) -> Result<bool, ImportError> {
+        Ok(self.peek()? == Some(byte))
+    }
+
+    /// Takes this byte if it comes next; says whether it did.
+    pub(in crate::formats) fn accept(&mut self, byte: u8) -> Result<bool, ImportError> {
+        let next = self.is_next(byte)?;
+        if next {
+            self.step(1);
+        }
+        Ok(next)
+    }
+
+    /// Takes this byte.
+    pub(in crate::formats) fn expect(&mut self, byte: u8, what: &str) -> Result<(), ImportError> {
+        if self.accept(byte)? {
+            Ok(())
+        } else {
+            Err(self.expected(what))
+        }
+    }
+
+    /// The name of a member, with the colon behind it.
+    pub(in crate::formats) fn name(&mut self) -> Result<&[u8], ImportError> {
+        let mut name = std::mem::take(&mut self.name);
+        let read = self
+            .quoted("a name", Ends::Quote, &mut name)
+            .and_then(|()| self.expect(b':', "`:`"));
+        self.name = name;
+        read?;
+        Ok(&self.name)
+    }
+
+    /// A text, in place of what `text` holds.
+    pub(in crate::formats) fn text(
+        &mut self,
+        ends: Ends,
+        text: &mut Vec<u8>,
+    ) -> Result<(), ImportError> {
+        self.quoted("a text", ends, text)
+    }
+
+    /// Starts an object or passes to its next member, whose name takes the place of what `name`
+    /// holds: says where it starts, `None` at the end of the object.
+    pub(in crate::formats) fn member(
+        &mut self,
+        within: &mut Within,
+        name: &mut Vec<u8>,
+    ) -> Result<Option<Position>, ImportError> {
+        if !self.more(
+            within,
+            (b'{', "`{`, the start of an object"),
+            (b'}', "`,` or `}`"),
+        )? {
+            return Ok(None);
+        }
+        let position = self.place()?;
+        self.quoted("a name", Ends::Quote, name)?;
+        self.expect(b':', "`:`")?;
+        Ok(Some(position))
+    }
+
+    /// Starts an array or passes to its next item: says where that starts, `None` at the end of the
+    /// array.
+    pub(in crate::formats) fn item(
+        &mut self,
+        within: &mut Within,
+    ) -> Result<Option<Position>, ImportError> {
+        let more = self.more(
+            within,
+            (b'[', "`[`, the start of an array"),
+            (b']', "`,` or `]`"),
+        )?;
+        Ok(if more { Some(self.place()?) } else { None })
+    }
+
+    fn more(
+        &mut self,
+        within: &mut Within,
+        start: (u8, &str),
+        end: (u8, &str),
+    ) -> Result<bool, ImportError> {
+        match std::mem::replace(within, Within::Behind) {
+            Within::Before => {
+                self.expect(start.0, start.1)?;
+                Ok(!self.accept(end.0)?)
+            }
+            Within::Behind if self.accept(end.0)? => Ok(false),
+            Within::Behind => {
+                self.expect(b',', end.1)?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Whether this is `null`, which is then taken.
+    pub(in crate::formats) fn null(&mut self) -> Result<bool, ImportError> {
+        const NULL: &[u8] = b"null";
+        if !self.is_next(b'n')? {
+            return Ok(false);
+        }
+        self.fill(NULL.len())?;
+        if !self.rest().starts_with(NULL) {
+            return Err(self.expected("`null`"));
+        }
+        self.step(NULL.len());
+        Ok(true)
+    }
+
+    /// A text, or a number as it is written, in place of what `text` holds.
+    pub(in crate::formats) fn text_or_number(
+        &mut self,
+        what: &str,
+        text: &mut Vec<u8>,
+    ) -> Result<(), ImportError> {
+        if self.is_next(b'"')? {
+            return self.quoted(what, Ends::Quote, text);
+        }
+        let number = self.number()?;
+        text.clear();
+        text.extend_from_slice(number);
+        if text.is_empty() {
+            return Err(self.expected(what));
+        }
+        self.step(text.len());
+        Ok(())
+    }
+
+    /// A number.
+    pub(in crate::formats) fn real(&mut self, what: &str) -> Result<f64, ImportError> {
+        self.parsed(what, |text| {
+            text.parse().ok().filter(|value: &f64| value.is_finite())
+        })
+    }
+
+    /// A number times 1000, rounded: exact also where there are more digits than a REAL holds.
+    pub(in crate::formats) fn thousandths(&mut self, what: &str) -> Result<i64, ImportError> {
+        self.parsed(what, thousandths)
+    }
+
+    /// A whole number, perhaps below 0.
+    pub(in crate::formats) fn integer(&mut self, what: &str) -> Result<i64, ImportError> {
+        self.parsed(what, |text| text.parse().ok())
+    }
+
+    /// A whole number from 0 that fits.
+    pub(in crate::formats) fn index(&mut self, what: &str) -> Result<u32, ImportError> {
+        self.parsed(what, digits)
+    }
+
+    /// A whole number.
+    pub(in crate::formats) fn count(&mut self, name: &str) -> Result<u64, ImportError> {
+        self.parsed(format_args!("a count in `{name}`"), digits)
+    }
+
+    fn parsed<T>(
+        &mut self,
+        what: impl Display,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, ImportError> {
+        let number = self.number()?;
+        let length = number.len();
+        match std::str::from_utf8(number).ok().and_then(parse) {
+            Some(value) => {
+                self.step(length);
+                Ok(value)
+            }
+            None => Err(self.expected(&what.to_string())),
+        }
+    }
+
+    /// A number that may have decimals, as it is written and as it is.
+    pub(in crate::formats) fn decimal(&mut self, what: &str) -> Result<(String, f64), ImportError> {
+        let text = String::from_utf8_lossy(self.number()?).into_owned();
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => {
+                self.step(text.len());
+                Ok((text, number))
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// Any value, which is not kept.
+    pub(in crate::formats) fn skip(&mut self) -> Result<(), ImportError> {
+        let mut text = Vec::new();
+        let mut open = 0_u64;
+        let outermost = if self.dialect == Dialect::Ghc {
+            Ends::Member
+        } else {
+            Ends::Quote
+        };
+        loop {
+            match self.peek()? {
+                Some(b'"') => self.quoted(
+                    "a text",
+                    if open == 0 { outermost } else { Ends::Quote },
+                    &mut text,
+                )?,
+                Some(b'[' | b'{') => {
+                    open += 1;
+                    self.step(1);
+                }
+                Some(b']' | b'}' | b',' | b':') if open > 0 => {
+                    open -= u64::from(self.is_next(b']')? || self.is_next(b'}')?);
+                    self.step(1);
+                }
+                Some(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => {
+                    let word = |byte: &u8| {
+                        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')
+                    };
+                    self.fill(NUMBER)?;
+                    let length = self
+                        .rest()
+                        .iter()
+                        .take_while(|byte| word(byte))
+                        .take(NUMBER)
+                        .count();
+                    self.step(length);
+                }
+                _ => return Err(self.expected("a value")),
+            }
+            if open == 0 {
+                return Ok(());
+            }
+            self.begin_record();
+        }
+    }
+
+    /// Whether nothing but blanks is left.
+    pub(in crate::formats) fn at_end(&mut self) -> Result<bool, ImportError> {
+        Ok(self.peek()?.is_none())
+    }
+
+    /// The end of the file.
+    pub(in crate::formats) fn end(&mut self) -> Result<(), ImportError> {
+        if self.at_end()? {
+            Ok(())
+        } else {
+            Err(self.expected("the end of the file"))
+        }
+    }
+
+    /// What stands here is something else.
+    pub(in crate::formats) fn expected(&self, what: &str) -> ImportError {
+        const SHOWN: usize = 20;
+        let rest = self.rest();
+        let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let found = match line.get(..SHOWN).unwrap_or(line) {
+            [] if rest.is_empty() => "the end of the file".to_owned(),
+            shown => quote(shown),
+        };
+        ImportError::malformed(self.position, what, found)
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.chunk.get(self.at..).unwrap_or_default()
+    }
+
+    /// Makes so many bytes available, fewer at the end of the file.
+    fn fill(&mut self, wanted: usize) -> Result<(), ImportError> {
+        while !self.ended && self.rest().len() < wanted {
+            self.chunk.drain(..self.at.min(self.chunk.len()));
+            self.at = 0;
+            match self
+                .input
+                .by_ref()
+                .take(CHUNK as u64)
+                .read_to_end(&mut self.chunk)
+            {
+                Ok(read) => self.ended = read == 0,
+                Err(_) => return Err(self.input.failure().unwrap_or(ImportError::Stopped)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes bytes that hold no end of a line.
+    fn step(&mut self, count: usize) {
+        self.position.byte += count as u64;
+        self.at += count;
+    }
+
+    fn advance(&mut self, count: usize) {
+        let gone = self.rest().get(..count).unwrap_or_default();
+        let lines = memchr::memchr_iter(b'\n', gone).count() as u64;
+        let bytes = gone.len();
+        self.position.byte += bytes as u64;
+        self.position.line = self.position.line.map(|line| line + lines);
+        self.at += bytes;
+    }
+
+    /// The next byte that is not blank.
+    fn peek(&mut self) -> Result<Option<u8>, ImportError> {
+        loop {
+            self.fill(1)?;
+            let blanks = self
+                .rest()
+                .iter()
+                .take_while(|byte| is_blank(**byte))
+                .count();
+            if blanks == 0 {
+                return Ok(self.rest().first().copied());
+            }
+            self.advance(blanks);
+        }
+    }
+
+    /// What looks like a number.
+    fn number(&mut self) -> Result<&[u8], ImportError> {
+        self.peek()?;
+        self.fill(NUMBER)?;
+        let part =
+            |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = self
+            .rest()
+            .iter()
+            .take_while(|byte| part(byte))
+            .take(NUMBER)
+            .count();
+        Ok(self.rest().get(..length).unwrap_or_default())
+    }
+
+    fn quoted(&mut self, what: &str, ends: Ends, text: &mut Vec<u8>) -> Result<(), ImportError> {
+        text.clear();
+        self.expect(b'"', what)?;
+        let start = self.position;
+        let mut bare = 0_u64;
+        loop {
+            self.fill(1)?;
+            let rest = self.rest();
+            if rest.is_empty() {
+                return Err(self.expected("`\"`, the end of a text"));
+            }
+            let plain = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+            text.extend_from_slice(rest.get(..plain).unwrap_or_default());
+            self.advance(plain);
+            if plain > 0 {
+                continue;
+            }
+            self.fill(if ends == Ends::Quote {
+                1 + ESCAPE
+            } else {
+                AHEAD
+            })?;
+            match self.rest() {
+                [b'\\', escaped @ ..] => {
+                    let taken = match self.dialect {
+                        Dialect::Standard => unescape(escaped, text),
+                        Dialect::Ghc => Some(unescape_ghc(escaped, text)),
+                    };
+                    let Some(length) = taken else {
+                        return Err(self.expected("an escape sequence"));
+                    };
+                    self.advance(1 + length);
+                }
+                [_, behind @ ..] => {
+                    let last = is_end(ends, behind.get(..AHEAD).unwrap_or(behind));
+                    self.advance(1);
+                    if last {
+                        break;
+                    }
+                    bare += 1;
+                    text.push(b'"');
+                }
+                [] => {}
+            }
+        }
+        for _ in 0..bare {
+            self.bare.add_with(start, || quote(text));
+        }
+        Ok(())
+    }
+}
+
+/// A whole number without a sign.
+fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
+    text.parse()
+        .ok()
+        .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A decimal number times 1000, rounded.
+fn thousandths(text: &str) -> Option<i64> {
+    if text.contains(['e', 'E']) {
+        let value = (text.parse::<f64>().ok()? * 1e3).round();
+        // Casting a whole number that is too large would cut it.
+        return format!("{value:.0}").parse().ok();
+    }
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let (digits, is_negative) = whole
+        .strip_prefix('-')
+        .map_or((whole, false), |digits| (digits, true));
+    let has_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if digits.is_empty() || !has_digits(digits) || !has_digits(fraction) {
+        return None;
+    }
+    let mut value = digits.parse::<i64>().ok()?;
+    for place in 0..3 {
+        let digit = fraction
+            .as_bytes()
+            .get(place)
+            .map_or(0, |digit| digit - b'0');
+        value = value.checked_mul(10)?.checked_add(i64::from(digit))?;
+    }
+    let rounded = fraction
+        .as_bytes()
+        .get(3)
+        .is_some_and(|digit| *digit >= b'5');
+    value = value.checked_add(i64::from(rounded))?;
+    Some(if is_negative { -value } else { value })
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Adds what stands behind a backslash; says how many bytes that took, `None` if nothing of the
+/// sort may stand there. Half of a letter becomes bytes that are no UTF-8: U+DC80 to U+DCFF the
+/// byte that Python and our writers mean by it.
+fn unescape(behind: &[u8], text: &mut Vec<u8>) -> Option<usize> {
+    let byte = match *behind.first()? {
+        byte @ (b'\\' | b'"' | b'/') => byte,
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 0x08,
+        b'f' => 0x0c,
+        b'u' => {
+            let digits = behind.get(1..5)?;
+            if !digits.iter().all(u8::is_ascii_hexdigit) {
+                return None;
+            }
+            let Some((letter, length)) = utf16(behind.get(1..)?) else {
+                half(digits, text);
+                return Some(5);
+            };
+            text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            return Some(1 + length);
+        }
+        _ => return None,
+    };
+    text.push(byte);
+    Some(1)
+}
+
+/// The same for GHC. Only what GHC or a program that rewrites its files
+/// escapes is one: elsewhere a backslash is part of a path.
+fn unescape_ghc(behind: &[u8], text: &mut Vec<u8>) -> usize {
+    match behind {
+        [byte @ (b'\\' | b'"' | b'/'), ..] => {
+            text.push(*byte);
+            1
+        }
+        [b'u', rest @ ..] => {
+            let Some((letter, length)) = utf16(rest) else {
+                text.push(b'\\');
+                return 0;
+            };
+            text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            1 + length
+        }
+        _ => {
+            text.push(b'\\');
+            0
+        }
+    }
+}
+
+/// Whether a text may end before this.
+fn is_end(ends: Ends, behind: &[u8]) -> bool {
+    let after = behind.trim_ascii_start();
+    match (ends, after) {
+        (Ends::Quote, _) | (_, []) => true,
+        (Ends::Member, [b',', rest @ ..]) => is_member(rest),
+        // The end of a member that is the last one of its object.
+        (Ends::Member, [b'}', rest @ ..]) => {
+            matches!(rest.trim_ascii_start(), [] | [b',' | b']' | b'}', ..])
+        }
+        (Ends::Item, [b',', rest @ ..]) => matches!(rest.trim_ascii_start(), [] | [b'"', ..]),
+        (Ends::Item, [b']', rest @ ..]) => match rest.trim_ascii_start() {
+            [] | [b'}', ..] => true,
+            [b',', rest @ ..] => is_member(rest),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether this is the start of a member, as far as it is there.
+fn is_member(text: &[u8]) -> bool {
+    let Some((b'"', name)) = text.trim_ascii_start().split_first() else {
+        return text.trim_ascii_start().is_empty();
+    };
+    let letters = name
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+        .count();
+    match name.get(letters..).unwrap_or_default() {
+        [] => true,
+        [b'"', rest @ ..] => letters > 0 && matches!(rest.trim_ascii_start(), [] | [b':', ..]),
+        _ => false,
+    }
+}
+
+/// The items of an array.
+pub(in crate::formats) fn column<T>(
+    json: &mut Reader<'_, '_>,
+    mut item: impl FnMut(&mut Reader<'_, '_>) -> Result<T, ImportError>,
+) -> Result<Vec<T>, ImportError> {
+    let mut items = Vec::new();
+    let mut within = Within::default();
+    while let Some(at) = json.item(&mut within)? {
+        json.begin_record_at(at);
+        items.push(item(json)?);
+    }
+    Ok(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::error::Stop;
+    use crate::input::Limits;
+
+    #[test]
+    fn texts() {
+        let table: &[(&str, Result<&str, &str>)] = &[
+            (r#""plain""#, Ok("plain")),
+            (r#""\"\\\/\b\f\n\r\t""#, Ok("\"\\/\u{8}\u{c}\n\r\t")),
+            (r#""\u8a08\ud83d\ude00""#, Ok("計\u{1f600}")),
+            (r#""\ud83d!""#, Ok(r"\x{ed}\x{a0}\x{bd}!")),
+            (
+                r#""\udf00\udbff""#,
+                Ok(r"\x{ed}\x{bc}\x{80}\x{ed}\x{af}\x{bf}"),
+            ),
+            (r#""gr\udcf6\udcdfe""#, Ok(r"gr\x{f6}\x{df}e")),
+            (
+                r#""\x""#,
+                Err("line 1 (byte 1): expected an escape sequence, found \"\\\\x\\\"\""),
+            ),
+            (
+                r#""\u12g4""#,
+                Err("line 1 (byte 1): expected an escape sequence, found \"\\\\u12g4\\\"\""),
+            ),
+            (
+                "\"open",
+                Err("line 1 (byte 5): expected `\"`, the end of a text, found the end of the file"),
+            ),
+            ("1", Err("line 1 (byte 0): expected a text, found \"1\"")),
+        ];
+        for (json, expected) in table {
+            let found = read_text(json).map_err(|error| error.to_string());
+            assert_eq!(
+                found.as_deref().map_err(String::as_str),
+                *expected,
+                "{json}"
+            );
+        }
+    }
+
+    fn read_text(json: &str) -> Result<String, ImportError> {
+        let mut input = Input::new(
+            Box::new(json.as_bytes()),
+            Limits::default(),
+            Stop::default(),
+        )?;
+        let mut text = Vec::new();
+        Reader::new(&mut input).text(Ends::Quote, &mut text)?;
+        Ok(crate::text::escape::owned(text))
+    }
+
+    #[test]
+    fn numbers_times_1000() {
+        let table: &[(&str, Option<i64>)] = &[
+            ("0", Some(0)),
+            ("12", Some(12_000)),
+            ("1700000000000001.25", Some(1_700_000_000_000_001_250)),
+            ("0.0004", Some(0)),
+            ("0.0005", Some(1)),
+            ("-1.9996", Some(-2_000)),
+            ("-0.5", Some(-500)),
+            ("1.5e3", Some(1_500_000)),
+            ("9223372036854775", Some(9_223_372_036_854_775_000)),
+            ("9223372036854776", None),
+            ("1e300", None),
+            ("", None),
+            ("-", None),
+            (".5", None),
+            ("1.2.3", None),
+            ("1-2", None),
+            ("1e", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(thousandths(text), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn outlines() {
+        type Expected = Option<(bool, &'static [&'static str])>;
+        let table: &[(&str, Expected)] = &[
+            ("", None),
+            ("1", None),
+            ("{1}", None),
+            ("{{", None),
+            ("[1]", None),
+            ("{", Some((false, &[]))),
+            ("{}", Some((false, &[]))),
+            (r#" [ {"a":"b"},{"c":1}"#, Some((true, &["a"]))),
+            (
+                r#"{"a":{"b":[{"c":1}]},"d" :"e\"f:","g"#,
+                Some((false, &["a", "d"])),
+            ),
+            (r#"{"a":1,"b\":2"#, Some((false, &["a"]))),
+        ];
+        for (head, expected) in table {
+            let found = Outline::of(head.as_bytes());
+            let expected = expected.map(|(in_array, names)| Outline {
+                in_array,
+                names: names.iter().map(|name| name.as_bytes()).collect(),
+            });
+            assert_eq!(found, expected, "{head}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Numbers, and lines of them that may be longer than a record: read number by number, never held.
+
+use std::io::BufRead;
+
+use crate::base::error::{ImportError, Position, quote};
+use crate::input::Input;
+
+/// A whole number without sign that fits.
+pub(in crate::formats) fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// A part of a line.
+#[derive(Clone, Copy)]
+pub(in crate::formats) enum Token {
+    Number(u64),
+    LineEnd,
+    FileEnd,
+    /// Something else, not yet consumed.
+    Other,
+}
+
+impl Token {
+    /// What a message says that was found.
+    pub(in crate::formats) fn describe(self, input: &mut Input<'_>) -> Result<String, ImportError> {
+        const SHOWN: usize = 60;
+        match self {
+            Self::Number(number) => Ok(number.to_string()),
+            Self::LineEnd => Ok("the end of the line".to_owned()),
+            Self::FileEnd => Ok("the end of the file".to_owned()),
+            Self::Other => {
+                let mut word = Vec::new();
+                while let Some(byte) = peek(input)?
+                    && word.len() < SHOWN
+                    && !byte.is_ascii_whitespace()
+                {
+                    word.push(byte);
+                    input.consume(1);
+                }
+                Ok(quote(&word))
+            }
+        }
+    }
+}
+
+/// The next number of the line; anything else is an error that says what was expected.
+pub(in crate::formats) fn take(input: &mut Input<'_>, expected: &str) -> Result<u64, ImportError> {
+    match token(input)? {
+        (Token::Number(number), _) => Ok(number),
+        (other, position) => Err(ImportError::malformed(
+            position,
+            expected,
+            other.describe(input)?,
+        )),
+    }
+}
+
+/// The next part of the line, and where it starts. Blanks stand between parts.
+pub(in crate::formats) fn token(input: &mut Input<'_>) -> Result<(Token, Position), ImportError> {
+    let mut known: Option<u64> = None;
+    let mut position = input.position();
+    loop {
+        let chunk = available(input)?;
+        if known.is_none() {
+            let blanks = chunk
+                .iter()
+                .take_while(|byte| matches!(byte, b' ' | b'\r'))
+                .count();
+            if blanks > 0 {
+                input.consume(blanks);
+                position = input.position();
+                continue;
+            }
+        }
+        let digits = chunk.iter().take_while(|byte| byte.is_ascii_digit());
+        let mut count = 0;
+        let mut value = Some(known.unwrap_or(0));
+        for digit in digits {
+            count += 1;
+            value =
+                value.and_then(|value| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
+        }
+        let next = chunk.get(count).copied();
+        let more = next.is_none() && count > 0;
+        if count > 0 {
+            known = Some(value.ok_or_else(|| {
+                ImportError::malformed(position, "a number that is less than 2^64", "a larger one")
+            })?);
+            input.consume(count);
+        }
+        if more {
+            continue;
+        }
+        let token = match (known, next) {
+            (Some(number), _) => Token::Number(number),
+            (None, None) => Token::FileEnd,
+            (None, Some(b'\n')) => {
+                input.consume(1);
+                Token::LineEnd
+            }
+            (None, Some(_)) => Token::Other,
+        };
+        return Ok((token, position));
+    }
+}
+
+/// What can be had of the input at once; nothing at its end.
+pub(in crate::formats) fn available<'i>(input: &'i mut Input<'_>) -> Result<&'i [u8], ImportError> {
+    if input.fill_buf().is_err() {
+        return Err(input.failure().unwrap_or(ImportError::Stopped));
+    }
+    // It is there already, so that this cannot fail.
+    Ok(input.fill_buf().unwrap_or_default())
+}
+
+/// The next byte, if there is one. A record starts with it.
+pub(in crate::formats) fn peek(input: &mut Input<'_>) -> Result<Option<u8>, ImportError> {
+    Ok(available(input)?.first().copied())
+}

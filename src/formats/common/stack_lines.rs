@@ -1,0 +1,396 @@
+//! Stacks in lines of text: frames with `;` between them, a blank, figures.
+//!
+//! Lines of one branch of the tree mostly come one behind the other. What a stack shares with the
+//! one before it is compared in chunks and not looked at again; only the frames behind that are
+//! looked up, by their bytes. They lie all over memory, so that lines wait until the frames of
+//! several can be [fetched at once](Dictionary).
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use prefetch_index::prefetch_index;
+use smallvec::SmallVec;
+
+use super::dictionary::Dictionary;
+use crate::base::error::{ImportError, Position};
+use crate::events::{Frame, MetricId, Sample, Sink};
+use crate::input::{HEAD, Input};
+
+/// Frames of one stack: a line of the largest size would otherwise become eight million nodes.
+pub(in crate::formats) const MOST_FRAMES: usize = 1 << 20;
+
+/// Lines that wait: as many as memory can deliver frames at once.
+const TOGETHER: usize = 32;
+/// Frames and bytes of them above which no more lines wait.
+const MOST_NEW: usize = 256;
+const MOST_TEXT: usize = 64 * 1024;
+
+/// Figures of a line.
+pub(in crate::formats) type Figures = SmallVec<[(MetricId, f64); 3]>;
+
+/// Says what frames stand for.
+pub(in crate::formats) trait Name {
+    /// What stands for a frame that is met for the first time.
+    fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static>;
+}
+
+/// The frames that are known, the last stack, and lines that wait to be told.
+pub(in crate::formats) struct Stacks<N> {
+    names: N,
+    /// Where what is told comes from.
+    place: Rc<Cell<Position>>,
+    dictionary: Dictionary,
+    /// What stands for each of the dictionary.
+    known: Vec<Frame<'static>>,
+    /// The last stack that was added.
+    last: Vec<u8>,
+    /// Where its frames end.
+    ends: Vec<usize>,
+    waiting: Vec<Waiting>,
+    /// Frames of the lines that wait, without those that they share with the line before, and their
+    /// text.
+    new: Vec<New>,
+    text: Vec<u8>,
+    /// The last stack that was told.
+    told: Vec<Frame<'static>>,
+}
+
+/// A line.
+struct Waiting {
+    at: Position,
+    /// Frames of the line before that it begins with, and frames of its own.
+    shared: usize,
+    new: usize,
+    figures: Figures,
+}
+
+/// A frame that remains to be looked up.
+struct New {
+    hash: u64,
+    length: usize,
+    guess: Option<u32>,
+}
+
+impl<N: Name> Stacks<N> {
+    /// For the lines of an input, none of which has been added.
+    pub(in crate::formats) fn new(input: &Input<'_>, names: N) -> Self {
+        Self {
+            names,
+            place: input.place(),
+            dictionary: Dictionary::default(),
+            known: Vec::new(),
+            last: Vec::new(),
+            ends: Vec::new(),
+            waiting: Vec::with_capacity(TOGETHER),
+            new: Vec::new(),
+            text: Vec::new(),
+            told: Vec::new(),
+        }
+    }
+
+    /// Adds a line: its stack, outermost frame first, at least one, which may be empty. Says
+    /// whether [`tell`](Self::tell) should be called before the next one.
+    ///
+    /// # Errors
+    /// More than [`MOST_FRAMES`].
+    pub(in crate::formats) fn add(
+        &mut self,
+        at: Position,
+        stack: &[u8],
+        figures: Figures,
+    ) -> Result<bool, ImportError> {
+        let same = common_prefix(&self.last, stack);
+        let is_whole = |end: usize| end <= same && stack.get(end).is_none_or(|byte| *byte == b';');
+        while self.ends.pop_if(|end| !is_whole(*end)).is_some() {}
+        self.last.truncate(same);
+        self.last
+            .extend_from_slice(stack.get(same..).unwrap_or_default());
+        let (shared, before) = (self.ends.len(), self.new.len());
+        let mut start = self.ends.last().map_or(0, |end| end + 1);
+        // Behind a stack that is the beginning of the last one nothing is left, not even an empty
+        // frame.
+        for frame in stack
+            .get(start..)
+            .into_iter()
+            .flat_map(|rest| rest.split(|byte| *byte == b';'))
+        {
+            if self.ends.len() == MOST_FRAMES {
+                return Err(too_many_frames(at));
+            }
+            let hash = self.dictionary.hash(frame);
+            self.dictionary.prefetch(hash);
+            self.ends.push(start + frame.len());
+            start += frame.len() + 1;
+            self.new.push(New {
+                hash,
+                length: frame.len(),
+                guess: None,
+            });
+            self.text.extend_from_slice(frame);
+        }
+        self.waiting.push(Waiting {
+            at,
+            shared,
+            new: self.new.len() - before,
+            figures,
+        });
+        Ok(self.waiting.len() == TOGETHER
+            || self.new.len() >= MOST_NEW
+            || self.text.len() >= MOST_TEXT)
+    }
+
+    /// Tells the lines that wait.
+    pub(in crate::formats) fn tell(&mut self, sink: &mut dyn Sink) {
+        for new in &mut self.new {
+            new.guess = self.dictionary.guess(new.hash);
+        }
+        for guess in self.new.iter().filter_map(|new| new.guess) {
+            self.dictionary.prefetch_text(guess);
+            prefetch_index(&self.known, guess as usize);
+        }
+        let now = self.place.get();
+        let mut new = self.new.drain(..);
+        let mut text = self.text.as_slice();
+        for Waiting {
+            at,
+            shared,
+            new: count,
+            figures,
+        } in self.waiting.drain(..)
+        {
+            self.place.set(at);
+            self.told.truncate(shared);
+            for New {
+                hash,
+                length,
+                guess,
+            } in new.by_ref().take(count)
+            {
+                let (frame, rest) = text.split_at_checked(length).unwrap_or_default();
+                text = rest;
+                let found = self.dictionary.confirm(guess, frame, hash);
+                let known = found
+                    .and_then(|found| self.known.get(found as usize))
+                    .copied();
+                self.told.push(known.unwrap_or_else(|| {
+                    let new = self.names.frame(frame, at, sink);
+                    self.dictionary.add(frame);
+                    self.known.push(new);
+                    new
+                }));
+            }
+            sink.sample(Sample {
+                stack: &self.told,
+                shared,
+                calls: None,
+                values: &figures,
+                labels: None,
+            });
+        }
+        drop(new);
+        self.text.clear();
+        self.place.set(now);
+    }
+
+    /// Whether nothing has been told.
+    pub(in crate::formats) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Who said what frames stand for.
+    pub(in crate::formats) fn names(&self) -> &N {
+        &self.names
+    }
+
+    pub(in crate::formats) fn names_mut(&mut self) -> &mut N {
+        &mut self.names
+    }
+}
+
+/// What a stack without end is told.
+pub(in crate::formats) fn too_many_frames(position: Position) -> ImportError {
+    let limit = format!("{MOST_FRAMES} frames in one stack (limit: frames of a stack)");
+    ImportError::Limit { position, limit }
+}
+
+/// How many bytes two texts begin with in common.
+fn common_prefix(one: &[u8], other: &[u8]) -> usize {
+    const CHUNK: usize = 32;
+    let (ones, _) = one.as_chunks::<CHUNK>();
+    let (others, _) = other.as_chunks::<CHUNK>();
+    let whole = CHUNK
+        * ones
+            .iter()
+            .zip(others)
+            .take_while(|(one, other)| one == other)
+            .count();
+    let tails = one.iter().zip(other).skip(whole);
+    whole + tails.take_while(|(one, other)| one == other).count()
+}
+
+/// The whole lines of the first bytes of a file, without blanks at their ends.
+pub(in crate::formats) fn whole_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = if head.len() < HEAD {
+        head.len()
+    } else {
+        memchr::memrchr(b'\n', head).unwrap_or(0)
+    };
+    head.get(..whole)
+        .unwrap_or_default()
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii_end)
+}
+
+/// What stands before the last blank or tab of a line, without blanks at its end, and what stands
+/// behind it.
+pub(in crate::formats) fn split_last(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memrchr2(b' ', b'\t', line)?;
+    Some((line.get(..at)?.trim_ascii_end(), line.get(at + 1..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::io;
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::base::error::Stop;
+    use crate::events::FunctionDef;
+    use crate::events::recorder::Recorder;
+    use crate::input::Limits;
+
+    /// The frames that were asked for, and the lines that asked.
+    #[derive(Default)]
+    struct Asked(Vec<(String, Option<u64>)>);
+
+    impl Name for Asked {
+        fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
+            let name = String::from_utf8_lossy(frame).into_owned();
+            let function = sink.function(FunctionDef::named(&name));
+            self.0.push((name, at.line));
+            Frame::function(function)
+        }
+    }
+
+    fn no_lines() -> Result<Stacks<Asked>, ImportError> {
+        let input = Input::new(Box::new(io::empty()), Limits::default(), Stop::default())?;
+        Ok(Stacks::new(&input, Asked::default()))
+    }
+
+    /// Adds lines and tells them whenever it is time, and at the end; gives what was told each
+    /// time.
+    fn told(stacks: &mut Stacks<Asked>, lines: &[&str]) -> Result<Vec<String>, ImportError> {
+        let (sender, events) = mpsc::channel();
+        let mut recorder = Recorder::new(|event| sender.send(event).unwrap_or_default());
+        let mut told = Vec::new();
+        for (number, line) in (1..).zip(lines) {
+            let at = Position {
+                byte: 0,
+                line: Some(number),
+            };
+            let is_full = stacks.add(at, line.as_bytes(), Figures::new())?;
+            if is_full || number == lines.len() as u64 {
+                stacks.tell(&mut recorder);
+                let samples = events
+                    .try_iter()
+                    .filter_map(|event| Some(event.strip_prefix("sample ")?.to_owned()));
+                told.push(
+                    samples
+                        .collect::<Vec<_>>()
+                        .join("\n")
+                        .replace(" calls unknown", "")
+                        .replace(" > ", ";"),
+                );
+            }
+        }
+        Ok(told)
+    }
+
+    #[test]
+    fn stacks_are_what_splitting_makes_of_them() -> Result<(), ImportError> {
+        let lines = [
+            "a;b;c",
+            "a;b",
+            "a;bc",
+            "a",
+            "",
+            "",
+            ";",
+            ";a",
+            ";a;",
+            ";a",
+            "a;",
+            "a;b",
+            "",
+            "a;b;c;d",
+            "a;x;c;d",
+            "ab;x",
+            "ab;x;;y",
+            "ab;x;;",
+            "ab;x;",
+            "a-frame-longer-than-a-chunk-of-32-bytes;b;c",
+            "a-frame-longer-than-a-chunk-of-32-bytes;b;d",
+            "a-frame-longer-than-a-chunk-of-32-bytes;b",
+        ];
+        let mut stacks = no_lines()?;
+        assert_eq!(told(&mut stacks, &lines)?, [lines.join("\n")]);
+        let mut first = HashMap::new();
+        for (number, line) in (1..).zip(lines) {
+            for name in line.split(';') {
+                first.entry(name.to_owned()).or_insert(Some(number));
+            }
+        }
+        let asked = &stacks.names().0;
+        assert_eq!(asked.len(), first.len(), "each is asked for once");
+        assert_eq!(asked.iter().cloned().collect::<HashMap<_, _>>(), first);
+        Ok(())
+    }
+
+    #[test]
+    fn a_few_lines_wait() -> Result<(), ImportError> {
+        let (short, deep, long) = ("a;b", ";".repeat(MOST_NEW), "x".repeat(MOST_TEXT));
+        let several = vec![short; TOGETHER];
+        let lines = [several.as_slice(), &several, &[&deep, short, &long, short]].concat();
+        let expected = [
+            several.join("\n"),
+            several.join("\n"),
+            deep.clone(),
+            [short, &long].join("\n"),
+            short.to_owned(),
+        ];
+        assert_eq!(told(&mut no_lines()?, &lines)?, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn a_stack_without_end_is_refused_by_name() -> Result<(), ImportError> {
+        let mut stack = ";".repeat(MOST_FRAMES - 1);
+        let mut stacks = no_lines()?;
+        assert_eq!(told(&mut stacks, &[&stack])?, [stack.clone()]);
+        stack.push(';');
+        let refused = told(&mut stacks, &[&stack]).err();
+        let message = refused.map(|error| error.to_string()).unwrap_or_default();
+        assert!(
+            message.contains("1048576 frames in one stack (limit: frames of a stack)"),
+            "{message}"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn the_last_blank_splits() {
+        let table: &[(&str, Option<(&str, &str)>)] = &[
+            ("a;b 1", Some(("a;b", "1"))),
+            ("a b;c d  12", Some(("a b;c d", "12"))),
+            ("a;b\t1", Some(("a;b", "1"))),
+            (" 1", Some(("", "1"))),
+            ("a;b ", Some(("a;b", ""))),
+            ("a;b", None),
+        ];
+        for (line, expected) in table {
+            let expected = expected.map(|(stack, figure)| (stack.as_bytes(), figure.as_bytes()));
+            assert_eq!(split_last(line.as_bytes()), expected, "{line}");
+        }
+    }
+}

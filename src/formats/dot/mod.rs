@@ -1,0 +1,3 @@
+//! Call graphs for Graphviz.
+
+pub(in crate::formats) mod write;

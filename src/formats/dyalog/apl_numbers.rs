@@ -1,0 +1,254 @@
+//! Numbers as APL prints them.
+
+use std::io::Write;
+
+/// Reads a time in ms as ns: `12.5`, `¯0.0008871`, `1.5E¯7`, with either decimal mark.
+///
+/// The exponent is moved before the text becomes a number, so the result is the REAL nearest to
+/// what the file says.
+pub(in crate::formats) fn nanoseconds(text: &[u8]) -> Option<f64> {
+    number(text, 6)
+}
+
+/// Reads a count: `16810`, or as APL prints large numbers, `1.6E10`. Below 2^53.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "both bounds are checked"
+)]
+pub(in crate::formats) fn count(text: &[u8]) -> Option<u64> {
+    let digits = !text.is_empty() && text.len() <= 15 && text.iter().all(u8::is_ascii_digit);
+    if digits {
+        return Some(
+            text.iter()
+                .fold(0, |value, digit| value * 10 + u64::from(digit - b'0')),
+        );
+    }
+    let value = number(text, 0)?;
+    (value.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&value))
+        .then_some(value as u64)
+}
+
+/// Reads a figure that is empty where it is unknown.
+pub(in crate::formats) fn known<T>(
+    text: &[u8],
+    read: impl FnOnce(&[u8]) -> Option<T>,
+) -> Option<Option<T>> {
+    if text.is_empty() {
+        Some(None)
+    } else {
+        read(text).map(Some)
+    }
+}
+
+/// Reads a depth.
+pub(in crate::formats) fn depth(text: &[u8]) -> Option<u32> {
+    u32::try_from(count(text)?).ok()
+}
+
+/// Reads the line of a row: empty or ¯1 in rows of whole functions.
+pub(in crate::formats) fn line_number(text: &[u8]) -> Option<Option<u32>> {
+    if text.is_empty() || text == "¯1".as_bytes() || text == b"-1" {
+        return Some(None);
+    }
+    Some(Some(u32::try_from(count(text)?).ok()?))
+}
+
+/// Reads a number of APL (`¯` for minus, `E` before an exponent, either decimal mark) times a power
+/// of ten.
+fn number(text: &[u8], power: i32) -> Option<f64> {
+    const LONGEST: usize = 64;
+    if let Some(value) = plain_number(text, power) {
+        return Some(value);
+    }
+    let mut ascii = [0; 2 * LONGEST];
+    let mut length = 0;
+    // Where the digits of the exponent start.
+    let mut exponent = None;
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        let minus = byte == b'-' || (byte == 0xc2 && rest.first() == Some(&0xaf));
+        if byte == 0xc2 && minus {
+            rest = rest.get(1..)?;
+        }
+        let byte = match byte {
+            _ if minus => b'-',
+            b'0'..=b'9' => byte,
+            b'.' | b',' => b'.',
+            b'E' | b'e' if exponent.is_none() => {
+                exponent = Some(length);
+                continue;
+            }
+            _ => return None,
+        };
+        *ascii.get_mut(length)? = byte;
+        length += 1;
+        if length - exponent.unwrap_or(0) > LONGEST {
+            return None;
+        }
+    }
+    let written = std::str::from_utf8(ascii.get(..length)?).ok()?;
+    let (mantissa, exponent) = match exponent {
+        None => (written, 0),
+        Some(start) => (
+            written.get(..start)?,
+            written.get(start..)?.parse::<i32>().ok()?,
+        ),
+    };
+    let mut whole = [0; LONGEST + 16];
+    let mut space = whole.as_mut_slice();
+    write!(space, "{mantissa}e{}", exponent.checked_add(power)?).ok()?;
+    let left = space.len();
+    let whole = whole.get(..whole.len() - left)?;
+    let value: f64 = std::str::from_utf8(whole).ok()?.parse().ok()?;
+    value.is_finite().then_some(value)
+}
+
+/// The same for numbers without exponent, as most are.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "whole numbers up to 2^53 are exact"
+)]
+fn plain_number(text: &[u8], power: i32) -> Option<f64> {
+    const POWERS: [f64; 23] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ];
+    const LONGEST: usize = 24;
+    let (sign, digits) = match text {
+        [0xc2, 0xaf, digits @ ..] | [b'-', digits @ ..] => (-1.0, digits),
+        digits => (1.0, digits),
+    };
+    if digits.len() > LONGEST {
+        return None;
+    }
+    let mut value = 0_u64;
+    let mut point = None;
+    for (at, byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => value = value.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?,
+            b'.' | b',' if point.is_none() => point = Some(at),
+            _ => return None,
+        }
+    }
+    // No digits are no number.
+    if digits.len() == usize::from(point.is_some()) {
+        return None;
+    }
+    let behind = point.map_or(0, |at| digits.len() - 1 - at);
+    let shift = power.checked_sub(i32::try_from(behind).ok()?)?;
+    let factor = *POWERS.get(usize::try_from(shift.unsigned_abs()).ok()?)?;
+    if value <= 1 << 53 {
+        // Both are exact, so that one division or multiplication gives the nearest REAL.
+        let value = sign * value as f64;
+        return Some(if shift < 0 {
+            value / factor
+        } else {
+            value * factor
+        });
+    }
+    let mut ascii = [b'0'; LONGEST + 3];
+    ascii.get_mut(..digits.len())?.copy_from_slice(digits);
+    if let Some(point) = point {
+        *ascii.get_mut(point)? = b'.';
+    }
+    let [.., mark, ten, one] = &mut ascii;
+    let power = u8::try_from(power)
+        .ok()
+        .filter(|power| *power < 10 && point.is_some())?;
+    (*mark, *ten, *one) = (b'e', b'0', b'0' + power);
+    let value: f64 = std::str::from_utf8(&ascii).ok()?.parse().ok()?;
+    Some(sign * value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_apl_prints_them() {
+        let table: &[(&str, Option<f64>)] = &[
+            ("0.8205615629464091", Some(820_561.562_946_409_1)),
+            ("¯0.000887179497", Some(-887.179_497)),
+            ("-1", Some(-1e6)),
+            ("1.5E¯7", Some(0.15)),
+            ("1,5E-7", Some(0.15)),
+            ("1E3", Some(1e9)),
+            ("¯0", Some(0.0)),
+            ("0", Some(0.0)),
+            ("", None),
+            ("¯", None),
+            ("1E", None),
+            ("E5", None),
+            ("1E1E1", None),
+            ("1.2.3", None),
+            ("1e400", None),
+            ("inf", None),
+            ("NaN", None),
+            ("+1", None),
+            ("1 ", None),
+            ("12.5ms", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(nanoseconds(text.as_bytes()), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_numbers_are_the_nearest() {
+        let mut plain = 0;
+        for seed in 1..20_000_u64 {
+            // Digits of all lengths, with the point anywhere.
+            let digits = (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (seed % 60)).to_string();
+            let mut text = digits.clone();
+            text.insert(usize::try_from(seed).unwrap_or(0) % (digits.len() + 1), '.');
+            let nearest: Option<f64> = format!("{text}e6").parse().ok();
+            let value = plain_number(text.as_bytes(), 6);
+            assert!(
+                value.is_none_or(|_| value.map(f64::to_bits) == nearest.map(f64::to_bits)),
+                "{text}"
+            );
+            assert_eq!(
+                number(text.as_bytes(), 6).map(f64::to_bits),
+                nearest.map(f64::to_bits),
+                "{text}"
+            );
+            plain += usize::from(value.is_some());
+        }
+        assert!(plain > 15_000, "{plain} plain numbers");
+    }
+
+    #[test]
+    fn counts_are_whole_and_not_negative() {
+        let table: &[(&str, Option<u64>)] = &[
+            ("0", Some(0)),
+            ("16810", Some(16810)),
+            ("1.681E4", Some(16810)),
+            ("9007199254740992", Some(1 << 53)),
+            ("9007199254740994", None),
+            ("1.5", None),
+            ("¯1", None),
+            ("", None),
+            ("x", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(count(text.as_bytes()), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_row_without_a_line_is_a_function() {
+        let table: &[(&str, Option<Option<u32>>)] = &[
+            ("", Some(None)),
+            ("¯1", Some(None)),
+            ("-1", Some(None)),
+            ("0", Some(Some(0))),
+            ("¯2", None),
+            ("x", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(line_number(text.as_bytes()), *expected, "{text}");
+        }
+    }
+}

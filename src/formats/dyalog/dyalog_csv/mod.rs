@@ -1,0 +1,4 @@
+//! As CSV.
+
+pub(in crate::formats) mod read;
+pub(in crate::formats) mod write;

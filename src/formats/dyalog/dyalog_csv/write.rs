@@ -1,0 +1,84 @@
+//! Dyalog APL `]PROFILE` reports, CSV
+//!
+//! # What it is
+//! What the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE -format=csv`. profdb reads it, too; of the two
+//! formats, `dyalog_xml` says more.
+//!
+//! # What is written
+//! - Runs with paths as `tree`, all others as `data`: a row for every function and every line of it, with calls and times in
+//!   ms with all their digits, minus as `¯`.
+//! - In the layout 0.9.0 ticks (how often the timer was read), no line as nothing, and the labels of inclusive and exclusive swapped, as
+//!   that version writes them. In the layout 1.37 no ticks, right labels, and `¯1` for no line in trees. Without `--layout`,
+//!   0.9.0 where ticks are known, else 1.37.
+//! - Times as each version has them: those of 0.9.0's trees are corrected for the timer's cost, all others are made raw
+//!   where it is known how.
+//! - What is unknown is left empty.
+//! - Another decimal mark and field separator with `--separators`.
+//! - What has no name is called `(no name)`; in names, NUL becomes `␀`. Everything else stays as it is.
+//!
+//! # References
+//! - "Tuning Applications Using the ]PROFILE User Command", Dyalog Limited, version 14.0, appendix B (tool version 0.9.0).
+//! - Dyalog's application tuning guide, "Data storage: CSV" (tool version 1.37).
+
+use std::io::Write;
+
+use crate::formats::dyalog::table::{Holds, LAYOUTS, LOSSES, Table};
+use crate::formats::export::error::ExportError;
+use crate::formats::export::losses::{FACTS, Losses, TITLE};
+use crate::formats::export::profile::Profile;
+use crate::formats::export::{Export, Metrics, Needs, Packing};
+use crate::formats::options::{OptionDef, Takes};
+use crate::report::ReportError;
+use crate::report::render::csv::{self, Dialect};
+use crate::report::render::number::Scale;
+use crate::text::separators::Separators;
+
+/// See the module's page.
+pub(in crate::formats) const EXPORT: Export = Export {
+    name: "dyalog_csv",
+    summary: "Dyalog APL ]PROFILE tree and data reports, CSV",
+    needs: Needs::Totals,
+    metrics: Metrics::All,
+    layouts: LAYOUTS,
+    options: &[OptionDef {
+        name: SEPARATORS,
+        takes: Takes::Separators,
+        meaning: "Decimal mark and field separator, such as \",;\", of a CSV file that is written [default: \".,\"]",
+    }],
+    packing: Packing::Plain,
+    losses: &LOSSES,
+    write,
+};
+
+const SEPARATORS: &str = "separators";
+
+const HOLDS: Holds = Holds {
+    settings: false,
+    character: |character| character != '\0',
+};
+
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let table = Table::of(profile, HOLDS, losses)?;
+    losses.add(TITLE, profile.run.title.is_some().into());
+    // The cost of the timer is a loss of its own.
+    let facts = profile.told.iter().filter(|(name, _)| name != "timer_bias");
+    losses.add(FACTS, facts.count() as u64);
+    let separators = profile
+        .options
+        .value(SEPARATORS)
+        .and_then(|text| text.parse().ok());
+    let separators: Separators = separators.unwrap_or_default();
+    let records = csv::Table {
+        columns: table.columns(),
+        scale: Some(Scale::of(table.time(), None).map_err(ReportError::Usage)?),
+        decimals: None,
+        separators,
+        dialect: Dialect::Dyalog(table.style(), table.rows()),
+    };
+    records.titles(out)?;
+    table.each(losses, |row| Ok(records.row(row, out)?))
+}

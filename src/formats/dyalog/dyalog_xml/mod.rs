@@ -1,0 +1,6 @@
+//! As XML.
+
+mod elements;
+mod entry;
+pub(in crate::formats) mod read;
+pub(in crate::formats) mod write;

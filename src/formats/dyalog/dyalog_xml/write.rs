@@ -1,0 +1,127 @@
+//! Dyalog APL `]PROFILE` reports, XML
+//!
+//! # What it is
+//! What the user command `]PROFILE` of Dyalog APL writes with `-outfile=FILE` and reads with `-infile=FILE`. profdb reads it,
+//! too.
+//!
+//! # What is written
+//! - Runs with paths as `tree`, all others as `data`: an entry for every function and every line of it, with calls and times
+//!   in ms with all their digits, minus as `¯`.
+//! - In the layout 0.9.0 ticks (how often the timer was read), names in `Function`, an empty `Line` for whole functions, and
+//!   the labels of inclusive and exclusive swapped, as that version writes them. In the layout 1.37 no ticks, names in
+//!   `Element`, right labels, and `¯1` for no line in trees. Without `--layout`, 0.9.0 where ticks are known, else 1.37.
+//! - What is unknown is left empty.
+//! - Times as each version has them: those of 0.9.0's trees are corrected for the timer's cost, all others are made raw
+//!   where it is known how. `TimerBias` is left out where readers would make a wrong correction of it.
+//! - Title, version, command and the file's own totals, where the run has them; the version only if it is that of the
+//!   layout. `TotalTime` is otherwise the run's total.
+//! - What has no name is called `(no name)`. Control characters that XML cannot hold become their pictures (`␀` and the
+//!   like), the two others that it cannot hold become U+FFFD. Everything else stays as it is.
+//!
+//! # References
+//! - "Tuning Applications Using the ]PROFILE User Command", Dyalog Limited, version 14.0, appendix A (tool version 0.9.0).
+//! - Dyalog's application tuning guide, "Data storage: XML" (tool version 1.37).
+
+use std::io::Write;
+
+use crate::formats::dyalog::table::{Holds, LAYOUTS, LOSSES, Table};
+use crate::formats::export::error::ExportError;
+use crate::formats::export::losses::{FACTS, Losses, TITLE};
+use crate::formats::export::profile::Profile;
+use crate::formats::export::{Export, Metrics, Needs, Packing};
+use crate::report::ReportError;
+use crate::report::render::number::Scale;
+use crate::report::render::xml::{self, begin, end, escaped, is_held, milliseconds_of_apl as time};
+use crate::text::dyalog_files::Said;
+
+/// See the module's page.
+pub(in crate::formats) const EXPORT: Export = Export {
+    name: "dyalog_xml",
+    summary: "Dyalog APL ]PROFILE tree and data reports, XML",
+    needs: Needs::Totals,
+    metrics: Metrics::All,
+    layouts: LAYOUTS,
+    options: &[],
+    packing: Packing::Plain,
+    losses: &LOSSES,
+    write,
+};
+
+const HOLDS: Holds = Holds {
+    settings: true,
+    character: is_held,
+};
+
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let table = Table::of(profile, HOLDS, losses)?;
+    begin(table.style(), &settings(profile, &table, losses), out)?;
+    let scale = Scale::of(table.time(), None).map_err(ReportError::Usage)?;
+    let entries = xml::Table::new(table.columns(), table.style(), scale);
+    table.each(losses, |row| Ok(entries.row(row, out)?))?;
+    Ok(end(out)?)
+}
+
+/// The settings; counts what they cannot hold.
+fn settings(
+    profile: &Profile<'_>,
+    table: &Table<'_, '_>,
+    losses: &mut Losses,
+) -> [(&'static str, Option<String>); 6] {
+    let told = |name: &str| {
+        profile
+            .told
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, text)| text.as_str())
+    };
+    let report = if table.is_tree() { "tree" } else { "data" };
+    let command =
+        told("command").filter(|command| command.split_whitespace().next() == Some(report));
+    let Said { version, bias, .. } = table.said();
+    let title = profile.run.title.as_deref();
+    losses.add(
+        TITLE,
+        title
+            .is_some_and(|title| title.trim().is_empty() || !title.chars().all(is_held))
+            .into(),
+    );
+    let total = time(table.time().total);
+    let total_time = told("TotalTime").unwrap_or(&total);
+    let settings = [
+        ("Version", version),
+        ("Title", Some(title.unwrap_or_default())),
+        ("TimerBias", None),
+        ("Command", Some(command.unwrap_or(report))),
+        ("TotalTime", Some(total_time)),
+        (
+            "SelectedTime",
+            Some(told("SelectedTime").unwrap_or(total_time)),
+        ),
+    ];
+    // The cost of the timer is a loss of its own; the time of the recording may be the title.
+    let is_written = |name: &str, text: &str| match name {
+        "timer_bias" => true,
+        "recorded_at" => title == Some(text),
+        _ => {
+            let setting = match name {
+                "tool_version" => "Version",
+                "command" => "Command",
+                name => name,
+            };
+            text.chars().all(is_held) && settings.contains(&(setting, Some(text)))
+        }
+    };
+    let facts = profile
+        .told
+        .iter()
+        .filter(|(name, text)| !is_written(name, text));
+    losses.add(FACTS, facts.count() as u64);
+    settings.map(|(name, text)| match name {
+        "TimerBias" => (name, bias.map(time)),
+        _ => (name, text.map(escaped)),
+    })
+}

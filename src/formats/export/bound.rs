@@ -1,0 +1,144 @@
+//! How large a file may become.
+//!
+//! Some formats need far more room for a run than its database: a folded stack names all callers of
+//! a place, a trace has a record for each sample. So the first bytes are held back, and if there
+//! are more, everything is written once to nowhere, to know how many: what is too large is refused
+//! before anything has been written, and what is large is told.
+
+use std::io::{self, Write};
+
+use super::error::ExportError;
+
+/// Bytes that a file has at most unless somebody asks for more (limit: size of the output).
+pub const MOST_BYTES: u64 = 4 << 30;
+
+/// A file that becomes larger is told how large.
+pub const LARGE_OUTPUT: u64 = 1 << 30;
+
+/// Bytes that are held back: the files of nearly all runs are smaller, and written once.
+const HELD_BACK: usize = 8 << 20;
+
+/// Writes everything to the output it is given.
+type WriteAll<'w> = dyn FnMut(&mut dyn Write) -> Result<(), ExportError> + 'w;
+
+/// How large a file may become, and what is said of it.
+pub(super) struct Bound {
+    pub(super) most: u64,
+    /// Is told how many bytes there will be, if they are many.
+    pub(super) tell: fn(u64),
+}
+
+impl Bound {
+    /// Writes to an output what a function writes, unless it is too much.
+    pub(super) fn write(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
+        again: &mut WriteAll<'_>,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
+        let mut bounded = Bounded {
+            bound: self,
+            held: Some(Vec::new()),
+            again,
+            out,
+            refused: None,
+        };
+        let written = write(&mut bounded);
+        let Bounded {
+            held, refused, out, ..
+        } = bounded;
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
+        written?;
+        let held = held.unwrap_or_default();
+        self.check(held.len() as u64)?;
+        Ok(out.write_all(&held)?)
+    }
+
+    fn check(&self, bytes: u64) -> Result<(), ExportError> {
+        if bytes <= self.most {
+            return Ok(());
+        }
+        let most = self.most;
+        let expected =
+            format!("expected at most {most} bytes (limit: size of the output), found more");
+        Err(ExportError::TooLarge(format!(
+            "{expected}: --max-size allows more"
+        )))
+    }
+
+    /// How many bytes there are, up to one more than there may be.
+    fn size(&self, again: &mut WriteAll<'_>) -> Result<u64, ExportError> {
+        let mut counted = Counted {
+            bytes: 0,
+            most: self.most,
+        };
+        match again(&mut counted) {
+            Err(ExportError::Output(_)) if counted.bytes > self.most => Ok(counted.bytes),
+            written => written.map(|()| counted.bytes),
+        }
+    }
+}
+
+/// An output that begins when it is known how large it will be.
+struct Bounded<'b, 'w> {
+    bound: &'b Bound,
+    /// What has been written so far; `None` once the output has it.
+    held: Option<Vec<u8>>,
+    again: &'b mut WriteAll<'w>,
+    out: &'b mut dyn Write,
+    refused: Option<ExportError>,
+}
+
+impl Write for Bounded<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(held) = &mut self.held else {
+            return self.out.write(bytes);
+        };
+        if held.len() + bytes.len() <= HELD_BACK {
+            held.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        }
+        let size = self
+            .bound
+            .size(self.again)
+            .and_then(|size| self.bound.check(size).map(|()| size));
+        match size {
+            Ok(size) if size > LARGE_OUTPUT => (self.bound.tell)(size),
+            Ok(_) => {}
+            Err(refused) => {
+                self.refused = Some(refused);
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+        }
+        self.out.write_all(held)?;
+        self.held = None;
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An output that only counts, up to a number of bytes.
+struct Counted {
+    bytes: u64,
+    most: u64,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes += bytes.len() as u64;
+        if self.bytes > self.most {
+            Err(io::ErrorKind::FileTooLarge.into())
+        } else {
+            Ok(bytes.len())
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

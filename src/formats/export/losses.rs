@@ -1,0 +1,237 @@
+//! What formats cannot hold: each thing has one name in the reports of all writers.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "numbers of functions and metrics are the writer's own"
+)]
+
+use super::Export;
+
+/// Something that a format cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Its name in the loss report.
+    pub name: &'static str,
+    /// What gets lost.
+    pub what: &'static str,
+    /// What is counted.
+    pub of: &'static str,
+}
+
+/// What got lost when a run was written.
+#[derive(Debug)]
+pub struct Losses {
+    pub(in crate::formats) export: &'static Export,
+    pub(in crate::formats) counts: Vec<u64>,
+    /// The metrics that are written, where they are not all that the profile has.
+    pub(in crate::formats) written: Option<Vec<i64>>,
+}
+
+impl Losses {
+    pub(in crate::formats) fn new(export: &'static Export) -> Self {
+        Self {
+            export,
+            counts: vec![0; export.losses.len()],
+            written: None,
+        }
+    }
+
+    /// Counts something that was lost.
+    pub(in crate::formats) fn add(&mut self, loss: Loss, count: u64) {
+        let at = self.export.losses.iter().position(|known| *known == loss);
+        self.counts[at.expect("a writer declares what it cannot hold")] += count;
+    }
+
+    /// What was lost, and how much of it, in the order in which the format declares it.
+    pub fn each(&self) -> impl Iterator<Item = (Loss, u64)> {
+        let all = self
+            .export
+            .losses
+            .iter()
+            .copied()
+            .zip(self.counts.iter().copied());
+        all.filter(|(_, count)| *count > 0)
+    }
+
+    /// The same as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let lost = self.each().map(|(Loss { name, what, of }, count)| {
+            serde_json::json!({"name": name, "what": what, "of": of, "count": count})
+        });
+        let report =
+            serde_json::json!({"format": self.export.name, "lost": lost.collect::<Vec<_>>()});
+        format!("{report:#}\n")
+    }
+}
+
+pub(in crate::formats) const LINES: Loss = Loss {
+    name: "lines",
+    what: "lines of functions; their cost is in that of the function",
+    of: "nodes",
+};
+
+pub(in crate::formats) const CALLS: Loss = Loss {
+    name: "calls",
+    what: "how often functions were called at each place",
+    of: "nodes",
+};
+
+pub(in crate::formats) const FUNCTION_CALLS: Loss = Loss {
+    name: "function_calls",
+    what: "how often the file says that functions were called, where their places do not add up to it",
+    of: "functions",
+};
+
+pub(in crate::formats) const METRICS: Loss = Loss {
+    name: "metrics",
+    what: "metrics other than the one asked for",
+    of: "metrics",
+};
+
+pub(in crate::formats) const METRIC: Loss = Loss {
+    name: "metric",
+    what: "name and unit of the metric",
+    of: "metrics",
+};
+
+pub(in crate::formats) const TITLE: Loss = Loss {
+    name: "title",
+    what: "title of the run, or blanks around it",
+    of: "runs",
+};
+
+pub(in crate::formats) const FACTS: Loss = Loss {
+    name: "facts",
+    what: "what is known of the run as a whole",
+    of: "facts",
+};
+
+pub(in crate::formats) const LABELS: Loss = Loss {
+    name: "labels",
+    what: "labels of samples",
+    of: "sets of labels",
+};
+
+pub(in crate::formats) const BACK_EDGES: Loss = Loss {
+    name: "back_edges",
+    what: "calls that are known to exist, without cost of their own",
+    of: "edges",
+};
+
+pub(in crate::formats) const KINDS: Loss = Loss {
+    name: "kinds",
+    what: "what sort of thing threads, roots and the like are",
+    of: "functions",
+};
+
+pub(in crate::formats) const PLACES: Loss = Loss {
+    name: "places",
+    what: "module, file or line of definition of functions",
+    of: "functions",
+};
+
+pub(in crate::formats) const SAME_NAME: Loss = Loss {
+    name: "same_name",
+    what: "the difference between functions of one name",
+    of: "functions",
+};
+
+pub(in crate::formats) const RECORDED: Loss = Loss {
+    name: "recorded",
+    what: "own cost that the file gives for functions, where it is not that of their places",
+    of: "functions",
+};
+
+pub(in crate::formats) const FUNCTION_COSTS: Loss = Loss {
+    name: "function_costs",
+    what: "cost with what was called that the file gives for functions, where it is not that of their places",
+    of: "functions",
+};
+
+pub(in crate::formats) const RAW_NAMES: Loss = Loss {
+    name: "raw_names",
+    what: "names before they were made readable",
+    of: "functions",
+};
+
+pub(in crate::formats) const NAMES: Loss = Loss {
+    name: "names",
+    what: "names as they are",
+    of: "functions",
+};
+
+pub(in crate::formats) const ABSENT: Loss = Loss {
+    name: "absent",
+    what: "functions that have figures and no place",
+    of: "functions",
+};
+
+pub(in crate::formats) const FRACTIONS: Loss = Loss {
+    name: "fractions",
+    what: "fractions of the unit, which are rounded",
+    of: "figures",
+};
+
+pub(in crate::formats) const NEGATIVE: Loss = Loss {
+    name: "negative",
+    what: "costs below 0, which become 0",
+    of: "figures",
+};
+
+pub(in crate::formats) const UNKNOWN: Loss = Loss {
+    name: "unknown",
+    what: "figures that are unknown, which become 0",
+    of: "figures",
+};
+
+pub(in crate::formats) const LARGE: Loss = Loss {
+    name: "large",
+    what: "what figures have above the largest whole number of the format",
+    of: "figures",
+};
+
+pub(in crate::formats) const COLUMNS: Loss = Loss {
+    name: "columns",
+    what: "columns of lines",
+    of: "lines and calls",
+};
+
+pub(in crate::formats) const LINE_ZERO: Loss = Loss {
+    name: "line_zero",
+    what: "that a line has the number 0",
+    of: "lines and calls",
+};
+
+pub(in crate::formats) const MODULES: Loss = Loss {
+    name: "modules",
+    what: "modules of functions",
+    of: "functions",
+};
+
+pub(in crate::formats) const DEFINITIONS: Loss = Loss {
+    name: "definitions",
+    what: "line or column of definition of functions",
+    of: "functions",
+};
+
+pub(in crate::formats) const PATHS: Loss = Loss {
+    name: "paths",
+    what: "which chain of callers led to a place",
+    of: "nodes",
+};
+
+pub(in crate::formats) const TOTALS: Loss = Loss {
+    name: "totals",
+    what: "totals that the functions do not add up to",
+    of: "metrics",
+};
+
+/// What rounding may make of a sum, as a part of it.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether two figures differ by more than the rounding of sums.
+pub(in crate::formats) fn differ(one: f64, other: f64) -> bool {
+    (one - other).abs() > ROUNDING * one.abs().max(other.abs())
+}

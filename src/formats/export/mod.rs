@@ -1,0 +1,196 @@
+//! What a format is in which a run can leave.
+//!
+//! A writer sees a `Profile` and somewhere to write to: no SQL, no files, no screen. Nodes come to it one by one, so
+//! that memory grows with functions and depth, not with the run. What its format cannot hold it counts in [`Losses`].
+
+mod bound;
+pub(in crate::formats) mod error;
+pub(in crate::formats) mod losses;
+pub(in crate::formats) mod profile;
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+pub use bound::{LARGE_OUTPUT, MOST_BYTES};
+pub use error::ExportError;
+pub use losses::{Loss, Losses};
+
+use self::bound::Bound;
+use self::profile::Profile;
+use super::options::{OptionDef, Options};
+use crate::report::ReportError;
+use crate::store::{Database, RunInfo};
+
+/// A file format that runs can be written in.
+#[derive(Debug)]
+pub struct Export {
+    /// Its name on the command line, and that of its file. Where it is an input format as well, the
+    /// same name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// What a run must know for it.
+    pub(in crate::formats) needs: Needs,
+    /// How many metrics a file of it holds.
+    pub(in crate::formats) metrics: Metrics,
+    /// The layouts that it has; none where there is one only.
+    pub layouts: &'static [Layout],
+    /// What the user may want of a file.
+    pub options: &'static [OptionDef],
+    /// How its bytes are packed.
+    pub(in crate::formats) packing: Packing,
+    /// Everything that it cannot hold.
+    pub losses: &'static [Loss],
+    /// Writes a run.
+    pub(in crate::formats) write:
+        fn(&Profile<'_>, &mut Losses, &mut dyn Write) -> Result<(), ExportError>,
+}
+
+/// What a run must know to be written in a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Needs {
+    /// Totals are enough.
+    Totals,
+    /// Who called whom.
+    Edges,
+    /// Paths.
+    Tree,
+}
+
+/// How the bytes of a file are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Packing {
+    /// Not at all.
+    Plain,
+    /// By gzip. What a file may have is counted before.
+    Gzip,
+}
+
+/// How many metrics a format holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Metrics {
+    /// The one that is asked for, or the run's default one.
+    One,
+    /// All of them, unless one is asked for.
+    All,
+}
+
+/// One of several ways to write a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What is particular about it.
+    pub about: &'static str,
+}
+
+/// What is asked of a writer.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The metric; the run's default one if `None`.
+    pub metric: Option<String>,
+    /// The layout; the format's usual one if `None`.
+    pub layout: Option<String>,
+    /// Options of the format.
+    pub options: Options,
+    /// Bytes that the file may have at most, before they are packed; [`MOST_BYTES`] if `None`.
+    pub max_size: Option<u64>,
+    /// Is told how many bytes a file will have that has more than [`LARGE_OUTPUT`], before it has.
+    pub tell: Option<fn(u64)>,
+}
+
+impl Export {
+    /// Writes a run; says what got lost.
+    ///
+    /// # Errors
+    /// When the run does not know enough or has no such metric, or the format no such layout or
+    /// option; when the database fails, or the output.
+    pub fn write(
+        &'static self,
+        database: &Database,
+        run: &RunInfo,
+        request: &Request,
+        out: &mut dyn Write,
+    ) -> Result<Losses, ExportError> {
+        let layout = self.layout(request.layout.as_deref())?;
+        if let Some(name) = request.options.foreign(self.options) {
+            return Err(ReportError::Usage(format!(
+                "--{name} is no option of the format {}",
+                self.name
+            ))
+            .into());
+        }
+        self.refuse(run)?;
+        let profile = Profile::open(self, database, run, request)?;
+        let profile = Profile { layout, ..profile };
+        let mut losses = Losses::new(self);
+        let bound = Bound {
+            most: request.max_size.unwrap_or(MOST_BYTES),
+            tell: request.tell.unwrap_or(|_| ()),
+        };
+        let mut again = |out: &mut dyn Write| (self.write)(&profile, &mut Losses::new(self), out);
+        let write = |out: &mut dyn Write| (self.write)(&profile, &mut losses, out);
+        match self.packing {
+            Packing::Plain => bound.write(write, &mut again, out)?,
+            Packing::Gzip => {
+                let mut packed = GzEncoder::new(out, Compression::default());
+                bound.write(write, &mut again, &mut packed)?;
+                packed.finish()?;
+            }
+        }
+        profile.lose_recorded(&mut losses)?;
+        Ok(losses)
+    }
+
+    /// Whether runs of such a fidelity can be written.
+    #[must_use]
+    pub fn holds(&self, fidelity: &str) -> bool {
+        match self.needs {
+            Needs::Totals => true,
+            Needs::Edges => fidelity != "flat",
+            Needs::Tree => fidelity == "tree",
+        }
+    }
+
+    /// Refuses a run that does not know enough.
+    fn refuse(&self, run: &RunInfo) -> Result<(), ReportError> {
+        if self.holds(&run.fidelity) {
+            return Ok(());
+        }
+        let known = if run.fidelity == "flat" {
+            "totals only"
+        } else {
+            "who called whom, but no paths"
+        };
+        let wanted = if self.needs == Needs::Edges {
+            "who called whom"
+        } else {
+            "paths"
+        };
+        Err(ReportError::NothingSelected(format!(
+            "{} holds {wanted}, and run {} knows {known}: `profdb report data --format csv` writes what there is",
+            self.name, run.run_id
+        )))
+    }
+
+    /// The layout of this name; without a name, it is left to the format.
+    fn layout(&self, name: Option<&str>) -> Result<Option<Layout>, ReportError> {
+        let Some(name) = name else { return Ok(None) };
+        let found = self
+            .layouts
+            .iter()
+            .find(|layout| layout.name == name)
+            .copied();
+        found.map(Some).ok_or_else(|| {
+            let names: Vec<_> = self.layouts.iter().map(|layout| layout.name).collect();
+            let known = if names.is_empty() {
+                "one layout only".to_owned()
+            } else {
+                format!("the layouts {}", names.join(", "))
+            };
+            ReportError::Usage(format!("{} has {known}, not {name}", self.name))
+        })
+    }
+}

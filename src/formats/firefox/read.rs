@@ -1,0 +1,844 @@
+//! Firefox Profiler's processed profiles (JSON)
+//!
+//! # What it is
+//! What profiler.firefox.com saves and shares, mostly inside gzip: profiles of Firefox itself, and of all that write for its
+//! viewer in its own format: samply, the crate `fxprof-processed-profile` and its users. Default metric: `samples`, else the first
+//! of those that the file has; besides `time`.
+//!
+//! # How to record one
+//! ```text
+//! samply record --save-only -o profile.json.gz ./program
+//! ```
+//! samply leaves it to the viewer to look up names: open the file with `samply load`, and save it there.
+//! In Firefox: record with the profiler, "Upload Local Profile" or "Download".
+//!
+//! # What we read
+//! - Samples of all threads, below a node for the thread and one for its process.
+//! - Versions that have their tables per thread (to 55), and those that share names (from 56), sources (from 58) or all tables
+//!   (from 60) between threads: what a thread does not have itself is looked up in `shared`, wherever that stands. Newer ones
+//!   say by how much a stack's number differs from that of the stack around it, and in flags which columns hold something.
+//! - Weights by type: `samples` are the metric `samples`, and `time` is their number times the interval of the file, unless profdb
+//!   has written that there is none; `tracing-ms` are
+//!   `time`, `bytes` are `bytes`. Samples without weights count 1.
+//! - `threadCPUDelta`: processor time since the sample before, as the metric `cpu`, or `cycles` where that is its unit. The
+//!   first sample of a thread has none.
+//! - Functions by name, resource (the module: a library, a host, an add-on), source file and place of definition. Lines and columns
+//!   of frames become lines of the functions.
+//! - Samples without a stack count for their thread.
+//! - Categories and subcategories, as the labels `category` and `subcategory` of samples: those of the stack, else of its innermost
+//!   frame, else of the frame around it. Where no frame has one, or there is one category only, nothing is said. A file
+//!   without a list of categories means that of the viewer; before version 12 there was none.
+//! - Product, interval, versions and system, as properties of the run.
+//!
+//! The file is read twice where what threads need stands behind them.
+//!
+//! Compared figure by figure: a file of samply 0.13.1 (version 49 of the format), and one of `fxprof-processed-profile` 0.8.1,
+//! the crate that it writes with (version 55).
+//!
+//! # What we leave out
+//! - Markers, counters, screenshots, the times of samples, colours of categories, addresses, native symbols.
+//! - Allocations of memory that were recorded beside the samples: a note says so.
+//! - Names of functions that the file leaves to the viewer: they are called by their addresses, and a note says so.
+//! - Profiles in `JsonSlabs` (`.jslb`), in which the viewer and samply may save the same in binary form: save them as JSON.
+//! - Gecko profiles, which Firefox, Simpleperf and `perf script report gecko` hand to the viewer to be processed: they are
+//!   refused.
+//!
+//! # References
+//! - The profiler's types and its list of changes of the format: <https://github.com/firefox-devtools/profiler>.
+
+use hashbrown::HashMap;
+
+use super::tables::{NONE, Tables, View, columns, none_of, numbers, or_0};
+use super::unknown_interval::UNKNOWN_INTERVAL;
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{
+    FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, RunFact, Sample,
+    Severity, Sink, Unit,
+};
+use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::json::{Ends, Outline, Reader, Within, column};
+use crate::formats::common::repeated::Repeated;
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::input::Input;
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "firefox",
+    summary: "Firefox Profiler's processed profiles: Firefox, samply",
+    revision: 5,
+    sniff,
+    options: &[],
+    import,
+};
+
+/// The metrics that there may be, as numbers for [`CallTree::cost`].
+const METRICS: [(&str, Unit); 5] = [
+    ("samples", Unit::Count),
+    ("time", Unit::Nanoseconds),
+    ("bytes", Unit::Bytes),
+    ("cpu", Unit::Nanoseconds),
+    ("cycles", Unit::Count),
+];
+const SAMPLES: usize = 0;
+const TIME: usize = 1;
+const BYTES: usize = 2;
+const CPU: usize = 3;
+const CYCLES: usize = 4;
+
+/// Nanoseconds of a millisecond.
+const MILLISECOND: f64 = 1e6;
+
+/// What is kept of `meta`, as the file says it.
+const PROPERTIES: [&str; 8] = [
+    "preprocessedProfileVersion",
+    "product",
+    "interval",
+    "startTime",
+    "importedFrom",
+    "platform",
+    "oscpu",
+    "appBuildID",
+];
+
+fn sniff(head: &[u8]) -> Confidence {
+    let has = |member: &[u8]| memchr::memmem::find(head, member).is_some();
+    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else {
+        return Confidence::No;
+    };
+    let begins_with = |member: &[u8]| outline.names.first() == Some(&member);
+    // What Firefox writes itself begins with many libraries; `meta` is further down. `import` says
+    // what it is.
+    let is_gecko = begins_with(b"libs") && has(b"\"breakpadId\"");
+    match outline.has("meta") {
+        _ if is_gecko => Confidence::Yes,
+        true if has(b"\"preprocessedProfileVersion\"") => Confidence::Yes,
+        true if begins_with(b"meta") && has(b"\"interval\"") => Confidence::Maybe,
+        _ => Confidence::No,
+    }
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    input.keep();
+    let mut file = File::new(sink);
+    let waits = file.read(&mut Reader::new(input))?;
+    if waits {
+        input.restart()?;
+        file.read_again(&mut Reader::new(input))?;
+    }
+    file.finish();
+    Ok(())
+}
+
+/// What a thread has sampled.
+#[derive(Default)]
+struct Samples {
+    at: Option<Position>,
+    stack: Vec<u32>,
+    weight: Option<Vec<f64>>,
+    /// The metric of the weights, and the factor.
+    unit: Option<(usize, f64)>,
+    cpu: Vec<Option<f64>>,
+}
+
+#[derive(Default)]
+struct Thread {
+    name: String,
+    process: String,
+    pid: String,
+    tid: String,
+    tables: Tables,
+    samples: Samples,
+    /// Where tables of allocations are.
+    allocations: Vec<Position>,
+}
+
+/// What `meta` says that figures depend on.
+#[derive(Default)]
+struct Meta {
+    /// Nanoseconds between two samples, and whether nobody knows them.
+    interval: f64,
+    no_interval: bool,
+    /// The metric of processor time, and the factor.
+    cpu: Option<(usize, f64)>,
+    /// `None` if the numbers of categories mean nothing.
+    categories: Option<Vec<Category>>,
+}
+
+/// The viewer's categories, for files that have no list.
+const CATEGORIES: [&str; 8] = [
+    "Other",
+    "Idle",
+    "Layout",
+    "JavaScript",
+    "GC / CC",
+    "Network",
+    "Graphics",
+    "DOM",
+];
+
+/// The first version with a list of categories.
+const HAS_CATEGORIES: f64 = 12.0;
+
+#[derive(Default)]
+struct Category {
+    name: String,
+    subcategories: Vec<String>,
+}
+
+struct File<'f> {
+    sink: &'f mut dyn Sink,
+    meta: Option<Meta>,
+    shared: Tables,
+    /// Where samples are. What they cost is with their labels.
+    tree: CallTree<[f64; 0]>,
+    costs: Costs,
+    /// By category and subcategory.
+    labels: HashMap<(u32, u32), LabelsId>,
+    used: [bool; 5],
+    /// Threads that have been told.
+    done: usize,
+    /// The file is read for the second time.
+    again: bool,
+    /// Functions of shared tables, by their number.
+    functions: HashMap<u32, FunctionId>,
+    names: Repeated,
+    allocations: Counted,
+    not_symbolicated: Counted,
+    text: Vec<u8>,
+}
+
+impl<'f> File<'f> {
+    fn new(sink: &'f mut dyn Sink) -> Self {
+        Self {
+            sink,
+            meta: None,
+            shared: Tables::default(),
+            tree: CallTree::default(),
+            costs: Costs::default(),
+            labels: HashMap::new(),
+            used: [false; 5],
+            done: 0,
+            again: false,
+            functions: HashMap::new(),
+            names: Repeated::default(),
+            allocations: Counted::default(),
+            not_symbolicated: Counted::default(),
+            text: Vec::new(),
+        }
+    }
+
+    /// Reads the file; says whether there are threads that need what stands behind them.
+    fn read(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
+        let mut waits = None;
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            json.begin_record_at(at);
+            match name.as_slice() {
+                b"meta" => self.meta = Some(self.read_meta(json)?),
+                b"shared" => self.shared = Self::read_shared(json)?,
+                b"threads" if waits.is_some() => {
+                    return Err(ImportError::malformed(
+                        at,
+                        "one member `threads`",
+                        "a second one",
+                    ));
+                }
+                b"threads" => waits = Some(!self.threads(json)?),
+                _ => json.skip()?,
+            }
+        }
+        let missing =
+            |name: &str| ImportError::malformed(json.position(), name, "the end of the profile");
+        let waits = waits.ok_or_else(|| missing("a member `threads`"))?;
+        if self.meta.is_none() {
+            return Err(missing("a member `meta`"));
+        }
+        json.end()?;
+        Ok(waits)
+    }
+
+    fn read_again(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
+        self.again = true;
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            json.begin_record_at(at);
+            if name == b"threads" {
+                self.threads(json)?;
+            } else {
+                json.skip()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_meta(&mut self, json: &mut Reader<'_, '_>) -> Result<Meta, ImportError> {
+        let mut meta = Meta {
+            interval: MILLISECOND,
+            ..Meta::default()
+        };
+        let mut version = 0.0;
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while json.member(&mut within, &mut name)?.is_some() {
+            let known = PROPERTIES.iter().find(|known| known.as_bytes() == name);
+            if name == b"sampleUnits" && json.is_next(b'{')? {
+                meta.cpu = self.cpu_unit(json)?;
+            } else if name == UNKNOWN_INTERVAL.as_bytes() {
+                meta.no_interval = json.is_next(b't')?;
+                json.skip()?;
+            } else if name == b"symbolicated" {
+                let at = json.place()?;
+                if json.is_next(b'f')? {
+                    self.not_symbolicated.add(at);
+                }
+                json.skip()?;
+            } else if name == b"categories" && json.is_next(b'[')? {
+                meta.categories = Some(column(json, category)?);
+            } else if let Some(known) = known {
+                if json.null()? {
+                    continue;
+                }
+                let at = json.place()?;
+                json.text_or_number("a text or number", &mut self.text)?;
+                let text = escape::text(&self.text);
+                if *known == "interval" {
+                    let interval = text
+                        .parse()
+                        .ok()
+                        .filter(|interval: &f64| interval.is_finite());
+                    let wrong = || {
+                        ImportError::malformed(at, "milliseconds in `interval`", quote(&self.text))
+                    };
+                    meta.interval = MILLISECOND * interval.ok_or_else(wrong)?;
+                }
+                if *known == "preprocessedProfileVersion" {
+                    version = text.parse().unwrap_or(0.0);
+                }
+                self.sink.run(RunFact::Other(known, &text));
+            } else {
+                json.skip()?;
+            }
+        }
+        if meta.categories.is_none() && version >= HAS_CATEGORIES {
+            let category = |name: &str| Category {
+                name: name.to_owned(),
+                subcategories: vec!["Other".to_owned()],
+            };
+            meta.categories = Some(CATEGORIES.map(category).into());
+        }
+        Ok(meta)
+    }
+
+    fn cpu_unit(&mut self, json: &mut Reader<'_, '_>) -> Result<Option<(usize, f64)>, ImportError> {
+        let mut unit = None;
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while json.member(&mut within, &mut name)?.is_some() {
+            if name == b"threadCPUDelta" && json.is_next(b'"')? {
+                json.text(Ends::Quote, &mut self.text)?;
+                unit = match escape::text(&self.text).as_ref() {
+                    "ns" => Some((CPU, 1.0)),
+                    "\u{b5}s" | "\u{3bc}s" | "us" => Some((CPU, 1e3)),
+                    "variable CPU cycles" => Some((CYCLES, 1.0)),
+                    _ => None,
+                };
+            } else {
+                json.skip()?;
+            }
+        }
+        Ok(unit)
+    }
+
+    fn read_shared(json: &mut Reader<'_, '_>) -> Result<Tables, ImportError> {
+        let mut tables = Tables::default();
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while json.member(&mut within, &mut name)?.is_some() {
+            if !tables.read(json, &name)? {
+                json.skip()?;
+            }
+        }
+        Ok(tables)
+    }
+
+    /// Reads the threads that have not been told yet; says whether all of them have been told.
+    fn threads(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
+        let mut number = 0;
+        let mut waits = false;
+        let mut items = Within::default();
+        while let Some(at) = json.item(&mut items)? {
+            json.begin_record_at(at);
+            waits |= self.meta.is_none();
+            if waits || number < self.done {
+                json.skip()?;
+            } else {
+                let thread = self.thread(json)?;
+                match View::of(&thread.tables, &self.shared) {
+                    Err(missing) if self.again => {
+                        let expected = format!("a thread with `{missing}`, or one in `shared`");
+                        return Err(ImportError::malformed(at, expected, "one without"));
+                    }
+                    Err(_) => waits = true,
+                    Ok(_) => {
+                        let end = json.position();
+                        self.tell(&thread, at, end)?;
+                        self.done += 1;
+                    }
+                }
+            }
+            number += 1;
+        }
+        Ok(!waits)
+    }
+
+    fn thread(&mut self, json: &mut Reader<'_, '_>) -> Result<Thread, ImportError> {
+        let mut thread = Thread::default();
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            json.begin_record_at(at);
+            let text = match name.as_slice() {
+                b"name" => &mut thread.name,
+                b"processName" => &mut thread.process,
+                b"processType" if thread.process.is_empty() => &mut thread.process,
+                b"pid" => &mut thread.pid,
+                b"tid" => &mut thread.tid,
+                b"samples" => {
+                    thread.samples = self.samples(json, at)?;
+                    continue;
+                }
+                b"jsAllocations" | b"nativeAllocations" => {
+                    if !json.null()? {
+                        thread.allocations.push(at);
+                        json.skip()?;
+                    }
+                    continue;
+                }
+                _ => {
+                    if !thread.tables.read(json, &name)? {
+                        json.skip()?;
+                    }
+                    continue;
+                }
+            };
+            if !json.null()? {
+                json.text_or_number("a name or number", &mut self.text)?;
+                *text = escape::text(&self.text).into_owned();
+            }
+        }
+        Ok(thread)
+    }
+
+    fn samples(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<Samples, ImportError> {
+        let mut samples = Samples {
+            at: Some(at),
+            ..Samples::default()
+        };
+        let text = &mut self.text;
+        columns(json, &["stack"], |json, name| {
+            match name {
+                b"stack" => samples.stack = numbers(json)?,
+                b"weight" if json.null()? => {}
+                b"weight" => samples.weight = Some(column(json, |json| json.real("a weight"))?),
+                b"weightType" => {
+                    let at = json.place()?;
+                    json.text(Ends::Quote, text)?;
+                    samples.unit = Some(match text.as_slice() {
+                        b"samples" => (SAMPLES, 1.0),
+                        b"tracing-ms" => (TIME, MILLISECOND),
+                        b"bytes" => (BYTES, 1.0),
+                        other => {
+                            let expected = "samples, tracing-ms or bytes in `weightType`";
+                            return Err(ImportError::malformed(at, expected, quote(other)));
+                        }
+                    });
+                }
+                b"threadCPUDelta" if json.is_next(b'[')? => {
+                    let number = |json: &mut Reader<'_, '_>| {
+                        if json.null()? {
+                            Ok(None)
+                        } else {
+                            json.real("a number in `threadCPUDelta`").map(Some)
+                        }
+                    };
+                    samples.cpu = column(json, number)?;
+                }
+                b"schema" => {
+                    return Err(ImportError::Refused(
+                        "this is a Gecko profile that has not been processed: load it into profiler.firefox.com and \
+                         save it there"
+                            .to_owned(),
+                    ));
+                }
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        Ok(samples)
+    }
+
+    /// Adds the samples of a thread that has all its tables.
+    fn tell(&mut self, thread: &Thread, at: Position, end: Position) -> Result<(), ImportError> {
+        let Ok(view) = View::of(&thread.tables, &self.shared) else {
+            return Ok(());
+        };
+        for allocations in &thread.allocations {
+            self.allocations.add(*allocations);
+        }
+        let Samples {
+            stack: stacks,
+            weight,
+            unit,
+            cpu,
+            at: samples_at,
+        } = &thread.samples;
+        let Some(samples_at) = *samples_at else {
+            return Ok(());
+        };
+        let lengths = [
+            weight.as_ref().map(Vec::len),
+            (!cpu.is_empty()).then_some(cpu.len()),
+        ];
+        if let Some(length) = lengths
+            .into_iter()
+            .flatten()
+            .find(|length| *length != stacks.len())
+        {
+            let expected = format!("columns of {} samples", stacks.len());
+            return Err(ImportError::malformed(
+                samples_at,
+                expected,
+                format!("one of {length}"),
+            ));
+        }
+        let mut container = |kind, word: &str, name: &str, id: &str| {
+            let name = format!("{} {id}", if name.is_empty() { word } else { name });
+            Site::of(self.sink.function(FunctionDef {
+                kind,
+                ..FunctionDef::named(name.trim())
+            }))
+        };
+        let process = container(Kind::Process, "process", &thread.process, &thread.pid);
+        let site = container(Kind::Thread, "thread", &thread.name, &thread.tid);
+        let above = self.tree.below(TOP, process);
+        let top = self.tree.below(above, site);
+        let meta = self.meta.as_ref();
+        let interval = meta
+            .filter(|meta| !meta.no_interval)
+            .map(|meta| meta.interval);
+        let cpu_unit = meta.and_then(|meta| meta.cpu);
+        let (metric, factor) = unit.unwrap_or((SAMPLES, 1.0));
+        // What is one category only, is none.
+        let names = meta.and_then(|meta| meta.categories.as_deref());
+        let names = names
+            .filter(|names| names.len() > 1 || names.iter().any(|one| one.subcategories.len() > 1));
+        let categories = view.categories();
+        let mut own_functions = HashMap::new();
+        let mut places = Places {
+            view,
+            tree: &mut self.tree,
+            sink: &mut *self.sink,
+            at,
+            top,
+            nodes: vec![TOP; view.stacks.prefix.len()],
+            functions: if thread.tables.shares_functions() {
+                &mut self.functions
+            } else {
+                &mut own_functions
+            },
+            names: &mut self.names,
+            end,
+        };
+        // The thread is there also if it has no sample.
+        self.costs.of(top, None);
+        for (number, stack) in stacks.iter().enumerate() {
+            let node = places.node(*stack, samples_at)?;
+            let labels = match categories.get(*stack as usize) {
+                Some(named)
+                    if named.0 != NONE
+                        && let Some(names) = names =>
+                {
+                    let known = self.labels.get(named).copied();
+                    let known =
+                        known.map_or_else(|| labels(names, *named, at, &mut *places.sink), Ok)?;
+                    self.labels.insert(*named, known);
+                    Some(known)
+                }
+                _ => None,
+            };
+            let costs = self.costs.of(node, labels);
+            let mut add = |metric: usize, cost: f64| {
+                if let Some(sum) = costs.get_mut(metric) {
+                    *sum += cost;
+                }
+            };
+            let weight = weight
+                .as_ref()
+                .and_then(|weights| weights.get(number))
+                .copied()
+                .unwrap_or(1.0);
+            add(metric, weight * factor);
+            if let Some(interval) = interval.filter(|_| metric == SAMPLES) {
+                add(TIME, weight * interval);
+            }
+            // Before the first sample, nobody knows where the processor was.
+            let delta = cpu.get(number).copied().flatten().filter(|_| number > 0);
+            if let (Some((metric, factor)), Some(delta)) = (cpu_unit, delta) {
+                add(metric, delta * factor);
+            }
+        }
+        let uses = [
+            Some(metric),
+            interval.filter(|_| metric == SAMPLES).map(|_| TIME),
+        ];
+        let cpu = cpu_unit
+            .filter(|_| !cpu.is_empty())
+            .map(|(metric, _)| metric);
+        for metric in uses.into_iter().chain([cpu]).flatten() {
+            if let Some(used) = self.used.get_mut(metric) {
+                *used = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells what has been added up.
+    fn finish(self) {
+        let mut metrics = [None; 5];
+        for ((metric, used), (name, unit)) in metrics.iter_mut().zip(self.used).zip(METRICS) {
+            *metric = used.then(|| self.sink.metric(name, unit));
+        }
+        // Something is measured also where there was no thread.
+        if metrics.iter().all(Option::is_none) {
+            self.sink.metric("samples", Unit::Count);
+        }
+        self.costs.say(self.sink, &self.tree, &metrics);
+        self.not_symbolicated.note(self.sink, Severity::Info, |_| {
+            "the file says that it is not symbolicated: functions that have an address only are called by it".to_owned()
+        });
+        self.allocations.note(self.sink, Severity::Info, |count| {
+            format!("{} of allocations not read", many(count, "table"))
+        });
+    }
+}
+
+/// What samples cost, by node and labels, in the order in which they came.
+#[derive(Default)]
+struct Costs {
+    index: HashMap<(NodeId, Option<LabelsId>), usize>,
+    all: Vec<(NodeId, Option<LabelsId>, [f64; 5])>,
+}
+
+impl Costs {
+    fn of(&mut self, node: NodeId, labels: Option<LabelsId>) -> &mut [f64] {
+        let next = self.all.len();
+        let at = *self.index.entry((node, labels)).or_insert(next);
+        if at == next {
+            self.all.push((node, labels, [0.0; 5]));
+        }
+        self.all.get_mut(at).map_or(&mut [], |(_, _, costs)| costs)
+    }
+
+    fn say(&self, sink: &mut dyn Sink, tree: &CallTree<[f64; 0]>, metrics: &[Option<MetricId>; 5]) {
+        let mut stack = Vec::new();
+        let mut values = Vec::new();
+        for (node, labels, costs) in &self.all {
+            tree.stack(*node, &mut stack);
+            values.clear();
+            let told = metrics.iter().zip(costs).filter(|(_, cost)| **cost != 0.0);
+            values.extend(told.filter_map(|(metric, cost)| Some(((*metric)?, *cost))));
+            sink.sample(Sample {
+                stack: &stack,
+                shared: 0,
+                calls: None,
+                values: &values,
+                labels: *labels,
+            });
+        }
+    }
+}
+
+/// Names a category and its subcategory.
+fn labels(
+    categories: &[Category],
+    (category, subcategory): (u32, u32),
+    at: Position,
+    sink: &mut dyn Sink,
+) -> Result<LabelsId, ImportError> {
+    let wrong = |what: &str, length: usize, number: u32| {
+        ImportError::malformed(
+            at,
+            format!("the number of a {what} below {length}"),
+            number.to_string(),
+        )
+    };
+    let found = categories.get(category as usize);
+    let Category {
+        name,
+        subcategories,
+    } = found.ok_or_else(|| wrong("category", categories.len(), category))?;
+    let label = |key, value| Label {
+        key,
+        value: LabelValue::Text(value),
+        unit: "",
+    };
+    let mut labels = vec![label("category", name)];
+    match subcategories.get(subcategory as usize) {
+        Some(name) => labels.push(label("subcategory", name)),
+        // The first one is what writers say that have none.
+        None if subcategory == NONE || subcategory == 0 => {}
+        None => return Err(wrong("subcategory", subcategories.len(), subcategory)),
+    }
+    Ok(sink.labels(&labels))
+}
+
+/// Reads an item of the list of categories.
+fn category(json: &mut Reader<'_, '_>) -> Result<Category, ImportError> {
+    let mut category = Category::default();
+    let mut within = Within::default();
+    let mut name = Vec::new();
+    let mut text = Vec::new();
+    while json.member(&mut within, &mut name)?.is_some() {
+        match name.as_slice() {
+            b"name" => {
+                json.text(Ends::Quote, &mut text)?;
+                category.name = escape::text(&text).into_owned();
+            }
+            b"subcategories" if json.is_next(b'[')? => {
+                category.subcategories = column(json, |json| {
+                    json.text(Ends::Quote, &mut text)?;
+                    Ok(escape::text(&text).into_owned())
+                })?;
+            }
+            _ => json.skip()?,
+        }
+    }
+    Ok(category)
+}
+
+/// Finds out where in the tree the stacks of a thread are.
+struct Places<'p> {
+    view: View<'p>,
+    tree: &'p mut CallTree<[f64; 0]>,
+    sink: &'p mut dyn Sink,
+    at: Position,
+    top: NodeId,
+    /// By stack; [`TOP`] where nobody has asked yet.
+    nodes: Vec<NodeId>,
+    /// By number in the table.
+    functions: &'p mut HashMap<u32, FunctionId>,
+    names: &'p mut Repeated,
+    /// Where the thread ends.
+    end: Position,
+}
+
+impl Places<'_> {
+    fn node(&mut self, stack: u32, at: Position) -> Result<NodeId, ImportError> {
+        let mut way = Vec::new();
+        let mut next = stack;
+        let mut node = self.top;
+        while next != NONE {
+            let wrong = || none_of(at, self.nodes.len(), "stack", next);
+            let known = *self.nodes.get(next as usize).ok_or_else(wrong)?;
+            if known != TOP {
+                node = known;
+                break;
+            }
+            way.push(next);
+            next = self
+                .view
+                .stacks
+                .prefix
+                .get(next as usize)
+                .copied()
+                .unwrap_or(NONE);
+        }
+        while let Some(stack) = way.pop() {
+            let site = self.site(stack)?;
+            node = self.tree.below(node, site);
+            if let Some(known) = self.nodes.get_mut(stack as usize) {
+                *known = node;
+            }
+        }
+        Ok(node)
+    }
+
+    /// The innermost frame of a stack.
+    fn site(&mut self, stack: u32) -> Result<Site, ImportError> {
+        let View { stacks, frames, .. } = self.view;
+        let frame = stacks.frame.get(stack as usize).copied().unwrap_or(NONE);
+        let function = frames.function.get(frame as usize);
+        let function =
+            *function.ok_or_else(|| none_of(self.at, frames.function.len(), "frame", frame))?;
+        let known = self.functions.get(&function).copied();
+        let id = if let Some(known) = known {
+            known
+        } else {
+            self.function(function)?
+        };
+        let line = or_0(&frames.line, frame);
+        // Without a line, a column tells nothing.
+        Ok(Site {
+            function: id,
+            line,
+            col: if line == 0 {
+                0
+            } else {
+                or_0(&frames.column, frame)
+            },
+        })
+    }
+
+    fn function(&mut self, number: u32) -> Result<FunctionId, ImportError> {
+        let View {
+            strings,
+            functions,
+            resources,
+            sources,
+            ..
+        } = self.view;
+        let at = |column: &[u32], number: u32| {
+            column
+                .get(number as usize)
+                .copied()
+                .filter(|value| *value != NONE)
+        };
+        let Some(name) = functions.name.get(number as usize) else {
+            return Err(none_of(self.at, functions.name.len(), "function", number));
+        };
+        let resource = at(&functions.resource, number).and_then(|resource| at(resources, resource));
+        let source = at(&functions.source, number).and_then(|source| at(sources, source));
+        let file = at(&functions.file, number).or(source);
+        let text = |number| {
+            self.view
+                .text(number)
+                .map_err(|wrong| none_of(self.at, strings.len(), "string", wrong))
+        };
+        let (name, module, file) = (text(Some(*name))?, text(resource)?, text(file)?);
+        self.names.add(&[name, module, file], self.end)?;
+        let first_line = or_0(&functions.line, number);
+        let first_col = if first_line == 0 {
+            0
+        } else {
+            or_0(&functions.column, number)
+        };
+        let id = self.sink.function(FunctionDef {
+            module,
+            file,
+            first_line,
+            first_col,
+            ..FunctionDef::named(name)
+        });
+        self.functions.insert(number, id);
+        Ok(id)
+    }
+}

@@ -1,0 +1,696 @@
+//! Firefox Profiler's processed profiles (JSON)
+//!
+//! # What it is
+//! What profiler.firefox.com keeps profiles in, version 48: threads, each with its samples and with tables of stacks, frames,
+//! functions and names. Newer versions of the viewer bring it up to date when they load it.
+//!
+//! # What is written
+//! - A thread for each thread of the run, below its process; what stands in none has a thread of its own. Each is a frame
+//!   where it cost something itself.
+//! - A sample for each place in the tree of calls that cost something itself or called nothing, with that cost as its weight:
+//!   times in milliseconds, bytes, or a count of samples. The time line is the sum of the weights: nobody knows when it was.
+//! - The interval of samples, if the run's `time` is so much for each of them everywhere; otherwise 1 ms, as the viewer wants
+//!   one, and the member `unknownInterval` of `meta`, which it does not know and profdb reads: no time is made of such samples.
+//! - Product, start and system, where the file of the run had them; else the run's title is the product.
+//! - Functions with module (as a library), file, and line and column of definition; frames with line and column, where samples
+//!   have lines of functions.
+//!
+//! # References
+//! - The profiler's types and its list of changes of the format: <https://github.com/firefox-devtools/profiler>.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "numbers of functions and metrics are the writer's own"
+)]
+
+use std::io::Write;
+
+use hashbrown::HashMap;
+
+use super::unknown_interval::UNKNOWN_INTERVAL;
+use crate::events::Kind;
+use crate::formats::common::samples::{Frames, LINE_FILES, Place, Sample, each_sample};
+use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
+use crate::formats::common::written::{are_in_step, json, lose_raw_names};
+use crate::formats::export::error::ExportError;
+use crate::formats::export::losses::{
+    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS,
+    KINDS, LABELS, LARGE, LINE_ZERO, Losses, METRIC, METRICS, RAW_NAMES, RECORDED, SAME_NAME,
+    TITLE, TOTALS,
+};
+use crate::formats::export::profile::Profile;
+use crate::formats::export::{Export, Metrics, Needs, Packing};
+use crate::report::render::number::shortest;
+use crate::store::{FunctionRow, MetricInfo};
+
+/// See the module's page.
+pub(in crate::formats) const EXPORT: Export = Export {
+    name: "firefox",
+    summary: "Firefox Profiler's processed profiles, for profiler.firefox.com",
+    needs: Needs::Tree,
+    metrics: Metrics::One,
+    layouts: &[],
+    options: &[],
+    packing: Packing::Plain,
+    losses: &[
+        CALLS,
+        FUNCTION_CALLS,
+        METRIC,
+        METRICS,
+        TOTALS,
+        TITLE,
+        FACTS,
+        BACK_EDGES,
+        LABELS,
+        KINDS,
+        DEFINITIONS,
+        RAW_NAMES,
+        SAME_NAME,
+        RECORDED,
+        FUNCTION_COSTS,
+        ABSENT,
+        LINE_ZERO,
+        LINE_FILES,
+        SIBLINGS,
+        CUMULATIVE,
+        FRACTIONS,
+        LARGE,
+    ],
+    write,
+};
+
+/// The version of the format.
+const VERSION: u32 = 48;
+
+/// Nanoseconds of a millisecond.
+const MILLISECOND: f64 = 1e6;
+
+/// That of what Firefox itself writes at that time.
+const GECKO_VERSION: u32 = 29;
+
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let interval = interval(profile)?;
+    losses.add(
+        METRICS,
+        profile.other_metrics - u64::from(interval.is_some()),
+    );
+    losses.add(TITLE, profile.run.title.is_some().into());
+    let meta = meta(profile, interval);
+    let is_held = |(name, text): &&(String, String)| {
+        meta.iter()
+            .any(|(known, written)| known == name && written == text)
+    };
+    losses.add(
+        FACTS,
+        profile.facts - profile.told.iter().filter(is_held).count() as u64,
+    );
+    lose_raw_names(profile, losses);
+    losses.add(BACK_EDGES, profile.back_edges);
+    losses.add(LABELS, profile.labels);
+    let modules = Modules::new(profile);
+    head(
+        &meta,
+        is_measured(profile) || interval.is_some(),
+        &modules,
+        out,
+    )?;
+    let identity = |function: &FunctionRow| {
+        let FunctionRow {
+            name, module, file, ..
+        } = function;
+        (
+            name.clone(),
+            module.clone(),
+            file.clone(),
+            held_place(function),
+        )
+    };
+    let mut frames = Frames::new(profile, identity);
+    let mut threads = Threads::new(profile, &modules);
+    let metric = std::slice::from_ref(&profile.metric);
+    each_sample(profile, metric, &mut frames, losses, |sample, places| {
+        threads.sample(sample, places, out)
+    })?;
+    threads.end(&frames.places, out)?;
+    // Where there is no thread, readers take what was measured for samples.
+    let (name, _, _) = scale(&profile.metric);
+    let is_known = if threads.count == 0 {
+        name == "samples"
+    } else {
+        true
+    };
+    losses.add(METRIC, (profile.metric.name != name || !is_known).into());
+    // What is so much for each sample is lost with the samples.
+    let is_other = interval.is_some() && losses.each().any(|(loss, _)| loss == TOTALS);
+    losses.add(TOTALS, is_other.into());
+    frames.lose_same_names(profile, losses);
+    for (at, function) in profile.functions.iter().enumerate() {
+        let is_thread =
+            frames.is_around[at] && matches!(function.kind, Kind::Thread | Kind::Process);
+        let is_thread = is_thread && !frames.is_framed[at];
+        losses.add(
+            KINDS,
+            (frames.placed[at] && function.kind != Kind::Function && !is_thread).into(),
+        );
+        losses.add(ABSENT, (!frames.placed[at]).into());
+        losses.add(DEFINITIONS, (held_place(function) != function.place).into());
+    }
+    Ok(writeln!(
+        out,
+        "\n],\"pages\":[],\"counters\":[],\"profilerOverhead\":[]}}"
+    )?)
+}
+
+/// What readers call a metric, what its weights are called, and how much of its unit is one in
+/// them.
+fn scale(metric: &MetricInfo) -> (&'static str, &'static str, f64) {
+    match metric.unit.as_str() {
+        "ns" => ("time", "tracing-ms", MILLISECOND),
+        "bytes" => ("bytes", "bytes", 1.0),
+        _ => ("samples", "samples", 1.0),
+    }
+}
+
+/// Whether weights are measured themselves: then no interval says what else they are.
+fn is_measured(profile: &Profile<'_>) -> bool {
+    scale(&profile.metric).1 != "samples"
+}
+
+/// Milliseconds from one sample to the next: what there is of the metric `time` for each, if that
+/// is the same everywhere.
+fn interval(profile: &Profile<'_>) -> Result<Option<f64>, ExportError> {
+    if is_measured(profile) {
+        return Ok(None);
+    }
+    let metrics = profile.database.metrics(profile.run.run_id)?;
+    let Some(time) = metrics
+        .iter()
+        .find(|metric| metric.name == "time" && metric.unit == "ns")
+    else {
+        return Ok(None);
+    };
+    let told = profile
+        .told
+        .iter()
+        .find(|(name, _)| name == "interval")
+        .and_then(|(_, text)| text.parse().ok());
+    let interval = told.unwrap_or(time.total / profile.metric.total / MILLISECOND);
+    let is_one = interval.is_finite() && interval != 0.0;
+    let is_same = is_one && are_in_step(profile, time, &profile.metric, interval * MILLISECOND)?;
+    Ok(Some(interval).filter(|_| is_same))
+}
+
+/// What is said of the run as a whole and read again: names and texts.
+fn meta(profile: &Profile<'_>, interval: Option<f64>) -> Vec<(&'static str, String)> {
+    let told = |wanted: &str| {
+        let found = profile.told.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, text)| text.clone())
+    };
+    let number = |wanted: &str| told(wanted).filter(|text| is_number(text));
+    let title = profile.run.title.as_ref().unwrap_or(&profile.run.name);
+    let ms = |interval: f64| {
+        let as_told = number("interval").filter(|text| text.parse() == Ok(interval));
+        as_told.unwrap_or_else(|| shortest(interval))
+    };
+    let mut meta = vec![
+        ("preprocessedProfileVersion", VERSION.to_string()),
+        ("interval", interval.map_or_else(|| "1".to_owned(), ms)),
+        (
+            "startTime",
+            number("startTime").unwrap_or_else(|| "0".to_owned()),
+        ),
+        ("product", told("product").unwrap_or_else(|| title.clone())),
+        (
+            "importedFrom",
+            told("importedFrom").unwrap_or_else(|| "profdb".to_owned()),
+        ),
+    ];
+    for name in ["platform", "oscpu", "appBuildID"] {
+        meta.extend(told(name).map(|text| (name, text)));
+    }
+    meta
+}
+
+/// Whether a text is a number as JSON has it.
+fn is_number(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Number>(text).is_ok()
+}
+
+/// What the profile as a whole is like, up to its threads.
+fn head(
+    meta: &[(&'static str, String)],
+    is_timed: bool,
+    modules: &Modules<'_>,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    write!(out, "{{\"meta\":{{\"version\":{GECKO_VERSION}")?;
+    for (name, text) in meta {
+        let is_text = matches!(
+            *name,
+            "product" | "importedFrom" | "platform" | "oscpu" | "appBuildID"
+        );
+        write!(
+            out,
+            ",\"{name}\":{}",
+            if is_text { json(text) } else { text.clone() }
+        )?;
+    }
+    if !is_timed {
+        write!(out, ",\"{UNKNOWN_INTERVAL}\":true")?;
+    }
+    write!(out, ",\"processType\":0,\"stackwalk\":1,\"debug\":false")?;
+    write!(
+        out,
+        ",\"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}]"
+    )?;
+    write!(
+        out,
+        ",\"markerSchema\":[],\"symbolicated\":true,\"usesOnlyOneStackType\":true"
+    )?;
+    write!(
+        out,
+        ",\"doesNotUseFrameImplementation\":true,\"sourceCodeIsNotOnSearchfox\":true"
+    )?;
+    write!(
+        out,
+        ",\"extensions\":{{\"length\":0,\"baseURL\":[],\"id\":[],\"name\":[]}}}},\"libs\":["
+    )?;
+    for (at, module) in modules.all.iter().enumerate() {
+        let name = json(module);
+        let before = if at == 0 { "" } else { "," };
+        write!(
+            out,
+            "{before}\n{{\"arch\":\"\",\"name\":{name},\"path\":{name},\"debugName\":{name}"
+        )?;
+        write!(
+            out,
+            ",\"debugPath\":{name},\"breakpadId\":\"\",\"codeId\":null}}"
+        )?;
+    }
+    Ok(write!(out, "],\"threads\":[")?)
+}
+
+/// Modules of functions, as libraries.
+struct Modules<'p> {
+    index: HashMap<&'p str, usize>,
+    all: Vec<&'p str>,
+}
+
+impl<'p> Modules<'p> {
+    fn new(profile: &'p Profile<'_>) -> Self {
+        let mut modules = Self {
+            index: HashMap::new(),
+            all: Vec::new(),
+        };
+        for function in profile
+            .functions
+            .iter()
+            .filter(|function| !function.module.is_empty())
+        {
+            let next = modules.all.len();
+            if *modules
+                .index
+                .entry(function.module.as_str())
+                .or_insert(next)
+                == next
+            {
+                modules.all.push(&function.module);
+            }
+        }
+        modules
+    }
+}
+
+/// The threads, one behind the other.
+struct Threads<'p> {
+    profile: &'p Profile<'p>,
+    modules: &'p Modules<'p>,
+    /// Names of the processes that there have been, and their numbers.
+    processes: HashMap<String, usize>,
+    count: usize,
+    open: Option<Thread>,
+}
+
+/// A thread as far as it has come.
+struct Thread {
+    /// What stands around its functions.
+    around: Vec<usize>,
+    /// For each stack: the one below it ([`NONE`] at the bottom), and its frame.
+    stacks: Vec<(u32, u32)>,
+    /// The stack of the last sample: frame and number.
+    last: Vec<(usize, u32)>,
+    /// For each sample: its stack, and its weight.
+    samples: Vec<(u32, i64)>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<'p> Threads<'p> {
+    fn new(profile: &'p Profile<'p>, modules: &'p Modules<'p>) -> Self {
+        Self {
+            profile,
+            modules,
+            processes: HashMap::new(),
+            count: 0,
+            open: None,
+        }
+    }
+
+    fn sample(
+        &mut self,
+        sample: &Sample<'_>,
+        places: &[Place],
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
+        if self
+            .open
+            .as_ref()
+            .is_none_or(|thread| thread.around != sample.around)
+        {
+            self.end(places, out)?;
+            let around = sample.around.to_vec();
+            self.open = Some(Thread {
+                around,
+                stacks: Vec::new(),
+                last: Vec::new(),
+                samples: Vec::new(),
+            });
+        }
+        let Some(thread) = &mut self.open else {
+            return Ok(());
+        };
+        // What has stayed is not compared: stacks may be deep, and samples many. A frame that came
+        // again has its old stack.
+        let kept = sample.kept.min(thread.last.len());
+        let again = thread.last[kept..].iter().zip(&sample.stack[kept..]);
+        let same = kept
+            + again
+                .take_while(|((last, _), frame)| last == *frame)
+                .count();
+        thread.last.truncate(same);
+        for frame in &sample.stack[same..] {
+            let prefix = thread.last.last().map_or(NONE, |(_, stack)| *stack);
+            thread.last.push((*frame, number(thread.stacks.len())));
+            thread.stacks.push((prefix, number(*frame)));
+        }
+        let stack = thread.last.last().map_or(NONE, |(_, stack)| *stack);
+        thread.samples.push((stack, sample.values[0]));
+        Ok(())
+    }
+
+    /// Writes the open thread.
+    fn end(&mut self, places: &[Place], out: &mut dyn Write) -> Result<(), ExportError> {
+        let Some(thread) = self.open.take() else {
+            return Ok(());
+        };
+        let functions = &self.profile.functions;
+        let of_kind = |kind| {
+            let found = thread
+                .around
+                .iter()
+                .rev()
+                .find(|at| functions[**at].kind == kind);
+            found.map(|at| functions[*at].name.clone())
+        };
+        let title = self
+            .profile
+            .run
+            .title
+            .clone()
+            .unwrap_or_else(|| self.profile.run.name.clone());
+        let process = of_kind(Kind::Process).unwrap_or_else(|| title.clone());
+        let other = thread.around.last().map(|at| functions[*at].name.clone());
+        let name = of_kind(Kind::Thread).or(other).unwrap_or(title);
+        let next = self.processes.len();
+        let pid = *self.processes.entry(process.clone()).or_insert(next);
+        let is_known = pid < next;
+        let before = if self.count == 0 { "" } else { "," };
+        self.count += 1;
+        write!(
+            out,
+            "{before}\n{{\"name\":{},\"processName\":{}",
+            json(&name),
+            json(&process)
+        )?;
+        write!(
+            out,
+            ",\"pid\":\"{pid}\",\"tid\":{},\"isMainThread\":{}",
+            self.count, !is_known
+        )?;
+        write!(
+            out,
+            ",\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null"
+        )?;
+        write!(
+            out,
+            ",\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]"
+        )?;
+        self.samples(&thread, out)?;
+        self.tables(&thread, places, out)?;
+        write!(
+            out,
+            ",\"markers\":{{\"length\":0,\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[]"
+        )?;
+        write!(out, ",\"phase\":[],\"category\":[]}}")?;
+        write!(
+            out,
+            ",\"nativeSymbols\":{{\"length\":0,\"address\":[],\"functionSize\":[],\"libIndex\":[]"
+        )?;
+        Ok(write!(out, ",\"name\":[]}}}}")?)
+    }
+
+    fn samples(&self, thread: &Thread, out: &mut dyn Write) -> Result<(), ExportError> {
+        let samples = &thread.samples;
+        let (_, weight_type, scale) = scale(&self.profile.metric);
+        #[expect(clippy::cast_precision_loss, reason = "the figures were REAL before")]
+        let weight = |weight: i64| shortest(weight as f64 / scale);
+        write!(
+            out,
+            ",\"samples\":{{\"length\":{},\"weightType\":\"{weight_type}\"",
+            samples.len()
+        )?;
+        column(
+            out,
+            "stack",
+            samples.iter().map(|(stack, _)| or_null(*stack)),
+        )?;
+        column(out, "weight", samples.iter().map(|(_, cost)| weight(*cost)))?;
+        let mut time = 0_i64;
+        column(
+            out,
+            "time",
+            samples.iter().map(|(_, cost)| {
+                let now = time;
+                time = time.saturating_add((*cost).max(0));
+                weight(now)
+            }),
+        )?;
+        Ok(write!(out, "}}")?)
+    }
+
+    /// Stacks, and the frames, functions, files and names that they need.
+    fn tables(
+        &self,
+        thread: &Thread,
+        places: &[Place],
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
+        let mut frames = Numbers::default();
+        let mut functions = Numbers::default();
+        let mut texts = Numbers::default();
+        write!(out, ",\"stackTable\":{{\"length\":{}", thread.stacks.len())?;
+        column(
+            out,
+            "prefix",
+            thread.stacks.iter().map(|(prefix, _)| or_null(*prefix)),
+        )?;
+        column(
+            out,
+            "frame",
+            thread
+                .stacks
+                .iter()
+                .map(|(_, frame)| frames.number(*frame as usize)),
+        )?;
+        constants(out, &["category", "subcategory"], "0", thread.stacks.len())?;
+        let frames = frames.all;
+        write!(out, "}},\"frameTable\":{{\"length\":{}", frames.len())?;
+        column(
+            out,
+            "func",
+            frames
+                .iter()
+                .map(|at| functions.number(places[*at].function)),
+        )?;
+        column(out, "line", frames.iter().map(|at| known(places[*at].line)))?;
+        column(
+            out,
+            "column",
+            frames.iter().map(|at| known(places[*at].col)),
+        )?;
+        constants(out, &["address"], "-1", frames.len())?;
+        constants(
+            out,
+            &["inlineDepth", "category", "subcategory"],
+            "0",
+            frames.len(),
+        )?;
+        constants(
+            out,
+            &["nativeSymbol", "innerWindowID", "implementation"],
+            "null",
+            frames.len(),
+        )?;
+        let functions: Vec<_> = functions
+            .all
+            .iter()
+            .map(|at| &self.profile.functions[*at])
+            .collect();
+        write!(out, "}},\"funcTable\":{{\"length\":{}", functions.len())?;
+        column(
+            out,
+            "name",
+            functions
+                .iter()
+                .map(|function| texts.number(function.name.as_str())),
+        )?;
+        let file = functions
+            .iter()
+            .map(|function| match function.file.as_str() {
+                "" => "null".to_owned(),
+                file => texts.number(file).to_string(),
+            });
+        column(out, "fileName", file)?;
+        column(
+            out,
+            "lineNumber",
+            functions
+                .iter()
+                .map(|function| known(held_place(function).0)),
+        )?;
+        column(
+            out,
+            "columnNumber",
+            functions
+                .iter()
+                .map(|function| known(held_place(function).1)),
+        )?;
+        let mut resources = Numbers::default();
+        column(
+            out,
+            "resource",
+            functions
+                .iter()
+                .map(|function| match function.module.as_str() {
+                    "" => "-1".to_owned(),
+                    module => resources.number(module).to_string(),
+                }),
+        )?;
+        constants(out, &["isJS", "relevantForJS"], "false", functions.len())?;
+        let resources = resources.all;
+        write!(out, "}},\"resourceTable\":{{\"length\":{}", resources.len())?;
+        column(
+            out,
+            "lib",
+            resources
+                .iter()
+                .map(|module| self.modules.index.get(*module).copied().unwrap_or(0)),
+        )?;
+        column(
+            out,
+            "name",
+            resources.iter().map(|module| texts.number(*module)),
+        )?;
+        constants(out, &["host"], "null", resources.len())?;
+        // A library.
+        constants(out, &["type"], "1", resources.len())?;
+        write!(out, "}}")?;
+        column(out, "stringArray", texts.all.iter().map(|text| json(text)))
+    }
+}
+
+/// Things that get numbers in the order in which they are needed.
+struct Numbers<T> {
+    index: HashMap<T, usize>,
+    all: Vec<T>,
+}
+
+impl<T> Default for Numbers<T> {
+    fn default() -> Self {
+        Self {
+            index: HashMap::new(),
+            all: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy + Eq + std::hash::Hash> Numbers<T> {
+    fn number(&mut self, thing: T) -> usize {
+        let next = self.all.len();
+        let number = *self.index.entry(thing).or_insert(next);
+        if number == next {
+            self.all.push(thing);
+        }
+        number
+    }
+}
+
+/// The number of a row. There are less than [`NONE`].
+fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(NONE)
+}
+
+fn or_null(number: u32) -> String {
+    if number == NONE {
+        "null".to_owned()
+    } else {
+        number.to_string()
+    }
+}
+
+/// Line and column of definition: readers take a column for nothing without a line.
+fn held_place(function: &FunctionRow) -> (i64, i64) {
+    if function.place.0 == 0 {
+        (0, 0)
+    } else {
+        function.place
+    }
+}
+
+/// A line or column; 0 is unknown.
+fn known(number: i64) -> String {
+    if number == 0 {
+        "null".to_owned()
+    } else {
+        number.to_string()
+    }
+}
+
+/// A column of a table.
+fn column<T: std::fmt::Display>(
+    out: &mut dyn Write,
+    name: &str,
+    values: impl Iterator<Item = T>,
+) -> Result<(), ExportError> {
+    write!(out, ",\"{name}\":[")?;
+    for (at, value) in values.enumerate() {
+        write!(out, "{}{value}", if at == 0 { "" } else { "," })?;
+    }
+    Ok(write!(out, "]")?)
+}
+
+/// Columns that say the same in every row.
+fn constants(
+    out: &mut dyn Write,
+    names: &[&str],
+    value: &str,
+    count: usize,
+) -> Result<(), ExportError> {
+    names
+        .iter()
+        .try_for_each(|name| column(out, name, std::iter::repeat_n(value, count)))
+}

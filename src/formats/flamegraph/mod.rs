@@ -1,0 +1,3 @@
+//! Flame graphs as SVG pictures.
+
+pub(in crate::formats) mod write;

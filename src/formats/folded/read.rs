@@ -1,0 +1,475 @@
+//! Folded (collapsed) stacks, one per line
+//!
+//! # What it is
+//! Text with one stack per line, outermost frame first, frames separated by semicolons, and behind the last blank how often it
+//! was seen: what flame graphs are drawn from, and what many profilers and converters write. Default metric: `samples`, the
+//! last number of a line, whatever it counts there: samples, periods of perf, bytes.
+//!
+//! # How to record one
+//! ```text
+//! perf script | inferno-collapse-perf > run.folded
+//! py-spy record -f raw -o run.folded -- python app.py
+//! ```
+//! So do async-profiler (`-o collapsed`), the `stackcollapse-*` scripts of flame graphs and the `--collapsed` of many others. If
+//! the profiler has a richer format that is listed here, import that: folded stacks know no files, lines or units.
+//!
+//! # What we read
+//! - Frames as functions, each by its whole text, blanks and annotations (`_[k]`, `(work.py:13)`) included. Equal stacks are
+//!   merged, in whatever order they come.
+//! - The number behind the last blank or tab: `12`, `12.5`, `1e6`, also negative. A number with a fraction is kept as the
+//!   nearest REAL, and sums are sums of these.
+//! - Stacks of one frame. There is no signature: a file is recognised by a first line of several frames and a number, or, where
+//!   that could be something else as well (one frame, a blank or a quote in front), if all lines at its start are stacks.
+//!   `--from folded` overrules that.
+//! - A second number, as `difffolded.pl` writes it, if all lines at the start of the file have two: the first one is then
+//!   the metric `samples_before`, and `samples` the second. Otherwise it belongs to the name of the frame.
+//! - Stacks with a semicolon behind the last frame too, as heaptrack writes them, if all lines at the start of the file have it.
+//! - Stacks with a semicolon in front, as Excimer 1.0 writes all but the first, if all but the first at the start of the file
+//!   have it: it is left out, with a note.
+//! - Stacks with a blank behind each semicolon, as the crate tracing-flame writes them, if all at the start of the file have it:
+//!   it is no part of the names.
+//! - Frames without text, as a function without a name, with a note.
+//! - Comments (lines that start with `#` and a blank), empty lines, byte order mark, LF and CRLF.
+//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
+//!
+//! # What we leave out
+//! - Whether an outermost frame is a process or a thread: nothing tells it from a function. Where a thread's name has a
+//!   semicolon (py-spy writes it as it is), it falls into two frames.
+//! - More than 1,048,576 frames in one stack are refused (limit: frames of a stack).
+//!
+//! # References
+//! - `flamegraph.pl` and `difffolded.pl` in Brendan Gregg's flame graph tools.
+//! - inferno, the same in Rust, version 0.12.
+
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{Frame, FunctionDef, RunFact, Severity, Sink, Unit};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::demangle::Demangler;
+use crate::formats::common::stack_lines::{Figures, Name, Stacks, split_last, whole_lines};
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::input::{HEAD, Input};
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "folded",
+    summary: "Folded (collapsed) stacks: perf, inferno, py-spy, async-profiler, FlameGraph",
+    revision: 4,
+    sniff,
+    options: &[],
+    import,
+};
+
+/// There is no signature. A first line with frames that meet is enough, if it looks like nothing
+/// else; of one that may be prose, a header, a table or JSON as well, all the other lines that can
+/// be seen have to be stacks, too.
+fn sniff(head: &[u8]) -> Confidence {
+    let mut lines = stacks(head).peekable();
+    let plausible = match lines.peek().map(|first| look(first)) {
+        // The first line is longer than what can be seen of it. Names with a semicolon are also
+        // found in JSON, where a quote and a colon stand behind the names of members.
+        None => {
+            let is_whole = head.len() == HEAD && !head.contains(&b'\n');
+            let begins = head
+                .first()
+                .is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'"'));
+            let has_members = memchr::memmem::find(head, b"\":").is_some();
+            is_whole && begins && is_printable(head) && head.contains(&b';') && !has_members
+        }
+        Some(Look::Stack) => true,
+        Some(Look::Other) => false,
+        Some(_) => {
+            let looks = lines.try_fold((false, false), |(meet, plain), line| match look(line) {
+                Look::Stack | Look::Meet => Some((true, plain)),
+                Look::Plain => Some((meet, true)),
+                Look::Odd => Some((meet, plain)),
+                Look::Other => None,
+            });
+            looks.is_some_and(|(meet, plain)| meet || plain)
+        }
+    };
+    if plausible && (crate::formats::austin::read::FORMAT.sniff)(head) == Confidence::No {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
+}
+
+/// Whether some line of a file that is not recognised could be a stack.
+pub(in crate::formats) fn may_be_meant(head: &[u8]) -> bool {
+    stacks(head).any(|line| look(line) != Look::Other)
+}
+
+/// What a line looks like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// A stack of several frames and nothing else.
+    Stack,
+    /// A stack of several frames, if other lines are stacks.
+    Meet,
+    /// A name and a number.
+    Plain,
+    /// The same, and a row of a table or a header as well.
+    Odd,
+    /// No stack.
+    Other,
+}
+
+fn look(line: &[u8]) -> Look {
+    let Some((stack, _)) = split_last(line).filter(|(_, count)| figure(count).is_some()) else {
+        return Look::Other;
+    };
+    let (first, last) = (stack.trim_ascii_start().first(), stack.last());
+    // In JSON, such a byte stands before a number; lines of `perf script` begin with a tab.
+    let is_json = matches!(first, Some(b'{' | b'[' | b'"'))
+        && matches!(last, Some(b':' | b',' | b'[' | b'{'));
+    if is_json || line.starts_with(b"\t") || stack.contains(&0) {
+        return Look::Other;
+    }
+    if stack.contains(&b';') {
+        let is_quoted = stack.starts_with(b"\"") && memchr::memmem::find(stack, b"\";").is_some();
+        let may_be_other = matches!(
+            stack,
+            [b' ' | b'"', ..] | [b'{', b' ' | b'"' | b'}', ..] | [b'[', b'{' | b'"', ..]
+        );
+        let is_sure = is_printable(stack) && last != Some(&b':') && (is_quoted || !may_be_other);
+        return if is_sure { Look::Stack } else { Look::Meet };
+    }
+    let is_row = |word: &[u8]| word == b"*" || figure(word).is_some();
+    let mut words = stack
+        .split(|byte| *byte == b' ')
+        .filter(|word| !word.is_empty());
+    let is_unnamed = stack.is_empty() && !line.starts_with(b"  ");
+    // `version: 1` is the header of some other format, lines of numbers are its table, and `uniq
+    // -c` counts in front.
+    let is_odd = last == Some(&b':')
+        || line.starts_with(b"  ") && words.clone().next().is_some_and(is_row)
+        || words.all(is_row);
+    if is_unnamed || !is_odd && is_printable(stack) {
+        Look::Plain
+    } else {
+        Look::Odd
+    }
+}
+
+/// The whole lines of the first bytes that are neither empty nor comments.
+fn stacks(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    whole_lines(head).filter(|line| !line.is_empty() && !is_comment(line))
+}
+
+fn is_comment(line: &[u8]) -> bool {
+    line.starts_with(b"# ") || line == b"#"
+}
+
+fn is_printable(text: &[u8]) -> bool {
+    text.iter().all(|byte| *byte >= b' ')
+}
+
+/// The number that a text is, if it is one.
+#[expect(clippy::cast_precision_loss, reason = "15 digits are exact")]
+fn figure(text: &[u8]) -> Option<f64> {
+    if text.len() <= 15 && !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
+        return Some(
+            text.iter()
+                .fold(0_u64, |value, digit| value * 10 + u64::from(digit - b'0'))
+                as f64,
+        );
+    }
+    // Without the names that Rust has for what is no number.
+    let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
+    if !text.iter().all(is_number) {
+        return None;
+    }
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    value.is_finite().then_some(value)
+}
+
+/// Both numbers of a line that has two.
+fn split_two(line: &[u8]) -> Option<(&[u8], f64, f64)> {
+    let (stack, second) = split_last(line)?;
+    let (stack, first) = split_last(stack)?;
+    Some((stack, figure(first)?, figure(second)?))
+}
+
+/// Whether all lines of the first bytes have two numbers.
+fn has_two(head: &[u8]) -> bool {
+    let mut lines = stacks(head).peekable();
+    lines.peek().is_some() && lines.all(|line| split_two(line).is_some())
+}
+
+/// Whether all stacks of the first bytes end in a semicolon, so that it stands behind each frame.
+fn has_closed_frames(head: &[u8]) -> bool {
+    let mut lines = stacks(head).peekable();
+    lines.peek().is_some()
+        && lines.all(|line| split_last(line).is_some_and(|(stack, _)| stack.ends_with(b";")))
+}
+
+/// Whether a semicolon stands in front of every line at the start of the file but the first, which
+/// is a mistake of Excimer's (`ExcimerLog::formatCollapsed`): the others would have a root of their
+/// own that has no name.
+fn has_displaced_semicolons(head: &[u8]) -> bool {
+    let root = |line: &[u8]| line.split(|byte| *byte == b';').next().map(<[u8]>::to_vec);
+    let mut lines = stacks(head);
+    let Some(first) = lines
+        .next()
+        .filter(|first| first.contains(&b';'))
+        .and_then(root)
+        .filter(|root| !root.is_empty())
+    else {
+        return false;
+    };
+    let mut is_there_again = false;
+    let all = lines.all(|line| {
+        line.strip_prefix(b";").is_some_and(|line| {
+            is_there_again |= root(line).is_some_and(|root| root == first);
+            true
+        })
+    });
+    all && is_there_again
+}
+
+/// Whether a blank stands behind every semicolon of the first bytes, so that it separates frames.
+fn has_blanks_between(head: &[u8]) -> bool {
+    let mut inner = stacks(head)
+        .filter_map(split_last)
+        .flat_map(|(stack, _)| stack.split(|byte| *byte == b';').skip(1));
+    let begins = |frame: &[u8]| frame.first() == Some(&b' ');
+    inner.next().is_some_and(begins) && inner.all(begins)
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
+    let names = Names {
+        are_spaced: has_blanks_between(input.head()),
+        ..Names::default()
+    };
+    let mut stacks = Stacks::new(input, names);
+    let mut comments = Counted::default();
+    let read = read(input, sink, &mut stacks, &mut comments);
+    // Also what comes before an error.
+    stacks.tell(sink);
+    read?;
+    if stacks.is_empty() {
+        return Err(ImportError::malformed(
+            input.position(),
+            "a stack, a blank and a number",
+            "the end of the file",
+        ));
+    }
+    comments.note_with(sink, Severity::Info, |count, first| {
+        format!("{} not read (first: {first})", many(count, "comment"))
+    });
+    stacks.names().remarks(sink);
+    Ok(())
+}
+
+/// Reads all lines. Those at the end may wait to be told.
+fn read(
+    input: &mut Input<'_>,
+    sink: &mut dyn Sink,
+    stacks: &mut Stacks<Names>,
+    comments: &mut Counted,
+) -> Result<(), ImportError> {
+    let two = has_two(input.head());
+    let closed = has_closed_frames(input.head());
+    let displaced = has_displaced_semicolons(input.head());
+    let before = if two {
+        Some(sink.metric("samples_before", Unit::Count))
+    } else {
+        None
+    };
+    let samples = sink.metric("samples", Unit::Count);
+    if two {
+        sink.run(RunFact::DefaultMetric(samples));
+    }
+    let mut buffer = Vec::new();
+    while let Some((at, line)) = input.next_line(&mut buffer)? {
+        let line = line.trim_ascii_end();
+        if line.is_empty() {
+            continue;
+        }
+        if is_comment(line) {
+            comments.add_with(at, || quote(line));
+            continue;
+        }
+        let (stack, figures) = if let Some(before) = before {
+            let (stack, first, second) = split_two(line).ok_or_else(|| {
+                malformed(
+                    at,
+                    "a stack and two numbers, as in the lines before it",
+                    line,
+                )
+            })?;
+            (
+                stack,
+                Figures::from_slice(&[(samples, second), (before, first)]),
+            )
+        } else {
+            let (stack, count) = split_last(line)
+                .and_then(|(stack, count)| Some((stack, figure(count)?)))
+                .ok_or_else(|| malformed(at, "a stack, a blank and a number", line))?;
+            (stack, Figures::from_slice(&[(samples, count)]))
+        };
+        let stack = if closed {
+            stack.strip_suffix(b";").unwrap_or(stack)
+        } else {
+            stack
+        };
+        let stack = match stack.strip_prefix(b";").filter(|_| displaced) {
+            Some(stack) => {
+                stacks.names_mut().displaced.add(at);
+                stack
+            }
+            None => stack,
+        };
+        if stacks.add(at, stack, figures)? {
+            stacks.tell(sink);
+        }
+    }
+    Ok(())
+}
+
+/// Says what stands at the end of a line, which is where the number is missing.
+fn malformed(at: Position, expected: &str, line: &[u8]) -> ImportError {
+    const SHOWN: usize = 40;
+    let Some(start) = line.len().checked_sub(SHOWN).filter(|start| *start > 0) else {
+        return ImportError::malformed(at, expected, quote(line));
+    };
+    let end = quote(line.get(start..).unwrap_or_default());
+    ImportError::malformed(at, expected, format!("a line that ends in {end}"))
+}
+
+/// What there is to remark on the names of frames.
+#[derive(Default)]
+struct Names {
+    /// A blank in front belongs to the semicolon before it.
+    are_spaced: bool,
+    displaced: Counted,
+    unnamed: Counted,
+}
+
+impl Name for Names {
+    fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
+        let frame = frame
+            .strip_prefix(b" ")
+            .filter(|_| self.are_spaced)
+            .unwrap_or(frame);
+        if frame.is_empty() {
+            self.unnamed.add(at);
+        }
+        let name = escape::text(frame);
+        Frame::function(sink.function(FunctionDef::named(&name)))
+    }
+}
+
+impl Names {
+    fn remarks(&self, sink: &mut dyn Sink) {
+        self.displaced.note(sink, Severity::Info, |count| {
+            format!(
+                "{} with a semicolon in front, which is left out: all but the first have it",
+                many(count, "stack")
+            )
+        });
+        self.unnamed.note(sink, Severity::Warning, |_| {
+            "a frame without a name, and perhaps more of them".to_owned()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_behind_a_stack() {
+        let table: &[(&str, Option<f64>)] = &[
+            ("0", Some(0.0)),
+            ("12", Some(12.0)),
+            ("999999999999999", Some(999_999_999_999_999.0)),
+            ("18446744073709551616", Some(18_446_744_073_709_551_616.0)),
+            ("12.5", Some(12.5)),
+            ("1e6", Some(1e6)),
+            ("-3", Some(-3.0)),
+            ("", None),
+            (".", None),
+            ("-", None),
+            ("1e999", None),
+            ("inf", None),
+            ("nan", None),
+            ("0x10", None),
+            ("1,5", None),
+            ("12ms", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(figure(text.as_bytes()), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn first_lines() {
+        let long = format!("a;b{:x<1$}", "", HEAD - 3).into_bytes();
+        let long_php = format!("{{main}};b{:x<1$}", "", HEAD - 8).into_bytes();
+        let json = format!("{{\"a;b\":{:x<1$}", "", HEAD - 7).into_bytes();
+        let damaged_json = format!("x\"a;b\":{:x<1$}", "", HEAD - 7).into_bytes();
+        let table: &[(&[u8], Confidence)] = &[
+            (b"a;b 1\n", Confidence::Maybe),
+            (b"a;b 1", Confidence::Maybe),
+            (b"# comment\n\na;b 12.5\n", Confidence::Maybe),
+            (b"swapper 3\nswapper;idle 4\n", Confidence::Maybe),
+            (b"<module> (a.py:1);f 3\n", Confidence::Maybe),
+            (b"[unknown];f 3\n", Confidence::Maybe),
+            // Roots of LispWorks are texts.
+            (b"\"Root\";\"main\";f 3\n", Confidence::Maybe),
+            (b"\"a;b\" 1\n", Confidence::Maybe),
+            (b"\"a;b\" 1\nprose\n", Confidence::No),
+            (b"{main};f 3\n", Confidence::Maybe),
+            (b"{main};f 3\n{main};f\n", Confidence::Maybe),
+            (b"{main} 3\n", Confidence::Maybe),
+            (b"{} 3\n", Confidence::Maybe),
+            (b"[{\"a;b\"}];f 3\n", Confidence::Maybe),
+            (b"{\"a;b\": 3\n", Confidence::No),
+            (b"{\"a;b\", 3\n", Confidence::No),
+            (b"[ 3\n", Confidence::No),
+            (b" 1\n", Confidence::Maybe),
+            (b" 1\nmain;f 2\n", Confidence::Maybe),
+            (b"  1\n", Confidence::No),
+            (b" a;b 1\n", Confidence::Maybe),
+            (b" a;b 1\nprose\n", Confidence::No),
+            (b"a\tb;c 1\n", Confidence::Maybe),
+            (b"\x1b[1m;c 1\n", Confidence::Maybe),
+            (b"main 3\nf 4\n", Confidence::Maybe),
+            (b"main 3\nf 4\nand so on\n", Confidence::No),
+            (b"+ 3\n", Confidence::Maybe),
+            (b"* 3\n", Confidence::No),
+            (b"a;b: 3\n", Confidence::Maybe),
+            (b"at:put: 3\nmain 4\n", Confidence::Maybe),
+            (b"year: 3\nmonth: 4\n", Confidence::No),
+            (b"16 400\n17 300\n", Confidence::No),
+            (b"16 400\na;b 1\n", Confidence::Maybe),
+            (b"      2 main 1\n      3 f 1\n", Confidence::No),
+            (b"P12;T0:12 100\nP12;T0:12;main;f 100\n", Confidence::Maybe),
+            (b"P12;T0:12 100\n", Confidence::Maybe),
+            (b"P12;T0:12;main 100\n", Confidence::Maybe),
+            (&long_php, Confidence::Maybe),
+            (&long, Confidence::Maybe),
+            (&json, Confidence::No),
+            (&damaged_json, Confidence::No),
+            (b"", Confidence::No),
+            (b"a;b", Confidence::No),
+            (b"a;b c\na;b 1\n", Confidence::No),
+            (b"version: 1\ncreator: x\nfn=a;b 4\n", Confidence::No),
+            (b"P12;T0:12;a.py:f:3 100\n", Confidence::No),
+            (b"\t1585 a;b 1\n", Confidence::No),
+            (b"P12;T0:12;a.py:f:3 100,0,8\n", Confidence::No),
+            (b"a;b\x00c 1\n", Confidence::No),
+        ];
+        for (head, expected) in table {
+            assert_eq!(sniff(head), *expected, "{}", quote(head));
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Collapsed stacks, for flame graphs
+//!
+//! # What it is
+//! A line per stack: names from the outermost to the innermost with semicolons between them, a blank, and a number. Flame
+//! graph programs and speedscope read it, and so does profdb.
+//!
+//! # What is written
+//! - A line for each place in the tree of calls that cost something itself or called nothing, with that cost as a whole number:
+//!   ns, bytes or a count. The lines add up to the run's total, as far as nothing gets lost.
+//! - Threads, roots and the like are frames like others. Lines of functions are none: the frame is the function.
+//! - In names, a semicolon is written `\x3b`, and so is every control character, by its two hexadecimal digits. So are a
+//!   blank at the end of a name, one in front of a number there, which readers would take for a second cost, and the `#` of a
+//!   name that would begin a comment. No other character is touched.
+//!
+//! Names that compilers have mangled are written as they read; where several read alike, by their raw names.
+//!
+//! # References
+//! - `stackcollapse.pl` and `flamegraph.pl` by Brendan Gregg, which defined the format.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "numbers of functions and metrics are the writer's own"
+)]
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::Write;
+
+use hashbrown::HashMap;
+
+use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS, Stacks};
+use crate::formats::common::written::{
+    has_place, lose_calls, lose_facts, lose_kinds, lose_metric, lose_total, whole,
+};
+use crate::formats::export::error::ExportError;
+use crate::formats::export::losses::{
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS,
+    LARGE, LINES, Losses, METRIC, METRICS, NAMES, NEGATIVE, PLACES, RAW_NAMES, RECORDED, SAME_NAME,
+    TITLE, TOTALS,
+};
+use crate::formats::export::profile::Profile;
+use crate::formats::export::{Export, Metrics, Needs, Packing};
+use crate::store::FunctionRow;
+use crate::text::compiled_names::readable;
+use crate::text::escape::Bytes;
+
+/// See the module's page.
+pub(in crate::formats) const EXPORT: Export = Export {
+    name: "folded",
+    summary: "Collapsed stacks, for flame graphs and speedscope",
+    needs: Needs::Tree,
+    metrics: Metrics::One,
+    layouts: &[],
+    options: &[],
+    packing: Packing::Plain,
+    losses: &[
+        LINES,
+        CALLS,
+        FUNCTION_CALLS,
+        METRIC,
+        METRICS,
+        TITLE,
+        FACTS,
+        LABELS,
+        BACK_EDGES,
+        KINDS,
+        PLACES,
+        RAW_NAMES,
+        NAMES,
+        SAME_NAME,
+        RECORDED,
+        FUNCTION_COSTS,
+        ABSENT,
+        TOTALS,
+        SIBLINGS,
+        CUMULATIVE,
+        FRACTIONS,
+        NEGATIVE,
+        LARGE,
+    ],
+    write,
+};
+
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    lose_metric(profile, losses);
+    losses.add(TITLE, profile.run.title.is_some().into());
+    lose_facts(profile, losses);
+    lose_kinds(profile, losses);
+    let mut alike: HashMap<&str, u32> = HashMap::new();
+    for function in &profile.functions {
+        *alike.entry(&function.name).or_default() += 1;
+    }
+    let mut numbers = HashMap::new();
+    let mut names: Vec<(usize, Cow<'_, str>)> = Vec::new();
+    for function in &profile.functions {
+        // Functions that read alike have raw names that do not.
+        let raw = function.raw_name.as_deref();
+        let written = raw.filter(|_| alike[function.name.as_str()] > 1);
+        // What a compiler has mangled is made readable again.
+        let read = readable(written.unwrap_or(&function.name));
+        let (read, is_raw) = (read.as_deref(), raw.is_some() && read.is_some());
+        let is_changed = read.or(written).is_some_and(|read| read != function.name);
+        losses.add(RAW_NAMES, (raw.is_some() && !is_raw).into());
+        // Readers number those that are alike but for their raw names.
+        let is_numbered = is_raw && !is_changed && function.place.0 == 0;
+        let is_placed = has_place(&FunctionRow {
+            place: (function.place.0, 0),
+            ..function.clone()
+        });
+        losses.add(
+            PLACES,
+            (if is_numbered {
+                is_placed
+            } else {
+                has_place(function)
+            })
+            .into(),
+        );
+        let written = written.unwrap_or(&function.name);
+        let name = frame(written);
+        losses.add(NAMES, (is_changed || matches!(name, Cow::Owned(_))).into());
+        let next = numbers.len();
+        let number = *numbers.entry(name.clone()).or_insert(next);
+        losses.add(SAME_NAME, (number != next).into());
+        names.push((number, name));
+    }
+    let out = &mut Bytes(out);
+    let mut placed = vec![false; names.len()];
+    let mut stacks = Stacks::default();
+    let mut total = 0.0;
+    let mut stack = String::new();
+    // Where each frame of the stack ends.
+    let mut ends: Vec<usize> = Vec::new();
+    // The last place cost nothing, and has called nothing so far.
+    let mut is_free = false;
+    profile.each_call(losses, |call, losses| {
+        let (number, name) = &names[call.function];
+        stacks.enter(&call, *number, losses);
+        lose_calls(&call, losses);
+        placed[call.function] = true;
+        total += call.exclusive;
+        if is_free && call.depth < ends.len() {
+            writeln!(out, "{stack} 0")?;
+        }
+        ends.truncate(call.depth);
+        stack.truncate(ends.last().copied().unwrap_or(0));
+        if call.depth > 0 {
+            stack.push(';');
+        }
+        stack.push_str(name);
+        ends.push(stack.len());
+        let cost = whole(call.exclusive, losses);
+        is_free = cost == 0;
+        if is_free {
+            Ok(())
+        } else {
+            Ok(writeln!(out, "{stack} {cost}")?)
+        }
+    })?;
+    if is_free {
+        writeln!(out, "{stack} 0")?;
+    }
+    stacks.leave(0, losses);
+    lose_total(&profile.metric, total, losses);
+    losses.add(
+        ABSENT,
+        placed.iter().filter(|placed| !*placed).count() as u64,
+    );
+    Ok(())
+}
+
+/// A name between semicolons, which readers take neither for a comment nor for a number.
+fn frame(name: &str) -> Cow<'_, str> {
+    let is_special = |at: usize, character: char| match character {
+        ';' | '\u{feff}' => true,
+        '#' => at == 0 && (name.len() == 1 || name.starts_with("# ")),
+        ' ' => is_number(&name[at + 1..]),
+        _ => character.is_control(),
+    };
+    if !name
+        .char_indices()
+        .any(|(at, character)| is_special(at, character))
+    {
+        return name.into();
+    }
+    let mut text = String::with_capacity(name.len());
+    for (at, character) in name.char_indices() {
+        if is_special(at, character) {
+            let _ = write!(text, "\\x{:02x}", u32::from(character));
+        } else {
+            text.push(character);
+        }
+    }
+    text.into()
+}
+
+/// Whether readers may take the end of a name for a number; nothing is one, as they pass over
+/// blanks.
+fn is_number(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::formats::folded::write::frame;
+
+    #[test]
+    fn names_keep_to_their_line_and_frame() {
+        let table = [
+            ("plain name", "plain name"),
+            ("a;b", "a\\x3bb"),
+            ("C:\\x3b", "C:\\x3b"),
+            ("a\nb\r\t\0\u{7f}\u{85}", "a\\x0ab\\x0d\\x09\\x00\\x7f\\x85"),
+            ("worker 12", "worker\\x2012"),
+            ("12 monkeys", "12 monkeys"),
+            ("blanks  ", "blanks\\x20\\x20"),
+            ("# f", "\\x23 f"),
+            ("#", "\\x23"),
+            ("#.f # g", "#.f # g"),
+            ("∆ ⍙ <b> \"q\" \u{2028}", "∆ ⍙ <b> \"q\" \u{2028}"),
+            ("", ""),
+        ];
+        for (name, expected) in table {
+            assert_eq!(frame(name), expected, "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Files that no format reads and that people try: what they are, and what to do instead.
+
+/// A kind of file, known by how it starts behind blanks and by what else stands in its first bytes.
+struct Foreign {
+    starts: &'static [u8],
+    has: &'static [&'static [u8]],
+    what: &'static str,
+    instead: &'static str,
+}
+
+const fn foreign(
+    starts: &'static [u8],
+    has: &'static [&'static [u8]],
+    what: &'static str,
+    instead: &'static str,
+) -> Foreign {
+    Foreign {
+        starts,
+        has,
+        what,
+        instead,
+    }
+}
+
+const PERF: &str = "import what `perf script` prints of it";
+const GO_TEXT: &str =
+    "import what `go tool pprof -proto FILE` makes of it, or record it without `debug=`";
+const PPROF_TEXT: &str = "import the profile that it was printed of";
+const V8_LOG: &str = "record with `node --cpu-prof`";
+const STACKPROF: &str = "import what `stackprof --stackcollapse` makes of its dump";
+const VALGRIND: &str = "record with `valgrind --xtree-memory=full --xtree-memory-file=run.kcg`";
+const XHPROF: &str = "record with Xdebug or Excimer";
+const PYINSTRUMENT: &str =
+    "import what `pyinstrument --load FILE -r speedscope -o run.json` makes of a saved session";
+const R: &str =
+    "import what `profile::write_pprof(profile::read_rprof(FILE), \"run.pb.gz\")` makes of it";
+const XDEBUG: &str = "record with `xdebug.mode=profile`";
+const BPFTRACE: &str = "import what `stackcollapse-bpftrace.pl` makes of it";
+const DRAWN: &str = "import the profile that it was drawn from";
+const NOTHING: &str = "profdb does not read it, see `profdb formats`";
+
+/// Their signs are long enough that no text in one of our formats has them by chance.
+const FOREIGN: &[Foreign] = &[
+    foreign(b"PERFILE2", &[], "a recording of Linux's perf", PERF),
+    foreign(
+        b"# To display the perf.data header info",
+        &[],
+        "a report of Linux's perf",
+        PERF,
+    ),
+    foreign(
+        b"{",
+        &[b"\"linux-perf-json-version\""],
+        "a recording of Linux's perf as JSON",
+        PERF,
+    ),
+    foreign(
+        b"# started on ",
+        &[],
+        "counters of `perf stat`, which tell no functions",
+        "record with `perf record -g`",
+    ),
+    foreign(
+        b"Percent |\tSource code & Disassembly",
+        &[],
+        "code annotated by Linux's perf",
+        PERF,
+    ),
+    foreign(
+        b"gmon\x01\0\0\0",
+        &[],
+        "a recording for gprof",
+        "import what `gprof PROGRAM gmon.out` prints",
+    ),
+    foreign(
+        b"FLR\0",
+        &[],
+        "a recording of Java's Flight Recorder",
+        "import what `jfrconv run.jfr run.pb.gz` makes of it",
+    ),
+    foreign(b"memray\0", &[], "a recording of memray", NOTHING),
+    foreign(
+        b"\x04\x22\x4d\x18",
+        &[b"memray\0"],
+        "a recording of memray",
+        NOTHING,
+    ),
+    foreign(
+        b"allocator,num_allocations,size,tid,",
+        &[],
+        "a table of memray's",
+        NOTHING,
+    ),
+    foreign(
+        b"\x04\x22\x4d\x18",
+        &[],
+        "a file compressed with LZ4",
+        "import what `lz4 -d` makes of it",
+    ),
+    foreign(
+        b"\xfd7zXZ\0",
+        &[],
+        "a file compressed with xz",
+        "import what `xz -d` makes of it",
+    ),
+    foreign(
+        b"BZh",
+        &[b"1AY&SY"],
+        "a file compressed with bzip2",
+        "import what `bzip2 -d` makes of it",
+    ),
+    foreign(
+        b"go 1.",
+        &[b" trace\0"],
+        "a trace of Go",
+        "import what `go tool trace -pprof=sched FILE` makes of it",
+    ),
+    foreign(
+        b"heap profile: ",
+        &[b"@ heapprofile"],
+        "a heap profile of gperftools",
+        "import what `pprof --collapsed PROGRAM FILE` prints",
+    ),
+    foreign(
+        b"heap profile: ",
+        &[b" @ "],
+        "a heap profile as text",
+        GO_TEXT,
+    ),
+    foreign(
+        b"heap_v2/",
+        &[],
+        "a heap profile of jemalloc",
+        "import what `jeprof --collapsed PROGRAM FILE` prints",
+    ),
+    foreign(
+        b"goroutine profile: total ",
+        &[],
+        "a profile of Go as text",
+        GO_TEXT,
+    ),
+    foreign(
+        b"threadcreate profile: total ",
+        &[],
+        "a profile of Go as text",
+        "record it without `debug=`",
+    ),
+    foreign(b"--- mutex:\n", &[], "a profile of Go as text", GO_TEXT),
+    foreign(
+        b"--- contention:\n",
+        &[],
+        "a profile of Go as text",
+        GO_TEXT,
+    ),
+    foreign(
+        b"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+        &[],
+        "a recording of gperftools",
+        "import what `pprof --collapsed PROGRAM FILE` prints",
+    ),
+    foreign(
+        b"File: ",
+        &[b"\nType: ", b"\nTime: "],
+        "a report of pprof",
+        PPROF_TEXT,
+    ),
+    foreign(
+        b"PeriodType: ",
+        &[b"\nSamples:\n"],
+        "a report of pprof",
+        PPROF_TEXT,
+    ),
+    foreign(
+        b"NYTProf ",
+        &[b"\n#Perl profile database"],
+        "a recording of NYTProf",
+        "import what `nytprofcalls FILE` prints",
+    ),
+    foreign(
+        b"v 1",
+        &[b"\nX ", b"\nI "],
+        "a recording of heaptrack",
+        "import what `heaptrack_print -f FILE -F run.folded` makes of it",
+    ),
+    foreign(
+        b"{",
+        &[b"\"dhatFileVersion\""],
+        "a profile of valgrind's DHAT",
+        VALGRIND,
+    ),
+    foreign(
+        b"desc: ",
+        &[b"\ntime_unit: ", b"\n#-----------\nsnapshot="],
+        "a profile of valgrind's Massif",
+        VALGRIND,
+    ),
+    foreign(
+        b"-----",
+        &[b"\nProfile data file '"],
+        "a report of callgrind",
+        "import the file that it was printed of",
+    ),
+    foreign(
+        b"-----",
+        &[b"\nI1 cache:  ", b"\nEvents recorded: "],
+        "a report of cachegrind",
+        "import the file that it was printed of",
+    ),
+    foreign(b"v8-version,", &[], "a log of V8 (`node --prof`)", V8_LOG),
+    foreign(
+        b"{",
+        &[b"\"type\": \"SHARED_LIB\""],
+        "a log of V8 (`node --prof`), preprocessed",
+        V8_LOG,
+    ),
+    foreign(
+        b"Statistical profiling result from ",
+        &[b" ticks, "],
+        "a report of V8 (`node --prof`)",
+        V8_LOG,
+    ),
+    foreign(
+        b"{\"snapshot\":",
+        &[b"\"node_fields\""],
+        "a heap snapshot of V8, which does not say who allocated",
+        "record with `node --heap-prof`",
+    ),
+    foreign(
+        b"\x04\x08{",
+        &[b"gc_samples"],
+        "a dump of stackprof",
+        STACKPROF,
+    ),
+    foreign(
+        b"{",
+        &[b"\"gc_samples\":"],
+        "a dump of stackprof as JSON",
+        STACKPROF,
+    ),
+    foreign(
+        b"==================================\n  Mode: ",
+        &[],
+        "a report of stackprof",
+        STACKPROF,
+    ),
+    foreign(
+        b"flamegraph([",
+        &[],
+        "a flame graph of stackprof",
+        STACKPROF,
+    ),
+    foreign(
+        b"Measure Mode: ",
+        &[b"\nThread ID: "],
+        "a report of ruby-prof",
+        "record with its `CallTreePrinter`",
+    ),
+    foreign(b"sample.interval=", &[], "a recording of R's Rprof", R),
+    foreign(
+        b"memory profiling: ",
+        &[b"sample.interval="],
+        "a recording of R's Rprof",
+        R,
+    ),
+    foreign(
+        b"line profiling: ",
+        &[b"sample.interval="],
+        "a recording of R's Rprof",
+        R,
+    ),
+    foreign(
+        b"hdrb",
+        &[b"hetb"],
+        "GHC's eventlog",
+        "import what `hs-speedscope FILE` makes of it",
+    ),
+    foreign(
+        b"JOB \"",
+        &[b"\nSAMPLE_UNIT "],
+        "a heap profile of GHC, which has no stacks",
+        "record with `+RTS -P`",
+    ),
+    foreign(b"{\"", &[b"==>", b"\"ct\":"], "a profile of XHProf", XHPROF),
+    foreign(
+        b"a:",
+        &[b"==>", b"s:2:\"ct\";"],
+        "a profile of XHProf",
+        XHPROF,
+    ),
+    foreign(b"TRACE START [", &[], "a function trace of Xdebug", XDEBUG),
+    foreign(
+        b"Version: ",
+        &[b"\nTRACE START ["],
+        "a function trace of Xdebug",
+        XDEBUG,
+    ),
+    foreign(
+        b"{\"start_time\":",
+        &[b"\"sample_count\":"],
+        "a session of pyinstrument",
+        PYINSTRUMENT,
+    ),
+    foreign(
+        b"_     ._   __/__ ",
+        &[],
+        "a report of pyinstrument",
+        PYINSTRUMENT,
+    ),
+    foreign(
+        b"{",
+        &[b"\"alloc_samples\":", b"\"elapsed_time_sec\":"],
+        "a profile of Scalene",
+        NOTHING,
+    ),
+    foreign(
+        b"\x80",
+        &[b"tracemalloc", b"Snapshot"],
+        "a snapshot of Python's tracemalloc",
+        NOTHING,
+    ),
+    foreign(
+        b"\x80",
+        &[b"line_profiler"],
+        "a profile of `line_profiler`, which has no calls",
+        NOTHING,
+    ),
+    foreign(
+        b"\x80",
+        &[b"yappi"],
+        "a profile of yappi",
+        "save it with `type='callgrind'` or `type='pstat'`",
+    ),
+    foreign(
+        b"Nettrace",
+        &[],
+        "a trace of .NET",
+        "import what `dotnet-trace convert --format Speedscope FILE` makes of it",
+    ),
+    foreign(
+        b"MMPD",
+        &[],
+        "a profile of rustc",
+        "import what `crox FILE` makes of it",
+    ),
+    foreign(
+        b"Ftrace!\0",
+        &[],
+        "a recording of uftrace",
+        "import what `uftrace dump --chrome` prints",
+    ),
+    foreign(b"^\x97\xca\xfd", &[], "a recording of sysprof", NOTHING),
+    foreign(b"tlZ\x04", &[], "a trace of Tracy", NOTHING),
+    foreign(b"tZst", &[b"\x28\xb5\x2f\xfd"], "a trace of Tracy", NOTHING),
+    foreign(b"tracy\0", &[], "a trace of Tracy", NOTHING),
+    foreign(
+        b"name,src_file,src_line,total_ns,",
+        &[],
+        "a table of Tracy's",
+        NOTHING,
+    ),
+    foreign(
+        b"Analysis of sampling ",
+        &[b"\nCall graph:"],
+        "a report of macOS's `sample`",
+        "import what `inferno-collapse-sample` makes of it",
+    ),
+    foreign(
+        b"<?xml",
+        &[b"<trace-query-result"],
+        "an export of Apple's Instruments",
+        "import what `inferno-collapse-xctrace` makes of it",
+    ),
+    foreign(
+        b"Attaching ",
+        &[b" probe", b"\n@"],
+        "the output of bpftrace",
+        BPFTRACE,
+    ),
+    foreign(b"@[\n", &[], "the output of bpftrace", BPFTRACE),
+    foreign(b"<svg", &[b"xmlns"], "a picture (SVG)", DRAWN),
+    foreign(b"<?xml", &[b"<svg"], "a picture (SVG)", DRAWN),
+    foreign(b"digraph \"", &[b"{\n"], "a picture (Graphviz)", DRAWN),
+    foreign(b"digraph profile {\n", &[], "a picture (Graphviz)", DRAWN),
+    foreign(b"<!DOCTYPE html", &[], "a page for the browser", DRAWN),
+    foreign(b"<!doctype html", &[], "a page for the browser", DRAWN),
+    foreign(b"<html", &[], "a page for the browser", DRAWN),
+];
+
+/// What a file is and what to do instead, if it is one that people try.
+pub(in crate::formats) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    let text = head.trim_ascii_start();
+    let has = |sign: &&[u8]| memchr::memmem::find(head, sign).is_some();
+    let found = FOREIGN
+        .iter()
+        .find(|one| text.starts_with(one.starts) && one.has.iter().all(has))?;
+    Some((found.what, found.instead))
+}

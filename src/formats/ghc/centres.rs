@@ -1,0 +1,496 @@
+//! Cost-centre stacks of GHC, whatever report they stand in.
+//!
+//! A cost centre is told apart by label, module and source span: two centres of one module may
+//! share a label, and even where their spans start. A cost-centre stack is a node of the tree.
+//!
+//! GHC books what its run-time system does (garbage collection, idling, profiling itself) under
+//! five centres of its own below `MAIN`. Its ordinary reports leave them out; those that hold them
+//! are read as if they did: the five hang below a root of their own and the total is that of the
+//! rest, so that all reports of one run agree. `--with-builtins` leaves them where the report has
+//! them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::built_in::ROOT;
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{
+    Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
+};
+use crate::formats::common::counted::Counted;
+use crate::formats::options::{OptionDef, Options, Takes};
+use crate::text::escape;
+
+/// The option that counts the built-in centres.
+pub(in crate::formats) const WITH_BUILTINS: OptionDef = OptionDef {
+    name: "with-builtins",
+    takes: Takes::Nothing,
+    meaning: "count the profiler's own cost centres (GC, SYSTEM, ...) as part of the run",
+};
+
+/// Label and module of the centres that ordinary reports leave out.
+const BUILTINS: [(&str, &str); 5] = [
+    ("GC", "GC"),
+    ("IDLE", "IDLE"),
+    ("SYSTEM", "SYSTEM"),
+    ("OVERHEAD_of", "PROFILING"),
+    ("DONT_CARE", "MAIN"),
+];
+
+/// Counted among the total by every report, but no code of the program either: pinned memory.
+const PINNED: (&str, &str) = ("PINNED", "SYSTEM");
+
+/// The SRC of centres that GHC defines itself.
+const BUILT_IN: &str = "<built-in>";
+
+/// Stacks of built-in centres that may wait for the end of the tree. Real reports have five.
+const WAITING_STACKS: usize = 64 * 1024;
+
+/// Hundredths of a second are what both reports print of the time.
+const TIME_ROUNDING: f64 = 0.005_001;
+
+/// A cost centre that is known to the sink.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::formats) struct Centre {
+    function: FunctionId,
+    builtin: bool,
+}
+
+impl Centre {
+    /// A centre that the report uses and does not declare, under a name that was made up. It is not
+    /// known to be code of the program.
+    pub(in crate::formats) fn undeclared(sink: &mut dyn Sink, name: &str) -> Self {
+        let function = sink.function(FunctionDef {
+            kind: Kind::Pseudo,
+            ..FunctionDef::named(name)
+        });
+        Self {
+            function,
+            builtin: false,
+        }
+    }
+}
+
+/// The cost centres of a run.
+#[derive(Default)]
+pub(in crate::formats) struct Centres {
+    /// By label, module and SRC, with a byte between them that UTF-8 does not have.
+    known: HashMap<Vec<u8>, Centre>,
+    taken: HashSet<FunctionId>,
+    key: Vec<u8>,
+    same_start: Counted,
+}
+
+impl Centres {
+    /// The centre of this label, module and SRC.
+    pub(in crate::formats) fn centre(
+        &mut self,
+        sink: &mut dyn Sink,
+        position: Position,
+        label: &[u8],
+        module: &[u8],
+        src: &[u8],
+    ) -> Centre {
+        let (label, module, src) = (escape::text(label), escape::text(module), escape::text(src));
+        self.key.clear();
+        for part in [&label, &module, &src] {
+            self.key.extend_from_slice(part.as_bytes());
+            self.key.push(0xff);
+        }
+        if let Some(centre) = self.known.get(self.key.as_slice()) {
+            return *centre;
+        }
+        let ghc = src.is_empty() || src == BUILT_IN;
+        let name = (label.as_ref(), module.as_ref());
+        let builtin = ghc && BUILTINS.contains(&name);
+        let kind = if builtin || (ghc && name == PINNED) {
+            Kind::Pseudo
+        } else {
+            Kind::Function
+        };
+        let (file, first_line, first_col) = place(&src);
+        let def = FunctionDef {
+            kind,
+            module: &module,
+            file,
+            first_line,
+            first_col,
+            ..FunctionDef::named(&label)
+        };
+        let mut function = sink.function(def);
+        if !self.taken.insert(function) {
+            // Spans that start at one place and end at two: the whole span stands in for the file.
+            self.same_start.add_with(position, || quote(src.as_bytes()));
+            function = sink.function(FunctionDef { file: &src, ..def });
+            self.taken.insert(function);
+        }
+        let centre = Centre { function, builtin };
+        self.known.insert(self.key.clone(), centre);
+        centre
+    }
+
+    /// Notes what was remarkable.
+    pub(in crate::formats) fn finish(&self, sink: &mut dyn Sink) {
+        self.same_start.note_with(sink, Severity::Info, |count, first| {
+            format!(
+                "{count} cost centres differ from another of their name in nothing but the end of the source span \
+                 (first: {first}): their span stands in for the file"
+            )
+        });
+    }
+}
+
+/// File, line and column where a span starts: `file:l:c`, `file:l:c-c`, `file:(l,c)-(l,c)`. What
+/// stands between angle brackets (`<entire-module>`) is no file.
+fn place(src: &str) -> (&str, u32, u32) {
+    let spanned = || {
+        let (before, last) = src.rsplit_once(':')?;
+        if let Some(lines) = last.strip_prefix('(') {
+            let (line, col) = lines.split_once(')')?.0.split_once(',')?;
+            return Some((before, line.parse().ok()?, col.parse().ok()?));
+        }
+        let col = last.split_once('-').map_or(last, |(start, _)| start);
+        let (file, line) = before.rsplit_once(':')?;
+        Some((file, line.parse().ok()?, col.parse().ok()?))
+    };
+    let no_file = src.starts_with('<') && src.ends_with('>');
+    spanned().unwrap_or(if no_file { ("", 0, 0) } else { (src, 0, 0) })
+}
+
+/// What the head of a report says, and where.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::formats) struct Totals {
+    pub(in crate::formats) position: Position,
+    pub(in crate::formats) seconds: Option<f64>,
+    pub(in crate::formats) ticks: u64,
+    pub(in crate::formats) interval_ns: f64,
+    pub(in crate::formats) processors: u64,
+    pub(in crate::formats) alloc: u64,
+}
+
+impl Totals {
+    /// The time of so many ticks, in ns. All processors tick, and the time is that of a clock.
+    fn time(&self, ticks: f64) -> f64 {
+        ticks * self.interval_ns / real(self.processors.into())
+    }
+}
+
+/// What a report says of the cost of a stack.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::formats) enum Costs {
+    /// Its own ticks and bytes.
+    Exact { ticks: u64, alloc: u64 },
+    /// Percentages of the totals, of the stack itself and with what it called.
+    Percent {
+        own_time: f64,
+        own_alloc: f64,
+        time: f64,
+        alloc: f64,
+    },
+}
+
+/// A stack of a built-in centre.
+struct Waiting {
+    /// Where the report has it.
+    position: Position,
+    /// Depth below the built-in centre.
+    level: usize,
+    centre: Centre,
+    entries: u64,
+    ticks: u64,
+    alloc: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    ticks: u128,
+    alloc: u128,
+}
+
+/// Takes the stacks of a report, in pre-order.
+pub(in crate::formats) struct Stacks {
+    totals: Totals,
+    time: MetricId,
+    ticks: MetricId,
+    alloc: MetricId,
+    builtins_inside: bool,
+    /// Open stacks.
+    depth: usize,
+    /// Depth of the built-in centre that is open.
+    builtin_from: Option<usize>,
+    waiting: Vec<Waiting>,
+    rows: u64,
+    all: Sums,
+    builtin: Sums,
+    /// Sums of the stacks' own percentages, of those that have no other figures.
+    percent: Option<(f64, f64)>,
+}
+
+impl Stacks {
+    /// Announces the metrics.
+    pub(in crate::formats) fn new(sink: &mut dyn Sink, totals: Totals, options: &Options) -> Self {
+        Self {
+            totals,
+            time: sink.metric("time", Unit::Nanoseconds),
+            ticks: sink.metric("ticks", Unit::Count),
+            alloc: sink.metric("alloc", Unit::Bytes),
+            builtins_inside: options.flag(WITH_BUILTINS.name),
+            depth: 0,
+            builtin_from: None,
+            waiting: Vec::new(),
+            rows: 0,
+            all: Sums::default(),
+            builtin: Sums::default(),
+            percent: None,
+        }
+    }
+
+    /// Open stacks.
+    pub(in crate::formats) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Opens a stack below the innermost open one.
+    pub(in crate::formats) fn enter(
+        &mut self,
+        sink: &mut dyn Sink,
+        position: Position,
+        centre: Centre,
+        entries: u64,
+        costs: Costs,
+    ) -> Result<(), ImportError> {
+        self.depth += 1;
+        self.rows += 1;
+        match costs {
+            Costs::Exact { ticks, alloc } => {
+                self.all.ticks += u128::from(ticks);
+                self.all.alloc += u128::from(alloc);
+                if self.builtin_from.is_none() && centre.builtin {
+                    self.builtin_from = Some(self.depth);
+                }
+                if let Some(from) = self.builtin_from {
+                    self.builtin.ticks += u128::from(ticks);
+                    self.builtin.alloc += u128::from(alloc);
+                    if !self.builtins_inside {
+                        if self.waiting.len() >= WAITING_STACKS {
+                            let limit = format!(
+                                "{WAITING_STACKS} stacks of built-in centres (limit: stacks that may wait)"
+                            );
+                            return Err(ImportError::Limit { position, limit });
+                        }
+                        self.waiting.push(Waiting {
+                            position,
+                            level: self.depth - from,
+                            centre,
+                            entries,
+                            ticks,
+                            alloc,
+                        });
+                        return Ok(());
+                    }
+                }
+                self.open(sink, centre, entries, ticks, alloc);
+            }
+            Costs::Percent {
+                own_time,
+                own_alloc,
+                time,
+                alloc,
+            } => {
+                let (times, allocs) = self.percent.get_or_insert_default();
+                *times += own_time;
+                *allocs += own_alloc;
+                let ticks = |percent: f64| percent / 100.0 * real(self.totals.ticks.into());
+                let bytes = |percent: f64| percent / 100.0 * real(self.totals.alloc.into());
+                let clock = |percent: f64| self.totals.time(ticks(percent));
+                sink.enter(Frame::function(centre.function), Some(entries));
+                sink.cost(
+                    self.time,
+                    Cost::Both {
+                        exclusive: clock(own_time),
+                        cumulative: clock(time),
+                    },
+                );
+                sink.cost(
+                    self.ticks,
+                    Cost::Both {
+                        exclusive: ticks(own_time),
+                        cumulative: ticks(time),
+                    },
+                );
+                sink.cost(
+                    self.alloc,
+                    Cost::Both {
+                        exclusive: bytes(own_alloc),
+                        cumulative: bytes(alloc),
+                    },
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the innermost open stack.
+    pub(in crate::formats) fn leave(&mut self, sink: &mut dyn Sink) {
+        let waits = self.builtin_from.is_some() && !self.builtins_inside;
+        if !waits {
+            sink.leave();
+        }
+        if self.builtin_from == Some(self.depth) {
+            self.builtin_from = None;
+        }
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Opens a node of exact figures.
+    fn open(&self, sink: &mut dyn Sink, centre: Centre, entries: u64, ticks: u64, alloc: u64) {
+        let ticks = real(ticks.into());
+        sink.enter(Frame::function(centre.function), Some(entries));
+        sink.cost(self.time, Cost::Exclusive(self.totals.time(ticks)));
+        sink.cost(self.ticks, Cost::Exclusive(ticks));
+        sink.cost(self.alloc, Cost::Exclusive(real(alloc.into())));
+    }
+
+    /// Gives the built-in centres their root, states the totals and compares them with what was
+    /// read. Says to `from` where it stands what is said next.
+    pub(in crate::formats) fn finish(
+        mut self,
+        sink: &mut dyn Sink,
+        mut from: impl FnMut(Position),
+    ) {
+        while self.depth > 0 {
+            self.leave(sink);
+        }
+        self.builtin_root(sink, &mut from);
+        from(self.totals.position);
+        let ticks = self.total(
+            sink,
+            "ticks",
+            self.totals.ticks,
+            self.all.ticks,
+            self.builtin.ticks,
+        );
+        let alloc = self.total(
+            sink,
+            "bytes",
+            self.totals.alloc,
+            self.all.alloc,
+            self.builtin.alloc,
+        );
+        sink.run(RunFact::Total(self.time, self.totals.time(ticks)));
+        sink.run(RunFact::Total(self.ticks, ticks));
+        sink.run(RunFact::Total(self.alloc, alloc));
+        let ticks = self.totals.time(real(self.totals.ticks.into())) / 1e9;
+        if let Some(seconds) = self.totals.seconds
+            && (seconds - ticks).abs() > TIME_ROUNDING
+        {
+            let message = format!(
+                "the total time of {seconds} s is not that of the ticks, {ticks} s: times are those of the ticks"
+            );
+            self.warn(sink, &message);
+        }
+    }
+
+    fn builtin_root(&self, sink: &mut dyn Sink, from: &mut impl FnMut(Position)) {
+        let Some(first) = self.waiting.first() else {
+            return;
+        };
+        from(first.position);
+        let root = sink.function(FunctionDef {
+            kind: Kind::Root,
+            ..FunctionDef::named(ROOT)
+        });
+        sink.enter(Frame::function(root), None);
+        let mut open = 0;
+        for stack in &self.waiting {
+            while open > stack.level {
+                sink.leave();
+                open -= 1;
+            }
+            from(stack.position);
+            self.open(sink, stack.centre, stack.entries, stack.ticks, stack.alloc);
+            open += 1;
+        }
+        for _ in 0..=open {
+            sink.leave();
+        }
+        let message = format!(
+            "the built-in centres hold {} of {} ticks and {} of {} bytes: they stand outside the total, --with-builtins \
+             puts them inside",
+            self.builtin.ticks, self.all.ticks, self.builtin.alloc, self.all.alloc
+        );
+        sink.note(Note {
+            severity: Severity::Info,
+            position: None,
+            message: &message,
+        });
+    }
+
+    /// The run's total in one metric, compared with the sum of what was read.
+    fn total(&self, sink: &mut dyn Sink, unit: &str, stated: u64, all: u128, builtin: u128) -> f64 {
+        let stated = u128::from(stated);
+        if let Some((time, alloc)) = self.percent {
+            let percent = if unit == "ticks" { time } else { alloc };
+            // Each figure is off by half a step at most.
+            let rounding = 0.05 * real(self.rows.into()) + 0.05;
+            if stated > 0 && (percent - 100.0).abs() > rounding {
+                let message = format!(
+                    "the {unit} of all rows are {percent:.1} % of the total: rows may be missing"
+                );
+                self.warn(sink, &message);
+            }
+            return real(stated);
+        }
+        // A head counts the built-in centres where its report shows them (-pj, -pa), but who knows
+        // all versions.
+        let without = stated == all - builtin && stated != all;
+        if stated != all && !without {
+            let message = format!(
+                "the stacks hold {all} {unit} and the total is {stated}: stacks may be missing"
+            );
+            self.warn(sink, &message);
+        }
+        match (self.builtins_inside, without) {
+            (true, true) => real(all),
+            (true, false) | (false, true) => real(stated),
+            (false, false) => real(stated.saturating_sub(builtin)),
+        }
+    }
+
+    fn warn(&self, sink: &mut dyn Sink, message: &str) {
+        sink.note(Note {
+            severity: Severity::Warning,
+            position: Some(self.totals.position),
+            message,
+        });
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "costs are REAL, the builder notes what is rounded"
+)]
+pub(in crate::formats) fn real(count: u128) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::formats::ghc::centres::place;
+
+    #[test]
+    fn spans_start_somewhere() {
+        let check =
+            |src: &str, expected: (&str, u32, u32)| assert_eq!(place(src), expected, "{src}");
+        check("Calc/Ops.hs:12:5", ("Calc/Ops.hs", 12, 5));
+        check("Calc/Ops.hs:12:5-17", ("Calc/Ops.hs", 12, 5));
+        check("Calc/Ops.hs:(19,5)-(21,57)", ("Calc/Ops.hs", 19, 5));
+        check("C:\\My Files\\A.hs:1:2-3", ("C:\\My Files\\A.hs", 1, 2));
+        check("a:b.hs:(3,4)-(5,6)", ("a:b.hs", 3, 4));
+        check("<entire-module>", ("", 0, 0));
+        check("<no location info>", ("", 0, 0));
+        check("<interactive>:1:2-3", ("<interactive>", 1, 2));
+        check("A.hs", ("A.hs", 0, 0));
+        check("A.hs:99999999999:1", ("A.hs:99999999999:1", 0, 0));
+        check("", ("", 0, 0));
+    }
+}

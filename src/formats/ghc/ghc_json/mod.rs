@@ -1,0 +1,3 @@
+//! The reports of `+RTS -pj`.
+
+pub(in crate::formats) mod read;

@@ -1,0 +1,3 @@
+//! The reports of `+RTS -p`.
+
+pub(in crate::formats) mod read;

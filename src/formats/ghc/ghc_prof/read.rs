@@ -1,0 +1,443 @@
+//! GHC cost-centre profiles as text (`-p`, `-P`, `-pa`)
+//!
+//! # What it is
+//! The "Time and Allocation Profiling Report" that a Haskell program compiled with `-prof` leaves in `PROGRAM.prof`: a head
+//! with the totals, a table of the most expensive cost centres, and a table of all cost-centre stacks, which is the tree.
+//! Default metric: `time`; besides `ticks` of the timer and `alloc`, the bytes allocated.
+//!
+//! # How to record one
+//! ```text
+//! ghc -prof -fprof-auto Main.hs
+//! ./Main +RTS -P
+//! ```
+//! Not `-p`: it writes percentages only. `-pj` (see `ghc_json`) is exact as well.
+//!
+//! # What we read
+//! - The table of stacks of all layouts: GHC 6 to 9, with and without the column SRC, with and without `ticks` and `bytes`.
+//!   Calls are the entries.
+//! - Ticks and bytes exactly where the report has them (`-P`, `-pa`). From `-p` they are percentages of the totals: costs
+//!   come in steps of 0.1 %, and a note says so.
+//! - Time as the ticks times their interval, divided by the processors, as in the head.
+//! - Cost centres by label, module and source span: two of one name are two functions. If even the start of the span is the
+//!   same, the whole span stands in for the file of the second.
+//! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`), which only `-pa` shows and counts, below a root of their
+//!   own and outside the total, so that all reports of one run agree: the total is that of `-P`, and the head of `-pa` states
+//!   more, by what a note says they hold. `--with-builtins` leaves them below MAIN and inside, and the total is the head's.
+//! - Arguments of the program as the report joins them, without quotes.
+//!
+//! # What we leave out
+//! - The table of cost centres: it is a selection of sums over the other one, and the bytes of GHC 6 there are words.
+//! - The numbers of stacks, and the ends of source spans.
+//!
+//! # References
+//! - GHC User's Guide, "Profiling: Time and allocation profiling".
+//! - The GHC run-time system, rts/Profiling.c and rts/ProfilerReport.c.
+
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{Note, RunFact, Severity, Sink};
+use crate::formats::format::{Confidence, Format};
+use crate::formats::ghc::centres::{Centres, Costs, Stacks, Totals, WITH_BUILTINS};
+use crate::formats::options::Options;
+use crate::input::Input;
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "ghc_prof",
+    summary: "GHC time and allocation profiles, text (-p, -P, -pa)",
+    revision: 2,
+    sniff,
+    options: &[WITH_BUILTINS],
+    import,
+};
+
+/// What stands in the first line of every report.
+const TITLE: &[u8] = b"Time and Allocation Profiling Report";
+
+/// Bytes that the command line of the program may have.
+const COMMAND: usize = 1 << 20;
+
+fn sniff(head: &[u8]) -> Confidence {
+    // The same file name serves JSON, which starts with a brace, and the old log, which starts with
+    // a quote.
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let title = line
+        .strip_prefix(b"\t")
+        .and_then(|line| memchr::memmem::find(line, TITLE));
+    if title.is_some() {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
+}
+
+fn import(
+    input: &mut Input<'_>,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    let mut lines = Lines::new(input);
+    let totals = head(&mut lines, sink)?;
+    let layout = layout(&mut lines)?;
+    if !layout.exact {
+        let message = "the report has percentages only (-p): costs are these of the totals, in steps of 0.1 %; record \
+                       with -P or -pj for exact ones";
+        sink.note(Note {
+            severity: Severity::Warning,
+            position: Some(lines.position),
+            message,
+        });
+    }
+    let mut stacks = Stacks::new(sink, totals, options);
+    let mut centres = Centres::default();
+    let mut empty = true;
+    while lines.next_text()? {
+        let row = layout.row(&lines)?;
+        if row.depth > stacks.depth() {
+            let expected = format!("a row indented by at most {}", stacks.depth());
+            return Err(ImportError::malformed(
+                lines.position,
+                expected,
+                row.depth.to_string(),
+            ));
+        }
+        while stacks.depth() > row.depth {
+            stacks.leave(sink);
+        }
+        let centre = centres.centre(sink, lines.position, row.label, row.module, row.src);
+        stacks.enter(sink, lines.position, centre, row.entries, row.costs)?;
+        empty = false;
+    }
+    if empty && (totals.ticks > 0 || totals.alloc > 0) {
+        return Err(ImportError::malformed(
+            lines.position,
+            "a row of the table of stacks",
+            "the end of the file",
+        ));
+    }
+    if empty {
+        sink.note(Note {
+            severity: Severity::Warning,
+            position: None,
+            message: "the file has no rows",
+        });
+    } else if !lines.ended {
+        let message = "the last line has no end: the file may be cut";
+        sink.note(Note {
+            severity: Severity::Warning,
+            position: Some(lines.last),
+            message,
+        });
+    }
+    stacks.finish(sink, |position| lines.input.begin_record_at(position));
+    centres.finish(sink);
+    Ok(())
+}
+
+/// The lines of the file with their places.
+struct Lines<'r, 'a> {
+    input: &'r mut Input<'a>,
+    line: Vec<u8>,
+    /// Where the line starts, or the end of the file.
+    position: Position,
+    /// Where the last line started that was read.
+    last: Position,
+    /// The last line that was read has a line end.
+    ended: bool,
+}
+
+impl<'r, 'a> Lines<'r, 'a> {
+    fn new(input: &'r mut Input<'a>) -> Self {
+        let position = input.position();
+        Self {
+            input,
+            line: Vec::new(),
+            position,
+            last: position,
+            ended: true,
+        }
+    }
+
+    /// Reads the next line; says whether there was one.
+    fn next(&mut self) -> Result<bool, ImportError> {
+        let start = self.input.read_line(&mut self.line)?;
+        self.position = start.unwrap_or(self.input.position());
+        if start.is_some() {
+            self.last = self.position;
+            self.ended = self.input.position().line != self.last.line;
+        }
+        Ok(start.is_some())
+    }
+
+    /// Reads the next line that is not blank; says whether there was one.
+    fn next_text(&mut self) -> Result<bool, ImportError> {
+        while self.next()? {
+            if !self.line.trim_ascii().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What is wrong with the current line, or the end of the file.
+    fn expected(&self, what: &str) -> ImportError {
+        let found = if self.line.is_empty() {
+            "the end of the file".to_owned()
+        } else {
+            quote(&self.line)
+        };
+        ImportError::malformed(self.position, what, found)
+    }
+}
+
+/// Reads up to the totals.
+fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, ImportError> {
+    let title = lines
+        .next()?
+        .then(|| memchr::memmem::find(&lines.line, TITLE))
+        .flatten();
+    let Some(recorded) = title.and_then(|at| lines.line.get(..at)) else {
+        return Err(lines.expected("`Time and Allocation Profiling Report`"));
+    };
+    let recorded = escape::text(recorded.trim_ascii());
+    if !recorded.is_empty() {
+        sink.run(RunFact::RecordedAt(&recorded));
+    }
+    // Arguments are written as they are: a line end within one gives one more line.
+    let mut command = Vec::new();
+    while lines.next_text()? && !is_total(&lines.line, b"time") {
+        if !command.is_empty() {
+            command.push(b'\n');
+        }
+        command.extend_from_slice(lines.line.trim_ascii());
+        if command.len() > COMMAND {
+            let limit = format!("{COMMAND} bytes before the total time (limit: command line)");
+            return Err(ImportError::Limit {
+                position: lines.position,
+                limit,
+            });
+        }
+    }
+    if !command.is_empty() {
+        sink.run(RunFact::Command(&escape::text(&command)));
+    }
+    let position = lines.position;
+    let Some((seconds, ticks, interval_ns, processors)) = clock(&lines.line) else {
+        return Err(
+            lines.expected("`total time = SECONDS secs (TICKS ticks @ INTERVAL us, N processors)`")
+        );
+    };
+    property(sink, "total time", &lines.line);
+    let alloc = if lines.next_text()? && is_total(&lines.line, b"alloc") {
+        allocated(&lines.line)
+    } else {
+        None
+    };
+    let Some(alloc) = alloc else {
+        return Err(lines.expected("`total alloc = BYTES bytes`"));
+    };
+    property(sink, "total alloc", &lines.line);
+    Ok(Totals {
+        position,
+        seconds: Some(seconds),
+        ticks,
+        interval_ns,
+        processors,
+        alloc,
+    })
+}
+
+fn is_total(line: &[u8], what: &[u8]) -> bool {
+    let behind = line
+        .trim_ascii_start()
+        .strip_prefix(b"total ")
+        .and_then(|line| line.strip_prefix(what));
+    behind.is_some_and(|line| line.trim_ascii_start().starts_with(b"="))
+}
+
+fn property(sink: &mut dyn Sink, name: &str, line: &[u8]) {
+    let text = escape::text(line);
+    if let Some((_, value)) = text.split_once('=') {
+        sink.run(RunFact::Other(name, value.trim()));
+    }
+}
+
+/// The words behind the equals sign of a total.
+fn words(line: &[u8]) -> Option<impl Iterator<Item = &str>> {
+    let (_, behind) = std::str::from_utf8(line).ok()?.split_once('=')?;
+    let between = |letter: char| letter.is_whitespace() || matches!(letter, '(' | ')');
+    Some(
+        behind
+            .split(between)
+            .map(|word| word.trim_end_matches(','))
+            .filter(|word| !word.is_empty()),
+    )
+}
+
+/// Seconds, ticks, their interval in ns, processors.
+fn clock(line: &[u8]) -> Option<(f64, u64, f64, u64)> {
+    let mut words = words(line)?;
+    let seconds = figure(words.next()?.as_bytes())?;
+    let fits = words.next()? == "secs";
+    let ticks = words.next()?.parse().ok()?;
+    let fits = fits && words.next()? == "ticks" && words.next()? == "@";
+    let interval = figure(words.next()?.as_bytes())?;
+    let unit = match words.next()? {
+        "us" => 1e3,
+        "ms" => 1e6,
+        _ => return None,
+    };
+    // GHC 6 does not say how many processors: one.
+    let processors = words
+        .next()
+        .map_or(Ok(1), str::parse)
+        .ok()
+        .filter(|count| *count > 0)?;
+    let interval_ns = interval * unit;
+    (fits && interval_ns.is_finite()).then_some((seconds, ticks, interval_ns, processors))
+}
+
+fn allocated(line: &[u8]) -> Option<u64> {
+    let mut words = words(line)?;
+    let bytes = words.next()?.replace(',', "").parse().ok()?;
+    (words.next()? == "bytes").then_some(bytes)
+}
+
+/// Which columns the table of stacks has.
+#[derive(Clone, Copy)]
+struct Layout {
+    src: bool,
+    /// Ticks and bytes.
+    exact: bool,
+}
+
+/// Reads up to the header of the table of stacks.
+fn layout(lines: &mut Lines<'_, '_>) -> Result<Layout, ImportError> {
+    const EXPECTED: &str =
+        "`COST CENTRE MODULE no. entries %time %alloc %time %alloc`, the table of stacks";
+    while lines.next_text()? {
+        let mut words = lines
+            .line
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty())
+            .peekable();
+        let header: [&[u8]; 3] = [b"COST", b"CENTRE", b"MODULE"];
+        if !header.iter().all(|word| words.next() == Some(word)) {
+            continue;
+        }
+        let src = words.next_if(|word| *word == b"SRC").is_some();
+        let rest: Vec<&[u8]> = words.collect();
+        let (tree, exact) = match rest.as_slice() {
+            [b"no.", b"entries", columns @ ..] => match columns {
+                [b"%time", b"%alloc", b"%time", b"%alloc"] => (true, false),
+                [b"%time", b"%alloc", b"%time", b"%alloc", b"ticks", b"bytes"] => (true, true),
+                _ => return Err(lines.expected(EXPECTED)),
+            },
+            [b"%time", b"%alloc", ..] => (false, false),
+            _ => return Err(lines.expected(EXPECTED)),
+        };
+        if tree {
+            return Ok(Layout { src, exact });
+        }
+    }
+    Err(lines.expected(EXPECTED))
+}
+
+/// A row of the table of stacks.
+struct Row<'l> {
+    depth: usize,
+    label: &'l [u8],
+    module: &'l [u8],
+    src: &'l [u8],
+    entries: u64,
+    costs: Costs,
+}
+
+impl Layout {
+    /// Reads a row from its right end: wide numbers push each other to the right, and file names
+    /// may hold blanks.
+    fn row<'l>(self, lines: &'l Lines<'_, '_>) -> Result<Row<'l>, ImportError> {
+        let depth = lines.line.iter().take_while(|byte| **byte == b' ').count();
+        let mut rest = lines.line.trim_ascii();
+        let mut field = || {
+            let start = rest
+                .iter()
+                .rposition(u8::is_ascii_whitespace)
+                .map_or(0, |blank| blank + 1);
+            let (before, field) = rest.split_at_checked(start).unwrap_or_default();
+            rest = before.trim_ascii_end();
+            field
+        };
+        let wrong =
+            |what: &str, name: &str| lines.expected(&format!("a row with {what} in `{name}`"));
+        let number = |text, name| count(text).ok_or_else(|| wrong("a count", name));
+        let percent = |text, name| figure(text).ok_or_else(|| wrong("a percentage", name));
+        let exact = if self.exact {
+            let alloc = number(field(), "bytes")?;
+            Some((number(field(), "ticks")?, alloc))
+        } else {
+            None
+        };
+        let alloc = percent(field(), "inherited %alloc")?;
+        let time = percent(field(), "inherited %time")?;
+        let own_alloc = percent(field(), "individual %alloc")?;
+        let own_time = percent(field(), "individual %time")?;
+        let entries = number(field(), "entries")?;
+        number(field(), "no.")?;
+        let costs = match exact {
+            Some((ticks, alloc)) => Costs::Exact { ticks, alloc },
+            None => Costs::Percent {
+                own_time,
+                own_alloc,
+                time,
+                alloc,
+            },
+        };
+        let Some((label, module, src)) = self.centre(rest) else {
+            return Err(lines.expected("a row with a label and a module"));
+        };
+        Ok(Row {
+            depth,
+            label,
+            module,
+            src,
+            entries,
+            costs,
+        })
+    }
+
+    /// Label, module and SRC of what stands left of the numbers.
+    fn centre(self, text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+        let blank = |text: &[u8]| text.iter().position(u8::is_ascii_whitespace);
+        let last_blank = |text: &[u8]| text.iter().rposition(u8::is_ascii_whitespace);
+        let (label, rest) = text.split_at_checked(if self.src {
+            blank(text)?
+        } else {
+            last_blank(text)?
+        })?;
+        let rest = rest.trim_ascii_start();
+        let (module, src) = rest.split_at_checked(blank(rest).unwrap_or(rest.len()))?;
+        Some((label.trim_ascii_end(), module, src.trim_ascii_start()))
+    }
+}
+
+fn count(text: &[u8]) -> Option<u64> {
+    if !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn figure(text: &[u8]) -> Option<f64> {
+    if !text
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    {
+        return None;
+    }
+    std::str::from_utf8(text)
+        .ok()?
+        .parse()
+        .ok()
+        .filter(|figure: &f64| figure.is_finite())
+}

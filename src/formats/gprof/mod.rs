@@ -1,0 +1,3 @@
+//! GNU gprof's reports.
+
+pub(in crate::formats) mod read;

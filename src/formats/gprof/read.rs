@@ -1,0 +1,609 @@
+//! gprof reports (text)
+//!
+//! # What it is
+//! What GNU gprof prints of a program that was compiled with `-pg`: a flat profile, a call graph with an index, or both. Default
+//! metric: `time`.
+//!
+//! # How to record one
+//! ```text
+//! gcc -pg -o app app.c
+//! ./app
+//! gprof ./app gmon.out > app.gprof
+//! ```
+//!
+//! # What we read
+//! - The call graph: who called whom (fidelity `edges`), with calls, own time, and time with what was called. Where there is none,
+//!   the flat profile knows own times and calls only (`flat`).
+//! - Calls `2+10` are 12, of which 2 are primitive. Functions that were not counted have an unknown number of calls.
+//! - Functions that call each other in a circle (`<cycle 1>`): own time and calls. What they cost with what they called is
+//!   unknown, as is the cost of calls among them; a call from outside costs what gprof gives the caller of the whole circle.
+//! - Callers `<spontaneous>`: none.
+//! - Functions without a block of their own (`-E`, `-f`), as others call them; a note counts them.
+//! - Names that C++ and Rust compilers have mangled (`--no-demangle`): they are made readable, the raw name is kept.
+//! - Files of functions, where the index says them. Functions of one name are told apart by their numbers.
+//! - Times to the hundredth of a second, as they are printed, so that figures need not add up to the last digit.
+//!
+//! # What we leave out
+//! - `gmon.out` itself, which means nothing without the program.
+//! - The flat profile where there is a call graph, which says the same. Averages per call.
+//! - Circles as a whole: a note gives their times. Explanations between the tables.
+//! - Lines of a report by line (`-l`) are functions of the name that is printed.
+//!
+//! # References
+//! - "GNU gprof", documentation of the GNU Binary Utilities.
+
+use hashbrown::HashMap;
+
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{
+    Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note,
+    RunFact, Severity, Sink, Unit,
+};
+use crate::formats::common::counted::many;
+use crate::formats::common::demangle::Demangler;
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::input::Input;
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "gprof",
+    summary: "gprof reports: flat profile, call graph",
+    revision: 3,
+    sniff,
+    options: &[],
+    import,
+};
+
+const FLAT: &[u8] = b"Flat profile:";
+const GRAPH: &[u8] = b"Call graph";
+const INDEX: &[u8] = b"Index by function name";
+
+/// A second, in nanoseconds.
+const SECOND: f64 = 1e9;
+
+fn sniff(head: &[u8]) -> Confidence {
+    let is_flat = head.starts_with(FLAT);
+    let is_graph = head.starts_with(b"\t\t") && head.trim_ascii_start().starts_with(GRAPH);
+    if is_flat || is_graph {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
+    let mut report = Report::default();
+    let mut buffer = Vec::new();
+    while let Some((at, line)) = input.next_line(&mut buffer)? {
+        report.line(at, line)?;
+    }
+    report.finish(input.position(), sink)
+}
+
+/// Where in the report we are.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Section {
+    /// Text that explains.
+    #[default]
+    Text,
+    /// Before the rows of the flat profile.
+    FlatHead,
+    Flat,
+    /// Before the blocks of the call graph.
+    GraphHead,
+    /// Within a block, before or behind the line of its function.
+    Callers,
+    Callees,
+    /// Between two blocks.
+    Between,
+    Index,
+}
+
+#[derive(Default)]
+struct Function {
+    name: String,
+    file: String,
+    /// It calls others that call it.
+    in_circle: bool,
+    /// Own seconds, and those of what it called, once its line has come.
+    times: Option<(f64, f64)>,
+    /// From other functions, and from itself.
+    calls: Option<(u64, u64)>,
+}
+
+struct Call {
+    /// `None` where nobody is known to have called.
+    caller: Option<usize>,
+    callee: usize,
+    calls: Option<u64>,
+    times: Option<(f64, f64)>,
+}
+
+#[derive(Default)]
+struct Report {
+    section: Section,
+    has_flat: bool,
+    has_graph: bool,
+    total: Option<f64>,
+    functions: Vec<Function>,
+    /// By the number in brackets.
+    by_number: HashMap<u32, usize>,
+    /// Own time and calls, of the flat profile.
+    flat: Vec<Function>,
+    calls: Vec<Call>,
+    by_pair: HashMap<(Option<usize>, usize), usize>,
+    /// Callers of the block, whose function comes behind them.
+    callers: Vec<(Option<usize>, Figures)>,
+    /// The function of the block; `None` for a circle as a whole.
+    of_block: Option<usize>,
+    circles: Vec<(Position, String)>,
+}
+
+/// What a line of a block says.
+#[derive(Clone, Copy, Default)]
+struct Figures {
+    times: Option<(f64, f64)>,
+    calls: Option<(u64, u64)>,
+}
+
+impl Report {
+    fn line(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
+        let text = line.trim_ascii();
+        if line.starts_with(FLAT) {
+            (self.section, self.has_flat) = (Section::FlatHead, true);
+            return Ok(());
+        }
+        // The form feed that may stand before it is blank, too.
+        if text == INDEX {
+            self.section = Section::Index;
+            return Ok(());
+        }
+        if matches!(line.first(), Some(b'\t' | b'\x0c')) && text.starts_with(GRAPH) {
+            (self.section, self.has_graph) = (Section::GraphHead, true);
+            return Ok(());
+        }
+        match self.section {
+            // A blank line ends a table.
+            Section::Flat | Section::Between if text.is_empty() => self.section = Section::Text,
+            Section::FlatHead if text.starts_with(b"time ") && text.ends_with(b"name") => {
+                self.section = Section::Flat;
+            }
+            Section::Flat => self.flat_row(at, text)?,
+            Section::GraphHead if text.starts_with(b"granularity:") => self.granularity(text),
+            Section::GraphHead if text.starts_with(b"index ") && text.ends_with(b"name") => {
+                self.section = Section::Between;
+            }
+            Section::Between => {
+                self.section = Section::Callers;
+                self.block_line(at, text)?;
+            }
+            Section::Callers | Section::Callees => self.block_line(at, text)?,
+            Section::Index => self.index(text),
+            Section::Text | Section::FlatHead | Section::GraphHead => {}
+        }
+        Ok(())
+    }
+
+    /// `46.87 0.44 0.44 2 220.30 220.30 fib`, or without calls and averages.
+    fn flat_row(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
+        let wrong = || ImportError::malformed(at, "a row of the flat profile", quote(text));
+        let mut words = Words(text);
+        let [_, _, own] = [words.decimal(), words.decimal(), words.decimal()];
+        let own = own.ok_or_else(wrong)?;
+        let calls = words.count();
+        if calls.is_some() && [words.decimal(), words.decimal()].contains(&None) {
+            return Err(wrong());
+        }
+        if words.0.is_empty() {
+            return Err(wrong());
+        }
+        let name = escape::text(words.0).into_owned();
+        let calls = calls.map(|calls| (calls, 0));
+        self.flat.push(Function {
+            name,
+            times: Some((own, 0.0)),
+            calls,
+            ..Function::default()
+        });
+        Ok(())
+    }
+
+    /// `granularity: each sample hit covers 2 byte(s) for 1.06% of 0.94 seconds`.
+    fn granularity(&mut self, text: &[u8]) {
+        let end = text
+            .strip_suffix(b" seconds")
+            .and_then(|text| text.rsplit(|byte| *byte == b' ').next());
+        self.total = end.and_then(decimal);
+    }
+
+    /// A line of a block: of a caller, of the function in brackets, of a callee, or the end.
+    fn block_line(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
+        if text.starts_with(b"-----") {
+            if self.section != Section::Callees {
+                return Err(ImportError::malformed(
+                    at,
+                    "the line of a function, `[1] ...`",
+                    quote(text),
+                ));
+            }
+            self.section = Section::Between;
+            return Ok(());
+        }
+        let wrong = || ImportError::malformed(at, "a line of the call graph", quote(text));
+        if text == b"<spontaneous>" && self.section == Section::Callers {
+            self.callers.push((None, Figures::default()));
+            return Ok(());
+        }
+        let mut words = Words(text);
+        let is_function = text.starts_with(b"[");
+        if is_function {
+            words.next();
+            words.decimal().ok_or_else(wrong)?;
+        }
+        let times = words.decimal().map(|own| (own, words.decimal()));
+        let times = match times {
+            Some((own, Some(others))) => Some((own, others)),
+            Some((_, None)) => return Err(wrong()),
+            None => None,
+        };
+        let figures = Figures {
+            times,
+            calls: words.calls(),
+        };
+        let (name, number) = numbered(words.0).ok_or_else(wrong)?;
+        match (is_function, self.section) {
+            (true, Section::Callers) => self.function(at, name, number, figures)?,
+            (false, Section::Callers) => {
+                let caller = self.numbered(name, number);
+                self.callers.push((Some(caller), figures));
+            }
+            (false, _) => {
+                let callee = self.numbered(name, number);
+                if let Some(caller) = self.of_block {
+                    self.call(Some(caller), callee, figures);
+                }
+            }
+            (true, _) => {
+                return Err(ImportError::malformed(
+                    at,
+                    "the end of the block, `-----`",
+                    quote(text),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The line of the block's function.
+    fn function(
+        &mut self,
+        at: Position,
+        name: &[u8],
+        number: u32,
+        figures: Figures,
+    ) -> Result<(), ImportError> {
+        self.section = Section::Callees;
+        let callers = std::mem::take(&mut self.callers);
+        if name.starts_with(b"<cycle ") && name.ends_with(b" as a whole>") {
+            self.of_block = None;
+            let (own, others) = figures.times.unwrap_or_default();
+            let name = escape::text(name);
+            self.circles.push((
+                at,
+                format!("{name}: {own} s of its own, {others} s of what it called; not a function"),
+            ));
+            return Ok(());
+        }
+        let function = self.numbered(name, number);
+        self.of_block = Some(function);
+        if let Some(known) = self.functions.get_mut(function) {
+            if known.times.is_some() {
+                return Err(ImportError::malformed(
+                    at,
+                    "one block for each function",
+                    format!("a second one of [{number}]"),
+                ));
+            }
+            known.times = Some(figures.times.unwrap_or_default());
+            known.calls = figures.calls;
+        }
+        for (caller, figures) in callers {
+            self.call(caller, function, figures);
+        }
+        Ok(())
+    }
+
+    /// The function of a number.
+    fn numbered(&mut self, name: &[u8], number: u32) -> usize {
+        let (name, in_circle) = without_circle(name);
+        let functions = &mut self.functions;
+        *self.by_number.entry(number).or_insert_with(|| {
+            let name = escape::text(name).into_owned();
+            functions.push(Function {
+                name,
+                in_circle,
+                ..Function::default()
+            });
+            functions.len() - 1
+        })
+    }
+
+    /// Adds a call; it stands in the blocks of both functions.
+    fn call(&mut self, caller: Option<usize>, callee: usize, figures: Figures) {
+        let calls = figures.calls.map(|(calls, _)| calls);
+        let next = self.calls.len();
+        if *self.by_pair.entry((caller, callee)).or_insert(next) == next {
+            self.calls.push(Call {
+                caller,
+                callee,
+                calls,
+                times: figures.times,
+            });
+        }
+    }
+
+    /// `[8] helper (work.c)   [10] is_odd`: the files of functions.
+    fn index(&mut self, text: &[u8]) {
+        let text = escape::text(text);
+        for entry in text.split('[').skip(1) {
+            let Some((number, name)) = entry.split_once(']') else {
+                continue;
+            };
+            let function = number
+                .parse()
+                .ok()
+                .and_then(|number: u32| self.by_number.get(&number));
+            let Some(function) = function.and_then(|function| self.functions.get_mut(*function))
+            else {
+                continue;
+            };
+            let file = name
+                .trim()
+                .strip_prefix(function.name.as_str())
+                .map(str::trim_start);
+            if let Some(file) = file.and_then(|file| file.strip_prefix('(')?.strip_suffix(')')) {
+                file.clone_into(&mut function.file);
+            }
+        }
+    }
+
+    fn finish(mut self, end: Position, sink: &mut dyn Sink) -> Result<(), ImportError> {
+        if matches!(self.section, Section::Callers | Section::Callees) {
+            return Err(ImportError::malformed(
+                end,
+                "the end of the block, `-----`",
+                "the end of the file",
+            ));
+        }
+        if matches!(self.section, Section::FlatHead | Section::GraphHead) {
+            return Err(ImportError::malformed(
+                end,
+                "a table",
+                "the end of the file",
+            ));
+        }
+        if !self.has_graph {
+            self.functions = std::mem::take(&mut self.flat);
+        }
+        let fidelity = if self.calls.is_empty() {
+            Fidelity::Flat
+        } else {
+            Fidelity::Edges
+        };
+        sink.run(RunFact::Fidelity(fidelity));
+        let metric = sink.metric("time", Unit::Nanoseconds);
+        if let Some(total) = self.total {
+            sink.run(RunFact::Total(metric, nanoseconds(total)));
+        }
+        let ids = self.ids(sink);
+        for call in &self.calls {
+            self.say_call(call, metric, &ids, sink);
+        }
+        for (function, id) in self.functions.iter().zip(&ids) {
+            self.say_function(function, *id, metric, sink);
+        }
+        let unknown = self
+            .functions
+            .iter()
+            .filter(|function| function.times.is_none())
+            .count();
+        if unknown > 0 {
+            let message = format!(
+                "{} without a block of the call graph",
+                many(unknown as u64, "function")
+            );
+            sink.note(Note {
+                severity: Severity::Warning,
+                position: None,
+                message: &message,
+            });
+        }
+        for (at, message) in &self.circles {
+            sink.note(Note {
+                severity: Severity::Info,
+                position: Some(*at),
+                message,
+            });
+        }
+        Ok(())
+    }
+
+    /// Names the functions. Nothing but their number tells some of them apart.
+    fn ids(&self, sink: &mut dyn Sink) -> Vec<FunctionId> {
+        let mut equal: HashMap<(&str, &str), u32> = HashMap::new();
+        let mut ids = Vec::with_capacity(self.functions.len());
+        for Function { name, file, .. } in &self.functions {
+            let count = equal.entry((name, file)).or_default();
+            ids.push(sink.function(FunctionDef {
+                file,
+                first_col: *count,
+                ..FunctionDef::named(name)
+            }));
+            *count += 1;
+        }
+        ids
+    }
+
+    fn say_call(&self, call: &Call, metric: MetricId, ids: &[FunctionId], sink: &mut dyn Sink) {
+        let (Some(callee), Some(of)) = (ids.get(call.callee), self.functions.get(call.callee))
+        else {
+            return;
+        };
+        let caller = call
+            .caller
+            .and_then(|caller| ids.get(caller))
+            .map(|caller| Frame::function(*caller));
+        // What calls nobody counted cost is what the function cost, unless others called it, too.
+        let of_function = of
+            .times
+            .filter(|_| call.caller.is_none() && of.calls.is_none() && !of.in_circle);
+        let times = call.times.or(of_function);
+        let exclusive = times
+            .map(|(own, _)| nanoseconds(own))
+            .filter(|_| !of.in_circle);
+        let cumulative = times.map(|(own, others)| nanoseconds(own + others));
+        let cost = EdgeCost {
+            metric,
+            exclusive,
+            cumulative,
+            outermost: None,
+            seen: None,
+        };
+        sink.edge(Edge {
+            callee: *callee,
+            caller,
+            kind: EdgeKind::Call,
+            calls: call.calls,
+            costs: &[cost],
+        });
+    }
+
+    fn say_function(
+        &self,
+        function: &Function,
+        id: FunctionId,
+        metric: MetricId,
+        sink: &mut dyn Sink,
+    ) {
+        let Some((own, others)) = function.times else {
+            return;
+        };
+        let knows_all = self.has_graph && !function.in_circle;
+        sink.info(Info {
+            frame: Frame::function(id),
+            metric,
+            calls: function
+                .calls
+                .map(|(calls, again)| calls.saturating_add(again)),
+            primitive: function.calls.map(|(calls, _)| calls).filter(|_| knows_all),
+            exclusive: Some(nanoseconds(own)),
+            cumulative: knows_all.then(|| nanoseconds(own + others)),
+            seen: None,
+        });
+    }
+}
+
+/// Hundredths of a second are whole nanoseconds.
+fn nanoseconds(seconds: f64) -> f64 {
+    (SECOND * seconds).round()
+}
+
+fn decimal(word: &[u8]) -> Option<f64> {
+    let is_number = word.contains(&b'.')
+        && word
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    std::str::from_utf8(word)
+        .ok()
+        .filter(|_| is_number)?
+        .parse()
+        .ok()
+}
+
+fn count(word: &[u8]) -> Option<u64> {
+    std::str::from_utf8(word)
+        .ok()
+        .filter(|_| word.iter().all(u8::is_ascii_digit))?
+        .parse()
+        .ok()
+}
+
+/// Words that are taken from the front of a text, if they are what is asked for.
+struct Words<'t>(&'t [u8]);
+
+impl<'t> Words<'t> {
+    fn split(&self) -> (&'t [u8], &'t [u8]) {
+        let end = self
+            .0
+            .iter()
+            .position(u8::is_ascii_whitespace)
+            .unwrap_or(self.0.len());
+        let (word, rest) = self.0.split_at(end);
+        (word, rest.trim_ascii_start())
+    }
+
+    fn next(&mut self) {
+        self.0 = self.split().1;
+    }
+
+    fn take<T>(&mut self, of: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
+        let (word, rest) = self.split();
+        let value = of(word)?;
+        self.0 = rest;
+        Some(value)
+    }
+
+    fn decimal(&mut self) -> Option<f64> {
+        self.take(decimal)
+    }
+
+    fn count(&mut self) -> Option<u64> {
+        self.take(count)
+    }
+
+    /// `2`, `1/2` (of two), `2+10` (ten of them from itself).
+    fn calls(&mut self) -> Option<(u64, u64)> {
+        self.take(|word| {
+            let end = word
+                .iter()
+                .position(|byte| matches!(byte, b'/' | b'+'))
+                .unwrap_or(word.len());
+            let (calls, rest) = word.split_at(end);
+            let calls = count(calls)?;
+            match rest.split_first() {
+                Some((b'+', again)) => Some((calls, count(again)?)),
+                Some((_, of)) => count(of).map(|_| (calls, 0)),
+                None => Some((calls, 0)),
+            }
+        })
+    }
+}
+
+/// A name and the number behind it: `fib [2]`, or `fib (2)` if its block was left out (`-E`, `-f`).
+fn numbered(text: &[u8]) -> Option<(&[u8], u32)> {
+    let (rest, open) = match text.split_last()? {
+        (b']', rest) => (rest, b'['),
+        (b')', rest) => (rest, b'('),
+        _ => return None,
+    };
+    let start = memchr::memrchr(open, rest)?;
+    let number = u32::try_from(count(rest.get(start + 1..)?)?).ok()?;
+    let name = rest.get(..start)?.trim_ascii_end();
+    (!name.is_empty()).then_some((name, number))
+}
+
+/// A name without the circle it is part of: `is_odd <cycle 1>`.
+fn without_circle(name: &[u8]) -> (&[u8], bool) {
+    let start = memchr::memmem::rfind(name, b" <cycle ").filter(|_| name.ends_with(b">"));
+    match start.and_then(|start| name.get(..start)) {
+        Some(name) => (name, true),
+        None => (name, false),
+    }
+}

@@ -1,0 +1,92 @@
+//! The formats: a folder for each family, a line for each format in [`FORMATS`] or [`EXPORTS`].
+//!
+//! An importer knows [`Input`](crate::input::Input) and [`Sink`](crate::events::Sink) and nothing
+//! else: no SQL, no files, no clock, no screen. Bytes come from strangers, so it never panics and
+//! never trusts a length.
+//!
+//! # Other profilers
+//! Many profilers have no format here, because they write one of those above, or another program does it for them. Where there
+//! is a choice, the table names what tells most. Recordings of `@datadog/pprof` 5.20, Bun 1.4, Deno 2.9, gperftools 2.10,
+//! heaptrack 1.4, pprof-rs 0.15, pyinstrument 5.1, ruby-prof 1.4, stackprof 0.2.21, tracing-chrome 0.7, uftrace 0.13, viztracer 1.1
+//! and yappi 1.7 were compared with what these programs print, or with sums over the file, those of Excimer 1.0, jemalloc 5.3,
+//! `LuaJIT` 2.1, NYTProf 6.12, pprofile 2.2, tracing-flame 0.2 and valgrind 3.19 only read; of the others, what their documentation
+//! says they write is what is read.
+//!
+//! | profiler | what to run | format |
+//! | --- | --- | --- |
+//! | async-profiler (Java) | `asprof -o collapsed -f run.folded PID`; of a JFR file `jfrconv run.jfr run.pb.gz` | `folded`, `pprof` |
+//! | `dtrace` | `stackcollapse.pl` or `inferno-collapse-dtrace` on its output | `folded` |
+//! | bpftrace | `stackcollapse-bpftrace.pl` on its output | `folded` |
+//! | Bun, Deno | `bun --cpu-prof app.js`, `deno run --cpu-prof app.js` | `cpuprofile` |
+//! | `@datadog/pprof` (Node.js) | `encode` of what `time.stop` and `heap.profile` return | `pprof` |
+//! | dotnet-trace (.NET) | `dotnet-trace collect --format Speedscope` | `speedscope` |
+//! | Excimer (PHP) | `ExcimerLog::formatCollapsed` | `folded` |
+//! | GHC's eventlog | `hs-speedscope run.eventlog` | `speedscope` |
+//! | gperftools (C++) | `pprof --collapsed PROGRAM cpu.prof > run.folded`; `--callgrind` has lines, but no paths | `folded`, `callgrind` |
+//! | heaptrack (C++) | `heaptrack_print -f run.zst -F run.folded`: allocations; `--flamegraph-cost-type peak`: bytes | `folded` |
+//! | jemalloc | `jeprof --collapsed PROGRAM jeprof.1.0.f.heap > run.folded` | `folded` |
+//! | Julia's Profile | `pprof(web=false)` of PProf.jl | `pprof` |
+//! | `LuaJIT` | `luajit -jp=G,run.folded app.lua` | `folded` |
+//! | NYTProf (Perl) | `nytprofcalls nytprof.out > run.folded`; `nytprofcg` has calls and lines, but no paths | `folded`, `callgrind` |
+//! | Perfetto | `traceconv json trace.pftrace run.json`; of stack samples `traceconv profile --perf` | `chrome_trace`, `pprof` |
+//! | pprof-rs (Rust) | its feature for protobuf | `pprof` |
+//! | pprofile (Python) | `pprofile -f callgrind -o run.callgrind app.py` | `callgrind` |
+//! | pyinstrument (Python) | `pyinstrument -r speedscope -o run.json app.py`; `-r pstats` has no paths | `speedscope`, `pstats` |
+//! | R | `profile::write_pprof(profile::read_rprof("Rprof.out"), "run.pb.gz")` | `pprof` |
+//! | rbspy (Ruby) | `rbspy record --format speedscope --file run.json` | `speedscope` |
+//! | ruby-prof (Ruby) | `RubyProf::CallTreePrinter` | `callgrind` |
+//! | rustc's own (`-Z self-profile`) | `crox run.mm_profdata` | `chrome_trace` |
+//! | samply | `samply record --save-only -o run.json.gz`, names as said [there](#firefox) | `firefox` |
+//! | stackprof (Ruby) | `stackprof --stackcollapse run.dump`; `--callgrind` has no paths, nor own costs of functions in C | `folded`, `callgrind` |
+//! | tracing (Rust) | the crates tracing-chrome, tracing-flame | `chrome_trace`, `folded` |
+//! | uftrace (C, C++) | `uftrace record --no-sched PROGRAM`, then `uftrace dump --chrome > run.json` | `chrome_trace` |
+//! | valgrind, memory | `valgrind --xtree-memory=full --xtree-memory-file=run.kcg PROGRAM` | `callgrind` |
+//! | `VizTracer` (Python) | `viztracer -o run.json app.py` | `chrome_trace` |
+//! | yappi (Python) | `stats.save('run.pstat', type='pstat')` or `type='callgrind'` | `pstats`, `callgrind` |
+//!
+//! Not read in any way: JFR files as they are, Perfetto's protobuf, traces of Tracy and of Apple's Instruments, memray's files,
+//! profiles of `XHProf`. Where a file can be told for one of those that are not read (a recording of perf, a report, a picture),
+//! the message says what it is, and what to do instead.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap
+)]
+
+mod common;
+mod detect;
+pub mod export;
+mod foreign;
+mod format;
+pub(crate) mod options;
+mod registry;
+
+mod austin;
+mod business_rules;
+mod callgrind;
+mod chrome_trace;
+mod dot;
+mod dyalog;
+mod firefox;
+mod flamegraph;
+mod folded;
+mod ghc;
+mod gprof;
+mod lispworks_tree;
+mod perf_script;
+mod pprof;
+mod pstats;
+mod sampler;
+mod speedscope;
+mod v8;
+
+pub use detect::detect;
+pub use dot::write::SVG as DOT_SVG;
+pub use format::{Confidence, Format};
+pub use options::{OptionDef, Options, Takes};
+pub use registry::{EXPORTS, FORMATS, export_named, format_named};

@@ -1,0 +1,731 @@
+//! The lines that `perf script` prints, taken apart. Which fields they have, `-F` decides; perf
+//! prints them in one order.
+
+/// What the lines of other records than samples are called.
+pub(in crate::formats) const RECORD: &[u8] = b"PERF_RECORD_";
+
+/// The columns of a period. The number of a thread has at most seven digits, and a blank before it.
+const PERIOD_COLUMNS: usize = 10;
+
+/// The line in front of a stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::formats) struct Header<'l> {
+    pub(in crate::formats) comm: &'l [u8],
+    pub(in crate::formats) process: Option<&'l [u8]>,
+    pub(in crate::formats) thread: Option<&'l [u8]>,
+    pub(in crate::formats) has_time: bool,
+    pub(in crate::formats) period: Option<f64>,
+    pub(in crate::formats) event: Option<&'l [u8]>,
+    /// What stands behind the event.
+    pub(in crate::formats) rest: &'l [u8],
+}
+
+/// Reads a line in front of a stack: `COMM PID/TID [CPU] MISC TIME: PERIOD EVENT: REST`, each part
+/// of which may be missing, but not all but the command. The event alone may be text of another
+/// sort: nothing or an address stands behind it.
+pub(in crate::formats) fn header(line: &[u8]) -> Option<Header<'_>> {
+    let mut header = Header::default();
+    // Commands and all that is behind the event may hold anything. A time stands between the two,
+    // if there is one.
+    let time = tokens(line).find(|(_, token)| is_time(token));
+    let mut before = line;
+    if let Some((start, time)) = time {
+        header.has_time = true;
+        before = line.get(..start)?;
+        let behind = line.get(start + time.len()..)?;
+        let mut words = tokens(behind).peekable();
+        if let Some((start, period)) = words.next_if(|(_, word)| number(word).is_some()) {
+            header.period = number(period);
+            header.rest = behind.get(start + period.len()..)?;
+        } else {
+            header.rest = behind;
+        }
+        if let Some((start, event)) = words.next_if(|(_, word)| is_event(word)) {
+            header.event = event.get(..event.len() - 1);
+            header.rest = behind.get(start + event.len()..)?;
+        }
+    } else if let Some((start, event)) = tokens(line).find(|(_, token)| is_event(token)) {
+        header.event = event.get(..event.len() - 1);
+        (before, header.rest) = (line.get(..start)?, line.get(start + event.len()..)?);
+    }
+    before = before.trim_ascii_end();
+    // A number is a period if it stands in columns that are too many for a thread, or before an
+    // event and behind a thread or a processor.
+    if !header.has_time
+        && let (front, Some(period)) = split_word(before)
+        && number(period).is_some()
+        && (before.len() - front.len() >= PERIOD_COLUMNS
+            || (header.event.is_some()
+                && split_word(front)
+                    .1
+                    .is_some_and(|word| ids(word).is_some() || is_processor(word))))
+    {
+        header.period = number(period);
+        before = front;
+    }
+    if let (front, Some(word)) = split_word(before)
+        && is_misc(word)
+        && split_word(front)
+            .1
+            .is_some_and(|word| ids(word).is_some() || is_processor(word))
+    {
+        before = front;
+    }
+    if let (front, Some(word)) = split_word(before)
+        && is_processor(word)
+    {
+        before = front;
+    }
+    if let (front, Some(word)) = split_word(before)
+        && let Some((process, thread)) = ids(word)
+    {
+        (header.process, header.thread) = (process, Some(thread));
+        before = front;
+    }
+    header.comm = before.trim_ascii();
+    header.rest = header.rest.trim_ascii_start();
+    // Without time and event only the number of a thread tells a header from text.
+    let is_header = if header.event.is_some() && !header.has_time {
+        let is_alone = header.comm.is_empty() && header.thread.is_none() && header.period.is_none();
+        !is_alone || header.rest.is_empty() || ends_in_column(line, line.len() - header.rest.len())
+    } else {
+        header.has_time || header.thread.is_some()
+    };
+    is_header.then_some(header)
+}
+
+/// The words of a line, each with its place.
+fn tokens(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let start = end
+            + line
+                .get(end..)?
+                .iter()
+                .position(|byte| !byte.is_ascii_whitespace())?;
+        let rest = line.get(start..)?;
+        let length = rest
+            .iter()
+            .position(u8::is_ascii_whitespace)
+            .unwrap_or(rest.len());
+        end = start + length;
+        Some((start, rest.get(..length)?))
+    })
+}
+
+/// The last word of a text, and what stands before it without blanks at its end.
+fn split_word(text: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let start = text
+        .iter()
+        .rposition(u8::is_ascii_whitespace)
+        .map_or(0, |blank| blank + 1);
+    match text.split_at_checked(start) {
+        Some((front, word)) if !word.is_empty() => (front.trim_ascii_end(), Some(word)),
+        _ => (text, None),
+    }
+}
+
+/// `1825.857673:`
+fn is_time(word: &[u8]) -> bool {
+    let Some((seconds, fraction)) = word.strip_suffix(b":").and_then(|time| {
+        let point = time.iter().position(|byte| *byte == b'.')?;
+        Some((time.get(..point)?, time.get(point + 1..)?))
+    }) else {
+        return false;
+    };
+    [seconds, fraction]
+        .iter()
+        .all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+}
+
+/// `cycles:`, `sched:sched_switch:`, `cpu/mem-loads,ldlat=30/P:`; `PERF_RECORD_COMM:` is no event
+/// of a sample.
+fn is_event(word: &[u8]) -> bool {
+    word.len() > 1
+        && word.ends_with(b":")
+        && word.first().is_some_and(u8::is_ascii_alphabetic)
+        && !word.starts_with(RECORD)
+}
+
+/// `[003]`
+fn is_processor(word: &[u8]) -> bool {
+    let number = word
+        .strip_prefix(b"[")
+        .and_then(|word| word.strip_suffix(b"]"));
+    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+}
+
+/// What `-F misc` prints: user, kernel, hypervisor, guests, and so on.
+fn is_misc(word: &[u8]) -> bool {
+    word.len() <= 3 && word.iter().all(|byte| b"KUHGgMESD".contains(byte))
+}
+
+/// `6645/6648`, or one number, which is that of the thread.
+fn ids(word: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let is_id = |id: &[u8]| id == b"-1" || (!id.is_empty() && id.iter().all(u8::is_ascii_digit));
+    match word.iter().position(|byte| *byte == b'/') {
+        None => is_id(word).then_some((None, word)),
+        Some(slash) => {
+            let (process, thread) = (word.get(..slash)?, word.get(slash + 1..)?);
+            (is_id(process) && is_id(thread)).then_some((Some(process), thread))
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "periods are extrapolated: the nearest REAL will do"
+)]
+fn number(word: &[u8]) -> Option<f64> {
+    let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+    digits
+        .then(|| Some(std::str::from_utf8(word).ok()?.parse::<u64>().ok()? as f64))
+        .flatten()
+}
+
+/// A line of a stack.
+#[derive(Debug, PartialEq)]
+pub(in crate::formats) struct FrameText<'l> {
+    pub(in crate::formats) address: &'l [u8],
+    /// Without its offset; empty if not printed.
+    pub(in crate::formats) symbol: &'l [u8],
+    /// How far the address is behind the start of the symbol, in hexadecimal; empty if not printed.
+    pub(in crate::formats) offset: &'l [u8],
+    /// `None` if not printed: inlined frames have none.
+    pub(in crate::formats) binary: Option<&'l [u8]>,
+}
+
+impl FrameText<'_> {
+    /// The address as a number: it has at most 16 digits.
+    pub(in crate::formats) fn address(&self) -> u64 {
+        hexadecimal(self.address).unwrap_or_default()
+    }
+
+    /// Where the symbol starts, if the offset is printed.
+    pub(in crate::formats) fn start(&self) -> Option<u64> {
+        Some(hexadecimal(self.address)?.wrapping_sub(hexadecimal(self.offset)?))
+    }
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u64> {
+    u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// Reads `1585 helper+0x1e (/path/of/binary)`, blanks in front of it, or what `-F` has left of it.
+pub(in crate::formats) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
+    let line = line.trim_ascii();
+    let end = line
+        .iter()
+        .position(u8::is_ascii_whitespace)
+        .unwrap_or(line.len());
+    let (address, text) = line.split_at_checked(end)?;
+    if address.is_empty() || address.len() > 16 || !address.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let text = text.trim_ascii_start();
+    let text = text
+        .strip_suffix(b"(inlined)")
+        .map_or(text, <[u8]>::trim_ascii_end);
+    let text = if text.ends_with(b")") {
+        text
+    } else {
+        without_extras(text)?
+    };
+    let (symbol, binary) = match binary_start(text) {
+        Some(start) => {
+            let binary = text.get(start..)?.strip_prefix(b"(")?.strip_suffix(b")")?;
+            (text.get(..start)?.trim_ascii_end(), Some(binary))
+        }
+        None => (text, None),
+    };
+    let (symbol, offset) = split_offset(symbol).unwrap_or((symbol, b""));
+    Some(FrameText {
+        address,
+        symbol,
+        offset,
+        binary,
+    })
+}
+
+/// A symbol and its binary, without the instruction or the branches (`-F +insn,+brstack`) that
+/// stand behind these where no stacks were recorded; `None` if the binary was cut.
+fn without_extras(text: &[u8]) -> Option<&[u8]> {
+    let find = |part: &[u8]| memchr::memmem::find(text, part);
+    let Some(start) = find(b" (/").or_else(|| find(b" ([")) else {
+        return Some(text);
+    };
+    let mut open = 0_usize;
+    for (at, byte) in text.iter().enumerate().skip(start) {
+        match byte {
+            b'(' => open += 1,
+            b')' => open = open.checked_sub(1)?,
+            _ => continue,
+        }
+        if open == 0 {
+            return text.get(..=at);
+        }
+    }
+    None
+}
+
+/// Where the binary starts, in its parentheses: paths and names of functions may have some of their
+/// own.
+fn binary_start(text: &[u8]) -> Option<usize> {
+    if !text.ends_with(b")") {
+        return None;
+    }
+    let mut open = 0_usize;
+    for (at, byte) in text.iter().enumerate().rev() {
+        match byte {
+            b')' => open += 1,
+            b'(' => open = open.checked_sub(1)?,
+            _ => continue,
+        }
+        if open == 0 {
+            // The arguments of a function have no blank in front.
+            let is_apart = at == 0 || text.get(at - 1) == Some(&b' ');
+            return is_apart.then_some(at);
+        }
+    }
+    None
+}
+
+/// `helper` and `1e` of `helper+0x1e`.
+fn split_offset(symbol: &[u8]) -> Option<(&[u8], &[u8])> {
+    let plus = symbol.iter().rposition(|byte| *byte == b'+')?;
+    let offset = symbol.get(plus + 1..)?.strip_prefix(b"0x")?;
+    (!offset.is_empty() && offset.iter().all(u8::is_ascii_hexdigit))
+        .then_some((symbol.get(..plus)?, offset))
+}
+
+/// `work.c:31`, as `-F +srcline` prints it below a frame.
+pub(in crate::formats) fn source_line(line: &[u8]) -> Option<(&[u8], u32)> {
+    let line = line.trim_ascii();
+    let line = line
+        .strip_suffix(b"(inlined)")
+        .map_or(line, <[u8]>::trim_ascii_end);
+    let line = match line.iter().rposition(|byte| *byte == b'(') {
+        Some(start) if line.get(start..)?.starts_with(b"(discriminator ") => {
+            line.get(..start)?.trim_ascii_end()
+        }
+        _ => line,
+    };
+    let colon = line
+        .iter()
+        .rposition(|byte| *byte == b':')
+        .filter(|colon| *colon > 0)?;
+    let number = std::str::from_utf8(line.get(colon + 1..)?)
+        .ok()?
+        .parse()
+        .ok()?;
+    Some((line.get(..colon)?, number))
+}
+
+/// What `-F +srcline` prints below a frame whose line is not known: binary and address as
+/// `libc.so.6[27249]`, or no file.
+pub(in crate::formats) fn is_source_unknown(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    if line == b":0" || line == b"??:0" {
+        return true;
+    }
+    let line = line.strip_suffix(b"]").unwrap_or_default();
+    let start = line.iter().rposition(|byte| *byte == b'[');
+    let address = start
+        .and_then(|start| line.get(start + 1..))
+        .unwrap_or_default();
+    !address.is_empty() && address.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// What stands behind an event, without the address of the data (`-F addr`) and its symbol and
+/// binary. The address of the code stands behind them, padded as that of the data is.
+pub(in crate::formats) fn without_address(rest: &[u8]) -> &[u8] {
+    let mut words = tokens(rest);
+    if !words
+        .next()
+        .is_some_and(|(_, address)| is_hexadecimal(address))
+    {
+        return rest;
+    }
+    let code = words.find(|(start, _)| ends_in_column(rest, *start));
+    code.and_then(|(start, _)| rest.get(start..))
+        .unwrap_or(rest)
+}
+
+fn is_hexadecimal(word: &[u8]) -> bool {
+    word.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Whether the word that starts there is an address in a column of its own: behind a blank, 16
+/// digits or as many blanks as are missing.
+fn ends_in_column(line: &[u8], start: usize) -> bool {
+    let Some((before, behind)) = line.split_at_checked(start) else {
+        return false;
+    };
+    let length = behind
+        .iter()
+        .position(u8::is_ascii_whitespace)
+        .unwrap_or(behind.len());
+    let blanks = before
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b' ')
+        .count();
+    let is_address = length <= 16 && behind.get(..length).is_some_and(is_hexadecimal);
+    is_address && length > 0 && blanks + length > 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_all_layouts() {
+        let plain = Header {
+            comm: b"work-perf",
+            thread: Some(b"6648"),
+            ..Header::default()
+        };
+        let timed = Header {
+            has_time: true,
+            event: Some(b"cycles:u"),
+            ..plain
+        };
+        let period = Some(5_025_125.0);
+        let table: &[(&str, Option<Header<'_>>)] = &[
+            (
+                "work-perf  6648  1825.857673:    5025125 cpu-clock: ",
+                Some(Header {
+                    event: Some(b"cpu-clock"),
+                    period: Some(5_025_125.0),
+                    ..timed
+                }),
+            ),
+            (
+                "work-perf  6648 [003]  1825.857673: cycles:u: ",
+                Some(timed),
+            ),
+            (
+                "work-perf  6648 [003] KU 1825.857673: cycles:u: ",
+                Some(timed),
+            ),
+            (
+                "work-perf  6645/6648  [003]  1825.857673: cycles:u: ",
+                Some(Header {
+                    process: Some(b"6645"),
+                    ..timed
+                }),
+            ),
+            (
+                "  GC Thread#0  6648  1825.857673123:  7 cycles:u:  1585 f+0x1 (/a b)",
+                Some(Header {
+                    comm: b"GC Thread#0",
+                    period: Some(7.0),
+                    rest: b"1585 f+0x1 (/a b)",
+                    ..timed
+                }),
+            ),
+            (
+                "  6648  1825.857673: cycles:u: ",
+                Some(Header { comm: b"", ..timed }),
+            ),
+            (
+                "work-perf  1825.857673: cycles:u: ",
+                Some(Header {
+                    thread: None,
+                    ..timed
+                }),
+            ),
+            (
+                "1825.857673: cycles:u: ",
+                Some(Header {
+                    comm: b"",
+                    thread: None,
+                    ..timed
+                }),
+            ),
+            (
+                "work-perf  6648  1825.857673: ",
+                Some(Header {
+                    has_time: true,
+                    ..plain
+                }),
+            ),
+            (
+                "work-perf  6648  100 cycles:u: ",
+                Some(Header {
+                    period: Some(100.0),
+                    has_time: false,
+                    ..timed
+                }),
+            ),
+            (
+                "work-perf  6648 [001] 100 cycles:u: ",
+                Some(Header {
+                    period: Some(100.0),
+                    has_time: false,
+                    ..timed
+                }),
+            ),
+            (
+                "work-perf  6648  cycles:u: ",
+                Some(Header {
+                    has_time: false,
+                    ..timed
+                }),
+            ),
+            (
+                "work-perf     5025125 cycles:u: ",
+                Some(Header {
+                    thread: None,
+                    period,
+                    has_time: false,
+                    ..timed
+                }),
+            ),
+            (
+                "   5025125 cycles:u: ",
+                Some(Header {
+                    comm: b"",
+                    thread: None,
+                    period,
+                    has_time: false,
+                    ..timed
+                }),
+            ),
+            (
+                "work-perf  6648    5025125 ",
+                Some(Header { period, ..plain }),
+            ),
+            (
+                "work-perf  6648/6648     5025125 ",
+                Some(Header {
+                    process: Some(b"6648"),
+                    period,
+                    ..plain
+                }),
+            ),
+            (
+                "work-perf 7 4194304 ",
+                Some(Header {
+                    comm: b"work-perf 7",
+                    thread: Some(b"4194304"),
+                    ..plain
+                }),
+            ),
+            ("work-perf  6648 ", Some(plain)),
+            ("work-perf  6648 [002]", Some(plain)),
+            (
+                "swapper     0 [001] 12.000001: sched:sched_switch: prev_comm=a b prev_pid=3",
+                Some(Header {
+                    comm: b"swapper",
+                    thread: Some(b"0"),
+                    event: Some(b"sched:sched_switch"),
+                    rest: b"prev_comm=a b prev_pid=3",
+                    ..timed
+                }),
+            ),
+            (
+                ":-1    -1 12.000001: cycles:u: ",
+                Some(Header {
+                    comm: b":-1",
+                    thread: Some(b"-1"),
+                    ..timed
+                }),
+            ),
+            (
+                "work-perf  6648  1825.857673: PERF_RECORD_COMM: work-perf:6648/6648",
+                Some(Header {
+                    event: None,
+                    rest: b"PERF_RECORD_COMM: work-perf:6648/6648",
+                    ..timed
+                }),
+            ),
+            ("work-perf", None),
+            (
+                "Warning:",
+                Some(Header {
+                    event: Some(b"Warning"),
+                    ..Header::default()
+                }),
+            ),
+            ("perf: lost", None),
+            ("perf: added it", None),
+            (
+                "cycles:u: ",
+                Some(Header {
+                    event: Some(b"cycles:u"),
+                    ..Header::default()
+                }),
+            ),
+            (
+                "cycles:u:              1585 f (/a)",
+                Some(Header {
+                    event: Some(b"cycles:u"),
+                    rest: b"1585 f (/a)",
+                    ..Header::default()
+                }),
+            ),
+        ];
+        for (line, expected) in table {
+            assert_eq!(header(line.as_bytes()), *expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn frames_of_all_layouts() {
+        type Expected = (
+            &'static str,
+            &'static str,
+            &'static str,
+            Option<&'static str>,
+        );
+        let table: &[(&str, Option<Expected>)] = &[
+            (
+                "\t            1585 helper+0x1e (/srv/app/work)",
+                Some(("1585", "helper", "1e", Some("/srv/app/work"))),
+            ),
+            (
+                "\t1585 helper (/srv/app/work)",
+                Some(("1585", "helper", "", Some("/srv/app/work"))),
+            ),
+            ("\t1585 helper", Some(("1585", "helper", "", None))),
+            ("\t1585 helper+0x1e", Some(("1585", "helper", "1e", None))),
+            (
+                "\t1585 helper (inlined)",
+                Some(("1585", "helper", "", None)),
+            ),
+            (
+                "\t1585 f(int, char (*)()) const+0x2 (/a)",
+                Some(("1585", "f(int, char (*)()) const", "2", Some("/a"))),
+            ),
+            ("\t1585 f(int)", Some(("1585", "f(int)", "", None))),
+            (
+                "\t1585 main.(*T).run+0x1 (/a)",
+                Some(("1585", "main.(*T).run", "1", Some("/a"))),
+            ),
+            (
+                "\t1585 operator+ (/a)",
+                Some(("1585", "operator+", "", Some("/a"))),
+            ),
+            (
+                "\t1585 operator+0x (/a)",
+                Some(("1585", "operator+0x", "", Some("/a"))),
+            ),
+            (
+                "\t1585 f+0x1 (/a b/c (deleted))",
+                Some(("1585", "f", "1", Some("/a b/c (deleted)"))),
+            ),
+            (
+                "\t1585 [unknown] ([vdso])",
+                Some(("1585", "[unknown]", "", Some("[vdso]"))),
+            ),
+            ("\t1585 (/a)", Some(("1585", "", "", Some("/a")))),
+            ("\t1585", Some(("1585", "", "", None))),
+            (
+                "\tffffffff817554ea elf_load+0x28a ([kernel.kallsyms])",
+                Some((
+                    "ffffffff817554ea",
+                    "elf_load",
+                    "28a",
+                    Some("[kernel.kallsyms]"),
+                )),
+            ),
+            ("\twork.c:31", None),
+            ("\t12345678901234567 f", None),
+            (
+                "1585 f+0x1 (/a b (deleted)) insn: 48 89",
+                Some(("1585", "f", "1", Some("/a b (deleted)"))),
+            ),
+            (
+                "1585 f(int)+0x1 ([vdso]) 0x1/0x2/P/-/-/0 ",
+                Some(("1585", "f(int)", "1", Some("[vdso]"))),
+            ),
+            ("\t1585 helper+0x1e (/srv/ap", None),
+            ("\t1585 helper+0x1e ([kernel", None),
+            ("\t", None),
+        ];
+        for (line, expected) in table {
+            let expected = expected.map(|(address, symbol, offset, binary)| FrameText {
+                address: address.as_bytes(),
+                symbol: symbol.as_bytes(),
+                offset: offset.as_bytes(),
+                binary: binary.map(str::as_bytes),
+            });
+            assert_eq!(frame(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn starts_of_symbols() {
+        let table = [
+            ("1585 helper+0x1e (/a)", Some(0x1567)),
+            ("1585 helper (/a)", None),
+            ("0 f+0x1", Some(u64::MAX)),
+        ];
+        for (line, expected) in table {
+            assert_eq!(
+                frame(line.as_bytes()).and_then(|frame| frame.start()),
+                expected,
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn addresses_of_data_are_passed_over() {
+        let table = [
+            ("7f00             1585 f+0x1 (/a)", "1585 f+0x1 (/a)"),
+            ("ffffffff817554ea ffffffff817554eb f", "ffffffff817554eb f"),
+            ("1585 add+0x1 (/a)", "1585 add+0x1 (/a)"),
+            (
+                "7f00 table (/a b) ffffffff817554eb f+0x1 ([k])",
+                "ffffffff817554eb f+0x1 ([k])",
+            ),
+            ("7f00 table+0x2             1585 f", "1585 f"),
+            ("7f00 table 1585 f", "7f00 table 1585 f"),
+            ("1585 f+0x1 (/a)", "1585 f+0x1 (/a)"),
+            ("1585", "1585"),
+            ("", ""),
+        ];
+        for (rest, expected) in table {
+            assert_eq!(
+                without_address(rest.as_bytes()),
+                expected.as_bytes(),
+                "{rest}"
+            );
+        }
+    }
+
+    #[test]
+    fn lines_that_are_not_known() {
+        let table = [
+            ("  libc.so.6[27249]", true),
+            ("  [kernel.kallsyms][ffffffff8168a125]", true),
+            ("  libc.so.6[]", false),
+            ("  libc.so.6[x]", false),
+            ("  27249]", false),
+            ("  :0", true),
+            ("  ??:0", true),
+            ("  work.c:31", false),
+        ];
+        for (line, expected) in table {
+            assert_eq!(is_source_unknown(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_of_source() {
+        let table: &[(&str, Option<(&str, u32)>)] = &[
+            ("  work.c:31", Some(("work.c", 31))),
+            ("  /a b/c:d.c:31 (inlined)", Some(("/a b/c:d.c", 31))),
+            ("  work.c:31 (discriminator 2)", Some(("work.c", 31))),
+            ("  work.c", None),
+            ("  :31", None),
+            ("  work.c:x", None),
+        ];
+        for (line, expected) in table {
+            let expected = expected.map(|(file, line)| (file.as_bytes(), line));
+            assert_eq!(source_line(line.as_bytes()), expected, "{line}");
+        }
+    }
+}

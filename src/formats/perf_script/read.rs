@@ -1,0 +1,691 @@
+//! Linux perf, as `perf script` prints it
+//!
+//! # What it is
+//! What `perf script` makes of a recording of Linux's `perf`: per sample one line with command, thread, time, period and
+//! event, and below it the stack, one line per frame, innermost first. Default metric: the event that has most
+//! samples, as the sum of its periods where the file has them.
+//!
+//! # How to record one
+//! ```text
+//! perf record -F 999 -g -- ./program
+//! perf script --header > run.perf
+//! ```
+//! `-F comm,pid,tid,time,period,event,ip,sym,dso` prints the process of each thread as well.
+//!
+//! # What we read
+//! - Fields in the order in which perf prints them, each of which may be missing (`-F`); names of commands with blanks.
+//! - Each event as two metrics. `EVENT` is the sum of its periods (of `cpu-clock` and `task-clock`, nanoseconds); it is
+//!   missing where `-F` left out `period`. `EVENT.samples` counts samples. Events are never added up: their periods are
+//!   extrapolated, each on its own. Without the name of the event the metrics are `period` and `samples`.
+//! - The command as a process (`COMM`, or `COMM PID` where the file has the process, too) and the number of the thread as a
+//!   thread below it. A thread that changes its command becomes another one, as in perf's own reports.
+//! - Stacks, or the one frame that stands behind the event if no stacks were recorded. Functions are told apart by name and
+//!   binary, which is the module; several of one name in one binary (static functions of C) by where they start, if offsets
+//!   were printed.
+//! - Frames that are marked `(inlined)`, as functions of the binary of the frames with the same address beside them: that is
+//!   where their code lies. Perf prints no binary for them. Where no frame beside them has their address, the binary is
+//!   unknown, and a note counts such frames: the caller may lie in another one.
+//! - `[unknown]` frames by their address (`0x7f60b17138a8`), of kind `pseudo`, in their binary if that is known.
+//! - Files and lines (`-F +srcline`), as lines of their function.
+//! - Of `--header` the version of perf, the command line, when and where it was recorded.
+//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
+//!
+//! # What we leave out
+//! - Times, processors, addresses within functions, registers, branch stacks, arguments of tracepoints.
+//! - Lines that are none of these: a note counts them.
+//! - More than 64 events in one file and more than 1,048,576 frames in one stack are refused.
+//!
+//! # References
+//! - perf-script(1), Linux 6.1.
+//! - `tools/perf/builtin-script.c` and `tools/perf/util/evsel_fprintf.c` in the sources of Linux.
+
+use hashbrown::HashMap;
+
+use super::lines::{
+    FrameText, Header, RECORD, frame, header, is_source_unknown, source_line, without_address,
+};
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{
+    Frame, FunctionDef, FunctionId, Kind, Line, MetricId, RunFact, Sample, Severity, Sink, Unit,
+};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::demangle::Demangler;
+use crate::formats::common::stack_lines::{MOST_FRAMES, too_many_frames};
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::input::Input;
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "perf_script",
+    summary: "Linux perf, as perf script prints it",
+    revision: 5,
+    sniff,
+    options: &[],
+    import,
+};
+
+/// Each event is a metric, for which every stack has room.
+const MOST_EVENTS: usize = 64;
+
+/// Bytes of memory that are moved together.
+const PAGE: u64 = 4096;
+
+const UNKNOWN: &[u8] = b"[unknown]";
+
+fn sniff(head: &[u8]) -> Confidence {
+    let mut lines = head
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii_end);
+    let first = lines
+        .by_ref()
+        .find(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .unwrap_or_default();
+    let is_sample = match header(first) {
+        Some(Header {
+            has_time: true,
+            event: Some(_),
+            ..
+        }) => true,
+        Some(Header {
+            has_time: true,
+            rest,
+            ..
+        }) if rest.starts_with(RECORD) => true,
+        Some(Header {
+            has_time,
+            event,
+            thread,
+            rest,
+            ..
+        }) if has_time || (event.is_some() && thread.is_some()) => {
+            behind(rest).is_some() || lines.next().is_some_and(is_frame)
+        }
+        Some(_) => lines.next().is_some_and(is_frame),
+        None => is_frame(first),
+    };
+    if is_sample {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
+}
+
+/// The frame that stands behind the event.
+fn behind(rest: &[u8]) -> Option<FrameText<'_>> {
+    frame(without_address(rest)).filter(|frame| !frame.symbol.is_empty() || frame.binary.is_some())
+}
+
+fn is_frame(line: &[u8]) -> bool {
+    line.starts_with(b"\t") && frame(line).is_some()
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
+    let mut script = Script::new(sink);
+    let mut buffer = Vec::new();
+    while let Some((at, line)) = input.next_line(&mut buffer)? {
+        let line = line.trim_ascii_end();
+        if line.is_empty() {
+            script.finish_sample()?;
+        } else if let Some(comment) = line.strip_prefix(b"#") {
+            script.comment(comment);
+        } else {
+            script.line(at, line)?;
+        }
+    }
+    script.finish_sample()?;
+    if script.samples == 0 {
+        return Err(ImportError::malformed(
+            input.position(),
+            "a sample of perf script",
+            "the end of the file",
+        ));
+    }
+    script.finish();
+    Ok(())
+}
+
+/// An event and its metrics, as far as they have been announced.
+struct Event {
+    name: Box<[u8]>,
+    period: Option<MetricId>,
+    samples: Option<MetricId>,
+    count: u64,
+}
+
+/// A frame of the sample that is being read.
+struct RawFrame {
+    /// As printed.
+    address: u64,
+    symbol: Symbol,
+    /// Inlined frames have none of their own.
+    binary: Option<Text>,
+    line: Option<(Text, u32)>,
+}
+
+/// The sample that is being read.
+#[derive(Default)]
+struct Pending {
+    /// Where its first line is, once there is one.
+    at: Option<Position>,
+    /// It is a sample, whether or not frames follow. If not, the line is kept for the note.
+    is_sure: bool,
+    line: Vec<u8>,
+    /// What stands behind time and event, then.
+    rest: Vec<u8>,
+    /// What may be the only frame. If others follow, it is the address of data with its symbol (`-F
+    /// +addr`).
+    behind: Vec<u8>,
+    period: Option<f64>,
+    event: Vec<u8>,
+    /// Process and thread.
+    around: Vec<FunctionId>,
+    /// Innermost first.
+    frames: Vec<RawFrame>,
+}
+
+impl Pending {
+    /// Forgets all, and keeps the room that it took.
+    fn clear(&mut self) {
+        let Self {
+            mut line,
+            mut rest,
+            mut behind,
+            mut event,
+            mut around,
+            mut frames,
+            ..
+        } = std::mem::take(self);
+        line.clear();
+        rest.clear();
+        behind.clear();
+        event.clear();
+        around.clear();
+        frames.clear();
+        *self = Self {
+            line,
+            rest,
+            behind,
+            event,
+            around,
+            frames,
+            ..Self::default()
+        };
+    }
+}
+
+/// The file as far as it has been read.
+struct Script<'s> {
+    sink: &'s mut dyn Sink,
+    events: Vec<Event>,
+    names: Names,
+    pending: Pending,
+    samples: u64,
+
+    not_understood: Counted,
+    without_frames: Counted,
+    without_binary: Counted,
+    behind_event: Counted,
+}
+
+impl<'s> Script<'s> {
+    fn new(sink: &'s mut dyn Sink) -> Self {
+        Self {
+            sink,
+            events: Vec::new(),
+            names: Names::default(),
+            pending: Pending::default(),
+            samples: 0,
+            not_understood: Counted::default(),
+            without_frames: Counted::default(),
+            without_binary: Counted::default(),
+            behind_event: Counted::default(),
+        }
+    }
+
+    /// Reads what stands behind `#`.
+    fn comment(&mut self, comment: &[u8]) {
+        let text = escape::text(comment);
+        let Some((key, value)) = text.split_once(" : ") else {
+            return;
+        };
+        let value = value.trim();
+        match key.trim() {
+            "captured on" => self.sink.run(RunFact::RecordedAt(value)),
+            "perf version" => self.sink.run(RunFact::ToolVersion(value)),
+            "cmdline" => self.sink.run(RunFact::Command(value)),
+            key @ ("hostname" | "os release" | "arch" | "cpudesc") => {
+                self.sink.run(RunFact::Other(key, value));
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads a line of a sample.
+    fn line(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
+        let is_frame = match line.first() {
+            Some(b'\t') => true,
+            // Commands and threads are printed right-aligned, and may look like an address.
+            Some(b' ') => match header(line) {
+                Some(header) => {
+                    !header.has_time && header.event.is_none() && self.pending.at.is_some()
+                }
+                None => true,
+            },
+            _ => false,
+        };
+        if is_frame {
+            if let Some(frame) = frame(line) {
+                self.pending.behind.clear();
+                return self.frame(at, &frame);
+            }
+            if is_source_unknown(line) {
+                return Ok(());
+            }
+            let source = source_line(line);
+            if source.is_some() {
+                self.only_frame()?;
+            }
+            if let Some((file, line)) = source
+                && let Some(last) = self.pending.frames.last_mut()
+            {
+                last.line = Some((self.names.text(file), line));
+                return Ok(());
+            }
+        }
+        let Some(header) = header(line) else {
+            // What stands between frames does not end their stack.
+            if !is_frame {
+                self.finish_sample()?;
+            }
+            self.not_understood.add_with(at, || quote(line));
+            return Ok(());
+        };
+        self.finish_sample()?;
+        self.begin_sample(at, line, &header);
+        Ok(())
+    }
+
+    fn frame(&mut self, at: Position, frame: &FrameText<'_>) -> Result<(), ImportError> {
+        let pending = &mut self.pending;
+        // With `-F ip,sym`, nothing stands in front of the frames.
+        let first = *pending.at.get_or_insert(at);
+        if pending.frames.len() == MOST_FRAMES {
+            return Err(too_many_frames(first));
+        }
+        let symbol = self.names.symbol(frame, at);
+        let binary = frame
+            .binary
+            .filter(|binary| *binary != UNKNOWN)
+            .unwrap_or_default();
+        let binary = frame.binary.map(|_| self.names.text(binary));
+        pending.frames.push(RawFrame {
+            address: frame.address(),
+            symbol,
+            binary,
+            line: None,
+        });
+        Ok(())
+    }
+
+    fn begin_sample(&mut self, at: Position, line: &[u8], header: &Header<'_>) {
+        let rest = header.rest;
+        let behind = behind(rest);
+        let (has_time, has_event) = (header.has_time, header.event.is_some());
+        // Without frames, a sample needs a command or a thread to count for.
+        let has_node = !header.comm.is_empty() || header.thread.is_some();
+        let is_whole = (has_time && has_event) || (rest.is_empty() && (has_time || has_event));
+        let is_sure = behind.is_some() || (has_node && is_whole);
+        if is_sure && behind.is_none() && !rest.is_empty() {
+            self.behind_event.add_with(at, || quote(rest));
+        }
+        let process = self.names.process(header, self.sink);
+        let thread = self.names.thread(header, self.sink);
+        let pending = &mut self.pending;
+        pending.at = Some(at);
+        pending.is_sure = is_sure;
+        pending.period = header.period;
+        if !is_sure {
+            pending.line.extend_from_slice(line);
+            pending.rest.extend_from_slice(rest);
+        }
+        pending
+            .event
+            .extend_from_slice(header.event.unwrap_or_default());
+        pending.around.extend(process.into_iter().chain(thread));
+        if behind.is_some() {
+            pending.behind.extend_from_slice(rest);
+        }
+    }
+
+    /// Takes what stands behind the event for the frame that it is if there are no others.
+    fn only_frame(&mut self) -> Result<(), ImportError> {
+        let text = std::mem::take(&mut self.pending.behind);
+        if let (Some(frame), Some(at)) = (behind(&text), self.pending.at) {
+            self.frame(at, &frame)?;
+        }
+        self.pending.behind = text;
+        self.pending.behind.clear();
+        Ok(())
+    }
+
+    /// Tells the sample that has been read, if there is one.
+    fn finish_sample(&mut self) -> Result<(), ImportError> {
+        self.only_frame()?;
+        let mut pending = std::mem::take(&mut self.pending);
+        if let Some(at) = pending.at {
+            if pending.is_sure || !pending.frames.is_empty() {
+                if !pending.rest.is_empty() {
+                    self.behind_event.add_with(at, || quote(&pending.rest));
+                }
+                self.sample(&pending, at)?;
+            } else {
+                self.not_understood.add_with(at, || quote(&pending.line));
+            }
+            pending.clear();
+        }
+        self.pending = pending;
+        Ok(())
+    }
+
+    fn sample(&mut self, pending: &Pending, at: Position) -> Result<(), ImportError> {
+        let mut stack: Vec<Frame<'_>> = pending
+            .around
+            .iter()
+            .map(|around| Frame::function(*around))
+            .collect();
+        if pending.frames.is_empty() {
+            self.without_frames.add(at);
+        }
+        let unknown = self.names.text(b"");
+        let has_binaries = pending.frames.iter().any(|frame| frame.binary.is_some());
+        // What was inlined is in the binary of the frames of its address, the calling one of which
+        // may have been printed in front of it (case `perf_script/inlined-below-its-function`).
+        for code in pending
+            .frames
+            .chunk_by(|one, other| one.address == other.address)
+            .rev()
+        {
+            let mut binary = code.iter().rev().find_map(|frame| frame.binary);
+            for frame in code.iter().rev() {
+                binary = frame.binary.or(binary);
+                if has_binaries && binary.is_none() {
+                    self.without_binary.add(at);
+                }
+                let function =
+                    self.names
+                        .function(frame.symbol, binary.unwrap_or(unknown), self.sink);
+                stack.push(Frame::function(function));
+            }
+        }
+        let lines = pending.frames.iter().rev().map(|frame| frame.line);
+        for (frame, line) in stack.iter_mut().skip(pending.around.len()).zip(lines) {
+            frame.line = line.map(|(file, line)| Line {
+                file: self.names.get(file),
+                line,
+                col: 0,
+            });
+        }
+        let place = event(&mut self.events, &pending.event, at)?;
+        let mut values = [(MetricId(0), 0.0); 2];
+        let mut count = 0;
+        if let Some(event) = self.events.get_mut(place) {
+            event.count += 1;
+            let figures = [
+                pending
+                    .period
+                    .map(|period| (event.period(self.sink), period)),
+                Some((event.samples(self.sink), 1.0)),
+            ];
+            for (value, figure) in values.iter_mut().zip(figures.into_iter().flatten()) {
+                *value = figure;
+                count += 1;
+            }
+        }
+        self.samples += 1;
+        self.sink.sample(Sample {
+            stack: &stack,
+            shared: 0,
+            calls: None,
+            values: values.get(..count).unwrap_or_default(),
+            labels: None,
+        });
+        Ok(())
+    }
+
+    /// Says which event is shown when none is asked for, and how often there was something to
+    /// remark.
+    fn finish(self) {
+        // The first of those that have equally many.
+        let most = self.events.iter().rev().max_by_key(|event| event.count);
+        if let Some(metric) = most.and_then(|event| event.period.or(event.samples)) {
+            self.sink.run(RunFact::DefaultMetric(metric));
+        }
+        let Self {
+            sink,
+            names,
+            not_understood,
+            without_frames,
+            without_binary,
+            behind_event,
+            ..
+        } = self;
+        not_understood.note_with(sink, Severity::Warning, |count, first| {
+            format!("{} not understood (first: {first})", many(count, "line"))
+        });
+        without_frames.note(sink, Severity::Info, |count| {
+            format!(
+                "{} without frames, counted for the thread alone",
+                many(count, "sample")
+            )
+        });
+        without_binary.note(sink, Severity::Info, |count| {
+            format!(
+                "{} with no frame of their address beside them, whose binary is unknown",
+                many(count, "inlined frame")
+            )
+        });
+        behind_event.note_with(sink, Severity::Info, |count, first| {
+            format!(
+                "{} with text behind the event, which is left out (first: {first})",
+                many(count, "sample")
+            )
+        });
+        names.remarks(sink);
+    }
+}
+
+/// The place of an event; there are few, so that looking at each is the fastest way.
+fn event(events: &mut Vec<Event>, name: &[u8], at: Position) -> Result<usize, ImportError> {
+    if let Some(known) = events.iter().position(|event| *event.name == *name) {
+        return Ok(known);
+    }
+    if events.len() == MOST_EVENTS {
+        let limit = format!("{MOST_EVENTS} events (limit: events of a file)");
+        return Err(ImportError::Limit {
+            position: at,
+            limit,
+        });
+    }
+    events.push(Event {
+        name: name.into(),
+        period: None,
+        samples: None,
+        count: 0,
+    });
+    Ok(events.len() - 1)
+}
+
+impl Event {
+    /// The metric of its periods.
+    fn period(&mut self, sink: &mut dyn Sink) -> MetricId {
+        *self.period.get_or_insert_with(|| {
+            // `cpu-clock:u`: what stands behind the colon says when it was counted.
+            let counted = self
+                .name
+                .split(|byte| *byte == b':')
+                .next()
+                .unwrap_or_default();
+            let is_time = matches!(counted, b"cpu-clock" | b"task-clock");
+            let name = if self.name.is_empty() {
+                "period".into()
+            } else {
+                escape::text(&self.name)
+            };
+            sink.metric(
+                &name,
+                if is_time {
+                    Unit::Nanoseconds
+                } else {
+                    Unit::Count
+                },
+            )
+        })
+    }
+
+    /// The metric of its samples.
+    fn samples(&mut self, sink: &mut dyn Sink) -> MetricId {
+        *self.samples.get_or_insert_with(|| {
+            let name = escape::text(&self.name);
+            let name = if name.is_empty() {
+                "samples".to_owned()
+            } else {
+                format!("{name}.samples")
+            };
+            sink.metric(&name, Unit::Count)
+        })
+    }
+}
+
+/// The number of a text.
+type Text = usize;
+
+/// What an address stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Symbol {
+    kind: Kind,
+    name: Text,
+    /// Where it starts in its page of memory, if the file says so. The same binary may lie
+    /// elsewhere in each process, but always by whole pages.
+    start: Option<u64>,
+}
+
+/// Functions, threads, processes and their texts, each once.
+#[derive(Default)]
+struct Names {
+    texts: Vec<Box<str>>,
+    by_bytes: HashMap<Box<[u8]>, Text>,
+    functions: HashMap<(Symbol, Text), FunctionId>,
+    /// How many starts a name has in a binary.
+    starts: HashMap<(Text, Text), u32>,
+    unknown: Counted,
+}
+
+impl Names {
+    fn text(&mut self, bytes: &[u8]) -> Text {
+        if let Some(known) = self.by_bytes.get(bytes) {
+            return *known;
+        }
+        let text = escape::text(bytes);
+        self.by_bytes.insert(bytes.into(), self.texts.len());
+        self.texts.push(text.into());
+        self.texts.len() - 1
+    }
+
+    fn get(&self, text: Text) -> &str {
+        self.texts.get(text).map_or("", Box::as_ref)
+    }
+
+    fn process(&mut self, header: &Header<'_>, sink: &mut dyn Sink) -> Option<FunctionId> {
+        let name = match header.process {
+            None if header.comm.is_empty() => return None,
+            None => self.text(header.comm),
+            Some(id) => self.text([header.comm, id].join(&b' ').trim_ascii_start()),
+        };
+        Some(self.container(Kind::Process, name, sink))
+    }
+
+    fn thread(&mut self, header: &Header<'_>, sink: &mut dyn Sink) -> Option<FunctionId> {
+        let name = self.text(header.thread?);
+        Some(self.container(Kind::Thread, name, sink))
+    }
+
+    fn container(&mut self, kind: Kind, name: Text, sink: &mut dyn Sink) -> FunctionId {
+        let module = self.text(b"");
+        self.function(
+            Symbol {
+                kind,
+                name,
+                start: None,
+            },
+            module,
+            sink,
+        )
+    }
+
+    fn symbol(&mut self, frame: &FrameText<'_>, at: Position) -> Symbol {
+        if frame.symbol.is_empty() || frame.symbol == UNKNOWN {
+            self.unknown.add(at);
+            let name = self.text(&[b"0x", frame.address].concat());
+            return Symbol {
+                kind: Kind::Pseudo,
+                name,
+                start: None,
+            };
+        }
+        Symbol {
+            kind: Kind::Function,
+            name: self.text(frame.symbol),
+            start: frame.start().map(|start| start % PAGE),
+        }
+    }
+
+    fn function(&mut self, mut symbol: Symbol, binary: Text, sink: &mut dyn Sink) -> FunctionId {
+        if symbol.start.is_some() && !is_fixed(self.get(binary)) {
+            symbol.start = None;
+        }
+        if let Some(known) = self.functions.get(&(symbol, binary)) {
+            return *known;
+        }
+        // The first one is also the one of which the file does not say where it starts.
+        let mut number = 0;
+        if symbol.start.is_some() {
+            let count = self.starts.entry((symbol.name, binary)).or_default();
+            number = *count;
+            *count += 1;
+        }
+        let function = sink.function(FunctionDef {
+            kind: symbol.kind,
+            name: self.get(symbol.name),
+            module: self.get(binary),
+            first_col: number,
+            ..FunctionDef::default()
+        });
+        self.functions.insert((symbol, binary), function);
+        function
+    }
+
+    fn remarks(&self, sink: &mut dyn Sink) {
+        self.unknown.note(sink, Severity::Info, |count| {
+            format!(
+                "{} without a symbol, called by the address",
+                many(count, "frame")
+            )
+        });
+    }
+}
+
+/// Whether the functions of a binary stay where they are in it. Code that is compiled while the
+/// program runs does not.
+fn is_fixed(binary: &str) -> bool {
+    let is_file =
+        binary.starts_with('/') && !binary.starts_with("//") && !binary.starts_with("/memfd:");
+    let is_compiled = binary.contains("/perf-") || binary.contains("/jitted-");
+    (is_file && !is_compiled) || (binary.starts_with('[') && !binary.starts_with("[JIT]"))
+}

@@ -1,0 +1,83 @@
+//! The wire format of Protocol Buffers: tagged fields, without a schema.
+
+/// A message that is being put together.
+#[derive(Default)]
+pub(in crate::formats) struct Message(Vec<u8>);
+
+impl Message {
+    /// Its bytes.
+    pub(in crate::formats) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(in crate::formats) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// A field that is a number; 0 is what a field is that is not there.
+    pub(in crate::formats) fn number(&mut self, field: u64, number: u64) {
+        if number != 0 {
+            self.varint(field << 3);
+            self.varint(number);
+        }
+    }
+
+    /// A field that is a text or a message; it is there even if it is empty.
+    pub(in crate::formats) fn field(&mut self, field: u64, bytes: &[u8]) {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// A field of several numbers.
+    pub(in crate::formats) fn numbers(&mut self, field: u64, numbers: impl Iterator<Item = u64>) {
+        let mut bytes = Vec::new();
+        numbers.for_each(|number| varint(number, &mut bytes));
+        self.packed(field, &bytes);
+    }
+
+    /// The same, of numbers that have been written.
+    pub(in crate::formats) fn packed(&mut self, field: u64, numbers: &[u8]) {
+        if !numbers.is_empty() {
+            self.field(field, numbers);
+        }
+    }
+
+    fn varint(&mut self, number: u64) {
+        varint(number, &mut self.0);
+    }
+}
+
+/// Seven bits a byte, the lowest first; all bytes but the last have the highest bit set.
+pub(in crate::formats) fn varint(mut number: u64, bytes: &mut Vec<u8>) {
+    while number > 0x7f {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push((number & 0x7f) as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::formats::pprof::encode::Message;
+
+    #[test]
+    fn fields() {
+        let mut message = Message::default();
+        message.number(1, 300);
+        message.number(2, 0);
+        message.field(3, b"ab");
+        message.field(4, b"");
+        message.numbers(5, [1, 128, u64::MAX].into_iter());
+        message.numbers(6, std::iter::empty());
+        let numbers = [
+            0x2a, 13, 1, 0x80, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,
+        ];
+        let expected = [
+            &[0x08, 0xac, 0x02, 0x1a, 2, b'a', b'b', 0x22, 0][..],
+            &numbers[..],
+        ]
+        .concat();
+        assert_eq!(message.bytes(), expected);
+    }
+}

@@ -1,0 +1,883 @@
+//! pprof profiles (profile.proto)
+//!
+//! # What it is
+//! The Protocol Buffers message `perftools.profiles.Profile`, mostly inside gzip (`.pb.gz`): what Go writes, and many
+//! profilers for C++, Rust, Node.js, Python and Java that want to be read by `pprof`. Default metric: what the file calls
+//! its default sample type, else the last one, as in `pprof`.
+//!
+//! # How to record one
+//! ```text
+//! go test -cpuprofile cpu.pb.gz -memprofile heap.pb.gz ./...
+//! curl -o cpu.pb.gz 'http://localhost:6060/debug/pprof/profile?seconds=30'
+//! ```
+//! Elsewhere: the crate `pprof` in Rust, the package `pprof` in Node.js, gperftools with `pprof -proto`.
+//!
+//! # What we read
+//! - Every sample type is a metric of its name. Units of time become nanoseconds, units of memory bytes (a kilobyte has 1024
+//!   of them), everything else is a count. Negative values, as in a difference of two profiles, are kept.
+//! - Samples by their lines: the stack is turned round, and inlined functions stand below the one they were inlined into.
+//!   Equal stacks are added up.
+//! - Functions, told apart by name, source file, first line and the mapping they lie in, whose file is the module. A function
+//!   without a name has its system name; if both are there and differ, the system name is the raw name. With neither, it is
+//!   `[unknown]` in its file.
+//! - Addresses without a function, or with one of which neither name nor file is known, are functions called `binary+0x1f0`, by
+//!   their place in the mapping's file, or `0x7f00001f0` outside of all mappings; without an address it is `[unknown]`. Samples
+//!   without a stack count for `[no stack]`.
+//! - Labels of samples: text, or a number with its unit.
+//! - File of the first mapping (the command), time, duration, period and its type, comments, the regular expressions of frames
+//!   to drop or keep, default sample type, link to documentation, build id of the first mapping.
+//! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.
+//!
+//! The file is read twice: Go writes the names last. What comes through a pipe is kept in a temporary file if it is large.
+//!
+//! # What we leave out
+//! - Addresses of frames that have a function, and the other properties of mappings.
+//! - `drop_frames` and `keep_frames` are properties of the run; no frame is left out on their account. A note says so, because
+//!   `pprof` leaves them out.
+//! - Fields that the format did not have when this was written; a note counts those at the top.
+//! - Several profiles, one behind the other: they are refused.
+//! - The older formats, most of them text, that `pprof` also reads.
+//!
+//! # References
+//! - The schema, profile.proto, and the documentation of `pprof`: <https://github.com/google/pprof>.
+//! - "Encoding", Protocol Buffers documentation: tags, numbers, packed fields.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use hashbrown::HashMap;
+
+use super::decode::{Bytes, Field, Value, next_field};
+use super::tables::{
+    COMMENTS, Function, Location, Mapping, Reference, Tables, ValueType, reference,
+};
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{
+    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, Line, MetricId, Note,
+    RunFact, Sample, Severity, Sink, Unit,
+};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::demangle::Demangler;
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::input::Input;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "pprof",
+    summary: "pprof profiles (profile.proto) of Go, C++, Rust, Node.js",
+    revision: 4,
+    sniff,
+    options: &[],
+    import,
+};
+
+/// What has neither name nor address.
+const UNKNOWN: &str = "[unknown]";
+
+/// Frames of one stack, those of inlined functions among them.
+const FRAMES: usize = 1 << 16;
+
+/// Frames of stacks, or bytes of names or labels, that a byte of the file may stand for: a few
+/// bytes can name a text of any length, or an address where any number of functions were inlined.
+/// Profiles stay below 10.
+const RATIO: u64 = 64;
+
+/// Frames, or bytes of names or labels, below which [`RATIO`] does not matter.
+const RATIO_FLOOR: u64 = 1 << 20;
+
+/// There is no magic number. Two fields that look like nothing else will do, before the first that
+/// no profile has: damage behind them is reported with its place.
+fn sniff(head: &[u8]) -> Confidence {
+    let mut rest = Bytes {
+        bytes: head,
+        at: Position {
+            byte: 0,
+            line: None,
+        },
+    };
+    let mut telling = 0;
+    let mut first = true;
+    while let Ok(Some(field)) = rest.field() {
+        // Tables do not come first, and their tags are printable.
+        if first && matches!(field.number, 4 | 5) {
+            return Confidence::No;
+        }
+        first = false;
+        match likeness(&field) {
+            None => break,
+            Some(tells) => telling += u32::from(tells),
+        }
+        if telling == 2 {
+            return Confidence::Maybe;
+        }
+    }
+    Confidence::No
+}
+
+/// Whether a field at the top could be one of a profile, and if so, whether it looks like nothing
+/// else.
+fn likeness(field: &Field<'_>) -> Option<bool> {
+    let number = |field: &Field<'_>| matches!(field.value, Value::Number(_));
+    let message = |field: &Field<'_>| matches!(field.value, Value::Bytes(_));
+    match (field.number, field.value) {
+        (1 | 11, Value::Bytes(bytes)) => {
+            holds(bytes, 0, |field| field.number <= 2 && number(field))
+        }
+        (2, Value::Bytes(bytes)) => holds(bytes, 0, |field| match field.number {
+            1 | 2 => field.numbers_of("", &mut Vec::new()).is_ok(),
+            3 => message(field),
+            _ => true,
+        }),
+        (3, Value::Bytes(bytes)) => holds(bytes, 1, |field| field.number > 10 || number(field)),
+        (4, Value::Bytes(bytes)) => holds(bytes, 1, |field| match field.number {
+            4 => message(field),
+            other => other > 5 || number(field),
+        }),
+        (5, Value::Bytes(bytes)) => holds(bytes, 1, |field| field.number > 5 || number(field)),
+        (6, Value::Bytes(bytes)) => Some(bytes.bytes.is_empty()),
+        (7..=10 | 12..=15, Value::Number(_)) | (13, Value::Bytes(_)) => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a message has fields that fit and nothing else, and the one with this number if there is
+/// one (the number is 0 if none is needed). An empty one tells nothing.
+fn holds(mut message: Bytes<'_>, needed: u64, fits: impl Fn(&Field<'_>) -> bool) -> Option<bool> {
+    let mut found = needed == 0;
+    let empty = message.bytes.is_empty();
+    while let Some(field) = message.field().ok()? {
+        if !fits(&field) {
+            return None;
+        }
+        found |= field.number == needed;
+    }
+    found.then_some(!empty)
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    let sink = &mut Demangler::new(sink);
+    input.has_no_lines();
+    input.keep();
+    let mut buffer = Vec::new();
+    let mut tables = Tables::default();
+    while let Some(field) = next_field(input, &mut buffer)? {
+        tables.field(&field, sink)?;
+    }
+    let end = input.position();
+    input.restart()?;
+    input.begin_record();
+    let mut profile = Profile::new(&tables, end, sink)?;
+    while let Some(field) = next_field(input, &mut buffer)? {
+        if field.number == 2 {
+            profile.sample(field.at, field.bytes_of("sample")?)?;
+        }
+    }
+    profile.remarks();
+    Ok(())
+}
+
+/// What the run as a whole is like.
+fn facts(tables: &Tables, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    let texts = &tables.texts;
+    if tables.time != 0 {
+        sink.run(RunFact::RecordedAt(&utc(tables.time)));
+    }
+    let main = tables.mappings.records.first();
+    let (file, build_id) = main.map_or_else(Default::default, |main| (main.file, main.build_id));
+    let command = texts.text(file)?;
+    if !command.is_empty() {
+        sink.run(RunFact::Command(&command));
+    }
+    let typed = |value: &ValueType| {
+        Ok(format!(
+            "{}/{}",
+            texts.text(value.name)?,
+            texts.text(value.unit)?
+        ))
+    };
+    let types: Result<Vec<_>, ImportError> = tables.sample_types.iter().map(typed).collect();
+    sink.run(RunFact::Other("sample_types", &types?.join(" ")));
+    let numbers = [
+        ("duration_nanos", tables.duration),
+        ("period", tables.period),
+    ];
+    for (name, number) in numbers {
+        if let Some(number) = number {
+            sink.run(RunFact::Other(name, &number.to_string()));
+        }
+    }
+    if let Some(period) = &tables.period_type {
+        sink.run(RunFact::Other("period_type", &typed(period)?));
+    }
+    let comments: Result<Vec<_>, ImportError> = tables
+        .comments
+        .iter()
+        .map(|comment| texts.text(*comment))
+        .collect();
+    let more = [
+        ("comment", comments?.join("\n").into()),
+        (
+            "default_sample_type",
+            texts.text(tables.default_sample_type)?,
+        ),
+        ("drop_frames", texts.text(tables.drop_frames)?),
+        ("keep_frames", texts.text(tables.keep_frames)?),
+        ("doc_url", texts.text(tables.doc_url)?),
+        ("build_id", texts.text(build_id)?),
+    ];
+    for (name, text) in more {
+        if !text.is_empty() {
+            sink.run(RunFact::Other(name, &text));
+        }
+    }
+    Ok(())
+}
+
+/// Nanoseconds since 1970 as a date and a time of day, UTC.
+fn utc(nanoseconds: i64) -> String {
+    const SECOND: i64 = 1_000_000_000;
+    const DAY: i64 = 86_400;
+    let (seconds, fraction) = (
+        nanoseconds.div_euclid(SECOND),
+        nanoseconds.rem_euclid(SECOND),
+    );
+    let (days, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
+    // Years begin in March here, so that the odd day is the last one, and count from the year 0:
+    // 400 years have 146,097 days, and 1970-01-01 is day 719,468.
+    let day = days + 719_468;
+    let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    let year = 400 * era + year + next;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let point = if fraction == 0 {
+        String::new()
+    } else {
+        format!(".{fraction:09}")
+    };
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{point}Z")
+}
+
+/// Announces the metrics. Each is given back with the factor of its unit.
+fn metrics(
+    tables: &Tables,
+    end: Position,
+    sink: &mut dyn Sink,
+) -> Result<Vec<(MetricId, f64)>, ImportError> {
+    if tables.sample_types.is_empty() {
+        return Err(ImportError::malformed(
+            end,
+            "a sample type before the end of the file",
+            "none",
+        ));
+    }
+    let default = tables.texts.get(tables.default_sample_type)?;
+    let mut metrics = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut chosen = None;
+    for value in &tables.sample_types {
+        let (text, given) = (
+            tables.texts.text(value.name)?,
+            tables.texts.text(value.unit)?,
+        );
+        let (unit, factor) = unit(&given);
+        let mut name = if text.is_empty() {
+            "value".to_owned()
+        } else {
+            text.into_owned()
+        };
+        if names.contains(&name) {
+            name = format!("{name} ({given})");
+        }
+        let plain = name.clone();
+        for number in 2.. {
+            if !names.contains(&name) {
+                break;
+            }
+            name = format!("{plain} {number}");
+        }
+        let metric = sink.metric(&name, unit);
+        if chosen.is_none() && !default.is_empty() && tables.texts.get(value.name)? == default {
+            chosen = Some(metric);
+        }
+        names.push(name);
+        metrics.push((metric, factor));
+    }
+    if chosen.is_none() && !default.is_empty() {
+        let message = format!(
+            "the default sample type {} is none of the sample types; the last one is",
+            quote(default)
+        );
+        let position = Some(tables.default_sample_type.at);
+        sink.note(Note {
+            severity: Severity::Warning,
+            position,
+            message: &message,
+        });
+    }
+    if let Some(metric) = chosen.or_else(|| metrics.last().map(|(metric, _)| *metric)) {
+        sink.run(RunFact::DefaultMetric(metric));
+    }
+    Ok(metrics)
+}
+
+/// What values of a unit are stored in, and what they are multiplied with.
+fn unit(unit: &str) -> (Unit, f64) {
+    let lower = unit.to_lowercase();
+    let one = if lower.len() > 2 {
+        lower.strip_suffix('s').unwrap_or(&lower)
+    } else {
+        &lower
+    };
+    match one {
+        "ns" | "nanosecond" => (Unit::Nanoseconds, 1.0),
+        "us" | "\u{b5}s" | "\u{3bc}s" | "\u{b5}" | "\u{3bc}" | "microsecond" => {
+            (Unit::Nanoseconds, 1e3)
+        }
+        "ms" | "millisecond" => (Unit::Nanoseconds, 1e6),
+        "s" | "sec" | "second" => (Unit::Nanoseconds, 1e9),
+        "min" | "minute" => (Unit::Nanoseconds, 60e9),
+        "hr" | "hour" => (Unit::Nanoseconds, 3600e9),
+        "b" | "byte" => (Unit::Bytes, 1.0),
+        "kb" | "kbyte" | "kilobyte" => (Unit::Bytes, 1024.0),
+        "mb" | "mbyte" | "megabyte" => (Unit::Bytes, 1_048_576.0),
+        "gb" | "gbyte" | "gigabyte" => (Unit::Bytes, 1_073_741_824.0),
+        "tb" | "tbyte" | "terabyte" => (Unit::Bytes, 1_099_511_627_776.0),
+        "pb" | "pbyte" | "petabyte" => (Unit::Bytes, 1_125_899_906_842_624.0),
+        _ => (Unit::Count, 1.0),
+    }
+}
+
+/// Finds out what the locations stand for.
+struct Symbols<'s> {
+    tables: &'s Tables,
+    sink: &'s mut dyn Sink,
+    /// Where the tables end.
+    end: Position,
+    /// By function and mapping.
+    known: HashMap<(usize, Option<usize>), FunctionId>,
+    /// Bytes of all names.
+    named: u64,
+
+    no_mapping: Counted,
+    no_function: Counted,
+    odd_lines: Counted,
+    symbolized: Counted,
+}
+
+impl<'s> Symbols<'s> {
+    fn new(tables: &'s Tables, end: Position, sink: &'s mut dyn Sink) -> Self {
+        Self {
+            tables,
+            sink,
+            end,
+            known: HashMap::new(),
+            named: 0,
+            no_mapping: Counted::default(),
+            no_function: Counted::default(),
+            odd_lines: Counted::default(),
+            symbolized: Counted::default(),
+        }
+    }
+
+    /// Adds the frames of a location, outermost first.
+    fn frames(
+        &mut self,
+        location: &Location,
+        frames: &mut Vec<Frame<'static>>,
+    ) -> Result<(), ImportError> {
+        let tables = self.tables;
+        let mapping = tables.mappings.get(location.mapping);
+        if mapping.is_none() && location.mapping != 0 {
+            self.no_mapping
+                .add_with(location.at, || location.mapping.to_string());
+        }
+        let lines = tables.lines.get(location.lines.clone()).unwrap_or_default();
+        let mut named = !lines.is_empty();
+        for line in lines.iter().rev() {
+            let function = if let Some((at, function)) = tables.functions.get(line.function) {
+                self.function(at, function, mapping, location)?
+            } else {
+                self.no_function
+                    .add_with(location.at, || line.function.to_string());
+                named = false;
+                self.address(location, mapping)?
+            };
+            let (number, col) = (
+                self.number(line.line, location.at),
+                self.number(line.column, location.at),
+            );
+            frames.push(match number {
+                0 => Frame::function(function),
+                line => Frame {
+                    function,
+                    line: Some(Line {
+                        file: "",
+                        line,
+                        col,
+                    }),
+                },
+            });
+        }
+        if lines.is_empty() {
+            frames.push(Frame::function(self.address(location, mapping)?));
+        } else if named && location.address != 0 {
+            self.symbolized.add(location.at);
+        }
+        Ok(())
+    }
+
+    /// A function that the file names, in a mapping.
+    fn function(
+        &mut self,
+        at: usize,
+        function: &Function,
+        mapping: Option<(usize, &Mapping)>,
+        location: &Location,
+    ) -> Result<FunctionId, ImportError> {
+        let key = (at, mapping.map(|(mapping, _)| mapping));
+        if let Some(known) = self.known.get(&key) {
+            return Ok(*known);
+        }
+        let (name, system) = (self.text(function.name)?, self.text(function.system_name)?);
+        let (name, raw_name) = match (&*name, &*system) {
+            // What else is known of it is kept: `go tool pprof -lines` shows file and line.
+            ("", "") if function.file.text != 0 => (UNKNOWN, ""),
+            ("", "") => return self.address(location, mapping),
+            ("", system) => (system, ""),
+            (name, system) if name == system => (name, ""),
+            (name, system) => (name, system),
+        };
+        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
+        let file = self.text(function.file)?;
+        let first_line = self.number(function.start_line, function.name.at);
+        let found = self.define(FunctionDef {
+            raw_name,
+            module: &module,
+            file: &file,
+            first_line,
+            ..FunctionDef::named(name)
+        })?;
+        self.known.insert(key, found);
+        Ok(found)
+    }
+
+    /// What stands for an address that nobody has found a name for.
+    fn address(
+        &mut self,
+        location: &Location,
+        mapping: Option<(usize, &Mapping)>,
+    ) -> Result<FunctionId, ImportError> {
+        let Location { address, .. } = *location;
+        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
+        let binary = module.rsplit(['/', '\\']).next().unwrap_or_default();
+        let within = mapping.and_then(|(_, mapping)| {
+            let within = address.checked_sub(mapping.start)?;
+            (mapping.limit == 0 || address < mapping.limit)
+                .then_some(within.wrapping_add(mapping.offset))
+        });
+        let name = match within {
+            _ if address == 0 => UNKNOWN.to_owned(),
+            Some(within) if !binary.is_empty() => format!("{binary}+{within:#x}"),
+            _ => format!("{address:#x}"),
+        };
+        let kind = if address == 0 {
+            Kind::Pseudo
+        } else {
+            Kind::Function
+        };
+        self.define(FunctionDef {
+            kind,
+            module: &module,
+            ..FunctionDef::named(&name)
+        })
+    }
+
+    fn define(&mut self, def: FunctionDef<'_>) -> Result<FunctionId, ImportError> {
+        self.named +=
+            (def.name.len() + def.raw_name.len() + def.module.len() + def.file.len()) as u64;
+        if self.named > RATIO_FLOOR && self.named / RATIO > self.end.byte {
+            let limit =
+                format!("{RATIO} bytes of names for each byte of the file (limit: repeated names)");
+            return Err(ImportError::Limit {
+                position: self.end,
+                limit,
+            });
+        }
+        Ok(self.sink.function(def))
+    }
+
+    fn text(&mut self, reference: Reference) -> Result<Cow<'s, str>, ImportError> {
+        self.tables.texts.text(reference)
+    }
+
+    /// A line or column; 0 if there is no such line.
+    fn number(&mut self, number: u64, at: Position) -> u32 {
+        u32::try_from(number).unwrap_or_else(|_| {
+            self.odd_lines
+                .add_with(at, || number.cast_signed().to_string());
+            0
+        })
+    }
+
+    fn remarks(self) {
+        let Self { sink, .. } = self;
+        let warning = Severity::Warning;
+        remark(
+            &self.no_mapping,
+            sink,
+            warning,
+            "location",
+            "of a mapping that is not in the file",
+        );
+        remark(
+            &self.no_function,
+            sink,
+            warning,
+            "line",
+            "of a function that is not in the file, called by the address",
+        );
+        remark(
+            &self.odd_lines,
+            sink,
+            warning,
+            "line number",
+            "below 0 or above 2^32-1, taken as unknown",
+        );
+        remark(
+            &self.symbolized,
+            sink,
+            Severity::Info,
+            "location",
+            "with a function, whose address is left out",
+        );
+    }
+}
+
+/// A label, with the numbers of its texts.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct RawLabel {
+    key: u64,
+    /// The value, unless it is a number.
+    text: u64,
+    number: i64,
+    unit: u64,
+}
+
+impl RawLabel {
+    fn new(mut message: Bytes<'_>, tables: &Tables) -> Result<Self, ImportError> {
+        let mut label = Self::default();
+        let text = |field: &Field<'_>, name: &str| {
+            let reference = reference(field, name)?;
+            tables.texts.get(reference)?;
+            Ok::<u64, ImportError>(reference.text)
+        };
+        while let Some(field) = message.field()? {
+            match field.number {
+                1 => label.key = text(&field, "key")?,
+                2 => label.text = text(&field, "str")?,
+                3 => label.number = field.number_of("num")?.cast_signed(),
+                4 => label.unit = text(&field, "num_unit")?,
+                _ => {}
+            }
+        }
+        Ok(label)
+    }
+}
+
+/// The samples, and what they need of the tables.
+struct Profile<'s> {
+    tables: &'s Tables,
+    sink: &'s mut dyn Sink,
+    /// Each with the factor of its unit.
+    metrics: Vec<(MetricId, f64)>,
+    /// By the location's place in its table: where its frames are, outermost first.
+    locations: Vec<Range<usize>>,
+    frames: Vec<Frame<'static>>,
+    no_stack: Option<FunctionId>,
+
+    /// The ids of the last sample's locations, outermost first, each with the number of frames up
+    /// to it.
+    path: Vec<(u64, usize)>,
+    stack: Vec<Frame<'static>>,
+    /// What the sample holds.
+    ids: Vec<u64>,
+    numbers: Vec<u64>,
+    values: Vec<(MetricId, f64)>,
+    frames_used: u64,
+    bytes_used: u64,
+
+    /// Labels of the sample.
+    labels: Vec<RawLabel>,
+    /// What the sink calls them.
+    known_labels: HashMap<Vec<RawLabel>, LabelsId>,
+    /// Bytes of all labels in these.
+    labelled: u64,
+    /// Where the tables end.
+    end: Position,
+    without_stack: Counted,
+}
+
+impl<'s> Profile<'s> {
+    /// Says what the tables hold.
+    fn new(tables: &'s Tables, end: Position, sink: &'s mut dyn Sink) -> Result<Self, ImportError> {
+        let metrics = metrics(tables, end, sink)?;
+        facts(tables, sink)?;
+        let (mut locations, mut frames) = (Vec::new(), Vec::new());
+        let mut symbols = Symbols::new(tables, end, sink);
+        for location in &tables.locations.records {
+            let first = frames.len();
+            symbols.frames(location, &mut frames)?;
+            locations.push(first..frames.len());
+        }
+        symbols.remarks();
+        Ok(Self {
+            tables,
+            sink,
+            metrics,
+            locations,
+            frames,
+            no_stack: None,
+            path: Vec::new(),
+            stack: Vec::new(),
+            ids: Vec::new(),
+            numbers: Vec::new(),
+            values: Vec::new(),
+            frames_used: 0,
+            bytes_used: 0,
+            labels: Vec::new(),
+            known_labels: HashMap::new(),
+            labelled: 0,
+            end,
+            without_stack: Counted::default(),
+        })
+    }
+
+    fn sample(&mut self, at: Position, mut message: Bytes<'_>) -> Result<(), ImportError> {
+        self.bytes_used += message.bytes.len() as u64;
+        self.ids.clear();
+        self.numbers.clear();
+        self.labels.clear();
+        while let Some(field) = message.field()? {
+            match field.number {
+                1 => field.numbers_of("location_id", &mut self.ids)?,
+                2 => field.numbers_of("value", &mut self.numbers)?,
+                3 => self
+                    .labels
+                    .push(RawLabel::new(field.bytes_of("label")?, self.tables)?),
+                _ => {}
+            }
+        }
+        if self.numbers.len() != self.metrics.len() {
+            let expected = format!("{} in a sample", many(self.metrics.len() as u64, "value"));
+            return Err(ImportError::malformed(
+                at,
+                expected,
+                self.numbers.len().to_string(),
+            ));
+        }
+        let values = self.metrics.iter().zip(&self.numbers);
+        self.values.clear();
+        self.values.extend(
+            values.map(|((metric, factor), value)| (*metric, real(value.cast_signed()) * factor)),
+        );
+        let labels = self.known_labels(at)?;
+        if self.ids.is_empty() {
+            self.without_stack.add(at);
+            let pseudo = FunctionDef {
+                kind: Kind::Pseudo,
+                ..FunctionDef::named("[no stack]")
+            };
+            let function = *self
+                .no_stack
+                .get_or_insert_with(|| self.sink.function(pseudo));
+            let stack = &[Frame::function(function)];
+            self.sink.sample(Sample {
+                stack,
+                shared: 0,
+                calls: None,
+                values: &self.values,
+                labels,
+            });
+            return Ok(());
+        }
+        self.unwind(at)?;
+        self.sink.sample(Sample {
+            stack: &self.stack,
+            shared: 0,
+            calls: None,
+            values: &self.values,
+            labels,
+        });
+        Ok(())
+    }
+
+    /// Makes the stack of the sample's locations, which have the innermost first. Most of it is
+    /// that of the one before.
+    fn unwind(&mut self, at: Position) -> Result<(), ImportError> {
+        let same = self
+            .path
+            .iter()
+            .zip(self.ids.iter().rev())
+            .take_while(|((last, _), id)| last == *id)
+            .count();
+        self.path.truncate(same);
+        self.stack
+            .truncate(self.path.last().map_or(0, |(_, frames)| *frames));
+        for id in self.ids.iter().rev().skip(same) {
+            let location = self
+                .tables
+                .locations
+                .index
+                .get(id)
+                .and_then(|location| self.locations.get(*location));
+            let Some(frames) = location.and_then(|frames| self.frames.get(frames.clone())) else {
+                return Err(ImportError::malformed(
+                    at,
+                    "locations that are in the file",
+                    format!("id {id}"),
+                ));
+            };
+            if self.stack.len() + frames.len() > FRAMES {
+                let limit = format!("{FRAMES} frames of a stack (limit: stack depth)");
+                return Err(ImportError::Limit {
+                    position: at,
+                    limit,
+                });
+            }
+            self.stack.extend_from_slice(frames);
+            self.path.push((*id, self.stack.len()));
+        }
+        self.frames_used += self.stack.len() as u64;
+        if self.frames_used > RATIO_FLOOR && self.frames_used / RATIO > self.bytes_used {
+            let limit =
+                format!("{RATIO} frames for each byte of the samples (limit: inlined functions)");
+            return Err(ImportError::Limit {
+                position: at,
+                limit,
+            });
+        }
+        Ok(())
+    }
+
+    /// The labels of the sample, if it has any.
+    fn known_labels(&mut self, at: Position) -> Result<Option<LabelsId>, ImportError> {
+        if self.labels.is_empty() {
+            return Ok(None);
+        }
+        self.labels.sort_unstable();
+        if let Some(known) = self.known_labels.get(&self.labels) {
+            return Ok(Some(*known));
+        }
+        let text = |text: u64| self.tables.texts.text(Reference { text, at });
+        let mut texts = Vec::new();
+        for label in &self.labels {
+            texts.push([text(label.key)?, text(label.text)?, text(label.unit)?]);
+        }
+        let bytes = texts.iter().flatten().map(|text| text.len() as u64);
+        self.labelled += bytes.sum::<u64>();
+        if self.labelled > RATIO_FLOOR && self.labelled / RATIO > self.end.byte {
+            let limit = format!(
+                "{RATIO} bytes of labels for each byte of the file (limit: repeated labels)"
+            );
+            return Err(ImportError::Limit {
+                position: at,
+                limit,
+            });
+        }
+        let given = texts
+            .iter()
+            .zip(&self.labels)
+            .map(|([key, text, unit], label)| {
+                let is_number = label.text == 0 && (label.number != 0 || label.unit != 0);
+                let value = if is_number {
+                    LabelValue::Number(label.number)
+                } else {
+                    LabelValue::Text(text)
+                };
+                Label {
+                    key,
+                    value,
+                    unit: if is_number { unit } else { "" },
+                }
+            });
+        let given: Vec<Label<'_>> = given.collect();
+        let labels = self.sink.labels(&given);
+        self.known_labels.insert(self.labels.clone(), labels);
+        Ok(Some(labels))
+    }
+
+    /// Says what was left out.
+    fn remarks(self) {
+        let Self { sink, tables, .. } = self;
+        let (info, warning) = (Severity::Info, Severity::Warning);
+        remark(
+            &self.without_stack,
+            sink,
+            warning,
+            "sample",
+            "without a stack, counted for [no stack]",
+        );
+        for (name, pattern) in [
+            ("drop_frames", tables.drop_frames),
+            ("keep_frames", tables.keep_frames),
+        ] {
+            if pattern.text != 0 {
+                let message = format!(
+                    "{name} is kept as a property of the run, no frame is left out on its account"
+                );
+                sink.note(Note {
+                    severity: warning,
+                    position: Some(pattern.at),
+                    message: &message,
+                });
+            }
+        }
+        remark(
+            &tables.more_comments,
+            sink,
+            info,
+            "comment",
+            &format!("behind the first {COMMENTS}, left out"),
+        );
+        remark(
+            &tables.unknown_fields,
+            sink,
+            info,
+            "field",
+            "of an unknown number left out",
+        );
+    }
+}
+
+/// One note of something odd, with the first of it as an example.
+fn remark(odd: &Counted, sink: &mut dyn Sink, severity: Severity, thing: &str, what: &str) {
+    odd.note_with(sink, severity, |count, first| {
+        let example = if first.is_empty() {
+            String::new()
+        } else {
+            format!(" (first: {first})")
+        };
+        format!("{} {what}{example}", many(count, thing))
+    });
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "costs are REAL, the builder notes what is rounded"
+)]
+fn real(value: i64) -> f64 {
+    value as f64
+}

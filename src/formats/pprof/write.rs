@@ -1,0 +1,499 @@
+//! pprof profiles (profile.proto)
+//!
+//! # What it is
+//! The Protocol Buffers message `perftools.profiles.Profile` inside gzip, which `go tool pprof`, `pprof` and many programs
+//! for continuous profiling read. profdb reads it, too.
+//!
+//! # What is written
+//! - A sample type for each metric: in nanoseconds, bytes, or counts. Values are whole numbers.
+//! - A sample for each place in the tree of calls that cost something itself or called nothing. Lines of functions
+//!   are lines of locations: a function's sample is what its lines have left.
+//! - Functions with file, first line of their definition and, as their mapping, their module. What a name was before it
+//!   was made readable is the system name. Addresses are all 0. A function without a name is read as `[unknown]`.
+//! - Roots, processes, threads and parts around the functions are labels of the samples, called `thread` and the like; each
+//!   is a function where it cost something itself.
+//! - What such files say of themselves as well: command (the first mapping), time, duration, period, comments,
+//!   default sample type, regular expressions of frames, link to documentation, build id.
+//!
+//! Labels that samples have had in the file of the run are not written.
+//!
+//! # References
+//! - The schema, profile.proto, and the documentation of `pprof`: <https://github.com/google/pprof>.
+//! - "Encoding", Protocol Buffers documentation.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "numbers of functions and metrics are the writer's own"
+)]
+
+use std::io::Write;
+
+use hashbrown::HashMap;
+
+use super::encode::{Message, varint};
+use crate::events::Kind;
+use crate::formats::common::samples::{Frames, LINE_FILES, Place, Sample, each_sample};
+use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
+use crate::formats::export::error::ExportError;
+use crate::formats::export::losses::{
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS,
+    LARGE, LINE_ZERO, LINES, Loss, Losses, METRICS, NAMES, RECORDED, SAME_NAME, TITLE, TOTALS,
+};
+use crate::formats::export::profile::Profile;
+use crate::formats::export::{Export, Metrics, Needs, Packing};
+use crate::store::FunctionRow;
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const EXPORT: Export = Export {
+    name: "pprof",
+    summary: "pprof profiles (profile.proto), for go tool pprof",
+    needs: Needs::Tree,
+    metrics: Metrics::All,
+    layouts: &[],
+    options: &[],
+    packing: Packing::Gzip,
+    losses: &[
+        CALLS,
+        FUNCTION_CALLS,
+        METRICS,
+        TOTALS,
+        TITLE,
+        FACTS,
+        BACK_EDGES,
+        LABELS,
+        KINDS,
+        DEFINITION_COLUMNS,
+        NAMES,
+        SAME_NAME,
+        RECORDED,
+        FUNCTION_COSTS,
+        ABSENT,
+        LINES,
+        LINE_ZERO,
+        LINE_FILES,
+        SIBLINGS,
+        CUMULATIVE,
+        FRACTIONS,
+        LARGE,
+    ],
+    write,
+};
+
+const DEFINITION_COLUMNS: Loss = Loss {
+    name: "definition_columns",
+    what: "column of definition of functions",
+    of: "functions",
+};
+
+/// Names that readers give to what has none.
+const NO_STACK: &str = "[no stack]";
+const UNKNOWN: &str = "[unknown]";
+
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    losses.add(METRICS, profile.other_metrics);
+    losses.add(TITLE, profile.run.title.is_some().into());
+    losses.add(BACK_EDGES, profile.back_edges);
+    losses.add(LABELS, profile.labels);
+    let mut texts = Texts::default();
+    facts(profile, &mut texts, losses, out)?;
+    let identity = |function: &FunctionRow| {
+        let FunctionRow {
+            name,
+            module,
+            file,
+            place: (line, _),
+            ..
+        } = function;
+        (name.clone(), module.clone(), file.clone(), *line)
+    };
+    let mut frames = Frames::new(profile, identity);
+    let is_no_stack = |function: usize| {
+        let known = &profile.functions[function];
+        is_reserved(known) && known.name == NO_STACK
+    };
+    let mut stack = Locations::default();
+    let no_stack: Vec<bool> = (0..profile.functions.len()).map(is_no_stack).collect();
+    each_sample(
+        profile,
+        &profile.metrics,
+        &mut frames,
+        losses,
+        |one, places| {
+            let without = one.stack.len() == 1 && no_stack[places[one.stack[0]].function];
+            sample(profile, &mut texts, one, &mut stack, without, out)
+        },
+    )?;
+    tables(profile, &mut texts, &frames, losses, out)?;
+    texts.write(out)
+}
+
+/// The string table, in the order in which texts were needed. The first one is empty.
+#[derive(Default)]
+struct Texts<'p> {
+    index: HashMap<&'p str, u64>,
+    all: Vec<&'p str>,
+}
+
+impl<'p> Texts<'p> {
+    fn add(&mut self, text: &'p str) -> u64 {
+        if text.is_empty() {
+            return 0;
+        }
+        let next = self.all.len() as u64 + 1;
+        let id = *self.index.entry(text).or_insert(next);
+        if id == next {
+            self.all.push(text);
+        }
+        id
+    }
+
+    fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
+        let mut message = Message::default();
+        for text in [""].iter().chain(&self.all) {
+            message.clear();
+            message.field(6, &escape::bytes(text));
+            out.write_all(message.bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// A field of the file.
+fn put(out: &mut dyn Write, field: u64, message: &Message) -> Result<(), ExportError> {
+    let mut outer = Message::default();
+    outer.field(field, message.bytes());
+    Ok(out.write_all(outer.bytes())?)
+}
+
+/// What the run as a whole is like.
+fn facts<'p>(
+    profile: &'p Profile<'_>,
+    texts: &mut Texts<'p>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let mut types = Vec::new();
+    for metric in &profile.metrics {
+        let unit = match metric.unit.as_str() {
+            "ns" => "nanoseconds",
+            other => other,
+        };
+        types.push(format!("{}/{unit}", metric.name));
+        put(out, 1, &value_type(texts, &metric.name, unit))?;
+    }
+    let mut message = Message::default();
+    let mut held = 0;
+    let mut default = "";
+    if profile
+        .metrics
+        .last()
+        .is_some_and(|last| last.metric_id != profile.metric.metric_id)
+    {
+        default = &profile.metric.name;
+    }
+    for (name, text) in &profile.told {
+        let number = || {
+            text.parse::<i64>()
+                .ok()
+                .filter(|number| *number != 0)
+                .map(i64::cast_unsigned)
+        };
+        held += u64::from(match name.as_str() {
+            // Of the first mapping.
+            "command" | "build_id" => true,
+            "sample_types" => *text == types.join(" "),
+            "recorded_at" => nanoseconds(text)
+                .filter(|time| *time != 0)
+                .map(|time| message.number(9, time.cast_unsigned()))
+                .is_some(),
+            "duration_nanos" => number().map(|number| message.number(10, number)).is_some(),
+            "period" => number().map(|number| message.number(12, number)).is_some(),
+            "period_type" => {
+                let parts = text.rsplit_once('/');
+                parts
+                    .map(|(name, unit)| message.field(11, value_type(texts, name, unit).bytes()))
+                    .is_some()
+            }
+            "comment" => {
+                message.numbers(13, text.split('\n').map(|comment| texts.add(comment)));
+                true
+            }
+            // Readers are to find it among those that are there.
+            "default_sample_type" if profile.metrics.iter().any(|metric| metric.name == *text) => {
+                default = text;
+                true
+            }
+            "drop_frames" | "keep_frames" | "doc_url" => {
+                let field = [("drop_frames", 7), ("keep_frames", 8), ("doc_url", 15)];
+                field
+                    .iter()
+                    .filter(|(known, _)| known == name)
+                    .for_each(|(_, field)| {
+                        message.number(*field, texts.add(text));
+                    });
+                true
+            }
+            _ => false,
+        });
+    }
+    message.number(14, texts.add(default));
+    losses.add(FACTS, profile.facts - held);
+    Ok(out.write_all(message.bytes())?)
+}
+
+fn value_type<'p>(texts: &mut Texts<'p>, name: &'p str, unit: &'p str) -> Message {
+    let mut message = Message::default();
+    message.number(1, texts.add(name));
+    message.number(2, texts.add(unit));
+    message
+}
+
+/// Nanoseconds since 1970 of a date and a time of day, UTC, as pprof's are shown:
+/// `2026-01-31T09:30:00.5Z`.
+fn nanoseconds(text: &str) -> Option<i64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let numbers = |text: &str, by: char| -> Option<[i64; 3]> {
+        let parts: Option<Vec<i64>> = text
+            .split(by)
+            .map(|part| part.parse::<u32>().ok().map(i64::from))
+            .collect();
+        parts?.try_into().ok()
+    };
+    let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let [year, month, day] = numbers(date, '-')?;
+    let [hour, minute, second] = numbers(time, ':')?;
+    let fraction = format!("{fraction:0<9}")
+        .parse::<u32>()
+        .ok()
+        .filter(|_| fraction.len() <= 9)?;
+    // Years begin in March here, so that the odd day is the last one.
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let days =
+        365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
+    let seconds = days
+        .checked_mul(86_400)?
+        .checked_add(hour * 3600 + minute * 60 + second)?;
+    seconds
+        .checked_mul(1_000_000_000)?
+        .checked_add(i64::from(fraction))
+}
+
+/// The locations of a stack as they are written: the innermost first. What stays from one sample to
+/// the next is not written anew, so that a sample costs what its bytes cost.
+#[derive(Default)]
+struct Locations {
+    /// Filled from its end.
+    bytes: Vec<u8>,
+    /// For each frame, from the outermost on, how many bytes there are from it to the end.
+    sizes: Vec<usize>,
+}
+
+impl Locations {
+    /// Follows a stack of which so many frames are those of the last one.
+    fn follow(&mut self, stack: &[usize], kept: usize) {
+        self.sizes.truncate(kept);
+        let mut number = Vec::new();
+        for frame in &stack[self.sizes.len()..] {
+            number.clear();
+            varint(*frame as u64 + 1, &mut number);
+            let size = self.size() + number.len();
+            if size > self.bytes.len() {
+                let more = vec![0; size + self.bytes.len()];
+                self.bytes.splice(..0, more);
+            }
+            let at = self.bytes.len() - size;
+            self.bytes[at..at + number.len()].copy_from_slice(&number);
+            self.sizes.push(size);
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.sizes.last().copied().unwrap_or(0)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[self.bytes.len() - self.size()..]
+    }
+}
+
+/// A sample; threads and the like around its functions are its labels.
+fn sample<'p>(
+    profile: &'p Profile<'_>,
+    texts: &mut Texts<'p>,
+    Sample {
+        around,
+        stack,
+        kept,
+        values,
+        ..
+    }: &Sample<'_>,
+    locations: &mut Locations,
+    is_no_stack: bool,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let mut message = Message::default();
+    locations.follow(stack, *kept);
+    if !is_no_stack {
+        message.packed(1, locations.bytes());
+    }
+    message.numbers(2, values.iter().map(|value| value.cast_unsigned()));
+    for thread in *around {
+        let FunctionRow { kind, name, .. } = &profile.functions[*thread];
+        let mut label = Message::default();
+        label.number(1, texts.add(kind.name()));
+        label.number(2, texts.add(name));
+        message.field(3, label.bytes());
+    }
+    put(out, 2, &message)
+}
+
+/// What the samples refer to.
+fn tables<'p>(
+    profile: &'p Profile<'_>,
+    texts: &mut Texts<'p>,
+    frames: &Frames,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let mappings = mappings(profile, texts, out)?;
+    for (
+        id,
+        Place {
+            function,
+            line,
+            col,
+        },
+    ) in (1..).zip(&frames.places)
+    {
+        let known = &profile.functions[*function];
+        let mut message = Message::default();
+        message.number(1, id);
+        let mapping = mappings
+            .get(known.module.as_str())
+            .filter(|_| !known.module.is_empty());
+        message.number(2, mapping.copied().unwrap_or(0));
+        let is_unknown = is_reserved(known) && known.name == UNKNOWN;
+        losses.add(LINES, (is_unknown && *line != 0).into());
+        if !is_unknown {
+            let mut place = Message::default();
+            place.number(1, *function as u64 + 1);
+            place.number(2, line.cast_unsigned());
+            place.number(3, col.cast_unsigned());
+            message.field(4, place.bytes());
+        }
+        put(out, 4, &message)?;
+    }
+    frames.lose_same_names(profile, losses);
+    for (at, function) in profile.functions.iter().enumerate() {
+        let FunctionRow {
+            kind,
+            name,
+            file,
+            place: (line, col),
+            raw_name,
+            ..
+        } = function;
+        let is_label = kind.is_container() && frames.is_around[at] && !frames.is_framed[at];
+        let is_held = match name.as_str() {
+            // Read as `[unknown]`, which is no code of the program.
+            "" => *kind == Kind::Pseudo,
+            _ => *kind == Kind::Function || is_reserved(function) || is_label,
+        };
+        losses.add(KINDS, (frames.placed[at] && !is_held).into());
+        losses.add(ABSENT, (!frames.placed[at]).into());
+        losses.add(NAMES, name.is_empty().into());
+        losses.add(DEFINITION_COLUMNS, (*col != 0).into());
+        let mut message = Message::default();
+        message.number(1, at as u64 + 1);
+        message.number(2, texts.add(name));
+        message.number(3, texts.add(raw_name.as_deref().unwrap_or_default()));
+        message.number(4, texts.add(file));
+        message.number(5, line.cast_unsigned());
+        put(out, 5, &message)?;
+    }
+    Ok(())
+}
+
+/// Writes a mapping for each module, and gives their ids. The first one is that of the program.
+fn mappings<'p>(
+    profile: &'p Profile<'_>,
+    texts: &mut Texts<'p>,
+    out: &mut dyn Write,
+) -> Result<HashMap<&'p str, u64>, ExportError> {
+    let told = |wanted: &str| {
+        let found = profile.told.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, text)| text.as_str())
+    };
+    let (command, build_id) = (told("command"), told("build_id"));
+    let modules = profile
+        .functions
+        .iter()
+        .map(|function| function.module.as_str());
+    let first = command.or(build_id.map(|_| ""));
+    let mut mappings: HashMap<&str, u64> = HashMap::new();
+    for module in first
+        .into_iter()
+        .chain(modules.filter(|module| !module.is_empty()))
+    {
+        let next = mappings.len() as u64 + 1;
+        if *mappings.entry(module).or_insert(next) != next {
+            continue;
+        }
+        let mut message = Message::default();
+        message.number(1, next);
+        message.number(5, texts.add(module));
+        message.number(
+            6,
+            if next == 1 {
+                texts.add(build_id.unwrap_or_default())
+            } else {
+                0
+            },
+        );
+        // Functions, files, lines and inlined functions are known: nobody needs to look for
+        // symbols.
+        (7..=10).for_each(|known| message.number(known, 1));
+        put(out, 3, &message)?;
+    }
+    Ok(mappings)
+}
+
+/// Whether readers make a function of their own of something without a name.
+fn is_reserved(function: &FunctionRow) -> bool {
+    let is_plain = function.file.is_empty() && function.place == (0, 0);
+    function.kind == Kind::Pseudo
+        && is_plain
+        && (function.name == UNKNOWN || (function.name == NO_STACK && function.module.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::formats::pprof::write::nanoseconds;
+
+    #[test]
+    fn times() {
+        let table = [
+            ("1970-01-01T00:00:00Z", Some(0)),
+            ("1970-01-01T00:00:00.000000001Z", Some(1)),
+            ("1969-12-31T23:59:59.5Z", Some(-500_000_000)),
+            ("2000-02-29T12:00:00Z", Some(951_825_600_000_000_000)),
+            ("2026-11-21T18:00:00.25Z", Some(1_795_284_000_250_000_000)),
+            ("2026-11-21 18:00:00", None),
+            ("2026-11-21T18:00Z", None),
+            ("9999-01-01T00:00:00Z", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(nanoseconds(text), expected, "{text}");
+        }
+    }
+}

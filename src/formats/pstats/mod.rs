@@ -1,0 +1,4 @@
+//! Python's pstats: marshalled tables of cProfile.
+
+mod marshal;
+pub(in crate::formats) mod read;

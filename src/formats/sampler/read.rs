@@ -1,0 +1,616 @@
+//! Apple Sampler traces, as written from SBCL's sb-sprof
+//!
+//! # What it is
+//! A file of Apple's Sampler: text and binary numbers mixed, a table of symbols and then, thread by thread, one stack per
+//! sample. Lisp programs write such files from what SBCL's statistical profiler has seen. Default metric: `samples`,
+//! 1 per stack.
+//!
+//! # How to record one
+//! With a function of Lisp that walks through the traces of sb-sprof and writes them, innermost frame first. The first
+//! reference has one for SBCL of 2008; since 2.1.2 `(sb-sprof:report :type nil)` has to come before, and
+//! `sb-sprof:map-traces` gives each trace with its thread. Copy the file as binary: where a copy has changed line ends,
+//! numbers are damaged.
+//! ```text
+//! (sb-sprof:with-profiling (:mode :cpu :threads :all) (main))
+//! (with-open-file (s "run.trace" :direction :output :element-type :default)
+//!   (sb-sprof::write-sampler-data s))
+//! ```
+//!
+//! # What we read
+//! - `@supersamplerV1.0` with `@symboltableV1.1`, with and without `@end` behind the table and behind each thread. Numbers are
+//!   taken by their length, so that a tab or line feed in one of them means nothing.
+//! - Threads, as nodes at the top. A thread is called as the symbol with its number, else `Thread_` and its id as it
+//!   stands in the file, `NIL` too. Blocks of one thread are put together, one without samples is kept.
+//! - Stacks, which have the innermost frame first. Functions are told apart by name and first path; several ids of one pair
+//!   are one function. The path is the function's file; `NIL` is unknown.
+//! - Frames with the number of a thread that has begun by then: unknown frames, of kind `pseudo`. Frames with an id that no
+//!   symbol has are called by the id.
+//! - A stack without frames counts for its thread alone.
+//!
+//! # What we leave out
+//! - The second number and the second path of a symbol, with a note if they say something; a symbol whose id is taken.
+//! - What stands behind the last `@end`.
+//! - Three numbers in front of each stack, always 1, 0, 1; if not, a note counts them.
+//!
+//! # References
+//! - "Apple's Sampler file format, and SBCL SB-SPROF report generation", kpreid, 2008: grammar and a writer, which
+//!   disagree about the first `@end`.
+//! - `contrib/sb-sprof` in the sources of SBCL.
+
+use std::io::BufRead;
+
+use byteorder::{BE, ByteOrder};
+use hashbrown::{HashMap, HashSet};
+
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{
+    Frame, FunctionDef, FunctionId, Kind, MetricId, Note, Sample, Severity, Sink, Unit,
+};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::input::Input;
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "sampler",
+    summary: "Apple Sampler traces, as written from SBCL's sb-sprof",
+    revision: 2,
+    sniff,
+    options: &[],
+    import,
+};
+
+const FIRST: &[u8] = b"@supersamplerV1.0";
+const TABLE: &[u8] = b"@symboltableV1.1";
+const THREAD: &[u8] = b"@threadV1.0\t";
+const END: &[u8] = b"@end";
+
+/// Of a symbol: tab, id, tab, extra, tab.
+const SYMBOL_HEAD: u64 = 11;
+
+/// Of a sample: tab, three numbers, number of frames.
+const SAMPLE_HEAD: u64 = 17;
+
+/// What each sample begins with. Nobody knows what the numbers mean.
+const USUAL: [u32; 3] = [1, 0, 1];
+
+fn sniff(head: &[u8]) -> Confidence {
+    // Without the version, so that another one is refused with its place and not as a file of
+    // nobody.
+    if head.starts_with(b"@supersampler") {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    input.has_no_lines();
+    let samples = sink.metric("samples", Unit::Count);
+    let mut trace = Trace::new(sink, samples);
+    let mut record = Vec::new();
+    trace.header(input, &mut record)?;
+    while peek(input)? == Some(b'\t') {
+        trace.symbol(input, &mut record)?;
+    }
+    let mut section = Section::Table;
+    loop {
+        let at = input.position();
+        section = match (peek(input)?, section) {
+            (None, _) => break,
+            (Some(b'\n'), _) => {
+                trace.blank_line(input);
+                section
+            }
+            (Some(b'@'), _) => trace.directive(input, &mut record)?,
+            (Some(b'\t'), Section::Thread(thread)) => {
+                trace.sample(thread, input, &mut record)?;
+                section
+            }
+            (Some(_), Section::Ended) => {
+                note(
+                    trace.sink,
+                    Severity::Warning,
+                    Some(at),
+                    "what stands behind the last @end was not read",
+                );
+                break;
+            }
+            (Some(byte), Section::Thread(_)) => {
+                return Err(trace.refuse(at, "a sample, a thread or @end", &quote(&[byte])));
+            }
+            (Some(byte), Section::Table) => {
+                return Err(trace.refuse(at, "a thread or @end", &quote(&[byte])));
+            }
+        };
+    }
+    if !matches!(section, Section::Ended) {
+        let message = "there is no @end at the end; the file may have been cut between two samples";
+        note(
+            trace.sink,
+            Severity::Warning,
+            Some(input.position()),
+            message,
+        );
+    }
+    trace.remarks();
+    Ok(())
+}
+
+/// The next byte, which stays where it is.
+fn peek(input: &mut Input<'_>) -> Result<Option<u8>, ImportError> {
+    match input.fill_buf() {
+        Ok(bytes) => Ok(bytes.first().copied()),
+        Err(_) => Err(input.failure().unwrap_or(ImportError::Stopped)),
+    }
+}
+
+/// Adds what stands before the next line feed, which is consumed; says whether there was one.
+/// Unlike [`Input::read_line`], this leaves a carriage return where it is: it is part of a name, or
+/// damage.
+fn read_text(input: &mut Input<'_>, text: &mut Vec<u8>) -> Result<bool, ImportError> {
+    if input.read_until(b'\n', text).is_err() {
+        return Err(input.failure().unwrap_or(ImportError::Stopped));
+    }
+    let ended = text.ends_with(b"\n");
+    if ended {
+        text.pop();
+    }
+    Ok(ended)
+}
+
+/// The same as a record of its own.
+fn read_line(input: &mut Input<'_>, line: &mut Vec<u8>) -> Result<bool, ImportError> {
+    line.clear();
+    input.begin_record();
+    read_text(input, line)
+}
+
+/// What the place in the file is part of.
+#[derive(Clone, Copy)]
+enum Section {
+    Table,
+    Thread(FunctionId),
+    Ended,
+}
+
+/// What an id stands for.
+struct Symbol {
+    name: Box<str>,
+    file: Box<str>,
+    /// The table has it.
+    listed: bool,
+    /// A thread has this number.
+    is_thread: bool,
+    /// Set when the first frame has this id.
+    function: Option<FunctionId>,
+}
+
+/// What tells threads apart.
+#[derive(PartialEq, Eq, Hash)]
+enum ThreadKey {
+    Number(u32),
+    Text(Box<str>),
+}
+
+/// The file as far as it has been read.
+struct Trace<'s> {
+    sink: &'s mut dyn Sink,
+    metric: MetricId,
+    symbols: HashMap<u32, Symbol>,
+    threads: HashMap<ThreadKey, FunctionId>,
+    labels: HashSet<Box<str>>,
+    /// The thread and the frames of the last sample, outermost frame first.
+    stack: Vec<Frame<'static>>,
+    /// The ids of its frames, in the same order.
+    ids: Vec<[u8; 4]>,
+    /// Whole samples.
+    samples: u64,
+
+    empty_lines: Counted,
+    left_out: Counted,
+    repeated: Counted,
+    not_hexadecimal: Counted,
+    unusual: Counted,
+    without_frames: Counted,
+    unlisted: Counted,
+}
+
+impl<'s> Trace<'s> {
+    fn new(sink: &'s mut dyn Sink, metric: MetricId) -> Self {
+        Self {
+            sink,
+            metric,
+            symbols: HashMap::new(),
+            threads: HashMap::new(),
+            labels: HashSet::new(),
+            stack: Vec::new(),
+            ids: Vec::new(),
+            samples: 0,
+            empty_lines: Counted::default(),
+            left_out: Counted::default(),
+            repeated: Counted::default(),
+            not_hexadecimal: Counted::default(),
+            unusual: Counted::default(),
+            without_frames: Counted::default(),
+            unlisted: Counted::default(),
+        }
+    }
+
+    fn header(&mut self, input: &mut Input<'_>, line: &mut Vec<u8>) -> Result<(), ImportError> {
+        for wanted in [FIRST, TABLE] {
+            // A writer that asks for a fresh line where it has one already prints an empty one.
+            while wanted == TABLE && peek(input)? == Some(b'\n') {
+                self.blank_line(input);
+            }
+            let at = input.position();
+            let ended = read_line(input, line)?;
+            if line == wanted {
+                continue;
+            }
+            let found = if line.strip_suffix(b"\r") == Some(wanted) {
+                "a carriage return behind it: the file was copied as text, and its numbers are damaged".to_owned()
+            } else if line.is_empty() && !ended {
+                "the end of the file".to_owned()
+            } else {
+                quote(line)
+            };
+            let expected = format!("{} and a line feed", quote(wanted));
+            return Err(ImportError::malformed(at, expected, found));
+        }
+        Ok(())
+    }
+
+    fn blank_line(&mut self, input: &mut Input<'_>) {
+        input.begin_record();
+        self.empty_lines.add(input.position());
+        input.consume(1);
+    }
+
+    fn symbol(&mut self, input: &mut Input<'_>, record: &mut Vec<u8>) -> Result<(), ImportError> {
+        let at = input.position();
+        input.begin_record();
+        let wrong = |expected: &str, found: String| {
+            Err(ImportError::malformed(
+                at,
+                format!("a symbol with {expected}"),
+                found,
+            ))
+        };
+        input.read_bytes(SYMBOL_HEAD, record)?;
+        let (Some(id), Some(extra), Some(_)) = (word(record, 1), word(record, 6), record.get(10))
+        else {
+            return wrong("two numbers", "the end of the file".to_owned());
+        };
+        if ![0, 5, 10].iter().all(|at| record.get(*at) == Some(&b'\t')) {
+            return wrong(
+                "tabs before, between and behind two numbers of 4 bytes",
+                quote(record),
+            );
+        }
+        record.clear();
+        if !read_text(input, record)? {
+            return wrong("a line feed at its end", "the end of the file".to_owned());
+        }
+        // Paths hold no tabs; a name may.
+        let mut parts = record.rsplitn(3, |byte| *byte == b'\t');
+        let (Some(second), Some(path), Some(name)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return wrong("a name and two paths, tabs between them", quote(record));
+        };
+        if self.symbols.contains_key(&id) {
+            self.repeated.add_with(at, || format!("0x{id:08X}"));
+            return Ok(());
+        }
+        if extra != 0 || second != path {
+            self.left_out.add_with(at, || quote(name));
+        }
+        let name = escape::text(name).into();
+        let file = match path {
+            b"NIL" => Box::default(),
+            path => escape::text(path).into(),
+        };
+        self.symbols.insert(
+            id,
+            Symbol {
+                name,
+                file,
+                listed: true,
+                is_thread: false,
+                function: None,
+            },
+        );
+        Ok(())
+    }
+
+    /// Reads a line that begins with `@`; says where it leads.
+    fn directive(
+        &mut self,
+        input: &mut Input<'_>,
+        line: &mut Vec<u8>,
+    ) -> Result<Section, ImportError> {
+        let at = input.position();
+        let ended = read_line(input, line)?;
+        if line == END {
+            return Ok(Section::Ended);
+        }
+        // A section that nobody knows may hold numbers, so that its end cannot be found.
+        let Some(id) = line.strip_prefix(THREAD) else {
+            return Err(self.refuse(at, "@threadV1.0 with an id, or @end", &quote(line)));
+        };
+        if !ended {
+            let message = "the file ends in the id of a thread, which may have been cut";
+            note(self.sink, Severity::Warning, Some(at), message);
+        }
+        let thread = self.thread(id, at);
+        // A thread is there even if it has no samples.
+        self.sink.sample(Sample {
+            stack: &[Frame::function(thread)],
+            shared: 0,
+            calls: None,
+            values: &[],
+            labels: None,
+        });
+        Ok(Section::Thread(thread))
+    }
+
+    /// The node of the thread with this id.
+    fn thread(&mut self, id: &[u8], at: Position) -> FunctionId {
+        let text = escape::text(id);
+        let hexadecimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !hexadecimal {
+            self.not_hexadecimal.add_with(at, || quote(id));
+        }
+        let number = if hexadecimal {
+            u32::from_str_radix(&text, 16).ok()
+        } else {
+            None
+        };
+        let mut label: Box<str> = format!("Thread_{text}").into();
+        let key = match number {
+            Some(number) => {
+                let symbol = self
+                    .symbols
+                    .entry(number)
+                    .or_insert_with(|| Symbol::unlisted(number));
+                symbol.is_thread = true;
+                if symbol.listed && !symbol.name.is_empty() {
+                    label.clone_from(&symbol.name);
+                }
+                ThreadKey::Number(number)
+            }
+            None => ThreadKey::Text(text.as_ref().into()),
+        };
+        if let Some(thread) = self.threads.get(&key) {
+            return *thread;
+        }
+        // Two threads stay two, also if the table has one name for both.
+        while self.labels.contains(&label) {
+            label = format!("{label} ({text})").into();
+        }
+        let thread = self.sink.function(FunctionDef {
+            kind: Kind::Thread,
+            ..FunctionDef::named(&label)
+        });
+        self.labels.insert(label);
+        self.threads.insert(key, thread);
+        thread
+    }
+
+    fn sample(
+        &mut self,
+        thread: FunctionId,
+        input: &mut Input<'_>,
+        record: &mut Vec<u8>,
+    ) -> Result<(), ImportError> {
+        let at = input.position();
+        input.begin_record();
+        let number = self.samples + 1;
+        input.read_bytes(SAMPLE_HEAD, record)?;
+        let &[one, two, three, count] = words(record.get(1..).unwrap_or_default()) else {
+            let expected = format!("four numbers at the start of sample {number}");
+            return Err(self.refuse(at, &expected, "the end of the file"));
+        };
+        let head = [one, two, three].map(|word| BE::read_u32(&word));
+        let count = BE::read_u32(&count);
+        // Memory grows with what is there: a count that is too large meets the end of the file or
+        // the limit of a record.
+        input.read_bytes(u64::from(count) * 4 + 1, record)?;
+        let frames = words(record);
+        if record.len() as u64 <= u64::from(count) * 4 {
+            let found = format!(
+                "the end of the file behind {}",
+                many(frames.len() as u64, "frame")
+            );
+            return Err(self.refuse(
+                at,
+                &format!(
+                    "{} and a line feed in sample {number}",
+                    many(count.into(), "frame")
+                ),
+                &found,
+            ));
+        }
+        if record.last() != Some(&b'\n') {
+            let expected = format!(
+                "a line feed behind the {} of sample {number}",
+                many(count.into(), "frame")
+            );
+            return Err(self.refuse(
+                at,
+                &expected,
+                &quote(record.last().map_or(&[], std::slice::from_ref)),
+            ));
+        }
+        self.samples = number;
+        if head != USUAL {
+            let [one, two, three] = head;
+            self.unusual
+                .add_with(at, || format!("{one}, {two}, {three}"));
+        }
+        if frames.is_empty() {
+            self.without_frames.add(at);
+        }
+        // Most of a stack is that of the one before it. Frames without a symbol are counted, and
+        // need another look.
+        let same = self
+            .ids
+            .iter()
+            .zip(frames.iter().rev())
+            .take_while(|(last, id)| last == id)
+            .count();
+        let same = if self.unlisted.count() == 0 { same } else { 0 };
+        self.stack.truncate(same + 1);
+        self.ids.truncate(same);
+        match self.stack.first_mut() {
+            Some(first) => *first = Frame::function(thread),
+            None => self.stack.push(Frame::function(thread)),
+        }
+        for id in frames.iter().rev().skip(same) {
+            let function = self.function(BE::read_u32(id), at);
+            self.stack.push(Frame::function(function));
+            self.ids.push(*id);
+        }
+        self.sink.sample(Sample {
+            stack: &self.stack,
+            shared: 0,
+            calls: None,
+            values: &[(self.metric, 1.0)],
+            labels: None,
+        });
+        Ok(())
+    }
+
+    /// The function of a frame with this id.
+    fn function(&mut self, id: u32, at: Position) -> FunctionId {
+        let symbol = self
+            .symbols
+            .entry(id)
+            .or_insert_with(|| Symbol::unlisted(id));
+        if !symbol.listed {
+            self.unlisted.add_with(at, || symbol.name.to_string());
+        }
+        *symbol.function.get_or_insert_with(|| {
+            let kind = if symbol.is_thread {
+                Kind::Pseudo
+            } else {
+                Kind::Function
+            };
+            self.sink.function(FunctionDef {
+                kind,
+                file: &symbol.file,
+                ..FunctionDef::named(&symbol.name)
+            })
+        })
+    }
+
+    fn refuse(&self, at: Position, expected: &str, found: &str) -> ImportError {
+        ImportError::malformed(
+            at,
+            expected,
+            format!("{found} ({} before it)", many(self.samples, "whole sample")),
+        )
+    }
+
+    /// Says how often there was something to remark.
+    fn remarks(self) {
+        let Self { sink, .. } = self;
+        let warning = Severity::Warning;
+        remark(&self.empty_lines, sink, warning, "empty line", "skipped");
+        remark(
+            &self.left_out,
+            sink,
+            Severity::Info,
+            "symbol",
+            "with a second number that is not 0 or another second path, which are left out",
+        );
+        remark(
+            &self.repeated,
+            sink,
+            warning,
+            "symbol",
+            "with the id of an earlier one, which is kept",
+        );
+        remark(
+            &self.not_hexadecimal,
+            sink,
+            warning,
+            "thread",
+            "with an id that is not hexadecimal",
+        );
+        remark(
+            &self.unusual,
+            sink,
+            warning,
+            "sample",
+            "with other numbers than 1, 0, 1 in front, counted as 1 each",
+        );
+        remark(
+            &self.without_frames,
+            sink,
+            warning,
+            "sample",
+            "without frames, counted for the thread alone",
+        );
+        remark(
+            &self.unlisted,
+            sink,
+            warning,
+            "frame",
+            "with an id that no symbol has, called by the id",
+        );
+    }
+}
+
+impl Symbol {
+    /// What stands for an id that the table does not have.
+    fn unlisted(id: u32) -> Self {
+        let name = format!("0x{id:08X}").into();
+        Self {
+            name,
+            file: Box::default(),
+            listed: false,
+            is_thread: false,
+            function: None,
+        }
+    }
+}
+
+/// The number of 4 bytes at a place.
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes
+        .get(at..)?
+        .first_chunk::<4>()
+        .map(|word| BE::read_u32(word))
+}
+
+/// As many numbers of 4 bytes as there are.
+fn words(bytes: &[u8]) -> &[[u8; 4]] {
+    bytes.as_chunks().0
+}
+
+/// One note of something odd, with the first of it as an example.
+fn remark(odd: &Counted, sink: &mut dyn Sink, severity: Severity, thing: &str, what: &str) {
+    odd.note_with(sink, severity, |count, first| {
+        let example = if first.is_empty() {
+            String::new()
+        } else {
+            format!(" (first: {first})")
+        };
+        format!("{} {what}{example}", many(count, thing))
+    });
+}
+
+fn note(sink: &mut dyn Sink, severity: Severity, position: Option<Position>, message: &str) {
+    sink.note(Note {
+        severity,
+        position,
+        message,
+    });
+}

@@ -1,0 +1,408 @@
+//! Apple Sampler traces
+//!
+//! # What it is
+//! A file of Apple's Sampler: a table of symbols and then, thread by thread, one stack per sample. profdb reads it, too.
+//!
+//! # What is written
+//! - A symbol for each thread and function, with its file as both paths, `NIL` where it is unknown. Threads that are called
+//!   `Thread_` and four hexadecimal digits keep them as their id.
+//! - A stack for each sample: a place in the tree that 7 samples fell on comes 7 times. So the metric must be a count:
+//!   samples, or ticks. The three numbers in front of each stack are 1, 0, 1.
+//! - What stands in no thread goes into a thread of its own. Lines of functions are no frames: the frame is the function.
+//! - The layout `published` unless `2008` is asked for.
+//! - In names and files, a line feed becomes `␊`; in files, a tab becomes `␉`.
+//!
+//! # References
+//! - "Apple's Sampler file format, and SBCL SB-SPROF report generation", kpreid, 2008: grammar and a writer.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "numbers of functions and metrics are the writer's own"
+)]
+
+use std::io::Write;
+
+use byteorder::{BE, ByteOrder, WriteBytesExt};
+use hashbrown::{HashMap, HashSet};
+
+use crate::events::Kind;
+use crate::formats::common::stacks::{CUMULATIVE, FREE, SIBLINGS, Stacks};
+use crate::formats::common::written::{
+    has_place, lose_calls, lose_facts, lose_metric, lose_raw_names, lose_total, one_line, whole,
+};
+use crate::formats::export::error::ExportError;
+use crate::formats::export::losses::{
+    ABSENT, BACK_EDGES, CALLS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS, KINDS, LABELS,
+    LARGE, LINES, Loss, Losses, METRIC, METRICS, NAMES, NEGATIVE, PLACES, RAW_NAMES, RECORDED,
+    SAME_NAME, TITLE, TOTALS,
+};
+use crate::formats::export::profile::Profile;
+use crate::formats::export::{Export, Layout, Metrics, Needs, Packing};
+use crate::report::ReportError;
+use crate::store::FunctionRow;
+use crate::text::escape::Bytes;
+
+/// See the module's page.
+pub(in crate::formats) const EXPORT: Export = Export {
+    name: "sampler",
+    summary: "Apple Sampler traces",
+    needs: Needs::Tree,
+    metrics: Metrics::One,
+    layouts: &[PUBLISHED, OF_2008],
+    options: &[],
+    packing: Packing::Plain,
+    losses: &[
+        LINES,
+        CALLS,
+        FUNCTION_CALLS,
+        METRIC,
+        METRICS,
+        TITLE,
+        FACTS,
+        LABELS,
+        BACK_EDGES,
+        NO_THREAD,
+        KINDS,
+        PLACES,
+        NAMES,
+        RAW_NAMES,
+        SAME_NAME,
+        RECORDED,
+        FUNCTION_COSTS,
+        ABSENT,
+        TOTALS,
+        SIBLINGS,
+        CUMULATIVE,
+        FREE,
+        FRACTIONS,
+        NEGATIVE,
+        LARGE,
+    ],
+    write,
+};
+
+const PUBLISHED: Layout = Layout {
+    name: "published",
+    about: "the published grammar: `@end` behind the table, behind each thread and at the end",
+};
+
+const OF_2008: Layout = Layout {
+    name: "2008",
+    about: "as the published writer wrote: `@end` at the end only",
+};
+
+const NO_THREAD: Loss = Loss {
+    name: "no_thread",
+    what: "that stacks belong to no thread; they get one",
+    of: "roots of the tree",
+};
+
+/// The first id that is given away, as the writer of 2008 does.
+const FIRST_ID: u32 = 0x2122;
+
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    refuse(profile)?;
+    lose_facts(profile, losses);
+    lose_metric(profile, losses);
+    lose_raw_names(profile, losses);
+    losses.add(TITLE, profile.run.title.is_some().into());
+    let end = if profile.layout == Some(OF_2008) {
+        ""
+    } else {
+        "@end\n"
+    };
+    let symbols = Symbols::new(profile, losses);
+    symbols.write(profile, out)?;
+    out.write_all(end.as_bytes())?;
+    // A frame with the number of a thread is one of unknown code only where the thread has begun.
+    if symbols.borrowed {
+        for (function, id) in profile.functions.iter().zip(&symbols.ids) {
+            if function.kind == Kind::Thread {
+                write!(out, "@threadV1.0\t{id:04X}\n{end}")?;
+            }
+        }
+    }
+    let mut stacks = Stacks::default();
+    let mut total = 0.0;
+    let mut free = Free::default();
+    // The thread whose samples are being written, and the frames below it.
+    let mut thread = None;
+    let mut frames: Vec<u32> = Vec::new();
+    let mut placed = vec![false; profile.functions.len()];
+    profile.each_call(losses, |call, losses| {
+        let id = symbols.ids[call.function];
+        let function = &profile.functions[call.function];
+        let is_thread = function.kind == Kind::Thread && call.depth == 0;
+        stacks.enter(&call, symbols.alike[call.function], losses);
+        total += call.exclusive;
+        lose_calls(&call, losses);
+        if !placed[call.function] {
+            let is_kept = is_thread || symbols.kind(function, id) == function.kind;
+            losses.add(KINDS, (!is_kept).into());
+            placed[call.function] = true;
+        }
+        if call.depth == 0 {
+            let next = if is_thread { id } else { symbols.own_thread };
+            losses.add(NO_THREAD, (!is_thread).into());
+            if thread != Some(next) {
+                let before = if thread.is_some() { end } else { "" };
+                writeln!(out, "{before}@threadV1.0\t{next:04X}")?;
+                thread = Some(next);
+            }
+        }
+        let above = call.depth - usize::from(thread != Some(symbols.own_thread) && call.depth > 0);
+        frames.truncate(above);
+        if !is_thread {
+            frames.push(id);
+        }
+        let samples = whole(call.exclusive, losses);
+        free.enter(call.depth, samples > 0 || is_thread, losses);
+        if samples > 0 {
+            write_samples(&record(&frames), samples, out)
+        } else {
+            Ok(())
+        }
+    })?;
+    stacks.leave(0, losses);
+    lose_total(&profile.metric, total, losses);
+    free.leave(0, losses);
+    losses.add(
+        ABSENT,
+        placed.iter().filter(|placed| !*placed).count() as u64,
+    );
+    let end = if thread.is_some() { end } else { "" };
+    Ok(writeln!(out, "{end}@end")?)
+}
+
+/// Places that no sample shows, nor any of what was called there.
+#[derive(Default)]
+struct Free {
+    /// Of each open place, whether something shows it.
+    open: Vec<bool>,
+}
+
+impl Free {
+    /// Opens a place with so many others above.
+    fn enter(&mut self, depth: usize, is_shown: bool, losses: &mut Losses) {
+        self.leave(depth, losses);
+        self.open.push(is_shown);
+    }
+
+    /// Closes places until so many are open.
+    fn leave(&mut self, depth: usize, losses: &mut Losses) {
+        while self.open.len() > depth {
+            let is_shown = self.open.pop().unwrap_or(true);
+            losses.add(FREE, (!is_shown).into());
+            if let Some(above) = self.open.last_mut() {
+                *above |= is_shown;
+            }
+        }
+    }
+}
+
+/// Refuses what has no samples.
+fn refuse(profile: &Profile<'_>) -> Result<(), ExportError> {
+    let Profile { metric, run, .. } = profile;
+    if metric.unit != "count" {
+        let fault = format!(
+            "a sampler file has a stack for each sample, and `{}` of run {} is in {}: name a metric that is counted with \
+             --metric, or write lispworks_tree or folded",
+            metric.name, run.run_id, metric.unit
+        );
+        return Err(ReportError::NothingSelected(fault).into());
+    }
+    Ok(())
+}
+
+/// Bytes that are written at once.
+const PIECE: usize = 64 * 1024;
+
+/// Writes a record so many times.
+fn write_samples(record: &[u8], samples: u64, out: &mut dyn Write) -> Result<(), ExportError> {
+    let together = (PIECE / record.len()).max(1) as u64;
+    let piece = record.repeat(usize::try_from(together.min(samples)).unwrap_or(1));
+    for _ in 0..samples / together {
+        out.write_all(&piece)?;
+    }
+    let rest = usize::try_from(samples % together).unwrap_or(0);
+    Ok(out.write_all(&piece[..rest * record.len()])?)
+}
+
+/// A stack, innermost frame first.
+fn record(frames: &[u32]) -> Vec<u8> {
+    let count = u32::try_from(frames.len()).unwrap_or(u32::MAX);
+    let mut record = vec![b'\t'];
+    for number in [1, 0, 1, count].iter().chain(frames.iter().rev()) {
+        let mut word = [0; 4];
+        BE::write_u32(&mut word, *number);
+        record.extend(word);
+    }
+    record.push(b'\n');
+    record
+}
+
+/// The numbers that stand for threads and functions.
+struct Symbols {
+    /// By the place in [`Profile::functions`].
+    ids: Vec<u32>,
+    threads: HashSet<u32>,
+    /// Threads without a symbol, because unknown code has their number.
+    unlisted: HashSet<u32>,
+    /// Some frame has the number of a thread.
+    borrowed: bool,
+    /// The thread of what stands in none.
+    own_thread: u32,
+    /// By the place in [`Profile::functions`]: the first one that readers take for the same.
+    alike: Vec<usize>,
+}
+
+impl Symbols {
+    fn new(profile: &Profile<'_>, losses: &mut Losses) -> Self {
+        let functions = &profile.functions;
+        let mut taken: HashSet<u32> = HashSet::new();
+        let mut ids: Vec<Option<u32>> = functions.iter().map(number_of_thread).collect();
+        for id in &mut ids {
+            *id = id.filter(|id| taken.insert(*id));
+        }
+        let mut next = FIRST_ID;
+        let mut fresh = || {
+            while !taken.insert(next) {
+                next += 1;
+            }
+            next
+        };
+        let mut threads = HashMap::new();
+        for (function, id) in functions
+            .iter()
+            .zip(&mut ids)
+            .filter(|(function, _)| function.kind == Kind::Thread)
+        {
+            let id = *id.get_or_insert_with(&mut fresh);
+            let known = threads.insert(function.name.as_str(), id).is_some();
+            losses.add(
+                NAMES,
+                (known || function.name.is_empty() || *one_line(&function.name) != function.name)
+                    .into(),
+            );
+            losses.add(PLACES, has_place(function).into());
+        }
+        let by_number: HashMap<String, u32> = threads
+            .values()
+            .map(|id| (format!("0x{id:08X}"), *id))
+            .collect();
+        let mut unlisted = HashSet::new();
+        let mut borrowed = HashSet::new();
+        let mut pairs = HashMap::new();
+        let mut alike: Vec<usize> = (0..functions.len()).collect();
+        let symbols = functions.iter().zip(&mut ids).enumerate();
+        for (at, (function, id)) in
+            symbols.filter(|(_, (function, _))| function.kind != Kind::Thread)
+        {
+            if function.kind == Kind::Pseudo {
+                let name = function.name.as_str();
+                let number = by_number.get(name).filter(|_| function.file.is_empty());
+                let of_thread = number
+                    .or_else(|| threads.get(name))
+                    .filter(|id| !borrowed.contains(*id));
+                if let Some(thread) = of_thread {
+                    if number.is_some() {
+                        unlisted.insert(*thread);
+                    }
+                    borrowed.insert(*thread);
+                    *id = Some(*thread);
+                }
+            }
+            id.get_or_insert_with(&mut fresh);
+            let (name, file) = (one_line(&function.name), path(&function.file));
+            let is_read =
+                *name == function.name && (file == function.file || function.file.is_empty());
+            losses.add(NAMES, (!is_read || function.file == "NIL").into());
+            losses.add(
+                PLACES,
+                (!function.module.is_empty() || function.place != (0, 0)).into(),
+            );
+            // Unknown code with the number of a thread is no function.
+            let number = id.filter(|id| borrowed.contains(id));
+            alike[at] = *pairs.entry((name, file, number)).or_insert(at);
+            losses.add(SAME_NAME, (alike[at] != at).into());
+        }
+        let own_thread = fresh();
+        let ids: Vec<u32> = ids.into_iter().flatten().collect();
+        let threads = threads.into_values().collect();
+        Self {
+            ids,
+            threads,
+            unlisted,
+            borrowed: !borrowed.is_empty(),
+            own_thread,
+            alike,
+        }
+    }
+
+    /// What a reader takes a frame for.
+    fn kind(&self, function: &FunctionRow, id: u32) -> Kind {
+        if function.kind != Kind::Thread && self.threads.contains(&id) {
+            Kind::Pseudo
+        } else {
+            Kind::Function
+        }
+    }
+
+    fn write(&self, profile: &Profile<'_>, out: &mut dyn Write) -> Result<(), ExportError> {
+        out.write_all(b"@supersamplerV1.0\n@symboltableV1.1\n")?;
+        let files: HashMap<u32, &str> = self.files(profile);
+        for (function, id) in profile.functions.iter().zip(&self.ids) {
+            let is_frame_of_thread = function.kind != Kind::Thread && self.threads.contains(id);
+            if is_frame_of_thread || self.unlisted.contains(id) {
+                continue;
+            }
+            let file = path(files.get(id).copied().unwrap_or_default());
+            out.write_all(b"\t")?;
+            out.write_u32::<BE>(*id)?;
+            out.write_all(b"\t\0\0\0\0\t")?;
+            writeln!(Bytes(out), "{}\t{file}\t{file}", one_line(&function.name))?;
+        }
+        Ok(())
+    }
+
+    /// The file of each symbol; that of a thread is that of the unknown code with its number.
+    fn files<'p>(&self, profile: &'p Profile<'_>) -> HashMap<u32, &'p str> {
+        let frames = profile
+            .functions
+            .iter()
+            .zip(&self.ids)
+            .filter(|(function, _)| function.kind != Kind::Thread);
+        frames
+            .map(|(function, id)| (*id, function.file.as_str()))
+            .collect()
+    }
+}
+
+/// The number that a thread's name holds.
+fn number_of_thread(function: &FunctionRow) -> Option<u32> {
+    let digits = function
+        .name
+        .strip_prefix("Thread_")
+        .filter(|_| function.kind == Kind::Thread)?;
+    let is_upper = digits
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
+    if digits.len() == 4 && is_upper {
+        u32::from_str_radix(digits, 16).ok()
+    } else {
+        None
+    }
+}
+
+/// A file between tabs.
+fn path(file: &str) -> String {
+    if file.is_empty() {
+        "NIL".to_owned()
+    } else {
+        one_line(file).replace('\t', "␉")
+    }
+}

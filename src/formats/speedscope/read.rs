@@ -1,0 +1,834 @@
+//! speedscope files
+//!
+//! # What it is
+//! The JSON that speedscope keeps profiles in, and that many profilers write to be seen there: py-spy, rbspy, Austin (converted),
+//! dotnet-trace, Emerge, `speedscope` itself. One file may hold several profiles, say one per thread. Default metric: that of the
+//! profile that is shown first.
+//!
+//! # How to record one
+//! ```text
+//! py-spy record -f speedscope -o run.json -- python app.py
+//! dotnet-trace collect --format speedscope -- app
+//! ```
+//!
+//! # What we read
+//! - Profiles of both sorts: samples with weights, and calls as they open and close.
+//! - Every profile stands below a node of its own: a thread if its name begins with `Thread`, else a part of the file. Of two
+//!   profiles of one name, both are kept.
+//! - Functions by name and file. `line` and `col` say where in a function a frame was, so that they become lines of it;
+//!   numbers below 0, as older speedscopes export them of functions without source, are none.
+//! - Weights of a unit of time are the metric `time` in nanoseconds, `bytes` are `bytes`, and those without unit `weight`.
+//!   Profiles of one metric are taken for parts of one run and add up. Those of Austin's converter, which writes one for each
+//!   metric of each thread, become the metrics of its [other files](#austin). Where names differ in nothing but a word such as
+//!   `cpu` or `wall`, a note says that the sum may be one of different measurements: the format cannot tell.
+//! - The number of samples is the metric `samples`; of several metrics, `METRIC.samples`.
+//! - Three members that the schema leaves free, as profdb writes them, which tell what the format has no place for: `metric`
+//!   of a profile is the name of what it measures, `around` are the numbers of the frames that stand around all its stacks
+//!   (process and thread), instead of a node for the profile, and `kind` of a frame says that it is no function: `thread`,
+//!   `process`, `part`, `root` or `pseudo`. Profiles of the same stacks are then one tree with several metrics. A stack of
+//!   nothing but the last one of `around` is that one's own cost.
+//! - Calls where calls are told one by one: their number, and the time until the next event is that of the innermost one.
+//!   A profiler that samples and tells it as calls (pyinstrument) has as many of them as stretches in which it saw a function.
+//! - Calls that are still open at the end of a profile last until its `endValue`, with a note.
+//! - `name` is the title, `exporter` the version of the tool, unless it is profdb. `activeProfileIndex` says which profile is
+//!   shown first.
+//!
+//! The file is read twice where its frames follow its profiles, as in those of py-spy.
+//!
+//! # What we leave out
+//! - The order of samples in time. `startValue`, and `endValue` where no call is open.
+//! - Time between calls in which nothing was called.
+//! - More than 256 metrics in one file are refused (limit: metrics).
+//! - Members that the format does not know: a note says how many.
+//!
+//! # References
+//! - The format's description and its TypeScript and JSON schemas: <https://github.com/jlfwong/speedscope/wiki>.
+
+use hashbrown::HashMap;
+use smallvec::SmallVec;
+
+use super::names::{Measured, of_austin};
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{FunctionDef, Kind, RunFact, Severity, Sink, Unit};
+use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::json::{Ends, Outline, Reader, Within};
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::input::Input;
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "speedscope",
+    summary: "speedscope files: py-spy, rbspy, dotnet-trace and others",
+    revision: 2,
+    sniff,
+    options: &[],
+    import,
+};
+
+/// What counts samples.
+const SAMPLES: &str = "samples";
+
+/// Where values are added up while their unit is unknown.
+const RAW: usize = 0;
+
+/// Metrics of one file, those that count samples among them: each node has room for all. The
+/// metrics of any other format fit.
+const MOST_METRICS: usize = 256;
+
+/// Units of values: what they are stored in, what they are multiplied with, and the metric if the
+/// file does not name it.
+const UNITS: [(&[u8], Unit, f64, &str); 6] = [
+    (b"nanoseconds", Unit::Nanoseconds, 1.0, "time"),
+    (b"microseconds", Unit::Nanoseconds, 1e3, "time"),
+    (b"milliseconds", Unit::Nanoseconds, 1e6, "time"),
+    (b"seconds", Unit::Nanoseconds, 1e9, "time"),
+    (b"bytes", Unit::Bytes, 1.0, "bytes"),
+    (b"none", Unit::Count, 1.0, "weight"),
+];
+
+fn sniff(head: &[u8]) -> Confidence {
+    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else {
+        return Confidence::No;
+    };
+    let schema = || memchr::memmem::find(head, b"speedscope.app/file-format-schema").is_some();
+    if outline.has("$schema") && schema() {
+        return Confidence::Yes;
+    }
+    if outline.has("shared") && outline.has("profiles") {
+        Confidence::Maybe
+    } else {
+        Confidence::No
+    }
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    input.keep();
+    let mut file = File::new(sink);
+    let has_waited = file.read(&mut Reader::new(input))?;
+    if has_waited {
+        input.restart()?;
+        file.read_what_waited(&mut Reader::new(input))?;
+    }
+    file.finish();
+    Ok(())
+}
+
+struct File<'f> {
+    sink: &'f mut dyn Sink,
+    frames: Option<Vec<Site>>,
+    tree: CallTree<SmallVec<[f64; 4]>>,
+    /// The metrics that there are, in the order in which they were first used; the place of the
+    /// first in a node is 1.
+    metrics: Vec<Metric>,
+    /// The metric of each profile, and the number of the one that is shown first.
+    profiles: Vec<usize>,
+    active: Option<i64>,
+    measured: Measured,
+    /// Nodes that have been charged a time whose unit is not known yet.
+    charged: Vec<NodeId>,
+    /// How many profiles have a name.
+    names: HashMap<String, u32>,
+    name: Vec<u8>,
+    text: Vec<u8>,
+    unknown: Counted,
+    open: Counted,
+}
+
+impl<'f> File<'f> {
+    fn new(sink: &'f mut dyn Sink) -> Self {
+        Self {
+            sink,
+            frames: None,
+            tree: CallTree::default(),
+            metrics: Vec::new(),
+            profiles: Vec::new(),
+            active: None,
+            measured: Measured::default(),
+            charged: Vec::new(),
+            names: HashMap::new(),
+            name: Vec::new(),
+            text: Vec::new(),
+            unknown: Counted::default(),
+            open: Counted::default(),
+        }
+    }
+
+    /// Reads the file; says whether the profiles came before their frames and have to be read once
+    /// more.
+    fn read(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
+        let mut has_waited = None;
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            json.begin_record_at(at);
+            match name.as_slice() {
+                b"shared" if self.frames.is_some() => {
+                    return Err(ImportError::malformed(
+                        at,
+                        "one member `shared`",
+                        "a second one",
+                    ));
+                }
+                b"shared" => self.shared(json)?,
+                b"profiles" if has_waited.is_some() => {
+                    return Err(ImportError::malformed(
+                        at,
+                        "one member `profiles`",
+                        "a second one",
+                    ));
+                }
+                b"profiles" if self.frames.is_some() => {
+                    has_waited = Some(false);
+                    self.profiles(json)?;
+                }
+                b"profiles" => {
+                    has_waited = Some(true);
+                    json.skip()?;
+                }
+                b"name" => {
+                    if let Some(title) = self.text_or_null(json)? {
+                        self.sink.run(RunFact::Title(&title));
+                    }
+                }
+                b"exporter" => {
+                    // What profdb wrote was recorded by something else.
+                    if let Some(exporter) = self
+                        .text_or_null(json)?
+                        .filter(|exporter| exporter != "profdb")
+                    {
+                        self.sink.run(RunFact::ToolVersion(&exporter));
+                    }
+                }
+                b"activeProfileIndex" if json.null()? => {}
+                b"activeProfileIndex" => {
+                    self.active = Some(json.integer("the number of a profile")?);
+                }
+                b"$schema" => json.skip()?,
+                _ => self.skip(json, at, &name)?,
+            }
+        }
+        let missing = |name: &str| {
+            ImportError::malformed(json.position(), name, "the end of the file's object")
+        };
+        if self.frames.is_none() {
+            return Err(missing("a member `shared`"));
+        }
+        let Some(has_waited) = has_waited else {
+            return Err(missing("a member `profiles`"));
+        };
+        json.end()?;
+        Ok(has_waited)
+    }
+
+    fn read_what_waited(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            json.begin_record_at(at);
+            if name == b"profiles" {
+                self.profiles(json)?;
+            } else {
+                json.skip()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+        at: Position,
+        name: &[u8],
+    ) -> Result<(), ImportError> {
+        self.unknown.add_with(at, || quote(name));
+        json.skip()
+    }
+
+    fn text_or_null(&mut self, json: &mut Reader<'_, '_>) -> Result<Option<String>, ImportError> {
+        if json.null()? {
+            return Ok(None);
+        }
+        json.text(Ends::Quote, &mut self.text)?;
+        Ok(Some(escape::text(&self.text).into_owned()))
+    }
+
+    fn shared(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            if name != b"frames" {
+                self.skip(json, at, &name)?;
+                continue;
+            }
+            let mut frames = Vec::new();
+            let mut items = Within::default();
+            while let Some(at) = json.item(&mut items)? {
+                json.begin_record_at(at);
+                frames.push(self.frame(json, at)?);
+            }
+            self.frames = Some(frames);
+        }
+        if self.frames.is_some() {
+            return Ok(());
+        }
+        Err(ImportError::malformed(
+            json.position(),
+            "a member `frames` in `shared`",
+            "the end of the object",
+        ))
+    }
+
+    fn frame(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<Site, ImportError> {
+        let (mut function, mut file) = (None, None);
+        let (mut line, mut col) = (0, 0);
+        let mut kind = Kind::Function;
+        let mut within = Within::default();
+        let mut name = std::mem::take(&mut self.name);
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            match name.as_slice() {
+                b"name" => function = self.text_or_null(json)?,
+                b"file" => file = self.text_or_null(json)?,
+                b"line" => line = from_one(json, "a line number")?,
+                b"col" => col = from_one(json, "a column number")?,
+                b"kind" => kind = self.kind(json)?,
+                _ => self.skip(json, at, &name)?,
+            }
+        }
+        self.name = name;
+        let Some(function) = function else {
+            return Err(ImportError::malformed(
+                at,
+                "a frame with `name`",
+                "one without",
+            ));
+        };
+        let file = &file.unwrap_or_default();
+        let function = self.sink.function(FunctionDef {
+            kind,
+            file,
+            ..FunctionDef::named(&function)
+        });
+        // Without a line, a column tells nothing.
+        Ok(Site {
+            function,
+            line,
+            col: if line == 0 { 0 } else { col },
+        })
+    }
+
+    fn profiles(&mut self, json: &mut Reader<'_, '_>) -> Result<(), ImportError> {
+        let mut within = Within::default();
+        while let Some(at) = json.item(&mut within)? {
+            json.begin_record_at(at);
+            self.profile(json, at)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a profile, whose members come in any order: its name, and what its values mean, may
+    /// come last.
+    fn profile(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<(), ImportError> {
+        let (mut title, mut unit, mut end) = (String::new(), None, None);
+        let (mut told, mut around) = (None, None);
+        let mut top: Option<Top> = None;
+        let mut is_evented = None;
+        let mut samples: Option<Vec<NodeId>> = None;
+        let mut weights: Option<(Position, Vec<f64>)> = None;
+        let mut calls: Option<Calls> = None;
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            let has_come = match name.as_slice() {
+                b"around" => around.is_some(),
+                b"samples" => samples.is_some(),
+                b"weights" => weights.is_some(),
+                b"events" => calls.is_some(),
+                _ => false,
+            };
+            if has_come {
+                let name = escape::text(&name);
+                return Err(ImportError::malformed(
+                    at,
+                    format!("one member `{name}`"),
+                    "a second one",
+                ));
+            }
+            match name.as_slice() {
+                b"type" => is_evented = Some(self.is_evented(json)?),
+                b"name" => title = self.text_or_null(json)?.unwrap_or_default(),
+                b"unit" => unit = Some(self.unit(json)?),
+                b"metric" => told = self.text_or_null(json)?,
+                b"around" if top.is_some() => {
+                    let expected = "`around` in front of what it stands around";
+                    return Err(ImportError::malformed(at, expected, "it behind that"));
+                }
+                b"around" => around = Some(self.around(json)?),
+                b"startValue" => json.skip()?,
+                b"endValue" => end = Some(json.real("a number in `endValue`")?),
+                b"samples" => {
+                    let top = *top.get_or_insert_with(|| self.top(around.as_deref(), &title));
+                    samples = Some(self.samples(json, top)?);
+                }
+                b"weights" => weights = Some((at, weights_of(json)?)),
+                b"events" => {
+                    let top = *top.get_or_insert_with(|| self.top(around.as_deref(), &title));
+                    calls = Some(self.events(json, top.node)?);
+                }
+                _ => self.skip(json, at, &name)?,
+            }
+        }
+        let missing = |what: &str| {
+            ImportError::malformed(at, format!("a profile with `{what}`"), "one without")
+        };
+        let (unit, factor, usual) = unit.ok_or_else(|| missing("unit"))?;
+        let is_evented = is_evented.ok_or_else(|| missing("type"))?;
+        let top = top.ok_or_else(|| missing(if is_evented { "events" } else { "samples" }))?;
+        if let Some(part) = top.part {
+            self.name_part(part, &title);
+        }
+        let of_austin = of_austin(&title).map(|(metric, _)| metric);
+        let metric = self.metric(told.as_deref().or(of_austin).unwrap_or(usual), unit, at)?;
+        self.profiles.push(metric);
+        if told.is_none() && of_austin.is_none() {
+            self.measured.add(metric, &title, at);
+        }
+        if is_evented {
+            let calls = calls.ok_or_else(|| missing("events"))?;
+            self.close(calls, end);
+            for node in std::mem::take(&mut self.charged) {
+                self.tree.convert(node, RAW, metric, factor);
+            }
+            return Ok(());
+        }
+        let samples = samples.ok_or_else(|| missing("samples"))?;
+        let (at, weights) = weights.ok_or_else(|| missing("weights"))?;
+        if samples.len() != weights.len() {
+            let expected = format!("{} weights, one per sample", samples.len());
+            return Err(ImportError::malformed(
+                at,
+                expected,
+                weights.len().to_string(),
+            ));
+        }
+        // Whoever names the metric says what is to be known of it; what stands for a sample there
+        // may be anything.
+        let count = if told.is_none() {
+            Some(self.count_of(metric, at)?)
+        } else {
+            None
+        };
+        for (node, weight) in samples.into_iter().zip(weights) {
+            self.tree.cost(node, metric, weight * factor);
+            if let Some(count) = count {
+                self.tree.cost(node, count, 1.0);
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of a metric in the nodes.
+    fn metric(&mut self, name: &str, unit: Unit, at: Position) -> Result<usize, ImportError> {
+        let known = self
+            .metrics
+            .iter()
+            .position(|metric| metric.of.is_none() && metric.name == name);
+        if let Some(place) = known {
+            let stored = self
+                .metrics
+                .get(place)
+                .map_or("", |metric| metric.unit.name());
+            if stored != unit.name() {
+                let expected = format!("one unit for the metric {}", quote(name.as_bytes()));
+                return Err(ImportError::malformed(
+                    at,
+                    expected,
+                    format!("{stored} and {}", unit.name()),
+                ));
+            }
+            return Ok(place + 1);
+        }
+        self.push(
+            Metric {
+                name: name.to_owned(),
+                unit,
+                of: None,
+            },
+            at,
+        )
+    }
+
+    /// The place of the number of samples of a metric.
+    fn count_of(&mut self, of: usize, at: Position) -> Result<usize, ImportError> {
+        match self.metrics.iter().position(|metric| metric.of == Some(of)) {
+            Some(place) => Ok(place + 1),
+            None => self.push(
+                Metric {
+                    name: String::new(),
+                    unit: Unit::Count,
+                    of: Some(of),
+                },
+                at,
+            ),
+        }
+    }
+
+    fn push(&mut self, metric: Metric, at: Position) -> Result<usize, ImportError> {
+        if self.metrics.len() == MOST_METRICS {
+            let limit = format!(
+                "{MOST_METRICS} metrics of a file, numbers of samples among them (limit: metrics)"
+            );
+            return Err(ImportError::Limit {
+                position: at,
+                limit,
+            });
+        }
+        self.metrics.push(metric);
+        Ok(self.metrics.len())
+    }
+
+    /// Where the stacks of a profile begin, as far as it is known in front of them.
+    fn top(&mut self, around: Option<&[Site]>, title: &str) -> Top {
+        if let Some(sites) = around {
+            let node = sites
+                .iter()
+                .fold(TOP, |node, site| self.tree.below(node, *site));
+            return Top {
+                node,
+                part: None,
+                innermost: sites.last().copied(),
+            };
+        }
+        if let Some((_, thread)) = of_austin(title) {
+            let function = self.sink.function(FunctionDef {
+                kind: Kind::Thread,
+                ..FunctionDef::named(thread)
+            });
+            return Top {
+                node: self.tree.below(TOP, Site::of(function)),
+                part: None,
+                innermost: None,
+            };
+        }
+        let part = self.tree.part();
+        Top {
+            node: part,
+            part: Some(part),
+            innermost: None,
+        }
+    }
+
+    fn around(&mut self, json: &mut Reader<'_, '_>) -> Result<Vec<Site>, ImportError> {
+        let mut sites = Vec::new();
+        let mut items = Within::default();
+        while json.item(&mut items)?.is_some() {
+            let (_, site) = self.numbered(json)?;
+            sites.push(Site::of(site.function));
+        }
+        Ok(sites)
+    }
+
+    fn kind(&mut self, json: &mut Reader<'_, '_>) -> Result<Kind, ImportError> {
+        let at = json.place()?;
+        json.text(Ends::Quote, &mut self.text)?;
+        let known = std::str::from_utf8(&self.text).ok().and_then(Kind::by_name);
+        let expected = || format!("one of {}", Kind::ALL.map(Kind::name).join(", "));
+        known.ok_or_else(|| ImportError::malformed(at, expected(), quote(&self.text)))
+    }
+
+    fn name_part(&mut self, part: NodeId, name: &str) {
+        let is_thread = name
+            .get(..6)
+            .is_some_and(|start| start.eq_ignore_ascii_case("thread"));
+        let kind = if is_thread { Kind::Thread } else { Kind::Part };
+        let first_col = match self.names.get_mut(name) {
+            Some(count) => {
+                *count += 1;
+                *count
+            }
+            None => *self.names.entry(name.to_owned()).or_insert(0),
+        };
+        let function = self.sink.function(FunctionDef {
+            kind,
+            first_col,
+            ..FunctionDef::named(name)
+        });
+        self.tree.name_part(part, function);
+    }
+
+    fn is_evented(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
+        let at = json.place()?;
+        json.text(Ends::Quote, &mut self.text)?;
+        match self.text.as_slice() {
+            b"sampled" => Ok(false),
+            b"evented" => Ok(true),
+            other => Err(ImportError::malformed(
+                at,
+                "a profile `sampled` or `evented`",
+                quote(other),
+            )),
+        }
+    }
+
+    fn unit(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+    ) -> Result<(Unit, f64, &'static str), ImportError> {
+        let at = json.place()?;
+        json.text(Ends::Quote, &mut self.text)?;
+        let known = UNITS.into_iter().find(|(unit, ..)| self.text == *unit);
+        let unknown =
+            || ImportError::malformed(at, "a unit that speedscope knows", quote(&self.text));
+        known
+            .map(|(_, unit, factor, metric)| (unit, factor, metric))
+            .ok_or_else(unknown)
+    }
+
+    /// The frame whose number comes next.
+    fn numbered(&self, json: &mut Reader<'_, '_>) -> Result<(u32, Site), ImportError> {
+        let at = json.place()?;
+        let number = json.index("the number of a frame")?;
+        let frames = self.frames.as_deref().unwrap_or_default();
+        let unknown = || {
+            ImportError::malformed(
+                at,
+                format!(
+                    "the number of one of {}",
+                    many(frames.len() as u64, "frame")
+                ),
+                number.to_string(),
+            )
+        };
+        frames
+            .get(number as usize)
+            .map(|site| (number, *site))
+            .ok_or_else(unknown)
+    }
+
+    /// The node of each sample.
+    fn samples(&mut self, json: &mut Reader<'_, '_>, top: Top) -> Result<Vec<NodeId>, ImportError> {
+        let mut samples = Vec::new();
+        let mut items = Within::default();
+        while let Some(at) = json.item(&mut items)? {
+            json.begin_record_at(at);
+            let mut node = None;
+            // The innermost of what stands around the stacks, as long as it is the only frame: its
+            // own cost.
+            let mut alone = None;
+            let mut within = Within::default();
+            while json.item(&mut within)?.is_some() {
+                let (_, site) = self.numbered(json)?;
+                if node.is_none() && alone.is_none() && top.innermost == Some(site) {
+                    alone = Some(site);
+                    continue;
+                }
+                for site in alone.take().into_iter().chain([site]) {
+                    node = Some(self.tree.below(node.unwrap_or(top.node), site));
+                }
+            }
+            samples.push(node.unwrap_or(top.node));
+        }
+        Ok(samples)
+    }
+
+    fn events(&mut self, json: &mut Reader<'_, '_>, part: NodeId) -> Result<Calls, ImportError> {
+        let mut calls = Calls {
+            open: Vec::new(),
+            last: None,
+            at: json.position(),
+        };
+        let mut name = Vec::new();
+        let mut items = Within::default();
+        while let Some(at) = json.item(&mut items)? {
+            json.begin_record_at(at);
+            let (mut opens, mut frame, mut time) = (None, None, None);
+            let mut within = Within::default();
+            while let Some(at) = json.member(&mut within, &mut name)? {
+                match name.as_slice() {
+                    b"type" => {
+                        let at = json.place()?;
+                        json.text(Ends::Quote, &mut self.text)?;
+                        opens = Some(match self.text.as_slice() {
+                            b"O" => true,
+                            b"C" => false,
+                            other => {
+                                return Err(ImportError::malformed(
+                                    at,
+                                    "an event `O` or `C`",
+                                    quote(other),
+                                ));
+                            }
+                        });
+                    }
+                    b"frame" => frame = Some(self.numbered(json)?),
+                    b"at" => time = Some((json.place()?, json.real("a number in `at`")?)),
+                    _ => self.skip(json, at, &name)?,
+                }
+            }
+            let (Some(opens), Some((number, site)), Some((time_at, time))) = (opens, frame, time)
+            else {
+                return Err(ImportError::malformed(
+                    at,
+                    "an event with `type`, `frame` and `at`",
+                    "one without",
+                ));
+            };
+            if let Some(last) = calls.last.filter(|last| time < *last) {
+                return Err(ImportError::malformed(
+                    time_at,
+                    format!("a time from {last}"),
+                    time.to_string(),
+                ));
+            }
+            self.charge(&mut calls, time);
+            calls.at = at;
+            if opens {
+                let above = calls.open.last().map_or(part, |(_, node)| *node);
+                let node = self.tree.below(above, site);
+                self.tree.call(node);
+                calls.open.push((number, node));
+            } else if let Some((innermost, _)) =
+                calls.open.pop_if(|(innermost, _)| *innermost != number)
+            {
+                let expected = format!("the end of the innermost open frame, {innermost}");
+                return Err(ImportError::malformed(
+                    at,
+                    expected,
+                    format!("that of {number}"),
+                ));
+            } else if calls.open.pop().is_none() {
+                return Err(ImportError::malformed(
+                    at,
+                    "the end of an open frame",
+                    format!("that of {number}"),
+                ));
+            }
+        }
+        Ok(calls)
+    }
+
+    /// Adds the time since the last event to the innermost open call.
+    fn charge(&mut self, calls: &mut Calls, now: f64) {
+        if let (Some(last), Some((_, node))) = (calls.last, calls.open.last()) {
+            if now > last && self.tree.own(*node, RAW) == 0.0 {
+                self.charged.push(*node);
+            }
+            self.tree.cost(*node, RAW, now - last);
+        }
+        calls.last = Some(now);
+    }
+
+    /// Ends what is still open.
+    fn close(&mut self, mut calls: Calls, end: Option<f64>) {
+        if calls.open.is_empty() {
+            return;
+        }
+        if let Some(end) = end.filter(|end| calls.last.is_some_and(|last| *end > last)) {
+            self.charge(&mut calls, end);
+        }
+        for _ in &calls.open {
+            self.open.add(calls.at);
+        }
+    }
+
+    /// Tells what has been read.
+    fn finish(self) {
+        let mut ids = vec![None];
+        let counts = self
+            .metrics
+            .iter()
+            .filter(|metric| metric.of.is_some())
+            .count();
+        let is_taken = self
+            .metrics
+            .iter()
+            .any(|metric| metric.of.is_none() && metric.name == SAMPLES);
+        for metric in &self.metrics {
+            let of = metric
+                .of
+                .and_then(|of| self.metrics.get(of.checked_sub(1)?));
+            let name = match of {
+                None => metric.name.clone(),
+                Some(_) if counts == 1 && !is_taken => SAMPLES.to_owned(),
+                Some(of) => format!("{}.{SAMPLES}", of.name),
+            };
+            ids.push(Some(self.sink.metric(&name, metric.unit.clone())));
+        }
+        // Something is measured also where there was no profile.
+        if self.metrics.is_empty() {
+            self.sink.metric(SAMPLES, Unit::Count);
+        }
+        let shown = self
+            .active
+            .and_then(|active| self.profiles.get(usize::try_from(active).ok()?));
+        if let Some(metric) = shown.and_then(|shown| *ids.get(*shown)?) {
+            self.sink.run(RunFact::DefaultMetric(metric));
+        }
+        self.tree.say(self.sink, &ids);
+        self.measured.remark(self.sink);
+        self.open.note(self.sink, Severity::Warning, |count| {
+            format!(
+                "{} not closed: until the end of the profile",
+                many(count, "call")
+            )
+        });
+        self.unknown
+            .note_with(self.sink, Severity::Info, |count, first| {
+                format!("{} not read (first: {first})", many(count, "member"))
+            });
+    }
+}
+
+/// What is measured.
+struct Metric {
+    name: String,
+    unit: Unit,
+    /// It counts the samples of another one, which is at this place in the nodes.
+    of: Option<usize>,
+}
+
+/// Where the stacks of a profile begin.
+#[derive(Clone, Copy)]
+struct Top {
+    node: NodeId,
+    /// The node, if it waits for the profile's name.
+    part: Option<NodeId>,
+    /// The innermost of the frames that stand around all stacks.
+    innermost: Option<Site>,
+}
+
+/// Calls as they open and close.
+struct Calls {
+    /// Those that are open: frame and node, outermost first.
+    open: Vec<(u32, NodeId)>,
+    /// When the last event was.
+    last: Option<f64>,
+    /// Where the last event stands.
+    at: Position,
+}
+
+/// A line or column; 0 if it is unknown, which may be said by `null` or by a number below 0.
+fn from_one(json: &mut Reader<'_, '_>, what: &str) -> Result<u32, ImportError> {
+    if json.null()? {
+        return Ok(0);
+    }
+    let at = json.place()?;
+    let number = json.integer(what)?.max(0);
+    u32::try_from(number).map_err(|_| ImportError::malformed(at, what, number.to_string()))
+}
+
+fn weights_of(json: &mut Reader<'_, '_>) -> Result<Vec<f64>, ImportError> {
+    let mut weights = Vec::new();
+    let mut items = Within::default();
+    while let Some(at) = json.item(&mut items)? {
+        json.begin_record_at(at);
+        weights.push(json.real("a weight")?);
+    }
+    Ok(weights)
+}

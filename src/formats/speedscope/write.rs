@@ -1,0 +1,304 @@
+//! speedscope files
+//!
+//! # What it is
+//! The JSON that speedscope reads: profiles, one shown at a time, and the frames that they share.
+//!
+//! # What is written
+//! - A profile of samples for each thread and metric: the stacks of all places in the tree of calls that cost something
+//!   themselves or called nothing, and their costs as weights, in nanoseconds, bytes, or without a unit. The profile that is
+//!   shown first is that of the default metric.
+//! - A frame for each function, and for each line of it that samples have, with its file. Threads, roots and the like around
+//!   all functions name the profile; each is a frame where it cost something itself.
+//! - Costs are whole numbers.
+//! - What the format has no place for, in three members that its schema leaves free and that profdb reads: `metric` of a
+//!   profile, the name of what it measures; `around`, the numbers of the frames that stand around all its stacks; `kind` of a
+//!   frame that is no function. Other readers see a profile per thread and metric, named by both.
+//!
+//! # References
+//! - The format's description and its TypeScript and JSON schemas: <https://github.com/jlfwong/speedscope/wiki>.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "numbers of functions and metrics are the writer's own"
+)]
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::events::Kind;
+use crate::formats::common::samples::{Frames, LINE_FILES, Sample, each_sample};
+use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
+use crate::formats::common::written::{json, lose_raw_names};
+use crate::formats::export::error::ExportError;
+use crate::formats::export::losses::{
+    ABSENT, BACK_EDGES, CALLS, DEFINITIONS, FACTS, FRACTIONS, FUNCTION_CALLS, FUNCTION_COSTS,
+    LABELS, LARGE, LINE_ZERO, Losses, METRIC, METRICS, MODULES, NEGATIVE, RAW_NAMES, RECORDED,
+    SAME_NAME, TOTALS,
+};
+use crate::formats::export::profile::Profile;
+use crate::formats::export::{Export, Metrics, Needs, Packing};
+use crate::store::MetricInfo;
+
+/// See the module's page.
+pub(in crate::formats) const EXPORT: Export = Export {
+    name: "speedscope",
+    summary: "speedscope files",
+    needs: Needs::Tree,
+    metrics: Metrics::All,
+    layouts: &[],
+    options: &[],
+    packing: Packing::Plain,
+    losses: &[
+        CALLS,
+        FUNCTION_CALLS,
+        METRIC,
+        METRICS,
+        TOTALS,
+        FACTS,
+        BACK_EDGES,
+        LABELS,
+        MODULES,
+        DEFINITIONS,
+        RAW_NAMES,
+        SAME_NAME,
+        RECORDED,
+        FUNCTION_COSTS,
+        ABSENT,
+        LINE_ZERO,
+        LINE_FILES,
+        SIBLINGS,
+        CUMULATIVE,
+        FRACTIONS,
+        NEGATIVE,
+        LARGE,
+    ],
+    write,
+};
+
+/// What depends on the metric: everything else gets lost once.
+const OF_METRICS: [crate::formats::export::losses::Loss; 5] =
+    [TOTALS, CUMULATIVE, FRACTIONS, NEGATIVE, LARGE];
+
+fn write(
+    profile: &Profile<'_>,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    losses.add(METRICS, profile.other_metrics);
+    losses.add(FACTS, profile.facts);
+    losses.add(BACK_EDGES, profile.back_edges);
+    losses.add(LABELS, profile.labels);
+    write!(
+        out,
+        "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"profdb\""
+    )?;
+    if let Some(title) = &profile.run.title {
+        write!(out, ",\"name\":{}", json(title))?;
+    }
+    write!(out, ",\"profiles\":[")?;
+    let mut frames = Frames::new(profile, |function| {
+        (&function.name, &function.file, function.kind)
+    });
+    let mut profiles = Profiles {
+        profile,
+        count: 0,
+        around: None,
+        weights: Vec::new(),
+        title: String::new(),
+    };
+    let mut first = 0;
+    for (at, metric) in profile.metrics.iter().enumerate() {
+        if metric.metric_id == profile.metric.metric_id {
+            first = profiles.count;
+        }
+        let mut of_metric = Losses::new(&EXPORT);
+        profiles.metric(metric, &mut frames, &mut of_metric, out)?;
+        for (loss, count) in of_metric
+            .each()
+            .filter(|(loss, _)| at == 0 || OF_METRICS.contains(loss))
+        {
+            losses.add(loss, count);
+        }
+    }
+    // Without a stack, nothing says what was measured: readers take it for samples.
+    if profiles.count == 0 {
+        let is_samples = |metric: &MetricInfo| metric.name == "samples" && metric.unit == "count";
+        losses.written = Some(vec![profile.metric.metric_id]);
+        losses.add(METRICS, profile.metrics.len().saturating_sub(1) as u64);
+        losses.add(METRIC, (!profile.metrics.iter().any(is_samples)).into());
+    }
+    write!(out, "\n],\"shared\":{{\"frames\":[")?;
+    write_frames(profile, &frames, losses, out)?;
+    write!(out, "\n]}}")?;
+    if profiles.count > 0 {
+        write!(out, ",\"activeProfileIndex\":{first}")?;
+    }
+    Ok(writeln!(out, "}}")?)
+}
+
+/// The profiles, one behind the other.
+struct Profiles<'p> {
+    profile: &'p Profile<'p>,
+    /// How many have begun.
+    count: usize,
+    /// Threads and the like around the samples of the one that is open.
+    around: Option<Vec<usize>>,
+    /// Its weights.
+    weights: Vec<u64>,
+    /// What stands for the threads where there are none.
+    title: String,
+}
+
+/// The numbers of a stack's frames, with commas between them. What stays from one sample to the
+/// next is not written anew, so that a sample costs what its bytes cost.
+#[derive(Default)]
+struct Stack {
+    text: String,
+    /// Where each frame ends.
+    ends: Vec<usize>,
+}
+
+impl Stack {
+    /// Follows a stack of which so many frames are those of the last one.
+    fn follow(&mut self, stack: &[usize], kept: usize) {
+        self.ends.truncate(kept);
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
+        for frame in &stack[self.ends.len()..] {
+            let before = if self.ends.is_empty() { "" } else { "," };
+            // A text takes everything.
+            let _ = write!(self.text, "{before}{frame}");
+            self.ends.push(self.text.len());
+        }
+    }
+}
+
+impl Profiles<'_> {
+    /// Writes the profiles of a metric.
+    fn metric(
+        &mut self,
+        metric: &MetricInfo,
+        frames: &mut Frames,
+        losses: &mut Losses,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
+        let mut negative = 0;
+        let mut stack = Stack::default();
+        each_sample(
+            self.profile,
+            std::slice::from_ref(metric),
+            frames,
+            losses,
+            |sample, _| {
+                if self.around.as_deref() != Some(sample.around) {
+                    self.end(out)?;
+                    self.begin(metric, sample, out)?;
+                }
+                let before = if self.weights.is_empty() { "" } else { "," };
+                stack.follow(sample.stack, sample.kept);
+                write!(out, "{before}[{}]", stack.text)?;
+                negative += u64::from(sample.values[0] < 0);
+                self.weights
+                    .push(u64::try_from(sample.values[0]).unwrap_or(0));
+                Ok(())
+            },
+        )?;
+        losses.add(NEGATIVE, negative);
+        self.end(out)
+    }
+
+    fn begin(
+        &mut self,
+        metric: &MetricInfo,
+        sample: &Sample<'_>,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
+        let run = &self.profile.run;
+        let threads: Vec<&str> = sample
+            .around
+            .iter()
+            .map(|at| self.profile.functions[*at].name.as_str())
+            .collect();
+        self.title = if threads.is_empty() {
+            run.name.clone()
+        } else {
+            threads.join(" / ")
+        };
+        if self.profile.metrics.len() > 1 {
+            self.title = format!("{} ({})", self.title, metric.name);
+        }
+        let unit = match metric.unit.as_str() {
+            "ns" => "nanoseconds",
+            "count" => "none",
+            other => other,
+        };
+        let before = if self.count == 0 { "" } else { "," };
+        let name = json(&self.title);
+        write!(
+            out,
+            "{before}\n{{\"type\":\"sampled\",\"name\":{name},\"metric\":{},\"around\":",
+            json(&metric.name)
+        )?;
+        write_numbers(sample.around_frames, out)?;
+        write!(out, ",\"unit\":\"{unit}\",\"startValue\":0,\"samples\":[")?;
+        self.count += 1;
+        self.around = Some(sample.around.to_vec());
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write) -> Result<(), ExportError> {
+        if self.around.take().is_none() {
+            return Ok(());
+        }
+        write!(out, "],\"weights\":[")?;
+        let mut sum = 0_u64;
+        for (at, weight) in self.weights.drain(..).enumerate() {
+            write!(out, "{}{weight}", if at == 0 { "" } else { "," })?;
+            sum = sum.saturating_add(weight);
+        }
+        Ok(write!(out, "],\"endValue\":{sum}}}")?)
+    }
+}
+
+fn write_numbers(numbers: &[usize], out: &mut dyn Write) -> io::Result<()> {
+    for (at, number) in numbers.iter().enumerate() {
+        write!(out, "{}{number}", if at == 0 { "[" } else { "," })?;
+    }
+    write!(out, "{}", if numbers.is_empty() { "[]" } else { "]" })
+}
+
+fn write_frames(
+    profile: &Profile<'_>,
+    frames: &Frames,
+    losses: &mut Losses,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    for (at, place) in frames.places.iter().enumerate() {
+        let known = &profile.functions[place.function];
+        write!(
+            out,
+            "{}\n{{\"name\":{}",
+            if at == 0 { "" } else { "," },
+            json(&known.name)
+        )?;
+        let file = (!known.file.is_empty()).then(|| ("file", json(&known.file)));
+        let numbers = [("line", place.line), ("col", place.col)]
+            .map(|(name, number)| (number != 0).then(|| (name, number.to_string())));
+        let kind = (known.kind != Kind::Function).then(|| ("kind", json(known.kind.name())));
+        for (name, value) in file
+            .into_iter()
+            .chain(numbers.into_iter().flatten())
+            .chain(kind)
+        {
+            write!(out, ",\"{name}\":{value}")?;
+        }
+        write!(out, "}}")?;
+    }
+    for (at, function) in profile.functions.iter().enumerate() {
+        losses.add(ABSENT, (!frames.placed[at]).into());
+        losses.add(MODULES, (!function.module.is_empty()).into());
+        losses.add(DEFINITIONS, (function.place != (0, 0)).into());
+    }
+    lose_raw_names(profile, losses);
+    frames.lose_same_names(profile, losses);
+    Ok(())
+}

@@ -1,0 +1,337 @@
+//! What V8's profiles of time and of memory share: functions, and a tree that is told when all of
+//! it is known.
+
+use hashbrown::HashMap;
+
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Severity, Sink};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::json::{Ends, Reader, Within};
+use crate::text::escape;
+
+/// Reads functions, and counts members of objects that nobody knows.
+#[derive(Default)]
+pub(in crate::formats) struct CallFrames {
+    name: Vec<u8>,
+    url: Vec<u8>,
+    member: Vec<u8>,
+    unknown: Counted,
+}
+
+impl CallFrames {
+    /// Passes over a member that is not known.
+    pub(in crate::formats) fn skip(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+        at: Position,
+        name: &[u8],
+    ) -> Result<(), ImportError> {
+        self.unknown.add_with(at, || quote(name));
+        json.skip()
+    }
+
+    /// A function: lines and columns count from 0 in the file, -1 is unknown.
+    pub(in crate::formats) fn read(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+        sink: &mut dyn Sink,
+    ) -> Result<FunctionId, ImportError> {
+        self.name.clear();
+        self.url.clear();
+        let (mut line, mut column) = (0, 0);
+        let mut within = Within::default();
+        let mut member = std::mem::take(&mut self.member);
+        while let Some(at) = json.member(&mut within, &mut member)? {
+            match member.as_slice() {
+                b"functionName" => json.text(Ends::Quote, &mut self.name)?,
+                b"url" => json.text(Ends::Quote, &mut self.url)?,
+                b"lineNumber" => line = from_one(json, "a line number from -1")?,
+                b"columnNumber" => column = from_one(json, "a column number from -1")?,
+                b"scriptId" => json.skip()?,
+                _ => self.skip(json, at, &member)?,
+            }
+        }
+        self.member = member;
+        let kind = match self.name.as_slice() {
+            b"(root)" => Kind::Root,
+            [b'(', .., b')'] if self.url.is_empty() => Kind::Pseudo,
+            _ => Kind::Function,
+        };
+        let name = escape::text(&self.name);
+        let name = if name.is_empty() {
+            "(anonymous)"
+        } else {
+            name.as_ref()
+        };
+        let file = &escape::text(&self.url);
+        // Without a line, a column tells nothing.
+        let first_col = if line == 0 { 0 } else { column };
+        Ok(sink.function(FunctionDef {
+            kind,
+            file,
+            first_line: line,
+            first_col,
+            ..FunctionDef::named(name)
+        }))
+    }
+
+    pub(in crate::formats) fn remarks(&self, sink: &mut dyn Sink) {
+        self.unknown
+            .note_with(sink, Severity::Info, |count, first| {
+                format!("{} not read (first: {first})", many(count, "member"))
+            });
+    }
+}
+
+/// A number that counts from 0, as one that counts from 1; 0 if it is unknown.
+fn from_one(json: &mut Reader<'_, '_>, what: &str) -> Result<u32, ImportError> {
+    let at = json.place()?;
+    let number = json.integer(what)?;
+    let found = number
+        .checked_add(1)
+        .and_then(|number| u32::try_from(number).ok());
+    found.ok_or_else(|| ImportError::malformed(at, what, number.to_string()))
+}
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// A tree whose nodes come in any order.
+#[derive(Default)]
+pub(in crate::formats) struct Tree {
+    nodes: Vec<Node>,
+    by_id: HashMap<u32, u32>,
+    /// Samples of a line of a node, both as they come.
+    lines: Vec<(u32, u32, f64)>,
+}
+
+struct Node {
+    at: Position,
+    function: FunctionId,
+    parent: u32,
+    first_child: u32,
+    last_child: u32,
+    next_sibling: u32,
+    /// By metric.
+    costs: [f64; 2],
+}
+
+impl Tree {
+    /// Adds a node that hangs nowhere yet; says its number.
+    pub(in crate::formats) fn add(
+        &mut self,
+        at: Position,
+        function: FunctionId,
+    ) -> Result<u32, ImportError> {
+        let number = u32::try_from(self.nodes.len())
+            .ok()
+            .filter(|number| *number < NONE)
+            .ok_or_else(|| {
+                let limit = format!("{NONE} nodes (limit: nodes)");
+                ImportError::Limit {
+                    position: at,
+                    limit,
+                }
+            })?;
+        let (parent, first_child, last_child, next_sibling) = (NONE, NONE, NONE, NONE);
+        self.nodes.push(Node {
+            at,
+            function,
+            parent,
+            first_child,
+            last_child,
+            next_sibling,
+            costs: [0.0; 2],
+        });
+        Ok(number)
+    }
+
+    /// Gives a node its id.
+    pub(in crate::formats) fn name(&mut self, node: u32, id: u32) -> Result<(), ImportError> {
+        match (self.by_id.insert(id, node), self.nodes.get(node as usize)) {
+            (Some(_), Some(node)) => Err(ImportError::malformed(
+                node.at,
+                "an `id` of its own",
+                id.to_string(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The node of an id.
+    pub(in crate::formats) fn of_id(&self, id: u32) -> Option<u32> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// Says what a node stands for.
+    pub(in crate::formats) fn set_function(&mut self, node: u32, function: FunctionId) {
+        if let Some(node) = self.nodes.get_mut(node as usize) {
+            node.function = function;
+        }
+    }
+
+    /// Hangs a node below another one, behind the others there.
+    pub(in crate::formats) fn link(&mut self, parent: u32, child: u32) -> Result<(), ImportError> {
+        let Some(node) = self.nodes.get_mut(child as usize) else {
+            return Ok(());
+        };
+        if node.parent == parent {
+            return Ok(());
+        }
+        if node.parent != NONE {
+            return Err(ImportError::malformed(
+                node.at,
+                "a node with one parent",
+                "one with two",
+            ));
+        }
+        node.parent = parent;
+        let Some(above) = self.nodes.get_mut(parent as usize) else {
+            return Ok(());
+        };
+        let last = std::mem::replace(&mut above.last_child, child);
+        if last == NONE {
+            above.first_child = child;
+        } else if let Some(last) = self.nodes.get_mut(last as usize) {
+            last.next_sibling = child;
+        }
+        Ok(())
+    }
+
+    /// Adds to the node's own cost.
+    pub(in crate::formats) fn cost(&mut self, node: u32, metric: usize, cost: f64) {
+        if let Some(sum) = self
+            .nodes
+            .get_mut(node as usize)
+            .and_then(|node| node.costs.get_mut(metric))
+        {
+            *sum += cost;
+        }
+    }
+
+    /// Adds samples of a line. All lines of a node come one after the other.
+    pub(in crate::formats) fn line(&mut self, node: u32, line: u32, samples: f64) {
+        self.lines.push((node, line, samples));
+    }
+
+    /// Tells all of it; a line's part of the second metric is that of its samples. `place` says
+    /// which node it is about.
+    pub(in crate::formats) fn say(
+        mut self,
+        sink: &mut dyn Sink,
+        metrics: &[Option<MetricId>; 2],
+        mut place: impl FnMut(Position),
+    ) -> Result<(), ImportError> {
+        self.lines.sort_by_key(|(node, line, _)| (*node, *line));
+        let mut told = 0;
+        for root in 0..self.nodes.len() {
+            let Some(node) = self.nodes.get(root).filter(|node| node.parent == NONE) else {
+                continue;
+            };
+            let mut node = node;
+            let mut open = Vec::new();
+            loop {
+                place(node.at);
+                told += 1;
+                let number = open
+                    .last()
+                    .map_or(root, |(number, _): &(u32, &Node)| *number as usize);
+                self.enter(sink, number, node, metrics);
+                // Down if there is something below, else to what comes next.
+                let mut next = node.first_child;
+                while next == NONE {
+                    sink.leave();
+                    let Some((_, closed)) = open.pop() else { break };
+                    next = closed.next_sibling;
+                }
+                let Some(below) = self.nodes.get(next as usize) else {
+                    break;
+                };
+                open.push((next, below));
+                node = below;
+            }
+        }
+        if told == self.nodes.len() {
+            return Ok(());
+        }
+        // What hangs below no root hangs below itself.
+        let at = self.in_a_circle().map_or(
+            Position {
+                byte: 0,
+                line: None,
+            },
+            |node| node.at,
+        );
+        Err(ImportError::malformed(
+            at,
+            "a node below a root",
+            "one that is below itself",
+        ))
+    }
+
+    fn enter(
+        &self,
+        sink: &mut dyn Sink,
+        number: usize,
+        node: &Node,
+        metrics: &[Option<MetricId>; 2],
+    ) {
+        sink.enter(Frame::function(node.function), None);
+        for (metric, cost) in metrics.iter().zip(node.costs) {
+            if let Some(metric) = metric
+                && cost != 0.0
+            {
+                sink.cost(*metric, Cost::Exclusive(cost));
+            }
+        }
+        let from = self
+            .lines
+            .partition_point(|(node, _, _)| (*node as usize) < number);
+        let here = self.lines.get(from..).unwrap_or_default();
+        let here = here
+            .get(..here.partition_point(|(node, _, _)| *node as usize == number))
+            .unwrap_or_default();
+        let all: f64 = here.iter().map(|(_, _, samples)| samples).sum();
+        let [_, cost_of_node] = node.costs;
+        for (_, line, samples) in here {
+            sink.enter(Frame::line(node.function, *line), None);
+            // The file has samples of lines; other costs are shared out by them.
+            let share = if all == 0.0 {
+                0.0
+            } else {
+                cost_of_node * samples / all
+            };
+            for (metric, cost) in metrics.iter().zip([*samples, share]) {
+                if let Some(metric) = metric {
+                    sink.cost(*metric, Cost::ExclusiveOnly(cost));
+                }
+            }
+            sink.leave();
+        }
+    }
+
+    /// The first node from which the way up has no end.
+    fn in_a_circle(&self) -> Option<&Node> {
+        let mut ends = vec![false; self.nodes.len()];
+        let mut way = Vec::new();
+        for start in 0..self.nodes.len() {
+            let mut at = start;
+            let mut steps = 0;
+            way.clear();
+            while let Some(node) = self.nodes.get(at).filter(|_| ends.get(at) == Some(&false)) {
+                steps += 1;
+                if steps > self.nodes.len() {
+                    return self.nodes.get(start);
+                }
+                way.push(at);
+                at = node.parent as usize;
+            }
+            for at in &way {
+                if let Some(end) = ends.get_mut(*at) {
+                    *end = true;
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,3 @@
+//! Samples of processor time.
+
+pub(in crate::formats) mod read;

@@ -1,0 +1,387 @@
+//! V8 CPU profiles (`.cpuprofile`)
+//!
+//! # What it is
+//! JSON with a tree of calls, the node that each sample was taken in, and the time between samples: what Node.js, Deno, Chrome's
+//! developer tools, Visual Studio Code, Hermes and others write. Default metric: `time`; besides `samples`.
+//!
+//! # How to record one
+//! ```text
+//! node --cpu-prof --cpu-prof-interval 1000 app.js
+//! ```
+//! In Chrome: developer tools, "JavaScript Profiler" or `Profiler.stop` of the protocol. Node.js writes one file per thread; with
+//! `--cpu-prof-name` they overwrite each other.
+//!
+//! # What we read
+//! - Nodes with their lists of children or with the id of their parent, in any order. Siblings of one function stay two nodes: V8
+//!   writes them where the same text is evaluated twice.
+//! - Functions by name, `url` (the file), line and column of their definition, which count from 1 here. Functions without a
+//!   name are `(anonymous)`. `(program)`, `(idle)`, `(garbage collector)` and their like are `pseudo`, `(root)` is a root and not
+//!   listed.
+//! - `samples` is `hitCount`, or how often a node is sampled if the file has no such counts. The two may differ by a few samples.
+//! - `time`: a sample lasts until the next one, the last one until `endTime`, as in Chrome's developer tools. Where time
+//!   goes backwards between two samples, they are put in order.
+//! - `positionTicks`: samples by line, of which nobody knows what they called. A line has the part of its function's time that
+//!   it has of these samples.
+//! - Times of the beginning and the end, as the file says them: microseconds of a clock that begins anywhere.
+//!
+//! # What we leave out
+//! - Calls: a profiler that samples does not count them.
+//! - `scriptId`, `deoptReason`; members that the format does not know are counted in a note.
+//! - Profiles from before 2016, a nested tree below `head` with `timestamps`.
+//!
+//! # References
+//! - The protocol of Chrome's developer tools, `Profiler.Profile`: <https://chromedevtools.github.io/devtools-protocol/>.
+
+use crate::base::error::{ImportError, Position};
+use crate::events::{MetricId, Note, RunFact, Severity, Sink, Unit};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::json::{Outline, Reader, Within, column};
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::formats::v8::call_frames::{CallFrames, Tree};
+use crate::input::Input;
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "cpuprofile",
+    summary: "V8 CPU profiles (.cpuprofile) of Node.js, Deno, Chrome",
+    revision: 2,
+    sniff,
+    options: &[],
+    import,
+};
+
+/// The places of the metrics in [`Tree::cost`].
+const SAMPLES: usize = 0;
+const TIME: usize = 1;
+
+fn sniff(head: &[u8]) -> Confidence {
+    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else {
+        return Confidence::No;
+    };
+    if outline.has("nodes") && memchr::memmem::find(head, b"\"callFrame\"").is_some() {
+        return Confidence::Yes;
+    }
+    // The samples may come first.
+    if outline.has("timeDeltas") || outline.has("samples") && outline.has("startTime") {
+        return Confidence::Maybe;
+    }
+    Confidence::No
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    let mut file = File {
+        json: Reader::new(input),
+        sink,
+        frames: CallFrames::default(),
+        tree: Tree::default(),
+        relations: Vec::new(),
+        has_hits: false,
+        nodes: None,
+        samples: None,
+        deltas: None,
+        start: None,
+        end: None,
+        member: Vec::new(),
+        backwards: Counted::default(),
+    };
+    file.read()?;
+    let metrics = file.costs()?;
+    let File {
+        mut json,
+        sink,
+        frames,
+        tree,
+        backwards,
+        ..
+    } = file;
+    tree.say(sink, &metrics, |at| json.begin_record_at(at))?;
+    backwards.note(sink, Severity::Info, |count| {
+        format!(
+            "time goes backwards before {}: samples are put in order",
+            many(count, "sample")
+        )
+    });
+    frames.remarks(sink);
+    Ok(())
+}
+
+/// An id of a parent and of a child, and where that is said.
+struct Relation {
+    parent: u32,
+    child: u32,
+    at: Position,
+}
+
+struct File<'f, 'r, 'a> {
+    json: Reader<'r, 'a>,
+    sink: &'f mut dyn Sink,
+    frames: CallFrames,
+    tree: Tree,
+    relations: Vec<Relation>,
+    has_hits: bool,
+    /// Where the nodes are.
+    nodes: Option<Position>,
+    /// Where the samples are, and the ids of their nodes.
+    samples: Option<(Position, Vec<u32>)>,
+    /// Where the times between samples are, and these in microseconds.
+    deltas: Option<(Position, Vec<f64>)>,
+    start: Option<f64>,
+    end: Option<f64>,
+    member: Vec<u8>,
+    backwards: Counted,
+}
+
+impl File<'_, '_, '_> {
+    fn read(&mut self) -> Result<(), ImportError> {
+        let mut within = Within::default();
+        let mut name = Vec::new();
+        while let Some(at) = self.json.member(&mut within, &mut name)? {
+            self.json.begin_record_at(at);
+            let second = match name.as_slice() {
+                b"nodes" => self.nodes.replace(at).is_some(),
+                b"samples" => self.samples.is_some(),
+                b"timeDeltas" => self.deltas.is_some(),
+                _ => false,
+            };
+            if second {
+                let name = escape::text(&name);
+                return Err(ImportError::malformed(
+                    at,
+                    format!("one member `{name}`"),
+                    "a second one",
+                ));
+            }
+            match name.as_slice() {
+                b"nodes" => self.read_nodes()?,
+                b"samples" => {
+                    let what = "the id of a node in `samples`";
+                    self.samples = Some((at, column(&mut self.json, |json| json.index(what))?));
+                }
+                b"timeDeltas" => {
+                    let what = "microseconds in `timeDeltas`";
+                    self.deltas = Some((at, column(&mut self.json, |json| json.real(what))?));
+                }
+                b"startTime" => self.start = Some(self.time("startTime")?),
+                b"endTime" => self.end = Some(self.time("endTime")?),
+                b"title" => {
+                    self.json.text_or_number("a title", &mut name)?;
+                    self.sink.run(RunFact::Title(&escape::text(&name)));
+                }
+                _ => self.frames.skip(&mut self.json, at, &name)?,
+            }
+        }
+        if self.nodes.is_none() {
+            return Err(ImportError::malformed(
+                self.json.position(),
+                "a member `nodes`",
+                "the end of the profile",
+            ));
+        }
+        self.json.end()
+    }
+
+    /// A time of the run, which is kept as the file says it, too.
+    fn time(&mut self, name: &str) -> Result<f64, ImportError> {
+        let (text, time) = self.json.decimal(&format!("microseconds in `{name}`"))?;
+        self.sink.run(RunFact::Other(name, &text));
+        Ok(time)
+    }
+
+    fn read_nodes(&mut self) -> Result<(), ImportError> {
+        let mut within = Within::default();
+        while let Some(at) = self.json.item(&mut within)? {
+            self.json.begin_record_at(at);
+            self.node(at)?;
+        }
+        for Relation { parent, child, at } in std::mem::take(&mut self.relations) {
+            let find = |id: u32| {
+                let missing = || ImportError::malformed(at, "the id of a node", id.to_string());
+                self.tree.of_id(id).ok_or_else(missing)
+            };
+            let (parent, child) = (find(parent)?, find(child)?);
+            self.tree.link(parent, child)?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, at: Position) -> Result<(), ImportError> {
+        let (mut id, mut function, mut parent, mut hits) = (None, None, None, None);
+        let mut ticks = Vec::new();
+        let first_child = self.relations.len();
+        let mut within = Within::default();
+        let mut name = std::mem::take(&mut self.member);
+        let json = &mut self.json;
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            match name.as_slice() {
+                b"id" => id = Some(json.index("the id of the node")?),
+                b"callFrame" => function = Some(self.frames.read(json, self.sink)?),
+                b"parent" => parent = Some((json.place()?, json.index("the id of the parent")?)),
+                b"hitCount" => hits = Some(json.real("a count in `hitCount`")?),
+                b"children" => {
+                    let mut within = Within::default();
+                    while let Some(at) = json.item(&mut within)? {
+                        let child = json.index("the id of a child")?;
+                        self.relations.push(Relation {
+                            parent: 0,
+                            child,
+                            at,
+                        });
+                    }
+                }
+                b"positionTicks" => positions(json, &mut self.frames, &mut ticks)?,
+                b"deoptReason" => json.skip()?,
+                _ => self.frames.skip(json, at, &name)?,
+            }
+        }
+        self.member = name;
+        let (Some(id), Some(function)) = (id, function) else {
+            return Err(ImportError::malformed(
+                at,
+                "a node with `id` and `callFrame`",
+                "one without",
+            ));
+        };
+        let node = self.tree.add(at, function)?;
+        self.tree.name(node, id)?;
+        for relation in self.relations.get_mut(first_child..).unwrap_or_default() {
+            relation.parent = id;
+        }
+        self.relations.extend(parent.map(|(at, parent)| Relation {
+            parent,
+            child: id,
+            at,
+        }));
+        if let Some(hits) = hits {
+            self.has_hits = true;
+            self.tree.cost(node, SAMPLES, hits);
+        }
+        for (line, count) in ticks {
+            self.tree.line(node, line, count);
+        }
+        Ok(())
+    }
+
+    /// Finds out what nodes cost, and announces the metrics.
+    fn costs(&mut self) -> Result<[Option<MetricId>; 2], ImportError> {
+        let samples = self.sink.metric("samples", Unit::Count);
+        let Some((at, mut nodes)) = self.samples.take() else {
+            let message = "the file has no `samples`: only their number is known, not the time";
+            self.sink.note(Note {
+                severity: Severity::Warning,
+                position: None,
+                message,
+            });
+            return Ok([Some(samples), None]);
+        };
+        for (number, id) in nodes.iter_mut().enumerate() {
+            let found = || {
+                ImportError::malformed(
+                    at,
+                    "the id of a node",
+                    format!("{id} in sample {}", number + 1),
+                )
+            };
+            *id = self.tree.of_id(*id).ok_or_else(found)?;
+        }
+        if !self.has_hits {
+            for node in &nodes {
+                self.tree.cost(*node, SAMPLES, 1.0);
+            }
+        }
+        let Some((at, deltas)) = self.deltas.take() else {
+            let message =
+                "the file has no `timeDeltas`: the number of samples is known, not the time";
+            self.sink.note(Note {
+                severity: Severity::Warning,
+                position: Some(at),
+                message,
+            });
+            return Ok([Some(samples), None]);
+        };
+        if nodes.len() != deltas.len() {
+            let expected = format!("{} times in `timeDeltas`, one per sample", nodes.len());
+            return Err(ImportError::malformed(
+                at,
+                expected,
+                deltas.len().to_string(),
+            ));
+        }
+        let time = self.sink.metric("time", Unit::Nanoseconds);
+        self.sink.run(RunFact::DefaultMetric(time));
+        if deltas.iter().any(|delta| *delta < 0.0) {
+            self.times_out_of_order(at, &nodes, &deltas);
+        } else {
+            let last = self.end_after(deltas.iter().sum());
+            let next = deltas.iter().skip(1).copied().chain([last]);
+            for (node, microseconds) in nodes.into_iter().zip(next) {
+                self.tree.cost(node, TIME, microseconds * 1e3);
+            }
+        }
+        Ok([Some(samples), Some(time)])
+    }
+
+    /// How long the last sample lasts that was taken so many microseconds after the beginning.
+    fn end_after(&self, last: f64) -> f64 {
+        self.end
+            .zip(self.start)
+            .map_or(0.0, |(end, start)| (end - start - last).max(0.0))
+    }
+
+    /// Puts samples in order before they get their times.
+    fn times_out_of_order(&mut self, at: Position, nodes: &[u32], deltas: &[f64]) {
+        let mut timed: Vec<(f64, u32)> = Vec::with_capacity(nodes.len());
+        let mut now = 0.0;
+        for (node, delta) in nodes.iter().zip(deltas) {
+            now += delta;
+            timed.push((now, *node));
+            if *delta < 0.0 {
+                self.backwards.add(at);
+            }
+        }
+        timed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        for two in timed.windows(2) {
+            if let [(now, node), (next, _)] = two {
+                self.tree.cost(*node, TIME, (next - now) * 1e3);
+            }
+        }
+        if let Some((last, node)) = timed.last() {
+            self.tree.cost(*node, TIME, self.end_after(*last) * 1e3);
+        }
+    }
+}
+
+/// Samples by line.
+fn positions(
+    json: &mut Reader<'_, '_>,
+    frames: &mut CallFrames,
+    ticks: &mut Vec<(u32, f64)>,
+) -> Result<(), ImportError> {
+    let mut within = Within::default();
+    let mut name = Vec::new();
+    while let Some(at) = json.item(&mut within)? {
+        let (mut line, mut count) = (None, None);
+        let mut within = Within::default();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            match name.as_slice() {
+                b"line" => line = Some(json.index("a line number")?),
+                b"ticks" => count = Some(json.real("a count in `ticks`")?),
+                _ => frames.skip(json, at, &name)?,
+            }
+        }
+        let (Some(line), Some(count)) = (line, count) else {
+            return Err(ImportError::malformed(
+                at,
+                "a position with `line` and `ticks`",
+                "one without",
+            ));
+        };
+        ticks.push((line, count));
+    }
+    Ok(())
+}

@@ -1,0 +1,3 @@
+//! Sampled allocations.
+
+pub(in crate::formats) mod read;

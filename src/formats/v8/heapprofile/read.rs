@@ -1,0 +1,242 @@
+//! V8 heap profiles (`.heapprofile`)
+//!
+//! # What it is
+//! JSON with a tree of calls and the memory that they allocated and that was still in use at the end, found by sampling
+//! allocations: what Node.js and Chrome's developer tools ("Allocation sampling") write. Default metric: `size`; besides
+//! `samples`, if the file has them.
+//!
+//! # How to record one
+//! ```text
+//! node --heap-prof app.js
+//! ```
+//!
+//! # What we read
+//! - The nested tree below `head`, of any depth. `size` is `selfSize`, bytes that V8 has already scaled up from its samples.
+//! - `samples`: how many allocations V8 sampled in a node.
+//! - Functions as in [cpuprofile](#cpuprofile): by name, `url`, line and column. `(V8 API)`, `(BYTECODE_COMPILER)` and their like are
+//!   `pseudo`, `(root)` is a root and not listed.
+//!
+//! # What we leave out
+//! - Calls: nobody counts them.
+//! - Samples of nodes that the tree does not have, with a note. V8 takes them while it writes the tree, at short intervals.
+//! - Sizes and order of single samples, `scriptId`; members that the format does not know are counted in a note.
+//!
+//! # References
+//! - The protocol of Chrome's developer tools, `HeapProfiler.SamplingHeapProfile`:
+//!   <https://chromedevtools.github.io/devtools-protocol/>.
+
+use crate::base::error::{ImportError, Position};
+use crate::events::{FunctionId, RunFact, Severity, Sink, Unit};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::json::{Outline, Reader, Within};
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::formats::v8::call_frames::{CallFrames, Tree};
+use crate::input::Input;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "heapprofile",
+    summary: "V8 heap profiles (.heapprofile) of Node.js, Chrome",
+    revision: 2,
+    sniff,
+    options: &[],
+    import,
+};
+
+/// The places of the metrics in [`Tree::cost`].
+const SIZE: usize = 0;
+const SAMPLES: usize = 1;
+
+/// What a node stands for until its `callFrame` comes.
+const NOT_YET: FunctionId = FunctionId(0);
+
+fn sniff(head: &[u8]) -> Confidence {
+    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else {
+        return Confidence::No;
+    };
+    let has = |member: &[u8]| memchr::memmem::find(head, member).is_some();
+    if outline.has("head") && has(b"\"callFrame\"") {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    let mut json = Reader::new(input);
+    let mut frames = CallFrames::default();
+    let mut tree = Tree::default();
+    let mut has_head = false;
+    let mut samples: Option<Vec<(Position, u32)>> = None;
+    let mut within = Within::default();
+    let mut name = Vec::new();
+    while let Some(at) = json.member(&mut within, &mut name)? {
+        json.begin_record_at(at);
+        match name.as_slice() {
+            b"head" if has_head => {
+                return Err(ImportError::malformed(
+                    at,
+                    "one member `head`",
+                    "a second one",
+                ));
+            }
+            b"head" => {
+                has_head = true;
+                nodes(&mut json, sink, &mut frames, &mut tree)?;
+            }
+            b"samples" => read_samples(&mut json, &mut frames, samples.get_or_insert_default())?,
+            _ => frames.skip(&mut json, at, &name)?,
+        }
+    }
+    if !has_head {
+        return Err(ImportError::malformed(
+            json.position(),
+            "a member `head`",
+            "the end of the profile",
+        ));
+    }
+    json.end()?;
+    let size = sink.metric("size", Unit::Bytes);
+    sink.run(RunFact::DefaultMetric(size));
+    let count = samples
+        .is_some()
+        .then(|| sink.metric("samples", Unit::Count));
+    let mut elsewhere = Counted::default();
+    for (at, id) in samples.unwrap_or_default() {
+        match tree.of_id(id) {
+            Some(node) => tree.cost(node, SAMPLES, 1.0),
+            None => elsewhere.add_with(at, || id.to_string()),
+        }
+    }
+    elsewhere.note_with(sink, Severity::Warning, |count, first| {
+        format!(
+            "{} of nodes that the tree does not have (first: {first}), left out",
+            many(count, "sample")
+        )
+    });
+    tree.say(sink, &[Some(size), count], |at| json.begin_record_at(at))?;
+    frames.remarks(sink);
+    Ok(())
+}
+
+/// Reads the nested tree. Members come in any order, so that a node gets its function when it is
+/// closed.
+fn nodes(
+    json: &mut Reader<'_, '_>,
+    sink: &mut dyn Sink,
+    frames: &mut CallFrames,
+    tree: &mut Tree,
+) -> Result<(), ImportError> {
+    struct Open {
+        at: Position,
+        node: u32,
+        members: Within,
+        children: Within,
+        has_function: bool,
+        has_size: bool,
+    }
+    let mut open: Vec<Open> = Vec::new();
+    let mut name = Vec::new();
+    let start = |json: &mut Reader<'_, '_>, tree: &mut Tree| -> Result<Open, ImportError> {
+        let at = json.place()?;
+        let node = tree.add(at, NOT_YET)?;
+        Ok(Open {
+            at,
+            node,
+            members: Within::default(),
+            children: Within::default(),
+            has_function: false,
+            has_size: false,
+        })
+    };
+    open.push(start(json, tree)?);
+    while let Some(top) = open.last_mut() {
+        json.begin_record();
+        // Within the list of children.
+        if top.children == Within::Behind {
+            if json.item(&mut top.children)?.is_some() {
+                let node = start(json, tree)?;
+                tree.link(top.node, node.node)?;
+                open.push(node);
+                continue;
+            }
+            top.children = Within::default();
+        }
+        let Some(at) = json.member(&mut top.members, &mut name)? else {
+            if !top.has_function {
+                return Err(ImportError::malformed(
+                    top.at,
+                    "a node with `callFrame`",
+                    "one without",
+                ));
+            }
+            if !top.has_size {
+                return Err(ImportError::malformed(
+                    top.at,
+                    "a node with `selfSize`",
+                    "one without",
+                ));
+            }
+            open.pop();
+            continue;
+        };
+        match name.as_slice() {
+            b"callFrame" => {
+                tree.set_function(top.node, frames.read(json, sink)?);
+                top.has_function = true;
+            }
+            b"selfSize" => {
+                tree.cost(top.node, SIZE, json.real("bytes in `selfSize`")?);
+                top.has_size = true;
+            }
+            b"id" => tree.name(top.node, json.index("the id of the node")?)?,
+            b"children" => {
+                if json.item(&mut top.children)?.is_none() {
+                    top.children = Within::default();
+                    continue;
+                }
+                let node = start(json, tree)?;
+                tree.link(top.node, node.node)?;
+                open.push(node);
+            }
+            _ => frames.skip(json, at, &name)?,
+        }
+    }
+    Ok(())
+}
+
+/// Adds where each sample is, and the id of its node.
+fn read_samples(
+    json: &mut Reader<'_, '_>,
+    frames: &mut CallFrames,
+    samples: &mut Vec<(Position, u32)>,
+) -> Result<(), ImportError> {
+    let mut name = Vec::new();
+    let mut items = Within::default();
+    while let Some(at) = json.item(&mut items)? {
+        json.begin_record_at(at);
+        let mut node = None;
+        let mut within = Within::default();
+        while let Some(at) = json.member(&mut within, &mut name)? {
+            match name.as_slice() {
+                b"nodeId" => node = Some(json.index("the id of a node in `nodeId`")?),
+                b"size" | b"ordinal" => json.skip()?,
+                _ => frames.skip(json, at, &name)?,
+            }
+        }
+        let Some(node) = node else {
+            return Err(ImportError::malformed(
+                at,
+                "a sample with `nodeId`",
+                "one without",
+            ));
+        };
+        samples.push((at, node));
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! V8's inspector profiles: trees of call frames.
+
+mod call_frames;
+pub(in crate::formats) mod cpuprofile;
+pub(in crate::formats) mod heapprofile;
