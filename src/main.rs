@@ -24,7 +24,7 @@ const LIMIT: u8 = 5;
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    memory::keep_some();
+    memory::keep_some(LIMIT);
     let begun = thread::Builder::new()
         .name("main".to_owned())
         .stack_size(STACK)

@@ -8,7 +8,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 
 use profdb::base::limits;
 use profdb::cli;
@@ -18,6 +18,8 @@ use profdb::cli;
 const RESERVE: Layout = Layout::new::<[u8; 2 << 20]>();
 
 static KEPT: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+
+static EXIT_CODE: AtomicU8 = AtomicU8::new(0);
 
 struct Reserved;
 
@@ -53,9 +55,11 @@ unsafe impl GlobalAlloc for Reserved {
     }
 }
 
-/// Keeps some memory back. Without it the program ends at once when there is no more.
+/// Keeps some memory back. Without it the program ends at once when there is no more, with this exit
+/// code.
 #[expect(unsafe_code, reason = "see the module")]
-pub(crate) fn keep_some() {
+pub(crate) fn keep_some(exit_code: u8) {
+    EXIT_CODE.store(exit_code, Ordering::Relaxed);
     // SAFETY: the layout is not empty.
     KEPT.store(unsafe { System.alloc(RESERVE) }, Ordering::Relaxed);
 }
@@ -100,5 +104,5 @@ fn end() -> ! {
     cli::leave_nothing();
     // If nobody can hear it there is nobody to complain to.
     drop(said);
-    std::process::exit(i32::from(crate::LIMIT))
+    std::process::exit(i32::from(EXIT_CODE.load(Ordering::Relaxed)))
 }

@@ -2,6 +2,7 @@
 
 mod docs;
 mod headers;
+mod layers;
 mod plans;
 mod supply;
 mod tidy;

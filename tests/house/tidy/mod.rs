@@ -18,7 +18,7 @@ use profdb::store::CHECKS;
 
 use self::reading::{Kind, Language, Token, code, headings, inline_code, is_name, names, tokens};
 
-mod reading;
+pub(crate) mod reading;
 
 /// Lines from which on a source file has to give its reason. A signal that a file does two jobs, not a
 /// wall: code is not moved elsewhere for its sake.
@@ -1047,7 +1047,7 @@ fn architecture_names_symbols_that_exist() {
 
 /// Fails with the rule and every place that breaks it.
 #[track_caller]
-fn nothing(rule: &str, found: &[String]) {
+pub(crate) fn nothing(rule: &str, found: &[String]) {
     assert!(found.is_empty(), "{rule}\n\n  {}\n", found.join("\n  "));
 }
 
@@ -1098,7 +1098,7 @@ fn mentions(is_bad: impl Fn(&str) -> bool) -> Vec<String> {
     found
 }
 
-fn is_a(path: &str, extension: &str) -> bool {
+pub(crate) fn is_a(path: &str, extension: &str) -> bool {
     Path::new(path)
         .extension()
         .is_some_and(|found| found == extension)
@@ -1245,7 +1245,7 @@ fn read(path: &str) -> String {
 }
 
 /// All text files of the repository, with their text.
-fn sources() -> impl Iterator<Item = (String, String)> {
+pub(crate) fn sources() -> impl Iterator<Item = (String, String)> {
     tracked().into_iter().filter_map(|path| {
         fs::read_to_string(at_root(&path))
             .ok()

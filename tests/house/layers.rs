@@ -1,0 +1,357 @@
+//! Who may see whom: no file depends on itself by way of others, each room sees the rooms that the
+//! table in ARCHITECTURE.md allows, and what several formats share is shared.
+//!
+//! A file depends on another one if its code, tests apart, names an item that is defined there,
+//! wherever a `pub use` hands that item on: a facade that re-exports the vocabulary of its folder
+//! neither depends on it nor stands for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::tidy::reading::{Kind, Language, Token, code};
+use crate::tidy::{is_a, nothing, sources};
+
+/// Rooms whose circles are being taken apart.
+const NOT_YET: &[&str] = &["cli", "formats", "profile", "report", "sqlite", "store"];
+
+/// A path of names, from the root of the crate.
+type Path = Vec<String>;
+
+/// What the files of `src/` name of each other.
+struct Graph {
+    /// By file: the files that it depends on, and a name that says so.
+    uses: BTreeMap<String, BTreeMap<String, String>>,
+    /// By file: every item that it names, as the file that defines it and the item's name.
+    items: BTreeMap<String, BTreeSet<(String, String)>>,
+}
+
+/// The modules of the library, and what they hand on.
+struct Modules {
+    files: BTreeMap<Path, String>,
+    handed_on: BTreeMap<Path, BTreeMap<String, Path>>,
+}
+
+/// What a file says in `use` declarations and elsewhere.
+struct Reading {
+    module: Path,
+    /// Names that `use` brings in, and what they mean.
+    names: BTreeMap<String, Path>,
+    /// Names that `pub use` hands on.
+    handed_on: BTreeMap<String, Path>,
+    /// Paths in `use` declarations that hand nothing on, and paths in the code.
+    paths: BTreeSet<Path>,
+    /// Words of the code outside of `use` declarations.
+    words: BTreeSet<String>,
+}
+
+impl Modules {
+    /// The file that defines what a path names, and the name it has there; `None` if the path names
+    /// nothing of ours, or a module as such.
+    fn defines(&self, path: &[String]) -> Option<(&str, String)> {
+        // A name may be handed on several times.
+        let mut path = path.to_vec();
+        for _ in 0..16 {
+            let known = (0..=path.len())
+                .rev()
+                .find(|length| self.files.contains_key(&path[..*length]))?;
+            let (module, item) = path.split_at(known);
+            let name = item.first()?;
+            match self.handed_on.get(module).and_then(|names| names.get(name)) {
+                Some(meant) => path = meant.iter().chain(&item[1..]).cloned().collect(),
+                None => return Some((&self.files[module], name.clone())),
+            }
+        }
+        panic!("{}: handed on in a circle", path.join("::"));
+    }
+}
+
+impl Graph {
+    fn read() -> Self {
+        let texts: Vec<(String, String)> = sources()
+            .filter(|(path, _)| path.starts_with("src/") && is_a(path, "rs"))
+            .collect();
+        let files: BTreeMap<Path, String> = texts
+            .iter()
+            .map(|(file, _)| (module(file), file.clone()))
+            .collect();
+        let readings: Vec<(&str, Reading)> = texts
+            .iter()
+            .map(|(file, text)| (file.as_str(), Reading::new(module(file), text, &files)))
+            .collect();
+        let handed_on = readings
+            .iter()
+            .map(|(_, reading)| (reading.module.clone(), reading.handed_on.clone()))
+            .collect();
+        let modules = Modules { files, handed_on };
+        let mut graph = Self {
+            uses: BTreeMap::new(),
+            items: BTreeMap::new(),
+        };
+        for (file, reading) in &readings {
+            let uses = graph.uses.entry((*file).to_owned()).or_default();
+            let items = graph.items.entry((*file).to_owned()).or_default();
+            // What a facade hands on it may need itself.
+            let own = reading
+                .handed_on
+                .iter()
+                .filter(|(name, _)| reading.words.contains(*name));
+            for path in reading.paths.iter().chain(own.map(|(_, path)| path)) {
+                let Some((defined, name)) = modules.defines(path) else {
+                    continue;
+                };
+                items.insert((defined.to_owned(), name));
+                if defined != *file {
+                    uses.entry(defined.to_owned())
+                        .or_insert_with(|| path.join("::"));
+                }
+            }
+        }
+        graph
+    }
+
+    /// The files on a shortest way from a file back to itself.
+    fn circle<'g>(&'g self, start: &'g str) -> Option<Vec<&'g str>> {
+        let mut before: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut next = vec![start];
+        while !next.is_empty() {
+            let mut further = Vec::new();
+            for file in next {
+                for used in self.uses.get(file).into_iter().flat_map(BTreeMap::keys) {
+                    if used == start {
+                        let mut circle = vec![file];
+                        while let Some(earlier) = circle.last().and_then(|last| before.get(last)) {
+                            circle.push(earlier);
+                        }
+                        circle.reverse();
+                        return Some(circle);
+                    }
+                    if !before.contains_key(used.as_str()) {
+                        before.insert(used, file);
+                        further.push(used.as_str());
+                    }
+                }
+            }
+            next = further;
+        }
+        None
+    }
+}
+
+impl Reading {
+    fn new(module: Path, text: &str, files: &BTreeMap<Path, String>) -> Self {
+        let text = text
+            .split("#[cfg(test)]\nmod tests")
+            .next()
+            .unwrap_or_default();
+        let tokens = code(text, Language::Rust);
+        let mut reading = Self {
+            module,
+            names: BTreeMap::new(),
+            handed_on: BTreeMap::new(),
+            paths: BTreeSet::new(),
+            words: BTreeSet::new(),
+        };
+        let mut rest = tokens.as_slice();
+        let mut others = Vec::new();
+        while let Some((token, after)) = rest.split_first() {
+            let visibility = if token.text == "pub" {
+                1 + in_parentheses(after)
+            } else {
+                0
+            };
+            if rest.get(visibility).is_none_or(|token| token.text != "use") {
+                others.push(*token);
+                rest = after;
+                continue;
+            }
+            let declared = &rest[visibility + 1..];
+            let end = declared
+                .iter()
+                .position(|token| token.text == ";")
+                .expect("`use` ends");
+            reading.declare(&declared[..end], visibility > 0, files);
+            rest = &declared[end..];
+        }
+        reading.see(&others, files);
+        reading
+    }
+
+    /// Takes in a `use` declaration.
+    fn declare(&mut self, tokens: &[Token<'_>], is_public: bool, files: &BTreeMap<Path, String>) {
+        for (path, name) in leaves(tokens) {
+            let Some(path) = self.absolute(&path, files) else {
+                continue;
+            };
+            if is_public {
+                self.handed_on.insert(name, path);
+            } else {
+                self.names.insert(name, path.clone());
+                self.paths.insert(path);
+            }
+        }
+    }
+
+    /// Takes in code without its `use` declarations.
+    fn see(&mut self, tokens: &[Token<'_>], files: &BTreeMap<Path, String>) {
+        let mut at = 0;
+        while let Some(token) = tokens.get(at) {
+            at += 1;
+            if token.kind != Kind::Word {
+                continue;
+            }
+            self.words.insert(token.text.to_owned());
+            let mut path = vec![token.text];
+            while let [a, b, word, ..] = &tokens[at..] {
+                if a.text != ":" || b.text != ":" || word.kind != Kind::Word {
+                    break;
+                }
+                path.push(word.text);
+                at += 3;
+            }
+            if path.len() > 1 {
+                self.paths.extend(self.absolute(&path, files));
+            }
+        }
+    }
+
+    /// The path from the root of the crate, if it leads into the crate.
+    fn absolute(&self, path: &[&str], files: &BTreeMap<Path, String>) -> Option<Path> {
+        let (first, rest) = path.split_first()?;
+        let mut from = match *first {
+            "crate" | "profdb" => Vec::new(),
+            "self" => self.module.clone(),
+            "super" => self.module[..self.module.len() - 1].to_vec(),
+            name => {
+                let child: Path = self
+                    .module
+                    .iter()
+                    .cloned()
+                    .chain([name.to_owned()])
+                    .collect();
+                if files.contains_key(&child) {
+                    child
+                } else {
+                    self.names
+                        .get(name)
+                        .or_else(|| self.handed_on.get(name))?
+                        .clone()
+                }
+            }
+        };
+        for name in rest {
+            match *name {
+                "super" => drop(from.pop()),
+                "self" => {}
+                name => from.push(name.to_owned()),
+            }
+        }
+        Some(from)
+    }
+}
+
+/// How many tokens are a pair of parentheses at the start, with what is between them.
+fn in_parentheses(tokens: &[Token<'_>]) -> usize {
+    if tokens.first().is_none_or(|first| first.text != "(") {
+        return 0;
+    }
+    let end = tokens.iter().position(|token| token.text == ")");
+    end.map_or(0, |end| end + 1)
+}
+
+/// The paths in a `use` declaration, written out, and the names that they get.
+fn leaves<'t>(tokens: &[Token<'t>]) -> Vec<(Vec<&'t str>, String)> {
+    let mut found = Vec::new();
+    let mut groups: Vec<Vec<&str>> = vec![Vec::new()];
+    let mut path: Vec<&str> = Vec::new();
+    let mut alias = None;
+    let mut rest = tokens.iter();
+    let mut end = |path: &mut Vec<&'t str>, alias: &mut Option<&str>, group: &[&'t str]| {
+        let mut whole = group.to_vec();
+        whole.append(path);
+        if whole.len() > 1 && whole.last() == Some(&"self") {
+            whole.pop();
+        }
+        if let Some(name) = alias.take().or(whole.last().copied())
+            && whole.len() > group.len().min(1)
+        {
+            found.push((whole.clone(), name.to_owned()));
+        }
+    };
+    while let Some(token) = rest.next() {
+        match token.text {
+            ":" => {}
+            "{" => {
+                let mut group = groups.last().cloned().unwrap_or_default();
+                group.append(&mut path);
+                groups.push(group);
+            }
+            "," | "}" => {
+                let group = groups.last().cloned().unwrap_or_default();
+                if !path.is_empty() {
+                    end(&mut path, &mut alias, &group);
+                }
+                if token.text == "}" {
+                    groups.pop();
+                }
+            }
+            "as" => alias = rest.next().map(|name| name.text),
+            name => path.push(name),
+        }
+    }
+    if !path.is_empty() {
+        end(&mut path, &mut alias, &[]);
+    }
+    found
+}
+
+/// The module that a file is.
+fn module(file: &str) -> Path {
+    let inside = file.trim_start_matches("src/").trim_end_matches(".rs");
+    let mut path: Path = inside.split('/').map(str::to_owned).collect();
+    match file {
+        "src/lib.rs" => Path::new(),
+        // The program is another crate.
+        "src/main.rs" => vec!["(program)".to_owned()],
+        "src/memory.rs" => vec!["(program)".to_owned(), "memory".to_owned()],
+        _ => {
+            if path.last().is_some_and(|last| last == "mod") {
+                path.pop();
+            }
+            path
+        }
+    }
+}
+
+#[test]
+fn no_file_depends_on_itself() {
+    let graph = Graph::read();
+    let mut found = Vec::new();
+    let mut told = BTreeSet::new();
+    for file in graph.uses.keys() {
+        let Some(circle) = graph.circle(file) else {
+            continue;
+        };
+        if circle.iter().any(|file| {
+            NOT_YET
+                .iter()
+                .any(|room| file.starts_with(&format!("src/{room}/")))
+        }) {
+            continue;
+        }
+        let mut same = circle.clone();
+        same.sort_unstable();
+        if !told.insert(same) {
+            continue;
+        }
+        let mut text = String::new();
+        for (at, from) in circle.iter().enumerate() {
+            let to = circle[(at + 1) % circle.len()];
+            let _ = write!(text, "{from} -> ({}) -> ", graph.uses[*from][to]);
+        }
+        found.push(text + circle[0]);
+    }
+    nothing(
+        "No file depends on itself by way of others: what both need goes into one below them.",
+        &found,
+    );
+}
