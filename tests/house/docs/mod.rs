@@ -27,6 +27,7 @@ use profdb::report::header::{Column, Kind, Needs, Parameter, ParameterDef};
 use profdb::report::{REPORTS, Report};
 use profdb::store::Database;
 
+mod architecture;
 mod schema;
 
 /// The variable that lets the documents be rewritten.
