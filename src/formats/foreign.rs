@@ -30,8 +30,7 @@ const V8_LOG: &str = "record with `node --cpu-prof`";
 const STACKPROF: &str = "import what `stackprof --stackcollapse` makes of its dump";
 const VALGRIND: &str = "record with `valgrind --xtree-memory=full --xtree-memory-file=run.kcg`";
 const XHPROF: &str = "record with Xdebug or Excimer";
-const PYINSTRUMENT: &str =
-    "import what `pyinstrument --load FILE -r speedscope -o run.json` makes of a saved session";
+const PYINSTRUMENT: &str = "import what `pyinstrument --load FILE --show-all -r json -o run.json` makes of a saved session";
 const R: &str =
     "import what `profile::write_pprof(profile::read_rprof(FILE), \"run.pb.gz\")` makes of it";
 const XDEBUG: &str = "record with `xdebug.mode=profile`";

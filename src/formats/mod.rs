@@ -31,7 +31,7 @@
 //! | Perfetto | `traceconv json trace.pftrace run.json`; of stack samples `traceconv profile --perf` | `chrome_trace`, `pprof` |
 //! | pprof-rs (Rust) | its feature for protobuf | `pprof` |
 //! | pprofile (Python) | `pprofile -f callgrind -o run.callgrind app.py` | `callgrind` |
-//! | pyinstrument (Python) | `pyinstrument -r speedscope -o run.json app.py`; `-r pstats` has no paths | `speedscope`, `pstats` |
+//! | pyinstrument (Python) | `pyinstrument --show-all -r json -o run.json app.py`; `-r speedscope` has neither classes nor what was awaited, `-r pstats` no paths | `pyinstrument_json`, `speedscope`, `pstats` |
 //! | R | `profile::write_pprof(profile::read_rprof("Rprof.out"), "run.pb.gz")` | `pprof` |
 //! | rbspy (Ruby) | `rbspy record --format speedscope --file run.json` | `speedscope` |
 //! | ruby-prof (Ruby) | `RubyProf::CallTreePrinter` | `callgrind` |
@@ -81,6 +81,7 @@ mod lispworks_tree;
 mod perf_script;
 mod pprof;
 mod pstats;
+mod pyinstrument_json;
 mod sampler;
 mod speedscope;
 mod v8;

@@ -26,6 +26,7 @@ pub const FORMATS: &[&Format] = &[
     &super::firefox::read::FORMAT,
     &super::pstats::read::FORMAT,
     &super::gprof::read::FORMAT,
+    &super::pyinstrument_json::read::FORMAT,
 ];
 
 /// All formats that are written, in the order in which they are listed.

@@ -199,6 +199,10 @@ fn a_million_levels() {
             r#"{"head":{"callFrame":{"functionName":"f"},"selfSize":1,"children":[],"x":"#,
         ),
         ("ghc_json", r#"{"program":"x","x":"#),
+        (
+            "pyinstrument_json",
+            r#"{"root_frame":{"function":"f","time":1,"children":[],"x":"#,
+        ),
         ("firefox", r#"{"meta":{"interval":1,"x":"#),
     ] {
         let content = format!("{head}{}", "[".repeat(DEEP));
@@ -288,6 +292,7 @@ fn names_of_100_mb() {
         ("speedscope", "calls-left-open/case.in/run.json", "main"),
         ("firefox", "allocations/case.in/profile.json", "main"),
         ("gprof", "block-without-function/case.in/run.gprof", "work"),
+        ("pyinstrument_json", "minimal/case.in/run.json", "sorted"),
     ];
     let places = places.map(|(format, path, name)| {
         let bytes = case(format, path);
@@ -560,6 +565,11 @@ const ONE_COST: &[(&str, &str, f64)] = &[
         "chrome_trace",
         r#"[{"name":"f","ph":"X","ts":0,"dur":@,"pid":1,"tid":1}]"#,
         1e3,
+    ),
+    (
+        "pyinstrument_json",
+        r#"{"root_frame":{"function":"f","time":@}}"#,
+        1e9,
     ),
 ];
 

@@ -22,6 +22,7 @@ mod lispworks_tree;
 mod perf_script;
 mod pprof;
 mod pstats;
+mod pyinstrument_json;
 mod reports;
 mod sampler;
 mod samples;

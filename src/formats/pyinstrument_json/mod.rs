@@ -1,0 +1,3 @@
+//! pyinstrument's JSON.
+
+pub(in crate::formats) mod read;

@@ -1,0 +1,558 @@
+//! JSON of pyinstrument, a sampling profiler for Python
+//!
+//! # What it is
+//! What pyinstrument 3 to 5 write with `-r json` and its class `JSONRenderer`: facts of the run, and one tree of frames, each with
+//! the seconds that it took with all that it called. Default metric: `time`.
+//!
+//! # How to record one
+//! ```text
+//! pyinstrument --show-all -r json -o run.json app.py
+//! ```
+//! Of a saved session: `pyinstrument --load FILE --show-all -r json -o run.json`. Without `--show-all`, pyinstrument leaves out
+//! what took less than one percent, and what imports modules: the time of these frames is own time of their callers.
+//!
+//! # What we read
+//! - The tree below `root_frame`, of up to 1,048,576 levels (limit: frames of a stack). `time` is cumulative. A frame's own time is
+//!   what its children leave of it, in nanoseconds.
+//! - Figures have six decimals. Where the children of a frame add up to more than the frame by no more than half a microsecond
+//!   for each figure, that is rounding, and the frame's own time is 0. What is more than that is counted in a note.
+//! - Frames `[self]` are no functions: their time is the own time of the frame around them.
+//! - Other frames in brackets (`[await]`, `[out-of-context]`) are of kind `pseudo`. Old versions write the caller's file and line
+//!   there: that is no place of theirs, and left out. `[root]`, above several outermost frames, is a root and not listed.
+//! - `await_time`, also cumulative, as a second metric, if some frame has any: pyinstrument tells what was awaited only where
+//!   it was started within a coroutine, and writes 0 everywhere else.
+//! - Functions by `function`, `file_path` and `line_no`, the line of their definition, 0 where it is unknown. What has a
+//!   `class_name` is called `Class.function`, as in pyinstrument's text.
+//! - `start_time`, as a date; `target_description`, as title; `program` (up to version 4.6), as command; `duration`, `cpu_time`
+//!   and `sample_count`, as properties of the run.
+//! - Members in any order. A `root_frame` that is `null` is an empty run.
+//!
+//! # What we leave out
+//! - Calls and numbers of samples by function, which the file does not have.
+//! - `file_path_short`, `is_application_code` and `group_id`, which say what pyinstrument's text shows of a frame. Members that
+//!   the format does not know are counted in a note.
+//! - What the file itself leaves out. Where the root and `duration` differ by more than one percent, a note says so: with `-t`,
+//!   the file has only the first of what should be several roots; and the frames that start the program are always cut
+//!   off, with what else they called.
+//! - Sessions (`.pyisession`), and the JSON of version 2, which has no `root_frame`.
+//!
+//! # References
+//! - pyinstrument 5.1.3, `pyinstrument/renderers/jsonrenderer.py`, `frame.py` and `processors.py`, and those of 3.0 to 4.7.
+
+use crate::base::error::{ImportError, Position, quote};
+use crate::events::{
+    Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
+};
+use crate::formats::common::counted::{Counted, many};
+use crate::formats::common::dates::utc;
+use crate::formats::common::json::{Ends, Outline, Reader, Within};
+use crate::formats::format::{Confidence, Format};
+use crate::formats::options::Options;
+use crate::input::Input;
+use crate::text::escape;
+
+/// See the module's page.
+pub(in crate::formats) const FORMAT: Format = Format {
+    name: "pyinstrument_json",
+    summary: "JSON of pyinstrument, a sampling profiler for Python",
+    revision: 1,
+    sniff,
+    options: &[],
+    import,
+};
+
+/// The members of the file that are known.
+const OF_RUN: &[&str] = &[
+    "start_time",
+    "duration",
+    "sample_count",
+    "target_description",
+    "program",
+    "cpu_time",
+    "root_frame",
+];
+
+/// The members of a frame that are known.
+const OF_FRAME: &[&str] = &[
+    "function",
+    "file_path_short",
+    "file_path",
+    "line_no",
+    "time",
+    "await_time",
+    "is_application_code",
+    "children",
+    "group_id",
+    "class_name",
+];
+
+/// Frames within each other.
+const MOST_FRAMES: usize = 1 << 20;
+
+/// How far a figure may be from what was measured: six decimals of a second, in nanoseconds.
+const ROUNDING: f64 = 500.0;
+
+/// The part of `duration` by which the root may differ from it before that is noted.
+const PART: f64 = 0.01;
+
+fn sniff(head: &[u8]) -> Confidence {
+    let Some(outline) = Outline::of(head).filter(|outline| !outline.in_array) else {
+        return Confidence::No;
+    };
+    // Where the tree comes first, the other members may be out of sight.
+    let is_known = outline.has("sample_count")
+        && (outline.has("target_description") || outline.has("program"))
+        || memchr::memmem::find(head, b"\"file_path_short\"").is_some();
+    if outline.has("root_frame") && is_known {
+        Confidence::Yes
+    } else {
+        Confidence::No
+    }
+}
+
+fn import(
+    input: &mut Input<'_>,
+    _options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(), ImportError> {
+    let mut json = Reader::new(input);
+    let mut tree = Tree::default();
+    let mut duration = None;
+    let (mut seen, mut within) = (Seen::default(), Within::default());
+    let (mut name, mut text) = (Vec::new(), Vec::new());
+    while let Some(at) = json.member(&mut within, &mut name)? {
+        json.begin_record_at(at);
+        match seen.once(OF_RUN, &name, at)? {
+            Some("root_frame") => {
+                if !json.null()? {
+                    tree.read(&mut json, sink)?;
+                }
+            }
+            Some("start_time") => {
+                let (seconds, _) = nanoseconds(&mut json, "seconds from 0 in `start_time`")?;
+                sink.run(RunFact::Other("start_time", &seconds));
+                if let Some(since_1970) = whole_nanoseconds(&seconds) {
+                    sink.run(RunFact::RecordedAt(&utc(since_1970)));
+                }
+            }
+            Some("duration") => {
+                let (seconds, figure) = nanoseconds(&mut json, "seconds from 0 in `duration`")?;
+                sink.run(RunFact::Other("duration", &seconds));
+                duration = Some((at, seconds, figure));
+            }
+            Some("cpu_time") => {
+                let (seconds, _) = nanoseconds(&mut json, "seconds from 0 in `cpu_time`")?;
+                sink.run(RunFact::Other("cpu_time", &seconds));
+            }
+            Some("sample_count") => {
+                let count = json.count("sample_count")?;
+                sink.run(RunFact::Other("sample_count", &count.to_string()));
+            }
+            Some("target_description") => {
+                json.text(Ends::Quote, &mut text)?;
+                sink.run(RunFact::Title(&escape::text(&text)));
+            }
+            Some("program") => {
+                json.text(Ends::Quote, &mut text)?;
+                sink.run(RunFact::Command(&escape::text(&text)));
+            }
+            _ => tree.skip(&mut json, at, &name)?,
+        }
+    }
+    if !seen.has(OF_RUN, "root_frame") {
+        return Err(ImportError::malformed(
+            json.position(),
+            "a member `root_frame`",
+            "the end of the profile",
+        ));
+    }
+    json.end()?;
+    let time = sink.metric("time", Unit::Nanoseconds);
+    let awaited = tree
+        .has_awaited()
+        .then(|| sink.metric("await_time", Unit::Nanoseconds));
+    if let Some((at, seconds, duration)) = duration {
+        tree.compare(at, &seconds, duration, sink);
+    }
+    tree.tell(sink, &[Some(time), awaited], |at| json.begin_record_at(at));
+    tree.remarks(sink);
+    Ok(())
+}
+
+/// Which of the known members of an object have been there.
+#[derive(Default)]
+struct Seen(u32);
+
+impl Seen {
+    /// The name if it is known; refuses it the second time.
+    fn once(
+        &mut self,
+        known: &[&'static str],
+        name: &[u8],
+        at: Position,
+    ) -> Result<Option<&'static str>, ImportError> {
+        let mut bits = (0..).zip(known);
+        let Some((bit, name)) = bits.find(|(_, known)| known.as_bytes() == name) else {
+            return Ok(None);
+        };
+        if self.0 & (1 << bit) != 0 {
+            return Err(ImportError::malformed(
+                at,
+                format!("one member `{name}`"),
+                "a second one",
+            ));
+        }
+        self.0 |= 1 << bit;
+        Ok(Some(name))
+    }
+
+    fn has(&self, known: &[&str], name: &str) -> bool {
+        (0..)
+            .zip(known)
+            .any(|(bit, known)| *known == name && self.0 & (1 << bit) != 0)
+    }
+}
+
+/// Seconds from 0, as they are written and in nanoseconds.
+fn nanoseconds(json: &mut Reader<'_, '_>, what: &str) -> Result<(String, f64), ImportError> {
+    let at = json.place()?;
+    let (text, seconds) = json.decimal(what)?;
+    // Shifting the decimal point is exact, multiplying is not.
+    let shifted = format!("{text}e9").parse::<f64>();
+    let figure = shifted.unwrap_or(seconds * 1e9);
+    if figure >= 0.0 && figure.is_finite() {
+        // Python writes `-0.000000`, too.
+        Ok((text, figure.abs()))
+    } else {
+        Err(ImportError::malformed(at, what, quote(text.as_bytes())))
+    }
+}
+
+/// Seconds with up to nine decimals in nanoseconds: a REAL does not hold those since 1970. `None`
+/// if they are written in another way, or too many.
+fn whole_nanoseconds(seconds: &str) -> Option<i64> {
+    let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
+    let digits = |text: &str| text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let fraction = Some(fraction).filter(|fraction| digits(fraction))?;
+    let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
+    let whole: i64 = whole.parse().ok()?;
+    whole.checked_mul(1_000_000_000)?.checked_add(fraction)
+}
+
+/// A text, in place of what `text` holds; nothing for `null`.
+fn text_or_null(json: &mut Reader<'_, '_>, text: &mut Vec<u8>) -> Result<(), ImportError> {
+    if json.null()? {
+        Ok(())
+    } else {
+        json.text(Ends::Quote, text)
+    }
+}
+
+/// The frames of a file in the order in which they are opened there. All of them are kept, because
+/// a frame's class comes after its children.
+#[derive(Default)]
+struct Tree {
+    nodes: Vec<Node>,
+    unknown: Counted,
+    too_much_self: Counted,
+}
+
+struct Node {
+    at: Position,
+    /// Frames around it.
+    depth: usize,
+    function: FunctionId,
+    /// `time` and `await_time`.
+    figures: [Figure; 2],
+}
+
+/// What is known of a frame in one metric, in nanoseconds.
+#[derive(Clone, Copy, Default)]
+struct Figure {
+    cumulative: Option<f64>,
+    /// Cumulative cost of the functions called.
+    callees: f64,
+    /// What `[self]` says of it.
+    own: f64,
+    /// How many figures these two are the sum of.
+    parts: u32,
+}
+
+impl Figure {
+    /// By how much less than this the frame may cost because of rounding.
+    fn slack(&self) -> f64 {
+        ROUNDING * (f64::from(self.parts) + 1.0)
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        let cumulative = self.cumulative?;
+        let exclusive = cumulative - self.callees;
+        Some(if exclusive < -self.slack() {
+            // The builder notes it.
+            Cost::Cumulative(cumulative)
+        } else {
+            Cost::Both {
+                exclusive: exclusive.max(0.0),
+                cumulative,
+            }
+        })
+    }
+
+    /// Whether what is called leaves less than what `[self]` says.
+    fn has_too_much_self(&self) -> bool {
+        self.cumulative.is_some_and(|cumulative| {
+            let left = cumulative - self.callees;
+            left >= -self.slack() && left - self.own < -self.slack()
+        })
+    }
+}
+
+/// A frame whose end has not been read.
+struct Open {
+    at: Position,
+    /// Its place among the nodes.
+    node: usize,
+    members: Within,
+    children: Within,
+    seen: Seen,
+    figures: [Figure; 2],
+    function: Vec<u8>,
+    class: Vec<u8>,
+    file: Vec<u8>,
+    first_line: u32,
+}
+
+impl Tree {
+    /// Reads the nested tree. Nothing recurses.
+    fn read(&mut self, json: &mut Reader<'_, '_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+        let mut open = Vec::new();
+        self.open(json, &mut open)?;
+        let mut name = Vec::new();
+        while let Some(top) = open.last_mut() {
+            json.begin_record();
+            if top.children == Within::Behind {
+                if json.item(&mut top.children)?.is_some() {
+                    self.open(json, &mut open)?;
+                } else {
+                    top.children = Within::default();
+                }
+                continue;
+            }
+            let Some(at) = json.member(&mut top.members, &mut name)? else {
+                if let Some(closed) = open.pop() {
+                    self.close(&closed, open.last_mut(), sink)?;
+                }
+                continue;
+            };
+            let [time, awaited] = &mut top.figures;
+            match top.seen.once(OF_FRAME, &name, at)? {
+                Some("function") => json.text(Ends::Quote, &mut top.function)?,
+                Some("class_name") => text_or_null(json, &mut top.class)?,
+                Some("file_path") => text_or_null(json, &mut top.file)?,
+                Some("line_no") => {
+                    if !json.null()? {
+                        top.first_line = json.index("a line number from 0 in `line_no`")?;
+                    }
+                }
+                Some("time") => {
+                    time.cumulative = Some(nanoseconds(json, "seconds from 0 in `time`")?.1);
+                }
+                Some("await_time") => {
+                    awaited.cumulative =
+                        Some(nanoseconds(json, "seconds from 0 in `await_time`")?.1);
+                }
+                Some("children") => {
+                    if json.item(&mut top.children)?.is_some() {
+                        self.open(json, &mut open)?;
+                    } else {
+                        top.children = Within::default();
+                    }
+                }
+                Some(_) => json.skip()?,
+                None => self.skip(json, at, &name)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, json: &mut Reader<'_, '_>, open: &mut Vec<Open>) -> Result<(), ImportError> {
+        let at = json.place()?;
+        if open.len() >= MOST_FRAMES {
+            return Err(ImportError::Limit {
+                position: at,
+                limit: format!("{MOST_FRAMES} frames in one stack (limit: frames of a stack)"),
+            });
+        }
+        open.push(Open {
+            at,
+            node: self.nodes.len(),
+            members: Within::default(),
+            children: Within::default(),
+            seen: Seen::default(),
+            figures: <[Figure; 2]>::default(),
+            function: Vec::new(),
+            class: Vec::new(),
+            file: Vec::new(),
+            first_line: 0,
+        });
+        self.nodes.push(Node {
+            at,
+            depth: open.len() - 1,
+            // Its name may come after its children.
+            function: FunctionId(0),
+            figures: <[Figure; 2]>::default(),
+        });
+        Ok(())
+    }
+
+    /// Closes a frame, below `around` unless it is the root.
+    fn close(
+        &mut self,
+        frame: &Open,
+        around: Option<&mut Open>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ImportError> {
+        for name in ["function", "time"] {
+            if !frame.seen.has(OF_FRAME, name) {
+                return Err(ImportError::malformed(
+                    frame.at,
+                    format!("a frame with `{name}`"),
+                    "one without",
+                ));
+            }
+        }
+        // Nothing was opened after a frame without children.
+        let is_leaf = frame.node + 1 == self.nodes.len();
+        let is_self = is_leaf && around.is_some() && frame.function == b"[self]";
+        let is_outermost = around.is_none();
+        for (figure, above) in frame
+            .figures
+            .iter()
+            .zip(around.into_iter().flat_map(|around| &mut around.figures))
+        {
+            if let Some(cumulative) = figure.cumulative {
+                let sum = if is_self {
+                    &mut above.own
+                } else {
+                    &mut above.callees
+                };
+                *sum += cumulative;
+                above.parts = above.parts.saturating_add(1);
+            }
+        }
+        if is_self {
+            self.nodes.pop();
+            return Ok(());
+        }
+        if frame.figures.iter().any(Figure::has_too_much_self) {
+            self.too_much_self
+                .add_with(frame.at, || quote(&frame.function));
+        }
+        if let Some(node) = self.nodes.get_mut(frame.node) {
+            node.function = frame.say(is_outermost, sink);
+            node.figures = frame.figures;
+        }
+        Ok(())
+    }
+
+    /// Passes over a member that is not known.
+    fn skip(
+        &mut self,
+        json: &mut Reader<'_, '_>,
+        at: Position,
+        name: &[u8],
+    ) -> Result<(), ImportError> {
+        self.unknown.add_with(at, || quote(name));
+        json.skip()
+    }
+
+    fn has_awaited(&self) -> bool {
+        let awaited = |node: &Node| node.figures[1].cumulative.is_some_and(|time| time > 0.0);
+        self.nodes.iter().any(awaited)
+    }
+
+    /// Notes where the root is not all that was recorded.
+    fn compare(&self, at: Position, seconds: &str, duration: f64, sink: &mut dyn Sink) {
+        let root = self
+            .nodes
+            .first()
+            .and_then(|root| root.figures[0].cumulative);
+        if let Some(root) = root
+            && (duration - root).abs() > PART * duration
+        {
+            let message = format!(
+                "`duration` is {seconds} s, the `time` of the root {} s: the tree is not all that was recorded",
+                root / 1e9
+            );
+            sink.note(Note {
+                severity: Severity::Warning,
+                position: Some(at),
+                message: &message,
+            });
+        }
+    }
+
+    /// Tells all of it. `place` says which frame it is about.
+    fn tell(
+        &self,
+        sink: &mut dyn Sink,
+        metrics: &[Option<MetricId>; 2],
+        mut place: impl FnMut(Position),
+    ) {
+        let mut open = 0;
+        for node in &self.nodes {
+            place(node.at);
+            for _ in node.depth..open {
+                sink.leave();
+            }
+            sink.enter(Frame::function(node.function), None);
+            open = node.depth + 1;
+            for (metric, figure) in metrics.iter().zip(&node.figures) {
+                if let (Some(metric), Some(cost)) = (metric, figure.cost()) {
+                    sink.cost(*metric, cost);
+                }
+            }
+        }
+        for _ in 0..open {
+            sink.leave();
+        }
+    }
+
+    fn remarks(&self, sink: &mut dyn Sink) {
+        self.too_much_self
+            .note_with(sink, Severity::Warning, |count, first| {
+                format!(
+                    "{} less than what was called and `[self]` together (first: {first}): the own cost is what is left",
+                    if count == 1 { "1 frame costs".to_owned() } else { format!("{count} frames cost") }
+                )
+            });
+        self.unknown
+            .note_with(sink, Severity::Info, |count, first| {
+                format!("{} not read (first: {first})", many(count, "member"))
+            });
+    }
+}
+
+impl Open {
+    /// Says which function it is.
+    fn say(&self, is_outermost: bool, sink: &mut dyn Sink) -> FunctionId {
+        let name = escape::text(&self.function);
+        if let [b'[', .., b']'] = self.function.as_slice() {
+            let is_root = is_outermost && name == "[root]";
+            return sink.function(FunctionDef {
+                kind: if is_root { Kind::Root } else { Kind::Pseudo },
+                ..FunctionDef::named(&name)
+            });
+        }
+        let of_class = format!("{}.{name}", escape::text(&self.class));
+        sink.function(FunctionDef {
+            file: &escape::text(&self.file),
+            first_line: self.first_line,
+            ..FunctionDef::named(if self.class.is_empty() {
+                &name
+            } else {
+                &of_class
+            })
+        })
+    }
+}
