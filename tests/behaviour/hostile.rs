@@ -336,7 +336,11 @@ fn names_of_100_mb() {
         assert!(error.contains("(limit: record size)"), "{format}: {error}");
         assert!(most <= 96 << 20, "{format}: {most} bytes");
     }
-    assert_eq!(tried, all_formats());
+    assert_eq!(
+        tried,
+        all_formats(),
+        "formats with a long name in contents, places or binary, or in SHORT_NAMES"
+    );
 }
 
 fn all_formats() -> BTreeSet<&'static str> {

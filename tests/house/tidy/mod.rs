@@ -63,6 +63,24 @@ const CASE_BYTES: u64 = 64 * 1024;
 /// Folders in `tests/cases` that are not about a format.
 const OTHER_CASES: &[&str] = &["cli", "export", "manual", "reports"];
 
+/// Formats without a folder of recordings, and where their inputs are.
+const NO_SAMPLES: &[(&str, &str)] = &[
+    ("dyalog_csv", "cases are the reports of Dyalog's manuals"),
+    ("dyalog_xml", "cases are the reports of Dyalog's manuals"),
+];
+
+/// Formats without a section in docs/conformance.md, and why it would be empty.
+const NO_CONFORMANCE: &[(&str, &str)] = &[
+    ("business_rules", "no other program reports on the file"),
+    ("dyalog_csv", "the words of the manual are ours"),
+    ("dyalog_xml", "the words of the manual are ours"),
+    ("ghc_json", "GHC's words are ours"),
+    ("ghc_prof", "GHC's words are ours"),
+    ("ghc_px", "GHC's words are ours"),
+    ("lispworks_tree", "no other program reports on the file"),
+    ("sampler", "no other program reports on the file"),
+];
+
 /// Files with code that the compiler does not check, and what for. None of them is part of the
 /// program.
 const UNSAFE: &[(&str, &str)] = &[
@@ -454,6 +472,71 @@ fn every_format_has_cases() {
         "tests/cases/*/",
         &folders,
     );
+}
+
+/// What no file of a format's own folder can say of it.
+#[test]
+fn every_format_is_shown_to_be_right() {
+    let (changelog, conformance) = (read("CHANGELOG.md"), read("docs/conformance.md"));
+    let released: BTreeSet<&str> = inline_code(&changelog)
+        .into_iter()
+        .map(|(_, name)| name)
+        .collect();
+    let sections: Vec<&str> = conformance
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .collect();
+    let figures: Vec<String> = sources()
+        .filter(|(path, _)| path.starts_with("tests/figures/"))
+        .map(|(_, text)| text)
+        .collect();
+    let mut found = Vec::new();
+    for name in FORMATS.iter().map(|format| format.name) {
+        let excused = |list: &[(&str, &str)]| list.iter().any(|(excused, _)| *excused == name);
+        if !released.contains(name) {
+            found.push(format!("CHANGELOG.md: `{name}` is not mentioned"));
+        }
+        let readme = format!("tests/samples/{name}/README.md");
+        if at_root(&readme).exists() == excused(NO_SAMPLES) {
+            found.push(format!(
+                "{readme}: how recordings of the real tool were made; else a line in NO_SAMPLES"
+            ));
+        }
+        let imports = [format!("\"{name}\""), format!("\"{name}/")];
+        if !figures
+            .iter()
+            .any(|text| imports.iter().any(|start| text.contains(start)))
+        {
+            found.push(format!(
+                "tests/figures/{name}.rs: nothing there compares the figures of {name}"
+            ));
+        }
+        let is_section = |title: &&str| title.split([',', ':']).any(|part| part.trim() == name);
+        if sections.iter().any(is_section) == excused(NO_CONFORMANCE) {
+            found.push(format!(
+                "docs/conformance.md: a section `## {name}`; else a line in NO_CONFORMANCE"
+            ));
+        }
+    }
+    nothing(
+        "A format is recorded, compared with what other programs say, and announced (ARCHITECTURE.md, \"How to add\").",
+        &found,
+    );
+}
+
+/// Cargo compiles what `main.rs` names; another file would be there and never run.
+#[test]
+fn every_file_of_tests_is_compiled() {
+    let mut found = Vec::new();
+    for program in ["behaviour", "figures", "house", "laws"] {
+        let main = read(&format!("tests/{program}/main.rs"));
+        for file in entries(&format!("tests/{program}"), ".rs") {
+            if file != "main" && !main.contains(&format!("mod {file};\n")) {
+                found.push(format!("tests/{program}/main.rs: no `mod {file};`"));
+            }
+        }
+    }
+    nothing("Every file of a program of tests is part of it.", &found);
 }
 
 #[test]
