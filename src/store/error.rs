@@ -9,7 +9,6 @@ use rusqlite::{ErrorCode, ffi};
 use super::file::location::{shown, too_few_files};
 use super::{READING, VERSION};
 use crate::source::Stopped;
-use crate::sqlite::append::AppendError;
 
 /// What Unix says to who has as many files open as may be.
 const TOO_MANY_FILES: i32 = 24;
@@ -213,15 +212,6 @@ pub(super) enum Cause {
 impl From<rusqlite::Error> for Cause {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
-    }
-}
-
-impl From<AppendError> for Cause {
-    fn from(error: AppendError) -> Self {
-        match error {
-            AppendError::Sqlite(error) => Self::Sqlite(error),
-            AppendError::File(error) => Self::File(error),
-        }
     }
 }
 

@@ -714,6 +714,7 @@ pub(super) fn integer(value: u64) -> i64 {
     i64::try_from(value).expect("less than 2^63")
 }
 
+mod database_pages;
 mod pages;
 mod postings;
 pub(super) mod segment;

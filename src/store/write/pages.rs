@@ -583,3 +583,187 @@ fn text_key(function: &Function) -> (&str, &str, &str, &str, u32, u32) {
     } = function;
     (name, module, file, kind.name(), *first_line, *first_col)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use rusqlite::Connection;
+
+    use crate::sqlite::btree::{IndexTree, PageFile, TableTree};
+    use crate::sqlite::record::Record;
+
+    /// Small pages: a few thousand rows are a tree of several levels.
+    const PAGE_SIZE: u16 = 512;
+
+    /// A number for each position, in no order.
+    fn mixed(at: u64) -> u64 {
+        at.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
+    }
+
+    /// A text, of `longest` bytes at most.
+    fn text(at: u64, longest: u64) -> String {
+        let length = usize::try_from(mixed(at) % (longest + 1)).expect("a short text");
+        format!("{at:09}").repeat(length / 9 + 1)
+    }
+
+    /// Writes trees of `rows` rows with texts up to `longest`, and lets SQLite read them.
+    fn check(rows: u64, longest: u64) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trees.db");
+        let connection = Connection::open(&path).expect("a file");
+        let schema = format!(
+            "PRAGMA page_size = {PAGE_SIZE};
+             CREATE TABLE numbered (id INTEGER PRIMARY KEY, number INTEGER, cost REAL, name TEXT, gone TEXT) STRICT;
+             CREATE TABLE sorted (part INTEGER, name TEXT, cost REAL, PRIMARY KEY (part, name)) STRICT, WITHOUT ROWID;"
+        );
+        connection.execute_batch(&schema).expect("a schema");
+        let root = |name: &str| {
+            let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+            connection
+                .query_row(sql, [name], |row| row.get::<_, u32>(0))
+                .expect("a table")
+        };
+        let options = File::options()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .expect("it is there");
+        let mut file = PageFile::new(options, PAGE_SIZE).expect("a file of whole pages");
+        let mut record = Record::default();
+        let mut numbered = TableTree::new(&file);
+        // Two parts that grow at the same time.
+        let mut parts = [IndexTree::new(&file), IndexTree::new(&file)];
+        let mut late = Vec::new();
+        for at in 1..=rows {
+            let (id, number, cost, name) = row(at, longest);
+            if at % 50 == 17 {
+                numbered.leave_room(40);
+                late.push((id, number, cost, name));
+                continue;
+            }
+            record
+                .start()
+                .null()
+                .integer(number)
+                .real(cost)
+                .text(&name)
+                .null();
+            numbered
+                .push(&mut file, id, &mut record)
+                .expect("space on the disk");
+            for (part, tree) in (0..).zip(&mut parts) {
+                // The first row of a part may become what divides it from the part before.
+                if at > 1 {
+                    tree.push(
+                        &mut file,
+                        record.start().integer(part).text(&name).real(cost),
+                    )
+                    .expect("space");
+                }
+            }
+        }
+        numbered
+            .finish(&mut file, root("numbered"))
+            .expect("space on the disk");
+        let [mut first, second] = parts;
+        if !second.is_empty() {
+            let (_, _, cost, name) = row(1, longest);
+            let divider = record.start().integer(1).text(&name).real(cost);
+            first
+                .join(&mut file, divider, second)
+                .expect("space on the disk");
+        }
+        first
+            .finish(&mut file, root("sorted"))
+            .expect("space on the disk");
+        file.finish().expect("space on the disk");
+
+        let insert = "INSERT INTO numbered (id, number, cost, name) VALUES (?1, ?2, ?3, ?4)";
+        for (id, number, cost, name) in &late {
+            let id = i64::try_from(*id).expect("63 bits");
+            connection
+                .execute(insert, (id, number, cost, name))
+                .expect("a row that is missing");
+        }
+        let found: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .expect("an answer");
+        assert_eq!(found, "ok", "{rows} rows");
+        let mut select = connection
+            .prepare("SELECT id, number, cost, name, gone FROM numbered ORDER BY id")
+            .expect("SQL");
+        let read = |row: &rusqlite::Row<'_>| {
+            assert_eq!(row.get::<_, Option<String>>(4)?, None);
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get(1)?,
+                row.get::<_, f64>(2)?,
+                row.get(3)?,
+            ))
+        };
+        let stored: Vec<_> = select
+            .query_map([], read)
+            .expect("rows")
+            .collect::<Result<_, _>>()
+            .expect("rows");
+        let expected: Vec<_> = (1..=rows)
+            .map(|at| row(at, longest))
+            .map(|(id, number, cost, name)| {
+                (i64::try_from(id).expect("63 bits"), number, cost, name)
+            })
+            .collect();
+        assert_eq!(stored, expected);
+        let mut select = connection
+            .prepare("SELECT part, name, cost FROM sorted ORDER BY part, name")
+            .expect("SQL");
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let stored: Vec<(i64, String, f64)> = select
+            .query_map([], read)
+            .expect("rows")
+            .collect::<Result<_, _>>()
+            .expect("rows");
+        let expected: Vec<_> = (0..2)
+            .flat_map(|part| (1..=rows).map(move |at| (part, at)))
+            .filter(|&(part, at)| at % 50 != 17 && (at > 1 || (part == 1 && rows > 1)))
+            .map(|(part, at)| (part, row(at, longest).3, row(at, longest).2))
+            .collect();
+        assert_eq!(stored, expected);
+    }
+
+    /// A row whose columns take all lengths that numbers can take.
+    fn row(at: u64, longest: u64) -> (u64, i64, f64, String) {
+        let number = (mixed(at) >> (mixed(at + 1) % 64)).cast_signed()
+            * if at.is_multiple_of(3) { -1 } else { 1 };
+        #[expect(clippy::cast_precision_loss, reason = "any number will do")]
+        let cost = if at.is_multiple_of(2) {
+            number as f64
+        } else {
+            number as f64 / 1024.0
+        };
+        // Numbers of rows grow from one byte to nine.
+        let id = at + if at > 1000 { 1 << (at / 40).min(61) } else { 0 };
+        (id, number, cost, text(at, longest))
+    }
+
+    #[test]
+    fn trees_of_every_small_size_are_sound() {
+        for rows in 0..260 {
+            check(rows, 60);
+        }
+    }
+
+    #[test]
+    fn trees_of_several_levels_are_sound() {
+        for rows in [2000, 2399, 2400, 6000] {
+            check(rows, 30);
+        }
+    }
+
+    #[test]
+    fn what_is_longer_than_a_page_has_pages_of_its_own() {
+        for longest in [100, 500, 1000, 5000] {
+            check(300, longest);
+        }
+    }
+}

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::database_pages::{append_trees, database_pages};
 use super::pages::PAGE_SIZE;
-use crate::sqlite::append::Pager;
 use crate::store::file::connection;
 use crate::store::file::growing::Growing;
 use crate::store::{Cause, migrate};
@@ -43,7 +43,7 @@ impl Segment {
         let (true, Some(place)) = (cfg!(unix), place) else {
             return Ok(None);
         };
-        if !runs_come_last(database)? || Pager::new(database, PAGE_SIZE)?.is_none() {
+        if !runs_come_last(database)? || database_pages(database, PAGE_SIZE)?.is_none() {
             return Ok(None);
         }
         let Ok(growing) = Growing::beside(place, &[]) else {
@@ -83,8 +83,8 @@ impl Segment {
             .map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
         let roots: Vec<_> = roots.collect::<rusqlite::Result<_>>()?;
         // It was there before, and in this transaction nobody else can have changed it.
-        let pager = Pager::new(database, PAGE_SIZE)?.expect("pages are handed out, as they were");
-        Ok(pager.graft(&self.file, &roots)?)
+        let pages = database_pages(database, PAGE_SIZE)?.expect("pages are handed out, as before");
+        append_trees(database, pages, &self.file, &roots)
     }
 }
 

@@ -1,0 +1,278 @@
+//! The pages of the database that is open, by SQLite's virtual table `sqlite_dbpage`: all of them
+//! pass through SQLite's own pager, in the transaction that is open, so that locks, journal and
+//! rollback are those of any other change.
+//!
+//! Reference: SQLite, "The `sqlite_dbpage` Virtual Table".
+
+use std::fs::File;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OptionalExtension, Statement, ffi};
+
+use crate::sqlite::append::{AppendError, Appender, DatabasePages};
+use crate::store::Cause;
+
+/// Reads and writes pages by SQL.
+pub(super) struct PagesBySql<'c> {
+    read: Statement<'c>,
+    write: Statement<'c>,
+}
+
+impl DatabasePages for PagesBySql<'_> {
+    type Error = rusqlite::Error;
+
+    fn read(&mut self, number: u32) -> rusqlite::Result<Option<Vec<u8>>> {
+        self.read.query_row([number], |row| row.get(0)).optional()
+    }
+
+    fn write(&mut self, number: u32, page: &[u8]) -> rusqlite::Result<()> {
+        self.write.execute((number, page)).map(drop)
+    }
+}
+
+/// What trees can be appended to; `None` if this SQLite gives no access to pages, or the file is of
+/// another kind than ours.
+pub(super) fn database_pages(
+    connection: &Connection,
+    page_size: u16,
+) -> Result<Option<Appender<PagesBySql<'_>>>, Cause> {
+    let sql = "SELECT COUNT(*) FROM pragma_module_list WHERE name = 'sqlite_dbpage'";
+    if connection.query_row(sql, [], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(None);
+    }
+    let pages = PagesBySql {
+        read: connection.prepare("SELECT data FROM sqlite_dbpage WHERE pgno = ?1")?,
+        write: connection.prepare("INSERT INTO sqlite_dbpage (pgno, data) VALUES (?1, ?2)")?,
+    };
+    Ok(Appender::new(pages, page_size)?)
+}
+
+/// Appends trees to those of the database; each pair of roots is of the database and of `source`.
+///
+/// SQLite does not notice that pages change under it: after this, the connection is good for COMMIT
+/// and ROLLBACK only.
+pub(super) fn append_trees(
+    connection: &Connection,
+    database: Appender<PagesBySql<'_>>,
+    source: &File,
+    roots: &[(u32, u32)],
+) -> Result<(), Cause> {
+    // A defensive connection does not let pages be written. The statements are ours alone: no
+    // trigger of a stranger's schema sees them.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+    let appended = database.graft(source, roots);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    Ok(appended?)
+}
+
+impl From<AppendError<rusqlite::Error>> for Cause {
+    fn from(error: AppendError<rusqlite::Error>) -> Self {
+        let sqlite = |code| rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        match error {
+            AppendError::Database(error) => Self::Sqlite(error),
+            AppendError::Source(error) => Self::File(error),
+            AppendError::Damaged => Self::Sqlite(sqlite(ffi::SQLITE_CORRUPT)),
+            AppendError::Full => Self::Sqlite(sqlite(ffi::SQLITE_FULL)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// Small pages: a few thousand rows are a tree of several levels.
+    const PAGE_SIZE: u16 = 512;
+
+    const SCHEMA: &str = "
+        CREATE TABLE numbered (id INTEGER PRIMARY KEY, name TEXT) STRICT;
+        CREATE TABLE sorted (part INTEGER, id INTEGER, name TEXT, PRIMARY KEY (part, name, id)) STRICT, WITHOUT ROWID;
+        CREATE TABLE other (id INTEGER PRIMARY KEY, name TEXT) STRICT;";
+
+    /// Opens a file that need not survive a loss of power.
+    fn open(path: &Path) -> Connection {
+        let connection = Connection::open(path).expect("a file");
+        connection
+            .pragma_update(None, "synchronous", "OFF")
+            .expect("SQL");
+        connection
+    }
+
+    fn create(path: &Path) -> Connection {
+        let connection = open(path);
+        connection
+            .pragma_update(None, "page_size", PAGE_SIZE)
+            .expect("a size that SQLite knows");
+        connection.execute_batch(SCHEMA).expect("a schema");
+        connection
+    }
+
+    /// Inserts rows of a part, with texts up to `longest` bytes.
+    fn insert(connection: &Connection, part: u64, rows: u64, longest: u64) {
+        let transaction = connection
+            .unchecked_transaction()
+            .expect("nobody else is here");
+        let mut numbered = connection
+            .prepare("INSERT INTO numbered VALUES (?1, ?2)")
+            .expect("SQL");
+        let mut sorted = connection
+            .prepare("INSERT INTO sorted VALUES (?1, ?2, ?3)")
+            .expect("SQL");
+        for at in 0..rows {
+            let length = usize::try_from((at * 7919 + part) % (longest + 1)).expect("a short text");
+            let (id, name) = (
+                part * 1_000_000 + at,
+                format!("{at:09}").repeat(length / 9 + 1),
+            );
+            numbered
+                .execute((id.cast_signed(), &name))
+                .expect("space on the disk");
+            sorted
+                .execute((part.cast_signed(), at.cast_signed(), &name))
+                .expect("space on the disk");
+        }
+        transaction.commit().expect("space on the disk");
+    }
+
+    fn rows(connection: &Connection) -> Vec<(i64, i64, String)> {
+        let sql = "SELECT 0, id, name FROM numbered UNION ALL SELECT part, id, name FROM sorted";
+        let mut statement = connection.prepare(sql).expect("SQL");
+        let rows = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .expect("rows");
+        rows.collect::<Result<_, _>>().expect("rows")
+    }
+
+    fn roots(connection: &Connection) -> Vec<u32> {
+        let sql =
+            "SELECT rootpage FROM sqlite_schema WHERE name IN ('numbered', 'sorted') ORDER BY name";
+        let mut statement = connection.prepare(sql).expect("SQL");
+        let roots = statement.query_map([], |row| row.get(0)).expect("rows");
+        roots.collect::<Result<_, _>>().expect("rows")
+    }
+
+    fn one<T: rusqlite::types::FromSql>(connection: &Connection, sql: &str) -> T {
+        connection
+            .query_row(sql, [], |row| row.get(0))
+            .expect("an answer")
+    }
+
+    /// Puts rows behind those of a database in several parts, and lets SQLite compare them with
+    /// what it has inserted.
+    fn check(parts: &[u64], longest: u64, free: u64) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("all.db");
+        drop(create(&path));
+        let expected = create(Path::new(":memory:"));
+        for (part, rows) in (1..).zip(parts) {
+            let connection = open(&path);
+            let transaction = connection
+                .unchecked_transaction()
+                .expect("nobody else is here");
+            for _ in 0..free {
+                let garbage = "INSERT INTO other (name) VALUES (hex(zeroblob(100)))";
+                connection.execute(garbage, []).expect("space on the disk");
+            }
+            connection
+                .execute("DELETE FROM other", [])
+                .expect("it can be written");
+            transaction.commit().expect("space on the disk");
+            let (pages, unused): (u32, u32) = (
+                one(&connection, "PRAGMA page_count"),
+                one(&connection, "PRAGMA freelist_count"),
+            );
+
+            let segment_path = folder.path().join(format!("{part}.db"));
+            let segment = create(&segment_path);
+            insert(&segment, part, *rows, longest);
+            insert(&expected, part, *rows, longest);
+            let from = roots(&segment);
+            let pairs: Vec<_> = roots(&connection).into_iter().zip(from).collect();
+            connection
+                .execute_batch("BEGIN IMMEDIATE")
+                .expect("nobody else is here");
+            let database = database_pages(&connection, PAGE_SIZE)
+                .expect("a sound file")
+                .expect("pages are handed out");
+            let source = File::open(&segment_path).expect("it is there");
+            append_trees(&connection, database, &source, &pairs).expect("space");
+            connection
+                .execute_batch("COMMIT")
+                .expect("space on the disk");
+            drop(connection);
+
+            let connection = open(&path);
+            let found: String = one(&connection, "PRAGMA integrity_check");
+            assert_eq!(found, "ok", "{parts:?}, {longest}, {free}, part {part}");
+            assert!(
+                self::rows(&connection) == self::rows(&expected),
+                "{parts:?}, {longest}, {free}, part {part}"
+            );
+            let grown = one::<u32>(&connection, "PRAGMA page_count") - pages;
+            let used = unused - one::<u32>(&connection, "PRAGMA freelist_count");
+            assert!(
+                grown == 0 || used == unused,
+                "{grown} pages are new, and {} unused",
+                unused - used
+            );
+        }
+        // SQLite goes on with it.
+        let connection = open(&path);
+        insert(&connection, 99, 500, longest);
+        insert(&expected, 99, 500, longest);
+        connection
+            .execute_batch(
+                "DELETE FROM sorted WHERE part = 1; DELETE FROM numbered WHERE id < 2000000",
+            )
+            .expect("space");
+        expected
+            .execute_batch(
+                "DELETE FROM sorted WHERE part = 1; DELETE FROM numbered WHERE id < 2000000",
+            )
+            .expect("space");
+        assert_eq!(
+            one::<String>(&connection, "PRAGMA integrity_check"),
+            "ok",
+            "{parts:?}, {longest}, {free}"
+        );
+        assert!(
+            rows(&connection) == rows(&expected),
+            "{parts:?}, {longest}, {free}"
+        );
+    }
+
+    #[test]
+    fn trees_of_every_small_size_go_behind_each_other() {
+        for rows in 0..40 {
+            check(&[rows, 40 - rows, rows, 1], 60, 0);
+        }
+    }
+
+    #[test]
+    fn trees_of_several_levels_go_behind_each_other() {
+        check(&[5000, 1, 5000, 300, 0, 20], 30, 0);
+        check(&[1, 5000], 30, 0);
+        check(&[0, 2400, 1, 1, 1, 2400], 30, 0);
+    }
+
+    #[test]
+    fn roots_fill_up_row_by_row() {
+        check(&(0..90).map(|part| 5 + part % 3).collect::<Vec<_>>(), 30, 0);
+    }
+
+    #[test]
+    fn what_has_pages_of_its_own_keeps_them() {
+        for longest in [100, 500, 1000, 5000] {
+            check(&[50, 3, 100, 1], longest, 0);
+        }
+    }
+
+    #[test]
+    fn pages_that_nothing_uses_are_used_first() {
+        for free in [1, 2, 40, 1000] {
+            check(&[50, 300, 1, 300], 200, free);
+        }
+    }
+}
