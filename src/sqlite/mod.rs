@@ -1,8 +1,13 @@
-//! SQLite's file format: records, b-tree pages, and trees that are appended to those of a file.
-//! Knows nothing of profiles.
+//! SQLite's file format: records, pages, b-trees that are written page by page, and b-trees that
+//! are appended to those of a database. It knows nothing of profiles, and asks SQLite for nothing.
 //!
 //! Reference: SQLite, "Database File Format".
 
 pub(crate) mod append;
 pub(crate) mod btree;
+pub(crate) mod database;
+pub(crate) mod header;
+mod number;
+mod page;
+pub(crate) mod page_file;
 pub(crate) mod record;

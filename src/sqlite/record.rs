@@ -1,22 +1,27 @@
-//! Rows as SQLite writes them.
+//! Records: the columns of a row in SQLite's encoding, a header with their serial types and then
+//! their values.
 //!
-//! Reference: SQLite, "Database File Format", section 2.1 (records).
+//! Reference: SQLite, "Database File Format", section 2.1 (record format).
 
-use std::io;
+use super::number::{put_varint_before, seven_bits};
 
-use super::btree::{Kind, LINK, Pages};
-
-/// Bytes in front of a row's values: for its types, whose length is one byte, and for two numbers
-/// before them.
-const AHEAD: usize = 2 * 9 + 1 + TYPES;
-/// Bytes of types at most: a dozen columns, whose types take five bytes each.
+/// Bytes of serial types at most: a dozen columns, whose types take five bytes each.
 const TYPES: usize = 60;
 
-/// The columns of a row as SQLite writes them: their types first, then their values.
+/// Bytes that are kept free before a record, for the header of its cell: two varints, the length of
+/// the payload and the row id.
+const CELL_HEADER: usize = 2 * 9;
+
+/// Bytes before the values: for the header of the cell, and for that of the record, whose length
+/// takes one byte.
+const BEFORE_VALUES: usize = CELL_HEADER + 1 + TYPES;
+
+/// A record that is being put together, for one row after the other.
 pub(crate) struct Record {
     types: [u8; TYPES],
-    columns: usize,
-    /// Values, behind room for what comes before them.
+    /// Bytes of serial types so far: one for most columns, several for long texts.
+    type_bytes: usize,
+    /// Room for what comes before the values, then the values.
     bytes: Vec<u8>,
 }
 
@@ -24,23 +29,23 @@ impl Default for Record {
     fn default() -> Self {
         Self {
             types: [0; TYPES],
-            columns: 0,
-            bytes: vec![0; AHEAD],
+            type_bytes: 0,
+            bytes: vec![0; BEFORE_VALUES],
         }
     }
 }
 
-/// How far a row has got, to go on from there more than once.
+/// A prefix of columns that several records have in common.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
-    columns: usize,
+    type_bytes: usize,
     bytes: usize,
 }
 
-/// Whole numbers below this are stored as integers also in columns of type REAL: SQLite does so.
+/// SQLite stores whole numbers below this as integers also in columns of type REAL.
 const WHOLE: f64 = 140_737_488_355_328.0;
 
-/// Type and length of a whole number that has so many bits besides its sign.
+/// Serial type and length of a whole number that has so many bits besides its sign.
 const INTEGERS: [(u8, u8); 64] = {
     let mut integers = [(6, 8); 64];
     let mut bits = 0;
@@ -58,50 +63,52 @@ const INTEGERS: [(u8, u8); 64] = {
 };
 
 impl Record {
-    /// Begins a row.
+    /// Begins a record.
     pub(crate) fn start(&mut self) -> &mut Self {
-        self.columns = 0;
-        self.bytes.truncate(AHEAD);
+        self.type_bytes = 0;
+        self.bytes.truncate(BEFORE_VALUES);
         self
     }
 
-    /// How far the row has got.
+    /// The columns so far, as a prefix of further records.
     pub(crate) fn mark(&self) -> Mark {
         Mark {
-            columns: self.columns,
+            type_bytes: self.type_bytes,
             bytes: self.bytes.len(),
         }
     }
 
-    /// Begins a row with the columns that there were at the mark.
+    /// Begins a record with the columns that the latest one had at the mark.
     pub(crate) fn start_at(&mut self, mark: Mark) -> &mut Self {
-        self.columns = mark.columns;
+        self.type_bytes = mark.type_bytes;
         self.bytes.truncate(mark.bytes);
         self
     }
 
-    fn kind(&mut self, kind: u8) {
-        self.types[self.columns] = kind;
-        self.columns += 1;
+    fn serial_type(&mut self, byte: u8) {
+        self.types[self.type_bytes] = byte;
+        self.type_bytes += 1;
     }
 
+    /// Adds NULL.
     pub(crate) fn null(&mut self) -> &mut Self {
-        self.kind(0);
+        self.serial_type(0);
         self
     }
 
+    /// Adds an integer.
     pub(crate) fn integer(&mut self, value: i64) -> &mut Self {
-        // No branch depends on how large a number is: nobody could foresee it.
+        // No branch depends on how large a number is: the processor could not predict it.
         let bits = 64 - (value ^ (value >> 63)).leading_zeros();
         let (kind, length) = INTEGERS[bits as usize];
         let is_type = matches!(value, 0 | 1);
         let (kind, length) = if is_type {
-            (8 + low_bits(value.cast_unsigned()), 0)
+            (8 + seven_bits(value.cast_unsigned()), 0)
         } else {
             (kind, length)
         };
-        self.kind(kind);
-        // All eight bytes, those that count first: copying a fixed number costs no call.
+        self.serial_type(kind);
+        // All eight bytes are copied, those of the value first: a fixed number takes no call.
         let end = self.bytes.len() + usize::from(length);
         self.bytes
             .extend_from_slice(&value.rotate_right(8 * u32::from(length)).to_be_bytes());
@@ -109,6 +116,7 @@ impl Record {
         self
     }
 
+    /// Adds a floating-point number.
     pub(crate) fn real(&mut self, value: f64) -> &mut Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -119,19 +127,23 @@ impl Record {
         if value.abs() < WHOLE && (whole as f64).to_bits() == (value + 0.0).to_bits() {
             return self.integer(whole);
         }
-        self.kind(7);
+        self.serial_type(7);
         self.bytes.extend_from_slice(&value.to_be_bytes());
         self
     }
 
+    /// Adds a text.
     pub(crate) fn text(&mut self, value: &str) -> &mut Self {
         let mut kind = [0; 9];
-        let start = varint_before(&mut kind, 9, 13 + 2 * value.len() as u64);
-        kind[start..].iter().for_each(|byte| self.kind(*byte));
+        let start = put_varint_before(&mut kind, 9, 13 + 2 * value.len() as u64);
+        kind[start..]
+            .iter()
+            .for_each(|byte| self.serial_type(*byte));
         self.bytes.extend_from_slice(value.as_bytes());
         self
     }
 
+    /// Adds an integer, or NULL.
     pub(crate) fn integer_or_null(&mut self, value: Option<i64>) -> &mut Self {
         match value {
             Some(value) => self.integer(value),
@@ -139,6 +151,7 @@ impl Record {
         }
     }
 
+    /// Adds a floating-point number, or NULL.
     pub(crate) fn real_or_null(&mut self, value: Option<f64>) -> &mut Self {
         match value {
             Some(value) => self.real(value),
@@ -146,6 +159,7 @@ impl Record {
         }
     }
 
+    /// Adds a text, or NULL.
     pub(crate) fn text_or_null(&mut self, value: Option<&str>) -> &mut Self {
         match value {
             Some(value) => self.text(value),
@@ -153,86 +167,17 @@ impl Record {
         }
     }
 
-    /// The row as a page holds it. What is too long for a page with others goes to pages of its
-    /// own, and the rest to `short`. Columns at the end that are NULL are left out, as in rows that
-    /// are older than a column.
-    pub(crate) fn cell<'c>(
-        &'c mut self,
-        tree: Kind,
-        row: Option<u64>,
-        pages: &mut impl Pages,
-        short: &'c mut Vec<u8>,
-    ) -> io::Result<&'c [u8]> {
-        while self.columns > 0 && self.types[self.columns - 1] == 0 {
-            self.columns -= 1;
+    /// The record in its encoding: all bytes, and where the record begins. The 18 bytes
+    /// before it are free for the header of its cell. Columns at the end that are NULL are left out,
+    /// as in rows that are older than a column.
+    pub(super) fn encoded(&mut self) -> (&mut [u8], usize) {
+        while self.type_bytes > 0 && self.types[self.type_bytes - 1] == 0 {
+            self.type_bytes -= 1;
         }
-        let record = AHEAD - self.columns - 1;
-        // Below 128: one byte.
-        self.bytes[record] = low_bits(self.columns as u64 + 1);
-        self.bytes[record + 1..AHEAD].copy_from_slice(&self.types[..self.columns]);
-        let length = self.bytes.len() - record;
-        let start = row.map_or(record, |row| varint_before(&mut self.bytes, record, row));
-        let start = varint_before(&mut self.bytes, start, length as u64);
-        let kept = tree.kept(length, pages.page_size());
-        if kept == length {
-            return Ok(&self.bytes[start..]);
-        }
-        let (cell, spilled) = self.bytes.split_at(record + kept);
-        let mut next = 0_u32;
-        for part in spilled.chunks(pages.page_size() - LINK).rev() {
-            let mut page = next.to_be_bytes().to_vec();
-            page.extend_from_slice(part);
-            page.resize(pages.page_size(), 0);
-            next = pages.append_rest(&page)?;
-        }
-        short.extend_from_slice(&cell[start..]);
-        short.extend_from_slice(&next.to_be_bytes());
-        Ok(short)
+        let start = BEFORE_VALUES - self.type_bytes - 1;
+        // The length of the header is below 128: one byte.
+        self.bytes[start] = seven_bits(self.type_bytes as u64 + 1);
+        self.bytes[start + 1..BEFORE_VALUES].copy_from_slice(&self.types[..self.type_bytes]);
+        (&mut self.bytes, start)
     }
-}
-
-/// A number in as few bytes as it needs, seven bits each.
-pub(crate) fn varint(bytes: &mut Vec<u8>, value: u64) {
-    if value < 0x80 {
-        bytes.push(low_bits(value));
-        return;
-    }
-    if value >> 56 != 0 {
-        // The ninth byte has eight bits.
-        for shift in (1..9).rev() {
-            bytes.push(0x80 | low_bits(value >> (7 * shift + 1)));
-        }
-        bytes.push(value.to_be_bytes()[7]);
-        return;
-    }
-    let groups = (64 - value.leading_zeros()).div_ceil(7);
-    for group in (0..groups).rev() {
-        let more = if group > 0 { 0x80 } else { 0 };
-        bytes.push(more | low_bits(value >> (7 * group)));
-    }
-}
-
-/// The same in front of what begins at `end`; says where it begins itself.
-fn varint_before(bytes: &mut [u8], end: usize, value: u64) -> usize {
-    if value >> 56 != 0 {
-        let mut long = Vec::new();
-        varint(&mut long, value);
-        let start = end - long.len();
-        bytes[start..end].copy_from_slice(&long);
-        return start;
-    }
-    let mut start = end - 1;
-    bytes[start] = low_bits(value);
-    let mut rest = value >> 7;
-    while rest > 0 {
-        start -= 1;
-        bytes[start] = 0x80 | low_bits(rest);
-        rest >>= 7;
-    }
-    start
-}
-
-/// The lowest seven bits.
-fn low_bits(value: u64) -> u8 {
-    value.to_be_bytes()[7] & 0x7f
 }

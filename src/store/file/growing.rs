@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection;
 use super::location::Identity;
+use crate::sqlite::header;
 use crate::store::{APPLICATION_ID, Cause};
 
 /// What such a name ends in; it begins with a full stop and the name of the database.
@@ -22,9 +23,6 @@ const RANDOM: usize = 12;
 /// Bytes of the database's name that go into it: systems allow 255 in all.
 #[cfg(unix)]
 const MOST_OF_NAME: usize = 200;
-
-/// Where a database has its `application_id`.
-const APPLICATION: usize = 68;
 
 /// See the module's page. Dropped, it loses its name.
 #[derive(Debug)]
@@ -196,8 +194,12 @@ fn is_of_ours(name: &OsStr, prefix: &OsStr) -> bool {
 
 fn is_database_or_empty(file: &File) -> io::Result<bool> {
     let mut head = Vec::new();
-    file.take(APPLICATION as u64 + 4).read_to_end(&mut head)?;
-    Ok(head.is_empty() || head.get(APPLICATION..) == Some(&APPLICATION_ID.to_be_bytes()))
+    file.take(header::APPLICATION_ID as u64 + 4)
+        .read_to_end(&mut head)?;
+    Ok(
+        head.is_empty()
+            || head.get(header::APPLICATION_ID..) == Some(&APPLICATION_ID.to_be_bytes()),
+    )
 }
 
 /// What the system does for names and files.

@@ -9,7 +9,8 @@ use std::fs::File;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Statement, ffi};
 
-use crate::sqlite::append::{AppendError, Appender, DatabasePages};
+use crate::sqlite::append::Appender;
+use crate::sqlite::database::{AppendError, DatabasePages};
 use crate::store::Cause;
 
 /// Reads and writes pages by SQL.
@@ -60,7 +61,7 @@ pub(super) fn append_trees(
     // A defensive connection does not let pages be written. The statements are ours alone: no
     // trigger of a stranger's schema sees them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
-    let appended = database.graft(source, roots);
+    let appended = database.append(source, roots);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     Ok(appended?)
 }

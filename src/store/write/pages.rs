@@ -15,7 +15,8 @@ use crate::base::threads::{Work, aside};
 use crate::profile::{
     Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, Totals,
 };
-use crate::sqlite::btree::{IndexTree, PageBuffer, PageFile, TableTree};
+use crate::sqlite::btree::{IndexTree, TableTree};
+use crate::sqlite::page_file::{PageBuffer, PageFile};
 use crate::sqlite::record::Record;
 use crate::store::Cause;
 
@@ -590,7 +591,8 @@ mod tests {
 
     use rusqlite::Connection;
 
-    use crate::sqlite::btree::{IndexTree, PageFile, TableTree};
+    use crate::sqlite::btree::{IndexTree, TableTree};
+    use crate::sqlite::page_file::PageFile;
     use crate::sqlite::record::Record;
 
     /// Small pages: a few thousand rows are a tree of several levels.

@@ -1,0 +1,209 @@
+//! Where the pages of new trees go: to the end of a file, or to memory first.
+//!
+//! Reference: SQLite, "Database File Format", sections 1.3 (header), 1.4 (lock-byte page).
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use super::header;
+use super::number::{put_u32, u32_at};
+
+/// Bytes that are collected before they are written.
+const CHUNK: usize = 1 << 20;
+
+/// SQLite never uses the page that has this byte: it belongs to the locks of some systems.
+const LOCK_BYTE: u64 = 1 << 30;
+
+/// The number of the page that is left to locks.
+pub(super) fn lock_byte_page(page_size: usize) -> u64 {
+    LOCK_BYTE / page_size as u64 + 1
+}
+
+/// Where the pages of a tree go.
+pub(crate) trait Pages {
+    /// Bytes of a page.
+    fn page_size(&self) -> usize;
+
+    /// Takes the next page of the tree; returns its number.
+    fn append(&mut self, page: &[u8]) -> io::Result<u32>;
+
+    /// Takes an overflow page, which holds the number of the next one; returns its number.
+    fn append_overflow(&mut self, page: &[u8]) -> io::Result<u32>;
+}
+
+/// Pages in memory, numbered from 0: for trees that grow in another thread than the file.
+pub(crate) struct PageBuffer {
+    pages: Vec<u8>,
+    page_size: usize,
+}
+
+impl PageBuffer {
+    /// No page yet.
+    pub(crate) fn new(page_size: u16) -> Self {
+        Self {
+            pages: Vec::new(),
+            page_size: usize::from(page_size),
+        }
+    }
+}
+
+impl Pages for PageBuffer {
+    fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
+        let number = self.pages.len() / self.page_size;
+        self.pages.extend_from_slice(page);
+        u32::try_from(number).map_err(|_| io::ErrorKind::FileTooLarge.into())
+    }
+
+    /// Refuses: [`PageFile::take`] gives pages other numbers, and changes none inside of pages.
+    fn append_overflow(&mut self, _: &[u8]) -> io::Result<u32> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// A file that pages are appended to while no connection reads or writes it.
+pub(crate) struct PageFile {
+    file: File,
+    page_size: usize,
+    /// Number of the page after the last one, counted from 1.
+    next: u32,
+    chunk: Vec<u8>,
+    /// Where the chunk goes.
+    offset: u64,
+}
+
+impl PageFile {
+    /// Appends after the last page of a database.
+    pub(crate) fn new(file: File, page_size: u16) -> io::Result<Self> {
+        let page_size = usize::from(page_size);
+        let offset = file.metadata()?.len();
+        let pages = offset / page_size as u64;
+        let next = u32::try_from(pages + 1).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        Ok(Self {
+            file,
+            page_size,
+            next,
+            chunk: Vec::with_capacity(CHUNK + page_size),
+            offset,
+        })
+    }
+
+    /// The file, for another thread. Pages of the last chunk may not be in it yet.
+    pub(crate) fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Appends the pages of a buffer; returns their numbers in the file, by those in the buffer.
+    pub(crate) fn take(&mut self, buffer: &PageBuffer) -> io::Result<Vec<u32>> {
+        buffer
+            .pages
+            .chunks_exact(self.page_size)
+            .map(|page| self.append(page))
+            .collect()
+    }
+
+    /// Writes a page that was there before.
+    pub(super) fn replace(&mut self, number: u32, page: &[u8]) -> io::Result<()> {
+        self.write_at(u64::from(number - 1) * self.page_size as u64, page)
+    }
+
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(offset))?;
+        self.file.write_all(bytes)
+    }
+
+    fn write_chunk(&mut self) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.offset))?;
+        self.file.write_all(&self.chunk)?;
+        self.offset += self.chunk.len() as u64;
+        self.chunk.clear();
+        Ok(())
+    }
+
+    /// Writes what is left, and tells the header that the file has grown and changed.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.write_chunk()?;
+        let mut header = [0; header::LENGTH];
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.read_exact(&mut header)?;
+        let counter = u32_at(&header, header::CHANGE_COUNTER).unwrap_or_default();
+        let changed = counter.wrapping_add(1);
+        put_u32(&mut header, header::CHANGE_COUNTER, changed);
+        put_u32(&mut header, header::PAGE_COUNT, self.next - 1);
+        put_u32(&mut header, header::VERSION_VALID_FOR, changed);
+        self.write_at(0, &header)
+    }
+}
+
+impl Pages for PageFile {
+    fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    fn append(&mut self, page: &[u8]) -> io::Result<u32> {
+        if u64::from(self.next) == lock_byte_page(self.page_size) {
+            self.chunk.resize(self.chunk.len() + self.page_size, 0);
+            self.next += 1;
+        }
+        let number = self.next;
+        self.next = number.checked_add(1).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.chunk.extend_from_slice(page);
+        if self.chunk.len() >= CHUNK {
+            self.write_chunk()?;
+        }
+        Ok(number)
+    }
+
+    fn append_overflow(&mut self, page: &[u8]) -> io::Result<u32> {
+        self.append(page)
+    }
+}
+
+/// Reads pages of a file that no one writes.
+pub(super) struct PageReader<'f> {
+    file: &'f File,
+    page_size: usize,
+    /// Pages next to each other, as leaves mostly are, and the number of the first of them.
+    window: Vec<u8>,
+    first: u32,
+}
+
+/// Pages that are read at once.
+const WINDOW: u64 = 64;
+
+impl<'f> PageReader<'f> {
+    /// Reads nothing yet.
+    pub(super) fn new(file: &'f File, page_size: usize) -> Self {
+        Self {
+            file,
+            page_size,
+            window: Vec::new(),
+            first: 0,
+        }
+    }
+
+    /// A page of the file; `None` if there is none of this number.
+    pub(super) fn page(&mut self, number: u32) -> io::Result<Option<&[u8]>> {
+        let is_there = |at: &usize| (at + 1) * self.page_size <= self.window.len();
+        let at = number
+            .checked_sub(self.first)
+            .map(|at| at as usize)
+            .filter(is_there);
+        if at.is_none() {
+            let Some(before) = number.checked_sub(1) else {
+                return Ok(None);
+            };
+            self.file
+                .seek(SeekFrom::Start(u64::from(before) * self.page_size as u64))?;
+            self.window.clear();
+            let bytes = WINDOW * self.page_size as u64;
+            self.file.take(bytes).read_to_end(&mut self.window)?;
+            self.first = number;
+        }
+        let start = at.unwrap_or(0) * self.page_size;
+        Ok(self.window.get(start..start + self.page_size))
+    }
+}
