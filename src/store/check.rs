@@ -2,8 +2,65 @@
 
 use rusqlite::{ErrorCode, Row};
 
+use super::database::Database;
+use super::error::StoreError;
 use super::read::lossy;
-use super::{CHECKS, Database, StoreError, stale_views, texts};
+use super::schema::stale_views;
+use super::texts;
+
+/// Statements that find no row in a database that is consistent, by name.
+pub const CHECKS: &[(&str, &str)] = &[
+    (
+        "nodes_in_runs",
+        include_str!("../../queries/checks/nodes_in_runs.sql"),
+    ),
+    (
+        "runs_complete",
+        include_str!("../../queries/checks/runs_complete.sql"),
+    ),
+    (
+        "intervals",
+        include_str!("../../queries/checks/intervals.sql"),
+    ),
+    (
+        "outer_nodes",
+        include_str!("../../queries/checks/outer_nodes.sql"),
+    ),
+    (
+        "line_nodes",
+        include_str!("../../queries/checks/line_nodes.sql"),
+    ),
+    (
+        "function_nodes",
+        include_str!("../../queries/checks/function_nodes.sql"),
+    ),
+    (
+        "function_totals",
+        include_str!("../../queries/checks/function_totals.sql"),
+    ),
+    (
+        "functions_listed",
+        include_str!("../../queries/checks/functions_listed.sql"),
+    ),
+    (
+        "line_totals",
+        include_str!("../../queries/checks/line_totals.sql"),
+    ),
+    (
+        "edge_totals",
+        include_str!("../../queries/checks/edge_totals.sql"),
+    ),
+    (
+        "metrics_listed",
+        include_str!("../../queries/checks/metrics_listed.sql"),
+    ),
+    (
+        "references",
+        include_str!("../../queries/checks/references.sql"),
+    ),
+    ("sources", include_str!("../../queries/checks/sources.sql")),
+    ("labels", include_str!("../../queries/checks/labels.sql")),
+];
 
 /// Rows of a finding that are shown.
 const EXAMPLES: usize = 5;

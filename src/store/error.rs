@@ -1,13 +1,15 @@
 //! Why a database could not do what was asked.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::file::location::{shown, too_few_files};
-use super::{READING, VERSION};
+use super::file::lock_wait::READING;
+use super::file::open_files::too_few_files;
+use super::schema::VERSION;
 use crate::source::Stopped;
 
 /// What Unix says to who has as many files open as may be.
@@ -304,5 +306,18 @@ pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
             link: shown(&path, link),
             path,
         },
+    }
+}
+
+/// How a file beside a database is called by a user who calls the database `path`: in the folder of
+/// that path, unless a link leads to another one.
+fn shown(path: &Path, found: PathBuf) -> PathBuf {
+    let is_of_it = |name: &OsStr| {
+        let own = path.file_name().unwrap_or_default().as_encoded_bytes();
+        name.as_encoded_bytes().starts_with(own)
+    };
+    match found.file_name() {
+        Some(name) if is_of_it(name) => path.with_file_name(name),
+        _ => found,
     }
 }

@@ -5,7 +5,10 @@ use std::fmt;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Cause, Database, StoreError, identity};
+use super::database::{Database, bring_up_to_date};
+use super::error::{Cause, StoreError};
+use super::identity::{self, RunMeta};
+use super::write::integer;
 
 /// A run, as far as reports need to know it.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +85,29 @@ impl fmt::Display for NoteInfo {
 }
 
 impl Database {
+    /// The run with this content, format and revision, and with the title and tags that are given,
+    /// if there is one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn find_run(&self, meta: &RunMeta) -> Result<Option<i64>, StoreError> {
+        meta.stored(&self.connection, 0)
+            .map_err(|source| self.failed(source))
+    }
+
+    /// Whether the file of a run has this size: only then can the run of such a file be there
+    /// already.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_source_of_size(&self, bytes: u64) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE source_bytes = ?1)";
+        let found = self
+            .connection
+            .query_row(sql, [integer(bytes)], |row| row.get(0));
+        found.map_err(|source| self.failed(source))
+    }
+
     /// Finds a run by its number, its title or the value of one of its tags, the latest first;
     /// without a name, the latest run of all.
     ///
@@ -235,7 +261,7 @@ impl Database {
     /// When the database cannot be written: then nothing has changed.
     pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
         self.change(|connection| {
-            super::bring_up_to_date(connection)?;
+            bring_up_to_date(connection)?;
             connection.execute("DELETE FROM runs WHERE run_id = ?1", [run_id])?;
             Ok::<(), Cause>(())
         })
@@ -250,7 +276,7 @@ fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     }
 }
 
-/// The same for those who say what is wrong: bytes that are no text are replaced.
+/// A value as text for messages: bytes that are not UTF-8 are replaced.
 pub(super) fn lossy(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Null => None,

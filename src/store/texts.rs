@@ -4,9 +4,8 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use super::VERSION;
 use super::read::lossy;
-use super::schema::tables;
+use super::schema::{VERSION, tables};
 
 /// A type of columns that hold text and, in labels, whole numbers.
 const TEXT_OR_NUMBER: &str = "ANY";

@@ -2,7 +2,8 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::{Database, StoreError};
+use super::database::Database;
+use super::error::StoreError;
 use crate::events::Kind;
 
 const NODE: &str = include_str!("../../queries/export/node.sql");

@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::store::Cause;
+use crate::store::error::Cause;
 
 /// What a statement may ask of SQLite, its schema included: more than anything of ours needs, and
 /// less than it would take to be a burden.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::store::{Cause, MIGRATIONS, Migration, MigrationKind};
+use crate::store::error::Cause;
+use crate::store::schema::{MIGRATIONS, Migration, MigrationKind};
 
 /// Pages that new tables, indexes and views need.
 const PAGES: u64 = 64;

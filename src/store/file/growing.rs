@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use super::connection;
-use super::location::Identity;
+use super::identity::Identity;
 use crate::sqlite::header;
-use crate::store::{APPLICATION_ID, Cause};
+use crate::store::error::Cause;
+use crate::store::schema::APPLICATION_ID;
 
 /// What such a name ends in; it begins with a full stop and the name of the database.
 const SUFFIX: &str = ".importing";

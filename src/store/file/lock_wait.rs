@@ -20,7 +20,11 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Who waits longer is told so.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How to wait for somebody else's lock.
+/// How long a statement waits that only reads: no one keeps readers out for longer than it takes to
+/// end a change.
+pub(in crate::store) const READING: Duration = Duration::from_secs(10);
+
+/// How to wait for a lock of another program.
 #[derive(Clone)]
 pub struct Patience {
     /// How long.

@@ -1,16 +1,18 @@
 //! A database that nobody has made yet: it grows beside its place, under a name that nobody can
 //! guess, and is put there when it is whole.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use super::empty::empty_database;
 use super::growing::Growing;
-use super::location::{Identity, log_beside, log_of_nothing};
-use crate::store::Cause;
-use crate::store::write::segment::empty_database;
+use super::identity::Identity;
+use super::location::{DatabasePlace, is_trusted};
+use super::logs::{log_beside, log_of_another_beside, log_of_nothing};
+use crate::store::error::Cause;
 
 /// A file that is to become a database. Dropped, it is gone.
 #[derive(Debug)]
@@ -68,4 +70,38 @@ impl Claim {
         }
         Ok(self.growing.sync_folder()?)
     }
+}
+
+/// Fails unless a name that leads to no file, or to one without a byte, may become a database:
+/// SQLite would take what lies beside it for the log of the new one, and a stranger's link leads to
+/// where the stranger wants a file to be.
+pub(in crate::store) fn may_become_database(
+    path: &Path,
+    place: &DatabasePlace,
+) -> Result<(), Cause> {
+    if let Some(link) = &place.strangers_link {
+        return Err(Cause::StrangersLink(link.clone()));
+    }
+    let log = match &place.free {
+        Some(free) => log_of_nothing(free)?,
+        None => log_of_empty_file(path)?,
+    };
+    log.map_or(Ok(()), |log| Err(Cause::Leftover(log)))
+}
+
+/// What SQLite would take for the log of a file without a byte.
+///
+/// # Errors
+/// When the file is of another user.
+fn log_of_empty_file(path: &Path) -> io::Result<Option<PathBuf>> {
+    let place = fs::canonicalize(path)?;
+    if fs::metadata(&place).is_ok_and(|about| about.len() == 0 && !is_trusted(&about)) {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "this is an empty file of another user",
+        ));
+    }
+    let found = log_of_another_beside(&place)?;
+    // Another program may have filled the file meanwhile, and have a log of its own now.
+    Ok(found.filter(|_| fs::metadata(&place).is_ok_and(|about| about.len() == 0)))
 }

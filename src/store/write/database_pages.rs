@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Statement, ffi};
 
 use crate::sqlite::append::Appender;
 use crate::sqlite::database::{AppendError, DatabasePages};
-use crate::store::Cause;
+use crate::store::error::Cause;
 
 /// Reads and writes pages by SQL.
 pub(super) struct PagesBySql<'c> {

@@ -1,5 +1,6 @@
-//! A run in empty tables, written as pages: see [`crate::sqlite::btree`]. What does not come in
-//! order is handed back to be inserted by SQL, for which the pages have room left.
+//! The rows of a run, written as pages of empty tables (see [`crate::sqlite::btree`]). Rows that do
+//! not come in the order of their keys are deferred: SQL inserts them at the end, and the pages have
+//! room left for them.
 
 use std::fs::File;
 use std::io;
@@ -9,53 +10,33 @@ use std::thread;
 use prefetch_index::prefetch_index;
 use rusqlite::Connection;
 
-use super::postings::Places;
-use super::{EdgeKey, Ids, cumulative_other, edge_key, integer, label_set, line_key, other};
+use super::columns::{cumulative_other, integer};
+use super::cost_trees::CostTrees;
+use super::ids::{Ids, ROWS_AHEAD, StoredFunction, StoredLabels, StoredRun};
+use super::keys::{LineKey, line_key};
+use super::postings::Postings;
+use super::roots::Roots;
+use super::totals_trees::TotalsTrees;
 use crate::base::threads::{Work, aside};
-use crate::profile::{
-    Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, Totals,
-};
+use crate::events::FunctionId;
+use crate::profile::{Batch, CostRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, Totals};
 use crate::sqlite::btree::{IndexTree, TableTree};
-use crate::sqlite::page_file::{PageBuffer, PageFile};
+use crate::sqlite::page_file::PageFile;
 use crate::sqlite::record::Record;
-use crate::store::Cause;
-
-/// Size of a page: that of SQLite where nobody asks for another.
-pub(in crate::store) const PAGE_SIZE: u16 = 4096;
-
-/// The number of the first run of a database.
-pub(in crate::store) const FIRST_RUN: i64 = 1;
+use crate::store::error::Cause;
+use crate::store::file::empty::PAGE_SIZE;
 
 /// Room for the row of a node that is still open. Most take less.
 const NODE_ROOM: usize = 56;
-/// Room for its costs in one metric.
-const COST_ROOM: usize = 24;
 
-/// Rows that may wait for SQL. A tree that keeps more waiting is so deep that pages gain nothing.
+/// Rows that may be deferred. A tree that defers more is so deep that pages gain nothing.
 const MAX_WAITING: usize = 100_000;
 
-/// How many rows ahead memory is asked for what they are made from.
-pub(in crate::store) const AHEAD: usize = 16;
-
-/// Pages where the tables begin.
-struct Roots {
-    nodes: u32,
-    node_costs: u32,
-    functions: u32,
-    functions_key: u32,
-    function_nodes: u32,
-    function_info: u32,
-    line_info: u32,
-    node_labels: u32,
-    edges: u32,
-    edges_by_caller: u32,
-}
-
-/// See the module's page.
-pub(in crate::store) struct Bulk {
+/// A run that is written as pages.
+pub(super) struct RunPages {
     file: PageFile,
-    /// Whether the file has to reach the disk.
-    lasts: bool,
+    /// The file has to reach the disk.
+    is_kept: bool,
     roots: Roots,
     record: Record,
     functions: Vec<Arc<Function>>,
@@ -65,104 +46,94 @@ pub(in crate::store) struct Bulk {
     next: u64,
     /// Nodes of the current batch that are still open.
     open: Vec<u64>,
-    /// By metric.
-    costs: Vec<Option<Costs>>,
-    rest: Rest,
+    costs: CostTrees,
+    deferred: Deferred,
 }
 
-/// What SQL has to insert.
+/// Rows that SQL has to insert, in the order of their keys.
 #[derive(Default)]
-pub(in crate::store) struct Rest {
-    pub(in crate::store) nodes: Vec<NodeRow>,
-    pub(in crate::store) costs: Vec<CostRow>,
+pub(super) struct Deferred {
+    pub(super) nodes: Vec<NodeRow>,
+    pub(super) costs: Vec<CostRow>,
 }
 
-/// What is known at the end.
-pub(in crate::store) struct End<'t> {
-    pub(in crate::store) run: i64,
-    pub(in crate::store) places: &'t Places,
-    /// What has been added up, unless SQL is to write it.
-    pub(in crate::store) totals: Option<&'t Totals>,
+/// What is known at the end of a run.
+pub(super) struct RunEnd<'t> {
+    pub(super) run: StoredRun,
+    pub(super) postings: &'t Postings,
+    /// The totals, unless SQL is to write them.
+    pub(super) totals: Option<&'t Totals>,
 }
 
-/// The costs in one metric, ascending by node.
-struct Costs {
-    /// The first row waits: it may have to stand between the pages of two metrics.
-    first: CostRow,
-    last: u64,
-    /// How many of [`Bulk::open`] have been passed.
-    passed: usize,
-    tree: IndexTree,
-}
+impl RunPages {
+    /// Pages for the empty tables of a new database.
+    pub(super) fn of_new_file(connection: &Connection, file: File) -> Result<Self, Cause> {
+        Ok(Self {
+            is_kept: true,
+            ..Self::of_segment(connection, file)?
+        })
+    }
 
-impl Bulk {
-    /// Begins to write behind the empty tables that SQLite has made in `file`, which is one that is
-    /// there to stay or not.
-    pub(in crate::store) fn new(
-        connection: &Connection,
-        file: File,
-        lasts: bool,
-    ) -> Result<Self, Cause> {
-        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
-        let root = |name: &str| connection.query_row(sql, [name], |row| row.get(0));
-        let roots = Roots {
-            nodes: root("nodes")?,
-            node_costs: root("node_costs")?,
-            functions: root("functions")?,
-            functions_key: root("sqlite_autoindex_functions_1")?,
-            function_nodes: root("function_nodes")?,
-            function_info: root("function_info")?,
-            line_info: root("line_info")?,
-            node_labels: root("node_labels")?,
-            edges: root("edges")?,
-            edges_by_caller: root("edges_by_caller")?,
-        };
+    /// Pages for the empty tables of a file that is there for the time of the import only.
+    pub(super) fn of_segment(connection: &Connection, file: File) -> Result<Self, Cause> {
         let file = PageFile::new(file, PAGE_SIZE)?;
         Ok(Self {
             function_rows: TableTree::new(&file),
             nodes: TableTree::new(&file),
+            costs: CostTrees::default(),
             file,
-            roots,
-            lasts,
+            is_kept: false,
+            roots: Roots::of(connection)?,
             record: Record::default(),
             functions: Vec::new(),
             next: 1,
             open: Vec::new(),
-            costs: Vec::new(),
-            rest: Rest::default(),
+            deferred: Deferred::default(),
         })
     }
 
-    /// Writes rows, and takes them out of the batch.
-    pub(in crate::store) fn batch(&mut self, batch: &mut Batch, ids: &mut Ids) -> io::Result<()> {
-        for (id, function) in batch.functions.drain(..) {
-            let row = self.function(&function)?;
+    /// Writes functions, numbered from 1 in the order in which they come, and takes them out of the
+    /// batch.
+    pub(super) fn functions(
+        &mut self,
+        functions: &mut Vec<(FunctionId, Arc<Function>)>,
+        ids: &mut Ids,
+    ) -> io::Result<()> {
+        for (id, function) in functions.drain(..) {
+            let row_id = self.function(&function)?;
             self.functions.push(function);
-            ids.learn(id, integer(row));
+            ids.learn(id, StoredFunction(integer(row_id)));
         }
+        Ok(())
+    }
+
+    /// Writes nodes and costs, and takes them out of the batch.
+    pub(super) fn rows(&mut self, batch: &mut Batch, ids: &Ids) -> io::Result<()> {
         self.open.clear();
         for (at, node) in batch.nodes.iter().enumerate() {
-            if let Some(soon) = batch.nodes.get(at + AHEAD) {
+            if let Some(soon) = batch.nodes.get(at + ROWS_AHEAD) {
                 ids.prefetch(soon.function);
             }
             self.node(node, ids)?;
         }
         batch.nodes.clear();
-        for costs in self.costs.iter_mut().flatten() {
-            costs.passed = 0;
-        }
+        self.costs.begin_batch();
         for cost in batch.costs.drain(..) {
-            self.cost(cost, ids)?;
+            let record = &mut self.record;
+            let deferred = self
+                .costs
+                .push(&mut self.file, record, cost, &self.open, ids)?;
+            self.deferred.costs.extend(deferred);
         }
         Ok(())
     }
 
-    /// Whether so much waits for SQL that the rest may as well go there.
-    pub(in crate::store) fn is_overtaxed(&self) -> bool {
-        self.rest.nodes.len() + self.rest.costs.len() > MAX_WAITING
+    /// Whether so much is deferred that the other rows may as well go through SQL.
+    pub(super) fn has_too_many_deferred(&self) -> bool {
+        self.deferred.nodes.len() + self.deferred.costs.len() > MAX_WAITING
     }
 
-    /// Writes the row of a function; says its number.
+    /// Writes the row of a function; returns its row id.
     fn function(&mut self, function: &Function) -> io::Result<u64> {
         let Function {
             kind,
@@ -173,7 +144,7 @@ impl Bulk {
             first_line,
             first_col,
         } = function;
-        let row = self.functions.len() as u64 + 1;
+        let row_id = self.functions.len() as u64 + 1;
         let record = self
             .record
             .start()
@@ -186,13 +157,13 @@ impl Bulk {
             .integer(i64::from(*first_line))
             .integer(i64::from(*first_col));
         let record = record.text_or_null(raw_name.as_deref());
-        self.function_rows.push(&mut self.file, row, record)?;
-        Ok(row)
+        self.function_rows.push(&mut self.file, row_id, record)?;
+        Ok(row_id)
     }
 
     fn node(&mut self, node: &NodeRow, ids: &Ids) -> io::Result<()> {
         if node.node < self.next {
-            self.rest.nodes.push(node.clone());
+            self.deferred.nodes.push(node.clone());
             return Ok(());
         }
         for open in self.next..node.node {
@@ -208,7 +179,7 @@ impl Bulk {
             .integer(integer(node.size))
             .integer(i64::from(node.depth));
         record
-            .integer(function)
+            .integer(function.0)
             .integer_or_null(node.calls.map(integer))
             .real(node.figures.exclusive);
         record
@@ -221,60 +192,30 @@ impl Bulk {
                 .map(|place| i64::from(place.col)),
         );
         record.text_or_null(place.and_then(|place| place.file.as_deref()));
-        self.nodes
-            .push(&mut self.file, ids.node(node.node).cast_unsigned(), record)
+        self.nodes.push(
+            &mut self.file,
+            ids.node(node.node).0.cast_unsigned(),
+            record,
+        )
     }
 
-    fn cost(&mut self, cost: CostRow, ids: &Ids) -> io::Result<()> {
-        let metric = cost.metric.0 as usize;
-        if self.costs.len() <= metric {
-            self.costs.resize_with(metric + 1, || None);
-        }
-        let Some(costs) = &mut self.costs[metric] else {
-            let tree = IndexTree::new(&self.file);
-            self.costs[metric] = Some(Costs {
-                first: cost,
-                last: cost.node,
-                passed: 0,
-                tree,
-            });
-            return Ok(());
-        };
-        if cost.node < costs.last {
-            self.rest.costs.push(cost);
-            return Ok(());
-        }
-        while self
-            .open
-            .get(costs.passed)
-            .is_some_and(|open| *open < cost.node)
-        {
-            costs.passed += 1;
-            costs.tree.leave_room(COST_ROOM);
-        }
-        costs.last = cost.node;
-        costs
-            .tree
-            .push(&mut self.file, cost_record(&mut self.record, &cost, ids))
-    }
-
-    /// Writes what is known at the end, and completes the file: SQLite can go on with it. Trees of
-    /// small rows and the order of functions are made in other threads, as the importer has left
-    /// its core; what the file holds depends on no clock.
-    pub(in crate::store) fn finish(mut self, end: Option<&End<'_>>, ids: &Ids) -> io::Result<Rest> {
+    /// Writes what is known at the end, and completes the file, so that SQLite can change it. Trees
+    /// of totals and the order of functions are made in other threads: the importer no longer needs
+    /// its core. What the file holds depends on no clock.
+    pub(super) fn finish(mut self, end: Option<&RunEnd<'_>>, ids: &Ids) -> io::Result<Deferred> {
         let functions = std::mem::take(&mut self.functions);
-        let on_disk = if self.lasts {
+        let on_disk = if self.is_kept {
             Some(self.file.handle()?)
         } else {
             None
         };
         thread::scope(|scope| {
-            // Most of the file is whole: the disk may begin. What fails is told to who asks first.
+            // Most of the file is whole: the disk may begin.
             let synced = on_disk
                 .as_ref()
                 .map(|file| aside(scope, || file.sync_data()));
-            let added_up = end.and_then(|end| end.totals);
-            let added_up = added_up.map(|totals| aside(scope, || AddedUp::new(totals, ids)));
+            let totals = end.and_then(|end| end.totals);
+            let trees = totals.map(|totals| aside(scope, || TotalsTrees::new(totals, ids)));
             let sorted = aside(scope, || {
                 let mut sorted: Vec<(i64, &Function)> =
                     (1..).zip(functions.iter().map(Arc::as_ref)).collect();
@@ -282,59 +223,44 @@ impl Bulk {
                     .sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
                 sorted
             });
-            if let Some(End {
+            if let Some(RunEnd {
                 run,
-                places,
+                postings,
                 totals,
             }) = end
             {
-                self.function_nodes(*run, places, ids)?;
+                self.function_nodes(*run, postings, ids)?;
                 if let Some(totals) = totals {
                     self.lines(&totals.lines, ids)?;
                     self.label_costs(&totals.label_costs, ids)?;
                 }
             }
             self.functions_key(&sorted.joined())?;
-            added_up.map_or(Ok(()), |added_up| {
-                added_up.joined()?.put_into(&mut self.file, &self.roots)
+            trees.map_or(Ok(()), |trees| {
+                trees.joined()?.put_into(&mut self.file, &self.roots)
             })?;
             synced.map_or(Ok(()), Work::joined)
         })?;
         self.function_rows
             .finish(&mut self.file, self.roots.functions)?;
         self.nodes.finish(&mut self.file, self.roots.nodes)?;
-        let mut whole: Option<IndexTree> = None;
-        for costs in self.costs.into_iter().flatten() {
-            match &mut whole {
-                Some(whole) if !costs.tree.is_empty() => {
-                    whole.join(
-                        &mut self.file,
-                        cost_record(&mut self.record, &costs.first, ids),
-                        costs.tree,
-                    )?;
-                }
-                None if !costs.tree.is_empty() => {
-                    self.rest.costs.push(costs.first);
-                    whole = Some(costs.tree);
-                }
-                _ => self.rest.costs.push(costs.first),
-            }
-        }
-        if let Some(whole) = whole {
-            whole.finish(&mut self.file, self.roots.node_costs)?;
-        }
+        let first =
+            self.costs
+                .finish(&mut self.file, &mut self.record, self.roots.node_costs, ids)?;
+        self.deferred.costs.extend(first);
         self.file.finish()?;
-        self.rest.nodes.sort_unstable_by_key(|node| node.node);
-        self.rest
+        let mut deferred = self.deferred;
+        deferred.nodes.sort_unstable_by_key(|node| node.node);
+        deferred
             .costs
             .sort_unstable_by_key(|cost| (cost.metric, cost.node));
-        Ok(self.rest)
+        Ok(deferred)
     }
 
     fn functions_key(&mut self, sorted: &[(i64, &Function)]) -> io::Result<()> {
         let mut index = IndexTree::new(&self.file);
         for (at, (id, function)) in sorted.iter().enumerate() {
-            if let Some((_, soon)) = sorted.get(at + AHEAD) {
+            if let Some((_, soon)) = sorted.get(at + ROWS_AHEAD) {
                 prefetch_index(std::slice::from_ref(*soon), 0);
             }
             let Function {
@@ -362,15 +288,19 @@ impl Bulk {
         index.finish(&mut self.file, self.roots.functions_key)
     }
 
-    /// Writes where the nodes of each function are.
-    fn function_nodes(&mut self, run: i64, places: &Places, ids: &Ids) -> io::Result<()> {
+    fn function_nodes(&mut self, run: StoredRun, postings: &Postings, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        places.by_function(ids, |function, nodes| {
-            let mark = self.record.start().integer(run).integer(function).mark();
+        postings.by_function(ids, |function, nodes| {
+            let mark = self
+                .record
+                .start()
+                .integer(run.0)
+                .integer(function.0)
+                .mark();
             for node in nodes {
                 tree.push(
                     &mut self.file,
-                    self.record.start_at(mark).integer(ids.node(*node)),
+                    self.record.start_at(mark).integer(ids.node(*node).0),
                 )?;
             }
             io::Result::Ok(())
@@ -380,15 +310,20 @@ impl Bulk {
 
     fn lines(&mut self, rows: &Rows<InfoRow>, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for ((metric, function, file, line, col), row) in
-            rows.sorted_by_key(|row| line_key(row, ids))
-        {
+        for (key, row) in rows.sorted_by_key(|row| line_key(row, ids)) {
+            let LineKey {
+                metric,
+                function,
+                file,
+                line,
+                col,
+            } = key;
             let figures = &row.figures;
             let record = self
                 .record
                 .start()
-                .integer(metric)
-                .integer(function)
+                .integer(metric.0)
+                .integer(function.0)
                 .text(file.as_deref().unwrap_or_default());
             record
                 .integer(i64::from(line))
@@ -409,169 +344,20 @@ impl Bulk {
             let record = self
                 .record
                 .start()
-                .integer(ids.metric(row.metric))
-                .integer(ids.node(row.node));
+                .integer(ids.metric(row.metric).0)
+                .integer(ids.node(row.node).0);
             tree.push(
                 &mut self.file,
-                record.integer(label_set(row.labels)).real(row.exclusive),
+                record
+                    .integer(StoredLabels::from(row.labels).0)
+                    .real(row.exclusive),
             )?;
         }
         tree.finish(&mut self.file, self.roots.node_labels)
     }
 }
 
-/// Trees of what has been added up, in memory: they grow with the dictionaries, not with the nodes.
-struct AddedUp {
-    pages: PageBuffer,
-    function_info: IndexTree,
-    edges: IndexTree,
-    edges_by_caller: IndexTree,
-}
-
-impl AddedUp {
-    fn new(totals: &Totals, ids: &Ids) -> io::Result<Self> {
-        let pages = PageBuffer::new(PAGE_SIZE);
-        let [function_info, edges, edges_by_caller] = [(); 3].map(|()| IndexTree::new(&pages));
-        let mut trees = Self {
-            pages,
-            function_info,
-            edges,
-            edges_by_caller,
-        };
-        let metrics: Vec<(usize, i64)> = (0..totals.metrics.len()).zip(ids.metrics()).collect();
-        trees.infos(&metrics, &totals.functions, ids)?;
-        trees.edges(&metrics, &totals.edges, ids)?;
-        Ok(trees)
-    }
-
-    fn infos(
-        &mut self,
-        metrics: &[(usize, i64)],
-        rows: &Rows<InfoRow>,
-        ids: &Ids,
-    ) -> io::Result<()> {
-        let mentioned = ids.mentioned();
-        let mut record = Record::default();
-        for (metric, metric_id) in metrics {
-            for (id, function) in &mentioned {
-                let Some(row) = rows.get(*metric, function.0 as usize) else {
-                    continue;
-                };
-                let figures = &row.figures;
-                let record = record.start().integer(*metric_id).integer(*id);
-                record
-                    .integer_or_null(figures.calls.map(integer))
-                    .integer_or_null(figures.primitive.map(integer));
-                record
-                    .real_or_null(figures.exclusive)
-                    .real_or_null(figures.cumulative)
-                    .real_or_null(figures.seen);
-                record.integer(i64::from(figures.recorded));
-                self.function_info.push(&mut self.pages, record)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn edges(
-        &mut self,
-        metrics: &[(usize, i64)],
-        rows: &Rows<EdgeRow>,
-        ids: &Ids,
-    ) -> io::Result<()> {
-        // All metrics have the same edges.
-        let mut keys: Vec<(EdgeKey, usize)> = Vec::with_capacity(rows.each());
-        keys.extend(rows.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at)));
-        keys.sort_unstable_by_key(|(key, _)| *key);
-        let mut record = Record::default();
-        for (metric, metric_id) in metrics {
-            for (place, (key, at)) in keys.iter().enumerate() {
-                if let Some((_, soon)) = keys.get(place + AHEAD) {
-                    rows.prefetch(*metric, *soon);
-                }
-                let Some(row) = rows.get(*metric, *at) else {
-                    continue;
-                };
-                let EdgeKey {
-                    callee,
-                    caller,
-                    line,
-                    col,
-                    back,
-                    ..
-                } = *key;
-                let record = record
-                    .start()
-                    .integer(*metric_id)
-                    .integer(callee)
-                    .integer(caller)
-                    .integer(line);
-                record
-                    .integer(i64::from(col))
-                    .integer(i64::from(back))
-                    .integer_or_null(row.calls.map(integer));
-                record
-                    .real_or_null(row.exclusive)
-                    .real_or_null(row.cumulative);
-                record
-                    .real_or_null(other(row.outermost, row.cumulative))
-                    .real_or_null(other(row.seen, row.cumulative));
-                self.edges.push(&mut self.pages, record)?;
-            }
-        }
-        keys.sort_unstable_by_key(|(key, _)| (key.caller, key.callee, key.line, key.col, key.back));
-        for (_, metric_id) in metrics {
-            for (
-                EdgeKey {
-                    callee,
-                    caller,
-                    line,
-                    col,
-                    back,
-                    ..
-                },
-                _,
-            ) in &keys
-            {
-                let record = record
-                    .start()
-                    .integer(*metric_id)
-                    .integer(*caller)
-                    .integer(*callee)
-                    .integer(*line);
-                record.integer(i64::from(*col)).integer(i64::from(*back));
-                self.edges_by_caller.push(&mut self.pages, record)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn put_into(self, file: &mut PageFile, roots: &Roots) -> io::Result<()> {
-        let numbers = file.take(&self.pages)?;
-        let trees = [
-            (self.function_info, roots.function_info),
-            (self.edges, roots.edges),
-            (self.edges_by_caller, roots.edges_by_caller),
-        ];
-        for (mut tree, root) in trees {
-            tree.move_to(&numbers);
-            tree.finish(file, root)?;
-        }
-        Ok(())
-    }
-}
-
-fn cost_record<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut Record {
-    record
-        .start()
-        .integer(ids.metric(cost.metric))
-        .integer(ids.node(cost.node));
-    record
-        .real(cost.figures.exclusive)
-        .real_or_null(cumulative_other(cost.figures))
-}
-
-/// The key of functions besides their number.
+/// The columns of the unique index of functions.
 fn text_key(function: &Function) -> (&str, &str, &str, &str, u32, u32) {
     let Function {
         kind,

@@ -1,18 +1,17 @@
-//! Where the function nodes of each function are: what `function_nodes` holds is kept until the
-//! end, because its key starts with the function. One byte or two per node, where asking SQLite for
-//! them later would sort them all.
+//! Postings: for each function its nodes, in ascending order. `function_nodes` holds them, whose key
+//! begins with the function, so they are collected until the end: one byte or two per node, where
+//! SQLite would have to sort them all.
 
 use prefetch_index::prefetch_index;
 use smallvec::SmallVec;
 
-use super::Ids;
-use super::pages::AHEAD;
+use super::ids::{Ids, ROWS_AHEAD, StoredFunction};
 use crate::events::FunctionId;
 use crate::profile::NodeRow;
 
-/// See the module's page.
+/// The function nodes of each function.
 #[derive(Default)]
-pub(in crate::store) struct Places {
+pub(super) struct Postings {
     /// By number in the run.
     functions: Vec<Ascending>,
     last: u64,
@@ -20,8 +19,8 @@ pub(in crate::store) struct Places {
     late: Vec<(FunctionId, u64)>,
 }
 
-/// Ascending numbers, all but the first as distances of seven bits a byte: many functions have one
-/// node, and most have few.
+/// Ascending numbers, all but the first as differences, seven bits a byte (LEB128). Many functions
+/// have one node, and most have few.
 #[derive(Default)]
 struct Ascending {
     /// 0 if there are none.
@@ -30,15 +29,15 @@ struct Ascending {
     bytes: SmallVec<[u8; 16]>,
 }
 
-impl Places {
-    /// Takes the nodes of the next batch.
-    pub(in crate::store) fn learn(&mut self, nodes: &[NodeRow]) {
+impl Postings {
+    /// Adds the nodes of the next batch.
+    pub(super) fn learn(&mut self, nodes: &[NodeRow]) {
         for (at, node) in nodes
             .iter()
             .enumerate()
             .filter(|(_, node)| node.place.is_none())
         {
-            if let Some(soon) = nodes.get(at + AHEAD) {
+            if let Some(soon) = nodes.get(at + ROWS_AHEAD) {
                 prefetch_index(&self.functions, soon.function.0 as usize);
             }
             let at = node.function.0 as usize;
@@ -54,20 +53,19 @@ impl Places {
         }
     }
 
-    /// Gives the functions by their numbers in the database, each with its nodes by theirs, to
-    /// `take`.
-    pub(in crate::store) fn by_function<E>(
+    /// Calls `take` for each function, in the order of their ids in the database, with its nodes.
+    pub(super) fn by_function<E>(
         &self,
         ids: &Ids,
-        mut take: impl FnMut(i64, &[u64]) -> Result<(), E>,
+        mut take: impl FnMut(StoredFunction, &[u64]) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut late = self.late.clone();
         late.sort_unstable();
         let mut nodes = Vec::new();
         for (id, function) in ids.mentioned() {
             nodes.clear();
-            if let Some(places) = self.functions.get(function.0 as usize) {
-                places.append_to(&mut nodes);
+            if let Some(early) = self.functions.get(function.0 as usize) {
+                early.append_to(&mut nodes);
             }
             let start = late.partition_point(|(other, _)| *other < function);
             let late = late[start..]
@@ -87,16 +85,16 @@ impl Places {
 
 impl Ascending {
     fn push(&mut self, number: u64) {
-        let mut distance = number - self.last;
+        let mut difference = number - self.last;
         self.last = number;
         if self.first == 0 {
             self.first = number;
             return;
         }
         loop {
-            let [.., low] = distance.to_be_bytes();
-            distance >>= 7;
-            if distance == 0 {
+            let [.., low] = difference.to_be_bytes();
+            difference >>= 7;
+            if difference == 0 {
                 self.bytes.push(low);
                 return;
             }
@@ -110,14 +108,14 @@ impl Ascending {
         }
         let mut number = self.first;
         numbers.push(number);
-        let (mut distance, mut bits) = (0, 0);
+        let (mut difference, mut bits) = (0, 0);
         for byte in &self.bytes {
-            distance |= u64::from(byte & 0x7f) << bits;
+            difference |= u64::from(byte & 0x7f) << bits;
             bits += 7;
             if byte & 0x80 == 0 {
-                number += distance;
+                number += difference;
                 numbers.push(number);
-                (distance, bits) = (0, 0);
+                (difference, bits) = (0, 0);
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Where a long run into a database that has others is written first: a file without a name, in the
-//! same folder, with empty tables of its own. When the run is whole, [`crate::sqlite::append`] puts
-//! its rows behind the others'.
+//! Segment: an unlinked temporary database for one run, in the folder of the database that the run
+//! goes into, with empty tables of the same schema. When the run is whole, the trees of the segment
+//! are appended to those of the database ([`crate::sqlite::append`]).
 
 use std::fs::File;
 use std::path::Path;
@@ -8,33 +8,28 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::database_pages::{append_trees, database_pages};
-use super::pages::PAGE_SIZE;
-use crate::store::file::connection;
+use super::ids::Ids;
+use super::pages::{Deferred, RunEnd, RunPages};
+use super::roots::{OF_RUNS, root};
+use super::rows::SqlRows;
+use crate::profile::Batch;
+use crate::store::error::Cause;
+use crate::store::file::empty::{PAGE_SIZE, empty_tables};
 use crate::store::file::growing::Growing;
-use crate::store::{Cause, migrate};
 
-/// What has many rows, with its index: rows of a later run come after all others.
-const TREES: &[&str] = &[
-    "nodes",
-    "node_costs",
-    "function_nodes",
-    "function_info",
-    "line_info",
-    "node_labels",
-    "edges",
-    "edges_by_caller",
-];
-
-/// See the module's page.
-pub(in crate::store) struct Segment {
+/// The segment of one run.
+pub(super) struct Segment {
     connection: Connection,
     file: File,
+    /// Writes the rows; `None` as soon as SQL does.
+    pages: Option<RunPages>,
 }
 
 impl Segment {
-    /// Makes the file, if its rows can be put into the database later: a transaction is open there,
-    /// tables are up to date and have no more indexes or triggers than ours.
-    pub(in crate::store) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
+    /// Makes a segment, if its trees can be appended to those of the database later: its schema is
+    /// up to date and has no more indexes or triggers than ours, and its pages can be written. A
+    /// transaction is open there.
+    pub(super) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
         // SQLite says where the file itself is, whatever links lead there.
         let place = database
             .path()
@@ -50,63 +45,76 @@ impl Segment {
             return Ok(None);
         };
         let connection = growing.open()?;
-        // From here on, the file goes with the program.
+        // From here on, the file ends with the program.
         growing.remove_own();
-        let segment = Self {
+        let file = growing.file()?;
+        empty_tables(&connection)?;
+        if schema(&connection)? != schema(database)? {
+            return Ok(None);
+        }
+        let pages = Some(RunPages::of_segment(&connection, file.try_clone()?)?);
+        Ok(Some(Self {
             connection,
-            file: growing.file()?,
+            file,
+            pages,
+        }))
+    }
+
+    /// Writes the nodes and costs of a batch.
+    pub(super) fn batch(&mut self, batch: &mut Batch, ids: &Ids) -> Result<(), Cause> {
+        match &mut self.pages {
+            Some(pages) => Ok(pages.rows(batch, ids)?),
+            None => Ok(self.by_sql(ids).batch(batch)?),
+        }
+    }
+
+    /// Whether SQL may as well write the other rows.
+    pub(super) fn has_too_many_deferred(&self) -> bool {
+        self.pages
+            .as_ref()
+            .is_some_and(RunPages::has_too_many_deferred)
+    }
+
+    /// Completes the pages, at the end with what is known then, and goes on by SQL. `false` if it
+    /// has done so before.
+    pub(super) fn finish_pages(
+        &mut self,
+        end: Option<&RunEnd<'_>>,
+        ids: &Ids,
+    ) -> Result<bool, Cause> {
+        let Some(pages) = self.pages.take() else {
+            return Ok(false);
         };
-        empty_tables(&segment.connection)?;
-        let same = schema(&segment.connection)? == schema(database)?;
-        Ok(same.then_some(segment))
+        let Deferred { nodes, costs } = pages.finish(end, ids)?;
+        self.connection.execute_batch("BEGIN")?;
+        self.by_sql(ids).nodes(&nodes)?;
+        self.by_sql(ids).costs(&costs)?;
+        Ok(true)
     }
 
-    /// For rows that are not written as pages.
-    pub(in crate::store) fn connection(&self) -> &Connection {
-        &self.connection
+    fn by_sql<'w>(&'w self, ids: &'w Ids) -> SqlRows<'w> {
+        SqlRows {
+            connection: &self.connection,
+            ids,
+        }
     }
 
-    /// The file, for pages.
-    pub(in crate::store) fn file(&self) -> std::io::Result<File> {
-        self.file.try_clone()
-    }
-
-    /// Puts the rows behind those of `database`. Afterwards, its connection is good for COMMIT or
+    /// Appends the trees to those of `database`. Afterwards, its connection is good for COMMIT or
     /// ROLLBACK only.
-    pub(in crate::store) fn move_into(self, database: &Connection) -> Result<(), Cause> {
-        let root = |connection: &Connection, name: &str| {
-            let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
-            connection.query_row(sql, [name], |row| row.get::<_, u32>(0))
-        };
-        let roots = TREES
+    pub(super) fn append_to(self, database: &Connection) -> Result<(), Cause> {
+        self.connection.execute_batch("COMMIT")?;
+        let roots = OF_RUNS
             .iter()
             .map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
         let roots: Vec<_> = roots.collect::<rusqlite::Result<_>>()?;
-        // It was there before, and in this transaction nobody else can have changed it.
-        let pages = database_pages(database, PAGE_SIZE)?.expect("pages are handed out, as before");
+        // They were accessible before, and no one else can change that in this transaction.
+        let pages = database_pages(database, PAGE_SIZE)?.expect("pages are accessible, as before");
         append_trees(database, pages, &self.file, &roots)
     }
 }
 
-/// Makes the tables of a file whose loss is nobody's.
-pub(in crate::store) fn empty_tables(connection: &Connection) -> Result<(), Cause> {
-    connection.pragma_update(None, "page_size", i64::from(PAGE_SIZE))?;
-    connection.pragma_update(None, "journal_mode", "MEMORY")?;
-    connection.pragma_update(None, "synchronous", "OFF")?;
-    let transaction = connection.unchecked_transaction()?;
-    migrate(&transaction)?;
-    Ok(transaction.commit()?)
-}
-
-/// The bytes of a database with empty tables.
-pub(in crate::store) fn empty_database() -> Result<Vec<u8>, Cause> {
-    let mut connection = connection::open_in_memory()?;
-    empty_tables(&connection)?;
-    Ok(connection.serialize("main")?.to_vec())
-}
-
 /// Whether the rows of the next run come after all others in all tables: only rows that belong to
-/// no run could be behind.
+/// no run could come after them.
 fn runs_come_last(connection: &Connection) -> rusqlite::Result<bool> {
     let sql = "SELECT
                  COALESCE((SELECT MAX(run_id) FROM function_nodes), 0)
@@ -121,7 +129,7 @@ fn runs_come_last(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row(sql, [], |row| row.get(0))
 }
 
-/// The large tables, and all that hangs on them.
+/// The large tables with their indexes and triggers: type, name, text.
 fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
     let sql = "SELECT type, name, sql
                FROM sqlite_schema

@@ -643,7 +643,7 @@ fn checks_are_registered() {
     agree(
         "queries/checks/*.sql",
         &entries("queries/checks", ".sql"),
-        "CHECKS (src/store/mod.rs)",
+        "CHECKS (src/store/check.rs)",
         &names,
     );
     for (name, sql) in registered {
@@ -658,7 +658,7 @@ fn views_are_registered() {
     agree(
         "queries/views/*.sql",
         &views,
-        "VIEWS (src/store/mod.rs)",
+        "VIEWS (src/store/schema/views.rs)",
         &registered("queries/views/", "src/store/"),
     );
     for view in views {
@@ -693,20 +693,20 @@ fn migrations_are_numbered_and_registered() {
             "migrations/{file}.sql: expected a name that starts with {expected}"
         );
     }
-    let store = read("src/store/mod.rs");
+    let store = read("src/store/schema/migrations.rs");
     let in_order: Vec<&str> = tokens(&store, Language::Rust)
         .iter()
         .filter(|token| token.kind == Kind::Text)
         .filter_map(|token| {
             token
                 .content()
-                .strip_prefix("../../migrations/")?
+                .strip_prefix("../../../migrations/")?
                 .strip_suffix(".sql")
         })
         .collect();
     assert_eq!(
         in_order, files,
-        "MIGRATIONS (src/store/mod.rs) and migrations/*.sql differ; number = position = user_version"
+        "MIGRATIONS (src/store/schema/migrations.rs) and migrations/*.sql differ; number = position = user_version"
     );
 }
 

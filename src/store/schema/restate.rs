@@ -1,20 +1,19 @@
-//! Another text for tables that a file has, without a look at their rows: for what a text says and
-//! no row shows, as which column a foreign key means. To make these tables anew would write all
-//! their rows.
+//! Replaces the texts of tables in the schema and leaves their rows alone: for what only the text
+//! says, as which column a foreign key means. Making these tables anew would write all their rows.
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::Cause;
-use super::schema::declared;
+use super::declared::declared;
+use crate::store::error::Cause;
 
-/// Replaces the texts of the tables that a migration of kind [`super::MigrationKind::Restates`]
+/// Replaces the texts of the tables that a migration of kind [`super::migrations::MigrationKind::Restates`]
 /// names, in a transaction, in a schema of the version before it. A text that is not exactly the
 /// one that this version has is left alone, and an error: then the transaction has to be rolled
 /// back.
 pub(super) fn restate(transaction: &Connection, version: usize) -> Result<(), Cause> {
-    // A defensive connection does not let anybody write its schema, and this one is nobody else's
-    // for so long.
+    // A defensive connection does not let its schema be written. Only statements of ours run on
+    // this one until it is defensive again.
     let is_defensive = transaction.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE)?;
     transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
     let restated = replace_texts(transaction, version);
@@ -50,9 +49,10 @@ fn raise_cookie(transaction: &Connection) -> rusqlite::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::migrate::apply;
+    use super::super::migrations::{MIGRATIONS, MigrationKind};
     use super::*;
     use crate::store::file::connection;
-    use crate::store::{MIGRATIONS, MigrationKind, apply};
 
     fn restating() -> usize {
         MIGRATIONS

@@ -1,16 +1,17 @@
-//! Whether the schema of a file is what the migrations make: what a stranger has put in the place
-//! of a table, or hung on it, would run within our statements.
+//! Whether the schema of a file is what the migrations make: a stranger's view in the place of a
+//! table, or a trigger on one, would run within our statements.
 //!
-//! Other tables, views and indexes are a user's good right, and nothing here reads them. Triggers
-//! are not: what they hang on cannot be told from what the file says about them.
+//! A user may have other tables, views and indexes, and nothing here reads them. Triggers are
+//! refused: which table they belong to cannot be told from what the file says about them.
 
 use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::{MIGRATIONS, VIEWS};
+use super::migrations::MIGRATIONS;
+use super::views::VIEWS;
 
-/// How SQLite itself writes down what a user may have besides.
+/// How SQLite itself writes the text of what a user may have besides.
 const HARMLESS: [(&str, &str); 5] = [
     ("table", "CREATE TABLE "),
     ("table", "CREATE VIRTUAL TABLE "),
@@ -19,7 +20,7 @@ const HARMLESS: [(&str, &str); 5] = [
     ("index", "CREATE UNIQUE INDEX "),
 ];
 
-/// What SQLite names itself: it makes and reads these its own way.
+/// How names of SQLite's own tables and indexes begin.
 const INTERNAL: &str = "sqlite_";
 
 /// A table, index or trigger as a migration makes it.
@@ -30,7 +31,10 @@ pub(super) struct Declared {
 
 /// What makes a schema of this version another one than ours, in words. Views of ours with another
 /// text do not: they are replaced.
-pub(super) fn foreign(connection: &Connection, version: usize) -> rusqlite::Result<Option<String>> {
+pub(in crate::store) fn foreign(
+    connection: &Connection,
+    version: usize,
+) -> rusqlite::Result<Option<String>> {
     let mut missing = declared(version);
     let mut statement =
         connection.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")?;
@@ -67,7 +71,7 @@ pub(super) fn foreign(connection: &Connection, version: usize) -> rusqlite::Resu
 }
 
 /// The tables that the first migrations make.
-pub(super) fn tables(version: usize) -> impl Iterator<Item = &'static str> {
+pub(in crate::store) fn tables(version: usize) -> impl Iterator<Item = &'static str> {
     declared(version)
         .into_iter()
         .filter(|(_, declared)| declared.kind == "table")
@@ -110,7 +114,7 @@ pub(super) fn declared(version: usize) -> BTreeMap<&'static str, Declared> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::apply;
+    use super::super::migrate::apply;
     use super::*;
 
     fn made(version: usize) -> Connection {

@@ -1,0 +1,121 @@
+//! An open database: its connection, its file, waiting for other programs, and errors.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::error::{Cause, StoreError, failed};
+use super::file::disk_space;
+use super::file::identity::{Identity, Stamp};
+use super::file::lock_wait::{Patience, unless_locked};
+use super::file::new_file::Claim;
+use super::schema::{VERSION, migrate};
+use crate::base::error::Stop;
+
+/// How many steps of the SQL machine pass between two looks at [`Stop`].
+const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+
+/// An open database.
+#[derive(Debug)]
+pub struct Database {
+    pub(super) connection: Connection,
+    pub(super) path: PathBuf,
+    /// The file did not exist before.
+    pub(super) created: bool,
+    /// Schema version that the file had; 0 if it was empty.
+    pub(super) found: i64,
+    /// Which file is open, if there is one.
+    pub(super) identity: Option<Identity>,
+    /// How the file was before the change that is under way.
+    pub(super) stamp: Cell<Option<Stamp>>,
+    /// A new file, which gets its name with its first run.
+    pub(super) claim: Option<Claim>,
+    pub(super) patience: Patience,
+}
+
+impl Database {
+    /// The connection, for reports.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Schema version that the file had before it was brought up to date, if it was.
+    #[must_use]
+    pub fn migrated_from(&self) -> Option<i64> {
+        (1..VERSION).contains(&self.found).then_some(self.found)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Lets long statements be interrupted.
+    pub(crate) fn heed(&mut self, stop: Stop) -> Result<(), StoreError> {
+        self.patience.stop = stop.clone();
+        let heeded = self
+            .connection
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
+        heeded.map_err(|source| self.failed(source))
+    }
+
+    /// Fails unless the name of the database leads to the file that is open.
+    ///
+    /// # Errors
+    /// When another file has been put there since, or this one has been taken away.
+    pub(crate) fn is_in_place(&self) -> Result<(), StoreError> {
+        if self.is_elsewhere() {
+            Err(self.failed(Cause::Replaced))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the name leads to another file than the one that is open, or nowhere, as far as the
+    /// system says.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        let (Some(own), None) = (self.identity, &self.claim) else {
+            return false;
+        };
+        Identity::at(&self.path).map_or(true, |found| found != Some(own))
+    }
+
+    /// Does something as soon as the locks of other programs let it.
+    pub(super) fn wait<T>(
+        &self,
+        mut attempt: impl FnMut() -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let done = self.patience.wait(&self.path, || unless_locked(attempt()));
+        done.map_err(|source| self.failed(source))?
+            .ok_or_else(|| StoreError::Locked {
+                path: self.path.clone(),
+                waited: self.patience.limit,
+            })
+    }
+
+    /// The error for tables that no import writes.
+    pub(crate) fn inconsistent(&self, what: impl Into<String>) -> StoreError {
+        StoreError::Inconsistent {
+            path: self.path.clone(),
+            what: what.into(),
+        }
+    }
+
+    /// The error for a cause, said of this file.
+    pub(super) fn failed(&self, cause: impl Into<Cause>) -> StoreError {
+        match cause.into() {
+            // SQLite's own error is a consequence.
+            Cause::Sqlite(_) if self.is_elsewhere() => failed(&self.path, Cause::Replaced),
+            cause => failed(&self.path, cause),
+        }
+    }
+}
+
+/// Brings tables and views up to date, if the disk has room for what that takes.
+pub(super) fn bring_up_to_date(transaction: &Connection) -> Result<(), Cause> {
+    disk_space::check(transaction)?;
+    migrate(transaction)
+}

@@ -1,0 +1,404 @@
+//! Opening a database: a new file, one that is there, one that is only read, one in memory.
+
+use std::cell::Cell;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::database::{Database, bring_up_to_date};
+use super::error::{Cause, StoreError, failed};
+use super::file::identity::Identity;
+use super::file::location::DatabasePlace;
+use super::file::lock_wait::{Patience, READING};
+use super::file::logs::log_beside;
+use super::file::new_file::{Claim, may_become_database};
+use super::file::{connection, growing};
+use super::schema::{self, APPLICATION_ID, MIGRATIONS, VERSION, migrate, stale_views};
+
+/// The path of a database that no file holds.
+const MEMORY: &str = ":memory:";
+
+/// How often a file is opened that is replaced each time in that moment.
+const ATTEMPTS: usize = 10;
+
+/// Removes the file that a program has left which died while it made this database or imported into
+/// it. It is called before the database is written to.
+pub fn remove_abandoned(path: &Path) {
+    let Ok(place) = DatabasePlace::of(path) else {
+        return;
+    };
+    if let Some(place) = place.free.or_else(|| fs::canonicalize(path).ok()) {
+        growing::remove_abandoned(&place);
+    }
+}
+
+impl Database {
+    /// Opens a file for writing; it need not exist. Nothing is written before the first import.
+    ///
+    /// # Errors
+    /// When it cannot be opened, is not ours, or is newer than this program.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_patiently(path, Patience::default())
+    }
+
+    /// Opens a file for writing, as [`Self::open`] does, and says how long other programs are waited
+    /// for: now, and when it is written to.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_patiently(path: &Path, patience: Patience) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let file = |source: io::Error| failed(path, source);
+        let place = DatabasePlace::of(path).map_err(file)?;
+        let Some(free) = &place.free else {
+            return Self::with_flags(path, flags, false, patience);
+        };
+        may_become_database(path, &place).map_err(|cause| failed(path, cause))?;
+        if !cfg!(unix) {
+            // A file that another program makes there meanwhile stays as it is.
+            fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(free)
+                .map_err(file)?;
+            return Self::with_flags(path, flags, true, patience);
+        }
+        let claim = Claim::new(free.clone()).map_err(|cause| failed(path, cause))?;
+        let opened = claim
+            .open()
+            .and_then(|connection| Ok((connection, claim.identity()?)));
+        let (connection, identity) = opened.map_err(|cause| failed(path, cause))?;
+        let growing = Self::identified(connection, path, Some(identity), true, patience)?;
+        // The file is synced as a whole before it gets its name.
+        growing
+            .connection
+            .pragma_update(None, "synchronous", "OFF")
+            .map_err(|source| growing.failed(source))?;
+        Ok(Self {
+            claim: Some(claim),
+            ..growing
+        })
+    }
+
+    /// Opens an existing file for reading only.
+    ///
+    /// A file that an interrupted program has left in the middle of a change, or whose schema is of
+    /// an older version, is brought in order first, which needs the right to write.
+    ///
+    /// # Errors
+    /// When it does not exist, cannot be opened, is not ours, or is newer than this program.
+    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        Self::open_read_only_patiently(path, &Patience::default())
+    }
+
+    /// Opens an existing file for reading only, as [`Self::open_read_only`] does, and says how long
+    /// other programs are waited for.
+    ///
+    /// # Errors
+    /// As [`Self::open_read_only`].
+    pub fn open_read_only_patiently(path: &Path, patience: &Patience) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing(path.to_owned()));
+        }
+        let read_only = || {
+            Self::with_flags(
+                path,
+                OpenFlags::SQLITE_OPEN_READ_ONLY,
+                false,
+                patience.clone(),
+            )
+        };
+        let stale = match read_only() {
+            Ok(database) if database.is_current()? => return Ok(database),
+            Ok(database) => Some(database),
+            Err(StoreError::Sqlite { source, .. }) if is_not_writable(&source) => None,
+            Err(error) => return Err(error),
+        };
+        match (Self::rewrite(path, patience), stale) {
+            (Ok(found), _) => Ok(Self {
+                found,
+                ..read_only()?
+            }),
+            // Only views are of an older version: reports do without them.
+            (Err(StoreError::Sqlite { source, .. }), Some(database))
+                if is_not_writable(&source) =>
+            {
+                match database.found {
+                    VERSION => Ok(database),
+                    // A file without a byte.
+                    0 => Err(database.failed(source)),
+                    found => Err(StoreError::Older {
+                        path: path.to_owned(),
+                        found,
+                        known: MIGRATIONS.len(),
+                    }),
+                }
+            }
+            (Err(StoreError::Sqlite { source, .. }), None) if is_not_writable(&source) => {
+                Err(needs_recovery(path).unwrap_or(StoreError::Sqlite {
+                    path: path.to_owned(),
+                    source,
+                }))
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Rolls back what was interrupted, which reading with the right to write does, and migrates.
+    /// Returns the version that was found.
+    fn rewrite(path: &Path, patience: &Patience) -> Result<i64, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let mut database = Self::with_flags(path, flags, false, patience.clone())?;
+        if !database.is_current()? {
+            database.change(bring_up_to_date)?;
+        }
+        Ok(database.found)
+    }
+
+    /// A database without runs that no file holds.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        let path = Path::new(MEMORY);
+        let connection = connection::open_in_memory().map_err(|source| failed(path, source))?;
+        let mut database = Self::identified(connection, path, None, false, Patience::default())?;
+        database.change(migrate)?;
+        Ok(database)
+    }
+
+    /// Opens a file that is there.
+    fn with_flags(
+        path: &Path,
+        flags: OpenFlags,
+        created: bool,
+        patience: Patience,
+    ) -> Result<Self, StoreError> {
+        if path.is_dir() {
+            return Err(StoreError::Folder(path.to_owned()));
+        }
+        let file = |source: io::Error| failed(path, source);
+        let about = fs::metadata(path).ok();
+        // Opening a pipe would wait for a program that writes to it.
+        if about.as_ref().is_some_and(|found| !found.is_file()) {
+            return Err(StoreError::NoFile(path.to_owned()));
+        }
+        if about.is_some_and(|found| found.len() == 0) {
+            let place = DatabasePlace::of(path).map_err(file)?;
+            may_become_database(path, &place).map_err(|cause| failed(path, cause))?;
+        }
+        for _ in 0..ATTEMPTS {
+            let before = Identity::at(path).map_err(file)?;
+            let opened = connection::open(path, flags);
+            let identity = Identity::at(path).map_err(file)?;
+            let connection = match opened {
+                Err(_) if before.is_some() && identity.is_none() => break,
+                opened => opened.map_err(|cause| failed(path, cause))?,
+            };
+            // A file may have been replaced while it was opened: which one is open is known only if
+            // it is the one that is there now.
+            if let Some(own) = identity
+                && (before == identity || own.times_open().is_some_and(|times| times > 0))
+            {
+                return Self::identified(connection, path, identity, created, patience);
+            }
+        }
+        Err(StoreError::Replaced(path.to_owned()))
+    }
+
+    /// The database of a connection, if it is ours.
+    fn identified(
+        connection: Connection,
+        path: &Path,
+        identity: Option<Identity>,
+        created: bool,
+        patience: Patience,
+    ) -> Result<Self, StoreError> {
+        let path = path.to_owned();
+        let mut database = Self {
+            connection,
+            path,
+            created,
+            found: 0,
+            identity,
+            stamp: Cell::default(),
+            claim: None,
+            patience,
+        };
+        database.found = database.identify()?;
+        Ok(database)
+    }
+
+    /// The schema version of a file that is ours, or empty.
+    fn identify(&self) -> Result<i64, StoreError> {
+        // Reading rolls back what an interrupted program has left, which others may be about to do,
+        // too.
+        let (application, version, objects) = self.wait(|| {
+            // The folder, too, is synced: else a loss of power may bring back a journal, and a run
+            // that has been stored is undone. This reads the schema, so it may have to wait.
+            self.connection
+                .pragma_update(None, "synchronous", "EXTRA")?;
+            self.marks()
+        })?;
+        self.connection
+            .busy_timeout(READING)
+            .map_err(|source| self.failed(source))?;
+        if application != i64::from(APPLICATION_ID) && (application, version, objects) != (0, 0, 0)
+        {
+            return Err(StoreError::NotOurs(self.path.clone()));
+        }
+        if version > VERSION {
+            let (path, known) = (self.path.clone(), MIGRATIONS.len());
+            return Err(StoreError::Newer {
+                path,
+                found: version,
+                known,
+            });
+        }
+        let known = usize::try_from(version).unwrap_or(0);
+        let foreign =
+            schema::foreign(&self.connection, known).map_err(|source| self.failed(source))?;
+        let altered = |what| StoreError::Altered {
+            path: self.path.clone(),
+            what,
+        };
+        foreign.map_or(Ok(version), |what| Err(altered(what)))
+    }
+
+    /// What the file says of itself: application id, schema version, number of schema objects.
+    fn marks(&self) -> rusqlite::Result<(i64, i64, i64)> {
+        let one = |sql: &str| self.connection.query_row(sql, [], |row| row.get(0));
+        Ok((
+            one("PRAGMA application_id")?,
+            one("PRAGMA user_version")?,
+            one("SELECT COUNT(*) FROM sqlite_schema")?,
+        ))
+    }
+
+    /// Whether tables and views are as this program wants them.
+    fn is_current(&self) -> Result<bool, StoreError> {
+        let current = || -> rusqlite::Result<bool> {
+            let (_, version, _) = self.marks()?;
+            Ok(version == VERSION && stale_views(&self.connection)?.is_empty())
+        };
+        current().map_err(|source| self.failed(source))
+    }
+
+    /// Opens a database to take runs out of it: for reading only, and nothing in it is brought up
+    /// to date.
+    ///
+    /// # Errors
+    /// When it cannot be read as it is.
+    pub fn open_source(path: &Path, patience: &Patience) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing(path.to_owned()));
+        }
+        let opened = Self::with_flags(
+            path,
+            OpenFlags::SQLITE_OPEN_READ_ONLY,
+            false,
+            patience.clone(),
+        );
+        let source = opened.map_err(|error| match error {
+            StoreError::Sqlite { source, .. } if is_not_writable(&source) => needs_recovery(path)
+                .unwrap_or(StoreError::Sqlite {
+                    path: path.to_owned(),
+                    source,
+                }),
+            error => error,
+        })?;
+        if source.found < VERSION {
+            return Err(StoreError::OlderSource {
+                path: path.to_owned(),
+                found: source.found,
+            });
+        }
+        Ok(source)
+    }
+
+    /// Puts a new file in its place.
+    ///
+    /// # Errors
+    /// [`StoreError::is_there_by_now`] if another program has put a file there meanwhile: both are as
+    /// they were.
+    pub(super) fn publish(&mut self) -> Result<(), StoreError> {
+        let Some(claim) = self.claim.take() else {
+            return Ok(());
+        };
+        // Until the names of its logs have been looked at once more, no other program makes one.
+        let begun = self.wait(|| self.connection.execute_batch("BEGIN EXCLUSIVE"));
+        let published = begun.and_then(|()| claim.publish().map_err(|cause| self.failed(cause)));
+        match published {
+            // Closing a file takes the locks from every connection of this program to it: there is
+            // none yet.
+            Ok(()) => drop(claim),
+            Err(_) => self.claim = Some(claim),
+        }
+        self.end();
+        published?;
+        let own = self.identity;
+        let opened = self.reopened()?;
+        if opened.identity != own {
+            return Err(self.failed(Cause::Replaced));
+        }
+        *self = opened;
+        Ok(())
+    }
+
+    /// Opens the file anew: SQLite forgets what it knows of the pages.
+    pub(super) fn reopen(&mut self) -> Result<(), StoreError> {
+        // Else another file would be opened, with the log of this one.
+        self.is_in_place()?;
+        let opened = self.reopened()?;
+        if opened.identity != self.identity {
+            return Err(self.failed(Cause::Replaced));
+        }
+        *self = opened;
+        Ok(())
+    }
+
+    fn reopened(&self) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        Self::with_flags(&self.path, flags, self.created, self.patience.clone())
+    }
+
+    /// Removes the file if this program made it and nothing came of it.
+    pub(crate) fn discard_if_new(self) {
+        let Self {
+            connection,
+            path,
+            created,
+            claim,
+            ..
+        } = self;
+        drop(connection);
+        if claim.is_some() {
+            return;
+        }
+        let empty = fs::metadata(&path).is_ok_and(|found| found.len() == 0);
+        if created && empty {
+            // Another program may have opened the file meanwhile: SQLite then finds it moved and
+            // says so before it writes.
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// The error of a file that cannot be read without being written to, if that is because of its
+/// log.
+fn needs_recovery(path: &Path) -> Option<StoreError> {
+    let log = log_beside(&fs::canonicalize(path).ok()?).ok()??;
+    log.is_file()
+        .then(|| StoreError::NeedsRecovery(path.to_owned()))
+}
+
+/// Whether SQLite would have to write, and cannot. A read-only connection fails so, too, where it
+/// would have to roll back what an interrupted program has left.
+fn is_not_writable(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen)
+    )
+}

@@ -1,0 +1,13 @@
+//! The schema of a database: tables and views as profdb makes them, and what a file has instead.
+
+mod declared;
+mod migrate;
+mod migrations;
+mod restate;
+mod views;
+
+pub(super) use declared::{foreign, tables};
+pub(super) use migrate::migrate;
+pub use migrations::{APPLICATION_ID, versions};
+pub(super) use migrations::{MIGRATIONS, Migration, MigrationKind, VERSION};
+pub(super) use views::stale_views;

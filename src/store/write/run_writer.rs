@@ -1,0 +1,261 @@
+//! Writing a run: one transaction, rows appended in key order, nothing kept that could be written.
+
+use std::mem::replace;
+
+use super::facts::RunFacts;
+use super::ids::{FIRST_RUN, Ids, StoredRun};
+use super::outcome::Outcome;
+use super::pages::{Deferred, RunEnd, RunPages};
+use super::postings::Postings;
+use super::rows::{SqlRows, function};
+use super::segment::Segment;
+use crate::profile::{Batch, Totals};
+use crate::store::database::{Database, bring_up_to_date};
+use crate::store::error::{Cause, StoreError};
+use crate::store::identity::RunMeta;
+use crate::store::sources;
+
+/// Rows in the first batch of a run that is worth a segment. A shorter run is there sooner by SQL.
+const ROWS_FOR_SEGMENT: usize = 2000;
+
+/// Writes one run. Dropped before [`RunWriter::finish`], it leaves the database as it was.
+pub struct RunWriter<'d> {
+    database: &'d mut Database,
+    destination: Destination,
+    /// Whether there has been a batch.
+    has_rows: bool,
+    ids: Ids,
+    postings: Postings,
+}
+
+/// Where nodes and costs go. Functions and facts of the run always go into the database.
+enum Destination {
+    /// Into a new database, as pages (docs/design/0005-pages.md). There is no transaction yet.
+    NewFile(Box<RunPages>),
+    /// Into a segment, whose trees are appended to those of the database when the run is whole
+    /// (docs/design/0008-later-runs.md).
+    Segment(Box<Segment>),
+    /// Into the database, by SQL.
+    Database,
+}
+
+impl Database {
+    /// Starts to write a run: waits for the lock, brings the schema up to date. A new file gets its
+    /// rows as pages.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_run(&mut self) -> Result<RunWriter<'_>, StoreError> {
+        let pages = self
+            .claim
+            .as_ref()
+            .map(|claim| RunPages::of_new_file(&self.connection, claim.file()?))
+            .transpose()
+            .map_err(|cause: Cause| self.failed(cause))?;
+        let mut writer = RunWriter {
+            database: self,
+            destination: pages.map_or(Destination::Database, |pages| {
+                Destination::NewFile(Box::new(pages))
+            }),
+            has_rows: false,
+            ids: Ids::default(),
+            postings: Postings::default(),
+        };
+        if matches!(writer.destination, Destination::Database) {
+            writer.begin_sql()?;
+        }
+        Ok(writer)
+    }
+}
+
+impl RunWriter<'_> {
+    /// Writes rows.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn batch(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
+        self.postings.learn(&batch.nodes);
+        self.rows(batch)
+            .map_err(|cause| self.database.failed(cause))?;
+        match &mut self.destination {
+            Destination::NewFile(pages) if pages.has_too_many_deferred() => {
+                self.leave_new_file(None)
+            }
+            Destination::Segment(segment) if segment.has_too_many_deferred() => {
+                let finished = segment.finish_pages(None, &self.ids).map(drop);
+                finished.map_err(|cause| self.database.failed(cause))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn rows(&mut self, batch: &mut Batch) -> Result<(), Cause> {
+        let is_first = !replace(&mut self.has_rows, true);
+        let connection = &self.database.connection;
+        if is_first
+            && matches!(self.destination, Destination::Database)
+            && batch.nodes.len() >= ROWS_FOR_SEGMENT
+            && let Some(segment) = Segment::new(connection)?
+        {
+            self.destination = Destination::Segment(Box::new(segment));
+        }
+        if let Destination::NewFile(pages) = &mut self.destination {
+            pages.functions(&mut batch.functions, &mut self.ids)?;
+            return Ok(pages.rows(batch, &self.ids)?);
+        }
+        for (id, about) in batch.functions.drain(..) {
+            self.ids.learn(id, function(connection, &about)?);
+        }
+        match &mut self.destination {
+            Destination::Segment(segment) => segment.batch(batch, &self.ids),
+            _ => Ok(self.by_sql().batch(batch)?),
+        }
+    }
+
+    /// Writes what is known at the end, and makes the run visible. A run that is there already is
+    /// not stored again, unless that is asked for.
+    ///
+    /// # Errors
+    /// When the database cannot be written: then nothing has changed.
+    pub fn finish(mut self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, StoreError> {
+        let is_new = matches!(self.destination, Destination::NewFile(_));
+        if is_new {
+            self.leave_new_file(Some(totals))?;
+        }
+        let outcome = self.facts(totals, meta);
+        let outcome = outcome.map_err(|cause| self.database.failed(cause))?;
+        let Outcome::Stored(run) = outcome else {
+            // Nothing is committed, and the run has to be in the file that has the name now.
+            self.database.is_in_place()?;
+            return Ok(outcome);
+        };
+        if !is_new {
+            let written = self.totals(StoredRun(run), totals, meta);
+            written.map_err(|cause| self.database.failed(cause))?;
+        }
+        if let Some(folder) = &meta.source {
+            let stored = sources::store(&self.database.connection, run, folder.as_ref());
+            stored.map_err(|source| self.database.failed(source))??;
+        }
+        let has_appended = self.append_segment()?;
+        self.database.commit()?;
+        if has_appended {
+            self.database.reopen()?;
+        }
+        match self.database.publish() {
+            Err(error) if error.is_there_by_now() => self.database.add_to_what_is_there(meta),
+            published => published.map(|()| outcome),
+        }
+    }
+
+    /// Completes the pages of a new file, at the end with the totals, and goes on by SQL, beginning
+    /// with deferred rows.
+    fn leave_new_file(&mut self, totals: Option<&Totals>) -> Result<(), StoreError> {
+        let Destination::NewFile(pages) = replace(&mut self.destination, Destination::Database)
+        else {
+            return Ok(());
+        };
+        let end = totals.map(|totals| RunEnd {
+            run: FIRST_RUN,
+            postings: &self.postings,
+            totals: Some(totals),
+        });
+        let finished = pages.finish(end.as_ref(), &self.ids);
+        let Deferred { nodes, costs } = finished.map_err(|source| self.database.failed(source))?;
+        self.begin_sql()?;
+        let rows = self.by_sql();
+        let inserted = rows.nodes(&nodes).and_then(|()| rows.costs(&costs));
+        inserted.map_err(|source| self.database.failed(source))
+    }
+
+    /// Stores what is known of the run besides its rows, if it is not there already.
+    fn facts(&self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, Cause> {
+        let connection = &self.database.connection;
+        let mut repeat = 0;
+        while let Some(there) = meta.stored(connection, repeat)? {
+            if !meta.again {
+                return Ok(Outcome::AlreadyThere(there));
+            }
+            repeat += 1;
+        }
+        let facts = RunFacts {
+            connection,
+            ids: &self.ids,
+            totals,
+            meta,
+        };
+        let run = facts.insert(&meta.uid(repeat))?;
+        Ok(Outcome::Stored(run.0))
+    }
+
+    /// Writes the totals of a run that is not the first of a new file.
+    fn totals(&mut self, run: StoredRun, totals: &Totals, meta: &RunMeta) -> Result<(), Cause> {
+        // Source is looked for by SQL, for the lines in the database; it does not see a segment.
+        let has_source = meta.source.is_some();
+        let as_pages = match &mut self.destination {
+            Destination::Segment(segment) => {
+                let end = RunEnd {
+                    run,
+                    postings: &self.postings,
+                    totals: (!has_source).then_some(totals),
+                };
+                segment.finish_pages(Some(&end), &self.ids)?
+            }
+            _ => false,
+        };
+        if as_pages && !has_source {
+            return Ok(());
+        }
+        let rows = self.by_sql();
+        if !as_pages {
+            rows.function_nodes(run, &self.postings)?;
+        }
+        rows.function_info(&totals.functions)?;
+        rows.line_info(&totals.lines)?;
+        rows.label_costs(&totals.label_costs)?;
+        Ok(rows.edges(&totals.edges)?)
+    }
+
+    /// Appends the segment to the database, if there is one.
+    fn append_segment(&mut self) -> Result<bool, StoreError> {
+        let Destination::Segment(segment) = replace(&mut self.destination, Destination::Database)
+        else {
+            return Ok(false);
+        };
+        let database = &self.database;
+        database.is_untouched()?;
+        // Waits until no one else reads. From here on, SQLite has room for all pages.
+        database.wait(|| database.connection.cache_flush())?;
+        let appended = segment.append_to(&database.connection);
+        appended.map_err(|cause| database.failed(cause))?;
+        Ok(true)
+    }
+
+    /// Starts the transaction.
+    fn begin_sql(&mut self) -> Result<(), StoreError> {
+        self.database.begin()?;
+        let connection = &self.database.connection;
+        let begun = (|| {
+            bring_up_to_date(connection)?;
+            // The first run of a new file has the ids that it has numbered itself.
+            if self.database.claim.is_none() {
+                self.ids = Ids::after(connection)?;
+            }
+            Ok(())
+        })();
+        begun.map_err(|cause: Cause| self.database.failed(cause))
+    }
+
+    fn by_sql(&self) -> SqlRows<'_> {
+        SqlRows {
+            connection: &self.database.connection,
+            ids: &self.ids,
+        }
+    }
+}
+
+impl Drop for RunWriter<'_> {
+    fn drop(&mut self) {
+        self.database.end();
+    }
+}

@@ -1,0 +1,158 @@
+//! The b-trees of totals: `function_info`, `edges` and its index. Another thread makes them than the
+//! one that writes the file, so they are put together in memory.
+
+use std::io;
+
+use super::columns::{integer, other};
+use super::ids::{Ids, ROWS_AHEAD, StoredMetric};
+use super::keys::{EdgeKey, edge_key};
+use super::roots::Roots;
+use crate::profile::{EdgeRow, InfoRow, Rows, Totals};
+use crate::sqlite::btree::IndexTree;
+use crate::sqlite::page_file::{PageBuffer, PageFile};
+use crate::sqlite::record::Record;
+use crate::store::file::empty::PAGE_SIZE;
+
+/// The trees, in memory: they grow with functions and edges, not with nodes.
+pub(super) struct TotalsTrees {
+    pages: PageBuffer,
+    function_info: IndexTree,
+    edges: IndexTree,
+    edges_by_caller: IndexTree,
+}
+
+impl TotalsTrees {
+    /// Makes the trees of all metrics.
+    pub(super) fn new(totals: &Totals, ids: &Ids) -> io::Result<Self> {
+        let pages = PageBuffer::new(PAGE_SIZE);
+        let [function_info, edges, edges_by_caller] = [(); 3].map(|()| IndexTree::new(&pages));
+        let mut trees = Self {
+            pages,
+            function_info,
+            edges,
+            edges_by_caller,
+        };
+        let metrics: Vec<(usize, StoredMetric)> =
+            (0..totals.metrics.len()).zip(ids.metrics()).collect();
+        trees.infos(&metrics, &totals.functions, ids)?;
+        trees.edges(&metrics, &totals.edges, ids)?;
+        Ok(trees)
+    }
+
+    fn infos(
+        &mut self,
+        metrics: &[(usize, StoredMetric)],
+        rows: &Rows<InfoRow>,
+        ids: &Ids,
+    ) -> io::Result<()> {
+        let mentioned = ids.mentioned();
+        let mut record = Record::default();
+        for (metric, metric_id) in metrics {
+            for (id, function) in &mentioned {
+                let Some(row) = rows.get(*metric, function.0 as usize) else {
+                    continue;
+                };
+                let figures = &row.figures;
+                let record = record.start().integer(metric_id.0).integer(id.0);
+                record
+                    .integer_or_null(figures.calls.map(integer))
+                    .integer_or_null(figures.primitive.map(integer));
+                record
+                    .real_or_null(figures.exclusive)
+                    .real_or_null(figures.cumulative)
+                    .real_or_null(figures.seen);
+                record.integer(i64::from(figures.recorded));
+                self.function_info.push(&mut self.pages, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn edges(
+        &mut self,
+        metrics: &[(usize, StoredMetric)],
+        rows: &Rows<EdgeRow>,
+        ids: &Ids,
+    ) -> io::Result<()> {
+        // All metrics have the same edges.
+        let mut keys: Vec<(EdgeKey, usize)> = Vec::with_capacity(rows.each());
+        keys.extend(rows.of_metric(0).map(|(at, row)| (edge_key(&row, ids), at)));
+        keys.sort_unstable_by_key(|(key, _)| *key);
+        let mut record = Record::default();
+        for (metric, metric_id) in metrics {
+            for (position, (key, at)) in keys.iter().enumerate() {
+                if let Some((_, soon)) = keys.get(position + ROWS_AHEAD) {
+                    rows.prefetch(*metric, *soon);
+                }
+                let Some(row) = rows.get(*metric, *at) else {
+                    continue;
+                };
+                let EdgeKey {
+                    callee,
+                    caller,
+                    line,
+                    col,
+                    back,
+                    ..
+                } = *key;
+                let record = record
+                    .start()
+                    .integer(metric_id.0)
+                    .integer(callee.0)
+                    .integer(caller.0)
+                    .integer(line);
+                record
+                    .integer(i64::from(col))
+                    .integer(i64::from(back))
+                    .integer_or_null(row.calls.map(integer));
+                record
+                    .real_or_null(row.exclusive)
+                    .real_or_null(row.cumulative);
+                record
+                    .real_or_null(other(row.outermost, row.cumulative))
+                    .real_or_null(other(row.seen, row.cumulative));
+                self.edges.push(&mut self.pages, record)?;
+            }
+        }
+        keys.sort_unstable_by_key(|(key, _)| (key.caller, key.callee, key.line, key.col, key.back));
+        for (_, metric_id) in metrics {
+            for (
+                EdgeKey {
+                    callee,
+                    caller,
+                    line,
+                    col,
+                    back,
+                    ..
+                },
+                _,
+            ) in &keys
+            {
+                let record = record
+                    .start()
+                    .integer(metric_id.0)
+                    .integer(caller.0)
+                    .integer(callee.0)
+                    .integer(*line);
+                record.integer(i64::from(*col)).integer(i64::from(*back));
+                self.edges_by_caller.push(&mut self.pages, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the pages to the file, and writes the roots.
+    pub(super) fn put_into(self, file: &mut PageFile, roots: &Roots) -> io::Result<()> {
+        let numbers = file.take(&self.pages)?;
+        let trees = [
+            (self.function_info, roots.function_info),
+            (self.edges, roots.edges),
+            (self.edges_by_caller, roots.edges_by_caller),
+        ];
+        for (mut tree, root) in trees {
+            tree.move_to(&numbers);
+            tree.finish(file, root)?;
+        }
+        Ok(())
+    }
+}
