@@ -15,9 +15,7 @@ use std::sync::Mutex;
 
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::store::is_trusted;
-/// Links that lead to a file, before they must lead in a circle; as the system counts.
-const MOST_LINKS: usize = 40;
+use crate::store::{Followed, follow_links};
 
 /// Bytes that are copied at once.
 const PIECE: usize = 256 * 1024;
@@ -186,34 +184,41 @@ pub(super) fn place(file: &Path) -> Option<PathBuf> {
 /// Follows symbolic links, also one that leads to nothing yet. The last part of what is found is no
 /// link.
 fn destination(file: &Path) -> io::Result<Destination> {
-    let mut path = file.to_owned();
-    let mut strangers_link = None;
-    for _ in 0..MOST_LINKS {
-        let folder = fs::canonicalize(folder(&path))?;
-        let Some(name) = path.file_name() else {
-            return Ok(Destination::Named {
-                path: fs::canonicalize(path)?,
-                strangers_link,
-            });
-        };
-        if folder.starts_with("/proc") && folder.ends_with("fd") {
-            return Ok(Destination::Open(name.to_owned()));
-        }
-        path = folder.join(name);
-        let Ok(next) = fs::read_link(&path) else {
-            return Ok(Destination::Named {
-                path,
-                strangers_link,
-            });
-        };
-        if fs::symlink_metadata(&path).is_ok_and(|link| !is_trusted(&link)) {
-            strangers_link.get_or_insert(path);
-        }
-        path = folder.join(next);
+    // Without a slash at the end, which would lead through a link.
+    let file: PathBuf = file.components().collect();
+    let Followed {
+        end,
+        strangers_link,
+        ..
+    } = follow_links(&file, is_open_already)?;
+    let Some(path) = end else {
+        return Err(io::Error::other(
+            "expected a file, found symbolic links that lead in a circle",
+        ));
+    };
+    if is_open_already(&path) {
+        let number = path.file_name().unwrap_or_default().to_owned();
+        return Ok(Destination::Open(number));
     }
-    Err(io::Error::other(
-        "expected a file, found symbolic links that lead in a circle",
-    ))
+    Ok(Destination::Named {
+        path: in_its_folder(&path)?,
+        strangers_link: strangers_link.as_deref().map(in_its_folder).transpose()?,
+    })
+}
+
+/// Whether a name is that of a file that a program has open, by its number.
+fn is_open_already(path: &Path) -> bool {
+    fs::canonicalize(folder(path))
+        .is_ok_and(|folder| folder.starts_with("/proc") && folder.ends_with("fd"))
+}
+
+/// A name in its folder, by a path that no link leads through.
+fn in_its_folder(path: &Path) -> io::Result<PathBuf> {
+    let folder = fs::canonicalize(folder(path))?;
+    match path.file_name() {
+        Some(name) => Ok(folder.join(name)),
+        None => fs::canonicalize(path),
+    }
 }
 
 /// A file that is open already. Where it is one of ours, what others write to it comes after what

@@ -19,7 +19,7 @@ mod write;
 pub use check::{CHECKS, Finding};
 pub use database::Database;
 pub use error::StoreError;
-pub(crate) use file::location::is_trusted;
+pub(crate) use file::location::{Followed, follow_links};
 pub use file::lock_wait::Patience;
 pub use identity::RunMeta;
 pub use merge::Merged;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const MAX_LINKS: usize = 40;
 
 /// Where a name leads.
-struct Followed {
+pub(crate) struct Followed {
     /// The first name on the way that is no link, or [`None`] where links go in circles.
     pub(crate) end: Option<PathBuf>,
     /// Whether there is a file of this name.
@@ -22,7 +22,7 @@ struct Followed {
 ///
 /// # Errors
 /// When the system does not say what a name on the way is.
-fn follow_links(path: &Path, is_end: impl Fn(&Path) -> bool) -> io::Result<Followed> {
+pub(crate) fn follow_links(path: &Path, is_end: impl Fn(&Path) -> bool) -> io::Result<Followed> {
     let mut at = path.to_owned();
     let mut strangers_link = None;
     for _ in 0..MAX_LINKS {
@@ -107,13 +107,13 @@ fn in_its_folder(at: &Path, shown: &Path) -> io::Result<PathBuf> {
 
 /// Whether a link, or a file, is of this user or of root.
 #[cfg(unix)]
-pub(crate) fn is_trusted(link: &Metadata) -> bool {
+pub(super) fn is_trusted(link: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     link.uid() == 0 || link.uid() == rustix::process::geteuid().as_raw()
 }
 
 #[cfg(not(unix))]
-pub(crate) fn is_trusted(_: &Metadata) -> bool {
+pub(super) fn is_trusted(_: &Metadata) -> bool {
     true
 }
 
