@@ -22,8 +22,8 @@
 //!   are not copied.
 //! - Upwards along the right edge, each interior page is written anew with its new children: B'
 //!   takes the place of B, and C is a new page.
-//! - The root keeps its number, by which the schema knows it. Where its children no longer fit, they
-//!   get pages below it.
+//! - The root keeps its number, by which the schema knows it. Where its children no longer fit,
+//!   they get pages below it.
 //!
 //! Each of the two files may be a stranger's: what does not fit is damage, never a panic.
 //!

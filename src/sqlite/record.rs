@@ -167,9 +167,9 @@ impl Record {
         }
     }
 
-    /// The record in its encoding: all bytes, and where the record begins. The 18 bytes
-    /// before it are free for the header of its cell. Columns at the end that are NULL are left out,
-    /// as in rows that are older than a column.
+    /// The record in its encoding: all bytes, and where the record begins. The 18 bytes before it
+    /// are free for the header of its cell. Columns at the end that are NULL are left out, as in
+    /// rows that are older than a column.
     pub(super) fn encoded(&mut self) -> (&mut [u8], usize) {
         while self.type_bytes > 0 && self.types[self.type_bytes - 1] == 0 {
             self.type_bytes -= 1;

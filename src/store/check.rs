@@ -147,7 +147,7 @@ impl Database {
         })
     }
 
-    /// What a search finds; that what it reads cannot be read is a finding, too.
+    /// What a search finds. Content that cannot be read is a finding, too.
     fn collected(
         &self,
         check: &'static str,
@@ -170,7 +170,7 @@ impl Database {
 }
 
 impl Finding {
-    /// Counts one more, and asks for its words if they are to be shown.
+    /// Counts one more, and asks `show` for its text if it is one of the first.
     fn add(&mut self, show: impl FnOnce() -> rusqlite::Result<String>) -> rusqlite::Result<()> {
         if self.count < EXAMPLES {
             self.examples.push(show()?);
@@ -180,7 +180,7 @@ impl Finding {
     }
 }
 
-/// What the file holds is the reason, and not what happens around it.
+/// Whether the content of the file is the reason for an error, and not the system.
 fn is_of_content(error: &rusqlite::Error) -> bool {
     match error.sqlite_error_code() {
         Some(code) => matches!(
@@ -196,7 +196,7 @@ fn is_of_content(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// The columns of a row with their names.
+/// The columns of a row as text, with their names.
 fn columns(row: &Row<'_>) -> rusqlite::Result<String> {
     let names = row.as_ref().column_names();
     let column = |(at, name)| {

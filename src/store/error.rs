@@ -12,7 +12,7 @@ use super::file::open_files::too_few_files;
 use super::schema::VERSION;
 use crate::source::Stopped;
 
-/// What Unix says to who has as many files open as may be.
+/// `EMFILE`: the program has as many files open as it may.
 const TOO_MANY_FILES: i32 = 24;
 
 /// Why the database could not do what was asked.
@@ -47,7 +47,7 @@ pub enum StoreError {
         /// What is there.
         log: PathBuf,
     },
-    /// There is no database, and somebody else says where it is to be.
+    /// There is no database, and the name is a link of another user.
     #[error(
         "{}: expected a file, found {}, a symbolic link of another user to where there is no database: remove it, or name the \
          place itself", .path.display(), .link.display()
@@ -113,7 +113,7 @@ pub enum StoreError {
         /// Bytes that there are.
         free: u64,
     },
-    /// Somebody else has changed the schema of the file.
+    /// The schema of the file has been changed by another program.
     #[error("{} is not as profdb makes it: {what}", .path.display())]
     Altered {
         /// The file.
@@ -143,10 +143,10 @@ pub enum StoreError {
         /// How many checks found something.
         findings: usize,
     },
-    /// Nobody waits for the source any more.
+    /// The user has asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
-    /// Another program does not let go of the file.
+    /// Another program has had a lock on the file for too long.
     #[error("{}: another program has had the database locked for {} seconds", .path.display(), .waited.as_secs())]
     Locked {
         /// The file.
@@ -173,13 +173,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Somebody else has made the file that was to be made: it is there now, and can be imported
-    /// into.
+    /// Whether another program has made the file that was to be made: it is there now, and can be
+    /// imported into.
     pub(crate) fn is_there_by_now(&self) -> bool {
         matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
     }
 
-    /// The file is a database, or was one, and is not as it should be.
+    /// Whether the file is a database, or was one, and is not as it should be.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
             Self::Altered { .. } | Self::Inconsistent { .. } => true,
@@ -195,7 +195,7 @@ impl StoreError {
     }
 }
 
-/// What keeps the store from going on.
+/// Why something could not be done; [`failed`] says of which file.
 #[derive(Debug)]
 pub(super) enum Cause {
     Sqlite(rusqlite::Error),
@@ -223,7 +223,7 @@ impl From<io::Error> for Cause {
     }
 }
 
-/// What SQLite says, in the words of somebody who does not know SQLite.
+/// An error of SQLite, in words for users who do not know SQLite.
 fn describe(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "this is not a database".to_owned(),
@@ -234,7 +234,7 @@ fn describe(error: &rusqlite::Error) -> String {
             )
         }
         Some(ErrorCode::DiskFull) => FULL.to_owned(),
-        // The memory that goes with a log is a file: there is no room for it to grow.
+        // The shared memory of a log (WAL) is a file, which has no room to grow.
         _ if is_extended(error, ffi::SQLITE_IOERR_SHMSIZE) => FULL.to_owned(),
         Some(ErrorCode::ReadOnly) => "the database cannot be written".to_owned(),
         Some(ErrorCode::CannotOpen) => "the database cannot be opened".to_owned(),
@@ -255,7 +255,7 @@ fn is_extended(error: &rusqlite::Error, code: i32) -> bool {
         .is_some_and(|error| error.extended_code == code)
 }
 
-/// A value is of another type than its column, or no text where text should be.
+/// Whether a value is of another type than its column, or a text is not UTF-8.
 fn is_wrong_value(error: &rusqlite::Error) -> bool {
     use rusqlite::Error;
     matches!(
@@ -267,7 +267,7 @@ fn is_wrong_value(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// The same for what the system says.
+/// An error of the system, in words for users.
 fn describe_io(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
@@ -280,7 +280,7 @@ const FULL: &str = "the disk is full";
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Says it of a file.
+/// The error for a cause, said of a file.
 pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
     let path = path.to_owned();
     match cause.into() {

@@ -24,7 +24,7 @@ pub struct RunMeta {
     pub fingerprint: Fingerprint,
     /// Replaces what the file calls itself.
     pub title: Option<String>,
-    /// What the user says of the run.
+    /// Tags, which the user gives to the run.
     pub tags: Vec<(String, String)>,
     /// Store the run also if it is there already.
     pub again: bool,
@@ -43,7 +43,7 @@ impl RunMeta {
         hex(&said.unwrap_or(content)[..16])
     }
 
-    /// Of the content and how it is read.
+    /// Hash of the content and of how it is read.
     fn content_hash(&self, repeat: u32) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.fingerprint.sha256);
@@ -54,8 +54,8 @@ impl RunMeta {
         hash.finalize().into()
     }
 
-    /// The same with title and tags; `None` if neither was given, so that the identity is then that
-    /// of the content alone.
+    /// Hash of the content, the title and the tags; `None` if neither title nor tags were given, so
+    /// that the identity is then that of the content alone.
     fn said_hash(&self, content: &[u8; 32]) -> Option<[u8; 32]> {
         let tags = self.stored_tags();
         if self.title.is_none() && tags.is_empty() {
@@ -63,7 +63,7 @@ impl RunMeta {
         }
         let mut hash = Sha256::new();
         hash.update(content);
-        // Every text comes with its length: else two sets of tags could run together into the same
+        // Every text comes with its length: else two sets of tags could run together into equal
         // bytes. The byte before the title, which is no line feed, sets this apart from content.
         let mut text = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
@@ -83,7 +83,7 @@ impl RunMeta {
         Some(hash.finalize().into())
     }
 
-    /// The tags that are stored: of those with the same key the last, in the order of their keys.
+    /// The tags that are stored, in the order of their keys: of several values of a key, the last.
     pub(super) fn stored_tags(&self) -> BTreeMap<&str, &str> {
         self.tags
             .iter()
@@ -91,8 +91,9 @@ impl RunMeta {
             .collect()
     }
 
-    /// The run that is this one, of these that were stored again the one of this number. A program
-    /// that knew nothing of title and tags in identities has left runs that have them all the same.
+    /// The run that is equal to this one and was stored again `repeat` times before. Earlier
+    /// versions did not count title and tags to the identity, so they are compared with those of a
+    /// run that has the identity of the content alone.
     pub(super) fn stored(
         &self,
         connection: &Connection,
@@ -115,7 +116,7 @@ impl RunMeta {
     }
 }
 
-/// The run of this identity.
+/// The run with this uid.
 pub(super) fn run_with_uid(connection: &Connection, uid: &str) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT run_id FROM runs WHERE run_uid = ?1";
     connection
@@ -130,7 +131,7 @@ pub(super) fn title(connection: &Connection, run: i64) -> rusqlite::Result<Optio
     })
 }
 
-/// What the user has said of a run, in the order of the keys.
+/// The tags of a run, in the order of their keys.
 pub(super) fn tags(connection: &Connection, run: i64) -> rusqlite::Result<Vec<(String, String)>> {
     let mut statement =
         connection.prepare("SELECT key, value FROM run_tags WHERE run_id = ?1 ORDER BY key")?;

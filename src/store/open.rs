@@ -17,10 +17,10 @@ use super::file::new_file::{Claim, may_become_database};
 use super::file::{connection, growing};
 use super::schema::{self, APPLICATION_ID, MIGRATIONS, VERSION, migrate, stale_views};
 
-/// The path of a database that no file holds.
+/// The path of a database in memory.
 const MEMORY: &str = ":memory:";
 
-/// How often a file is opened that is replaced each time in that moment.
+/// How often opening is tried if the file is replaced meanwhile.
 const ATTEMPTS: usize = 10;
 
 /// Removes the file that a program has left which died while it made this database or imported into
@@ -43,8 +43,8 @@ impl Database {
         Self::open_patiently(path, Patience::default())
     }
 
-    /// Opens a file for writing, as [`Self::open`] does, and says how long other programs are waited
-    /// for: now, and when it is written to.
+    /// Opens a file for writing, as [`Self::open`] does, and says how long other programs are
+    /// waited for: now, and when it is written to.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -157,7 +157,7 @@ impl Database {
         Ok(database.found)
     }
 
-    /// A database without runs that no file holds.
+    /// A database without runs, in memory.
     ///
     /// # Errors
     /// When there is no memory for it.
@@ -321,8 +321,8 @@ impl Database {
     /// Puts a new file in its place.
     ///
     /// # Errors
-    /// [`StoreError::is_there_by_now`] if another program has put a file there meanwhile: both are as
-    /// they were.
+    /// [`StoreError::is_there_by_now`] if another program has put a file there meanwhile: both are
+    /// as they were.
     pub(super) fn publish(&mut self) -> Result<(), StoreError> {
         let Some(claim) = self.claim.take() else {
             return Ok(());

@@ -210,7 +210,7 @@ impl Database {
         state().map_err(|source| self.failed(source))
     }
 
-    /// What tells a run from others of the same content: its title if it has one, and its tags as
+    /// What tells a run from others of equal content: its title if it has one, and its tags as
     /// `KEY=VALUE`.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //!
 //! What is stored are the lines that the run has figures for, not whole files: as much as the run
 //! itself, whatever the size of the files. The hash of the whole says which version they are from.
-//! The same text is stored once for all runs.
+//! A text that several runs have is stored once.
 
 use rusqlite::{Connection, named_params, params};
 
@@ -17,10 +17,10 @@ const SHOWN: &str = include_str!("../../queries/sources/shown.sql");
 
 impl Database {
     /// Lets reports show the source of a run's lines as it is in a folder now, instead of what was
-    /// stored with the run. Gives back what there was to remark.
+    /// stored with the run. Returns remarks.
     ///
     /// # Errors
-    /// When the database fails, or nobody waits any more.
+    /// When the database cannot be read, or a stop is asked for.
     pub fn show_source(&self, run_id: i64, folder: &dyn Folder) -> Result<Vec<String>, StoreError> {
         let failed = |source| self.failed(source);
         let places = wanted(&self.connection, run_id).map_err(failed)?;

@@ -1,5 +1,5 @@
-//! Text that is no text: whatever SQLite is told is text, it stores as text, and does not look at
-//! its bytes.
+//! Values that should be text and are not: SQLite stores any bytes as text, and does not check that
+//! they are UTF-8.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};

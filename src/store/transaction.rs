@@ -14,7 +14,7 @@ use super::file::logs::is_written_to;
 use crate::source::Stopped;
 
 impl Database {
-    /// Changes the database in one transaction. Waits for the lock, and for those who read.
+    /// Changes the database in one transaction. Waits for the locks of writers and of readers.
     pub(super) fn change<T, E: Into<Cause>>(
         &mut self,
         change: impl FnOnce(&Connection) -> Result<T, E>,
@@ -93,8 +93,8 @@ impl Database {
         }
     }
 
-    /// Sees to it that the log of a file which is elsewhere now is not taken for that of the one in
-    /// its place: what has been committed goes from the log into its own file.
+    /// Empties the log of a file that has lost its name, into that file: else SQLite would take the
+    /// log for that of the file which has the name now.
     fn leave_no_log(&self) {
         if self.is_elsewhere() {
             // A reader of the file that was there before may be in the way, and is not waited for.

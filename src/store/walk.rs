@@ -1,4 +1,4 @@
-//! Reading a run from end to end, for those who write it down again.
+//! Reading a run from end to end, for writers of other formats.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -89,9 +89,9 @@ pub struct LineRow {
 /// A pair of caller and callee, with its cost in one metric; `None` where it is unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EdgeRow {
-    /// Who called; `None` at the root.
+    /// The caller; `None` at the root.
     pub caller_id: Option<i64>,
-    /// Who was called.
+    /// The callee.
     pub callee_id: i64,
     /// From which line.
     pub line: Option<i64>,
@@ -105,11 +105,11 @@ pub struct EdgeRow {
     pub exclusive: Option<f64>,
     /// Cost with what the callee called, counted once per path.
     pub cumulative: Option<f64>,
-    /// The same, every level of recursion counted.
+    /// Cost with what the callee called, every level of recursion counted.
     pub seen: Option<f64>,
 }
 
-/// Where a node stands.
+/// A node, and where it is in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackRow {
     /// Its place among the run's nodes, parents first, from 1.
@@ -233,7 +233,8 @@ impl Database {
         Ok(())
     }
 
-    /// The same with a row for each metric, all of the same node.
+    /// Calls a function for every node of a run, parents first, until it fails: a row for each
+    /// metric.
     ///
     /// # Errors
     /// The function's own, or the database's.
@@ -293,8 +294,7 @@ impl Database {
         self.side_by_side(EDGES, run_id, metrics, edge, each)
     }
 
-    /// Asks the same for several metrics at once. The answers have their rows in common, apart from
-    /// the costs.
+    /// Runs one statement for several metrics side by side, whose rows differ in costs only.
     fn side_by_side<T, E: From<StoreError>>(
         &self,
         sql: &str,

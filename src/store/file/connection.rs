@@ -1,5 +1,5 @@
-//! How SQLite is opened: the same way for every file and for memory. tests/house/tidy/mod.rs sees
-//! to it that there is no other.
+//! Opening SQLite, with all guards, for files and for memory. tests/house/tidy/mod.rs sees to it
+//! that no other code opens a connection.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::store::error::Cause;
 
-/// What a statement may ask of SQLite, its schema included: more than anything of ours needs, and
-/// less than it would take to be a burden.
+/// What a statement may ask of SQLite, and what a schema may: more than ours need, and too little
+/// to use up memory or time.
 const LIMITS: [(Limit, i32); 4] = [
     (Limit::SQLITE_LIMIT_LENGTH, 256 << 20),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
@@ -20,12 +20,12 @@ const LIMITS: [(Limit, i32); 4] = [
     (Limit::SQLITE_LIMIT_ATTACHED, 1),
 ];
 
-/// Opens a file by its path. Nothing is read from it yet. It comes from a stranger, as far as we
-/// know: no code in its schema is trusted, and the writer vouches for the references itself.
-/// Nothing waits for a lock.
+/// Opens a file by its path, and reads nothing from it yet. The file may be a stranger's: no code
+/// in its schema is trusted. SQLite neither checks references, which the writer takes care of, nor
+/// waits for locks.
 pub(in crate::store) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Cause> {
-    // To SQLite, as it is compiled here, a name that begins with `file:` is a URI, and `:memory:`
-    // no file; a path that begins at the root is a path.
+    // SQLite, as it is compiled here, takes a name that begins with `file:` for a URI, and
+    // `:memory:` for no file. A path from the root is always a path.
     let path = std::path::absolute(path)?;
     Ok(guarded(Connection::open_with_flags(
         path,
@@ -33,7 +33,7 @@ pub(in crate::store) fn open(path: &Path, flags: OpenFlags) -> Result<Connection
     )?)?)
 }
 
-/// Opens a database that no file holds.
+/// Opens a database in memory.
 pub(in crate::store) fn open_in_memory() -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     guarded(Connection::open_in_memory_with_flags(flags)?)

@@ -1,4 +1,4 @@
-//! Whether there is room on the disk for a file to be brought up to date.
+//! Whether the disk has room for a migration.
 
 use std::path::Path;
 
@@ -10,8 +10,7 @@ use crate::store::schema::{MIGRATIONS, Migration, MigrationKind};
 /// Pages that new tables, indexes and views need.
 const PAGES: u64 = 64;
 
-/// Compares what the migrations that a file does not have may need with what is free where the file
-/// is.
+/// Fails if the migrations that a file lacks may need more room than its disk has.
 pub(in crate::store) fn check(connection: &Connection) -> Result<(), Cause> {
     let one = |sql: &str| {
         connection.query_row(sql, [], |row| row.get::<_, i64>(0).map(i64::unsigned_abs))
@@ -52,13 +51,13 @@ fn needed<'m>(
         // The new tables in the log, the old ones' pages that they take over, and the new ones in
         // the file.
         (true, "wal") => 3,
-        // The new tables behind the old ones, and the old pages in the journal.
+        // The new tables, after the old ones in the file, and the old pages in the journal.
         (true, _) => 2,
     };
     page.saturating_mul(pages.saturating_mul(copies).saturating_add(PAGES))
 }
 
-/// Bytes that this program may still write where a file is, if the system tells.
+/// Free bytes on the disk of a file, for this user; `None` if the system does not say.
 #[cfg(unix)]
 fn free(path: &Path) -> Option<u64> {
     let about = rustix::fs::statvfs(path).ok()?;

@@ -1,6 +1,6 @@
-//! A file that only this program uses, beside a database: a name that nobody can guess, made anew,
-//! never a file that is there, locked before others can see it. A program that dies leaves it; the
-//! next one that imports there removes it.
+//! Temporary files beside a database. Their names are random, so that no other user can put a file
+//! there first; a file is always new, and is locked before others can see it. A program that dies
+//! leaves its file, and the lock goes with the program; the next import there removes the file.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -15,17 +15,17 @@ use crate::sqlite::header;
 use crate::store::error::Cause;
 use crate::store::schema::APPLICATION_ID;
 
-/// What such a name ends in; it begins with a full stop and the name of the database.
+/// How such a name ends; it begins with a full stop and the name of the database.
 const SUFFIX: &str = ".importing";
 
-/// Letters and digits by chance before that.
+/// Random letters and digits before that.
 const RANDOM: usize = 12;
 
-/// Bytes of the database's name that go into it: systems allow 255 in all.
+/// Bytes of the database's name that it has at most: systems allow 255 in all.
 #[cfg(unix)]
 const MOST_OF_NAME: usize = 200;
 
-/// See the module's page. Dropped, it loses its name.
+/// A temporary file. Dropped, it loses its name.
 #[derive(Debug)]
 pub(in crate::store) struct Growing {
     folder: File,
@@ -34,8 +34,8 @@ pub(in crate::store) struct Growing {
 }
 
 impl Growing {
-    /// Makes a file beside `place`, whose folder no link leads to. It never has its name without
-    /// the content.
+    /// Makes a file beside `place`, whose path has no links. The file has its content before it has
+    /// a name.
     pub(in crate::store) fn beside(place: &Path, content: &[u8]) -> io::Result<Self> {
         let (Some(folder_path), Some(name)) = (place.parent(), place.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -52,14 +52,14 @@ impl Growing {
                     return Ok(Self { folder, path, file });
                 }
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(error),
-                // Without /proc, a file without a name gets none.
+                // Without /proc, the file cannot be given a name.
                 Err(_) => {}
             }
         }
         let named = names.make_in(folder_path, |path| {
             let file = system::create(&folder, last(path))?;
             fill(&file, content)?;
-            // Whoever has found it without a lock may have removed it.
+            // A program that has found it before it was locked may have removed it.
             let is_there = system::is_at(&file, &folder, last(path));
             if is_there {
                 Ok(file)
@@ -71,14 +71,14 @@ impl Growing {
         Ok(Self { folder, path, file })
     }
 
-    /// Has SQLite open it, which knows files by their paths. Nothing has been read then.
+    /// Opens it by its path, as SQLite does, and reads nothing from it yet.
     ///
     /// # Errors
-    /// When SQLite has got another file, which somebody has put there who may change the folder.
+    /// When SQLite has opened another file, put there by a user who may change the folder.
     pub(in crate::store) fn open(&self) -> Result<Connection, Cause> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = connection::open(&self.path, flags)?;
-        // Once here, once there.
+        // By this program: once by this value, once by SQLite.
         let is_open_twice = self.identity()?.times_open().is_none_or(|times| times > 1);
         if is_open_twice && self.is_at(last(&self.path)) {
             Ok(connection)
@@ -92,36 +92,36 @@ impl Growing {
         Ok(Identity::of(&self.file.metadata()?))
     }
 
-    /// The file; the lock stays here.
+    /// The file for another owner; the lock stays here.
     pub(in crate::store) fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 
-    /// Gives it a name besides, safe from a loss of power, and then takes its own away. Whatever
-    /// has the name stays.
+    /// Gives it another name, safe from a loss of power, and takes its own away. A file that has
+    /// the name already stays.
     pub(in crate::store) fn name(&self, name: &OsStr) -> io::Result<()> {
         self.file.sync_all()?;
         system::publish(&self.file, &self.folder, last(&self.path), name)
     }
 
-    /// Whether a name in the folder leads to it, and to nothing that somebody has put there.
+    /// Whether a name in the folder leads to it, and not to another file.
     pub(in crate::store) fn is_at(&self, name: &OsStr) -> bool {
         system::is_at(&self.file, &self.folder, name)
     }
 
-    /// Takes a name away from it.
+    /// Removes a name in the folder if it leads to this file.
     pub(in crate::store) fn remove(&self, name: &OsStr) {
         if self.is_at(name) {
             let _ = system::remove(&self.folder, name);
         }
     }
 
-    /// Takes its own name away.
+    /// Removes its own name.
     pub(in crate::store) fn remove_own(&self) {
         self.remove(last(&self.path));
     }
 
-    /// Makes safe which names there are.
+    /// Syncs the folder, so that names survive a loss of power.
     pub(in crate::store) fn sync_folder(&self) -> io::Result<()> {
         self.folder.sync_all()
     }
@@ -134,7 +134,7 @@ impl Drop for Growing {
 }
 
 fn fill(mut file: &File, content: &[u8]) -> io::Result<()> {
-    // Where files know no locks, nobody removes it either.
+    // Where files cannot be locked, this fails, and so does the lock that removing it asks for.
     let _ = file.try_lock();
     if content.is_empty() {
         return Ok(());
@@ -162,9 +162,9 @@ fn prefix(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Removes what programs have left that died while they made `place` or imported into it: files of
-/// this user, of such a name, that nobody has locked and that are databases of ours or empty. Of
-/// others, nothing is opened.
+/// Removes files that programs have left which died while they made `place` or imported into it:
+/// files of this user, of such a name, that are not locked and are databases of ours or empty. No
+/// other file is opened.
 pub(in crate::store) fn remove_abandoned(place: &Path) {
     let (Some(folder_path), Some(name)) = (place.parent(), place.file_name()) else {
         return;
@@ -203,7 +203,7 @@ fn is_database_or_empty(file: &File) -> io::Result<bool> {
     )
 }
 
-/// What the system does for names and files.
+/// System calls for names and files, relative to an open folder.
 #[cfg(unix)]
 mod system {
     use std::ffi::OsStr;
@@ -217,7 +217,7 @@ mod system {
     };
     use rustix::io::{Errno, retry_on_intr};
 
-    /// What the user's mask leaves of this.
+    /// Mode of a new file; the system takes away what `umask` says.
     const MODE: Mode = Mode::from_raw_mode(0o666);
 
     /// A file that has no name yet; `None` where there are no such files.
@@ -238,7 +238,7 @@ mod system {
 
     /// Gives the file a name, which must be free.
     pub(super) fn name(file: &File, folder: &File, name: &OsStr) -> io::Result<()> {
-        // The number leads to the file itself, whatever its names lead to meanwhile.
+        // This path leads to the open file itself, whatever its names lead to meanwhile.
         let own = format!("/proc/self/fd/{}", file.as_raw_fd());
         Ok(linkat(
             rustix::fs::CWD,
@@ -256,8 +256,7 @@ mod system {
         Ok(retry_on_intr(|| openat(folder, name, flags, MODE))?.into())
     }
 
-    /// Gives a file the name that it is to have, which must be free, and takes away the one that it
-    /// has.
+    /// Renames a file from `own` to `place`, which must be free.
     pub(super) fn publish(
         file: &File,
         folder: &File,
@@ -278,16 +277,15 @@ mod system {
                     return Ok(());
                 }
                 match remove(folder, own) {
-                    // Somebody who may change the folder was faster.
+                    // Another program that may change the folder has removed it.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
                     removed => removed,
                 }
             }
             Err(error) if is_taken(&error) => Err(error),
-            // Some file systems know no links.
+            // Some file systems have no hard links.
             Err(_) => match renameat_with(folder, own, folder, place, RenameFlags::NOREPLACE) {
-                // Some do not know this either: the name is taken first, and then what has taken it
-                // is replaced.
+                // Some cannot do this either: an empty file takes the name, and is then replaced.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                     let taken = create(folder, place)?;
                     if !is_at(&taken, folder, place) {
@@ -317,8 +315,8 @@ mod system {
         (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
     }
 
-    /// Whether a name leads to a file of this user's that nobody has locked and that `is_known` by
-    /// its content, or to the file of another name.
+    /// Whether a name leads to a file of this user that is not locked and that `is_known` by its
+    /// content, or to the file that also has the name `place`.
     pub(super) fn is_abandoned(
         folder: &File,
         name: &OsStr,
@@ -331,8 +329,8 @@ mod system {
             if !is_file || about.st_uid != rustix::process::geteuid().as_raw() {
                 return Ok(false);
             }
-            // A second name of the database: whoever opens and closes its file takes the locks from
-            // all that have it open here.
+            // A second name of the database. It must not be opened: closing it would take the locks
+            // from every connection of this program.
             if statat(folder, place, AtFlags::SYMLINK_NOFOLLOW)
                 .is_ok_and(|database| is_same(&database, &about))
             {
@@ -355,7 +353,7 @@ mod system {
     }
 }
 
-/// Elsewhere, SQLite makes its files itself.
+/// On other systems, SQLite makes its files itself.
 #[cfg(not(unix))]
 mod system {
     use std::ffi::OsStr;

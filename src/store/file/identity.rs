@@ -1,4 +1,4 @@
-//! Which file it is, and whether it is as it was.
+//! Identity of a file, and whether it has been written to.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::location::is_absence;
 
-/// Which file it is, whatever names it has.
+/// Device and inode of a file: it has these under all its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) struct Identity {
     device: u64,
@@ -24,7 +24,7 @@ impl Identity {
         }
     }
 
-    /// Other systems do not let a file be replaced that is open.
+    /// Every file is equal to every other: other systems do not let an open file be replaced.
     #[cfg(not(unix))]
     pub(in crate::store) fn of(_: &Metadata) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Identity {
         }
     }
 
-    /// The file that a path leads to, by whatever links; `None` if there is none.
+    /// The file that a path leads to, links followed; `None` if there is none.
     pub(in crate::store) fn at(path: &Path) -> io::Result<Option<Self>> {
         match fs::metadata(path) {
             Ok(about) => Ok(Some(Self::of(&about))),
@@ -42,7 +42,7 @@ impl Identity {
         }
     }
 
-    /// How often this program has it open; `None` where the system does not tell.
+    /// How often this program has it open; `None` where the system does not say.
     pub(in crate::store) fn times_open(self) -> Option<usize> {
         let descriptors = fs::read_dir("/proc/self/fd").ok()?.flatten();
         let is_it = |path: PathBuf| fs::metadata(path).is_ok_and(|about| Self::of(&about) == self);
@@ -54,7 +54,7 @@ impl Identity {
     }
 }
 
-/// How a file was when the right to change it was taken.
+/// Length and time of the last change: how a file was when its lock was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) struct Stamp {
     bytes: u64,

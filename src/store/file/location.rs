@@ -58,7 +58,7 @@ pub(crate) fn follow_links(path: &Path, is_end: impl Fn(&Path) -> bool) -> io::R
 pub(in crate::store) struct DatabasePlace {
     /// A symbolic link on the way that another user has made.
     pub(in crate::store) strangers_link: Option<PathBuf>,
-    /// Where a file would be made if there is none: a name in a folder that no link leads to.
+    /// Where a file would be made if there is none, by a path without links.
     pub(in crate::store) free: Option<PathBuf>,
 }
 
@@ -83,8 +83,7 @@ impl DatabasePlace {
     }
 }
 
-/// The name in its folder, by a path that no link leads through. `shown` is how the user calls the
-/// file.
+/// A name by a path without links; `shown` is how the user calls it.
 fn in_its_folder(at: &Path, shown: &Path) -> io::Result<PathBuf> {
     let (Some(folder), Some(name)) = (at.parent(), at.file_name()) else {
         return Err(io::Error::other("expected the name of a file"));
@@ -105,7 +104,7 @@ fn in_its_folder(at: &Path, shown: &Path) -> io::Result<PathBuf> {
     Ok(folder.join(name))
 }
 
-/// Whether a link, or a file, is of this user or of root.
+/// Whether a link, or a file, belongs to this user or to root.
 #[cfg(unix)]
 pub(super) fn is_trusted(link: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

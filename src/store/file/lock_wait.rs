@@ -1,9 +1,10 @@
-//! Waiting for another program that has the database: for a bounded time, not in silence, and not
-//! when nobody wants it any more.
+//! Waiting for another program's lock: for a bounded time, with a message, and until a stop is
+//! asked for.
 //!
-//! SQLite waits by itself where it wants a lock, also in the middle of a statement, at every page
-//! that it has no room for, and cannot be asked to stop. So it is told not to wait in a change of
-//! the database, and what may have to wait is tried again here: to begin a change, and to end it.
+//! SQLite itself waits wherever it wants a lock, also in the middle of a statement, at every page
+//! that it has no room for, and cannot be stopped then. So it is told not to wait while the
+//! database is changed; beginning and ending a change, which may have to wait, are tried again
+//! here.
 
 use std::fmt;
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::base::error::Stop;
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Who waits longer is told so.
+/// After so long, the user is told.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// How long a statement waits that only reads: no one keeps readers out for longer than it takes to
@@ -27,11 +28,11 @@ pub(in crate::store) const READING: Duration = Duration::from_secs(10);
 /// How to wait for a lock of another program.
 #[derive(Clone)]
 pub struct Patience {
-    /// How long.
+    /// How long to wait at most.
     pub limit: Duration,
-    /// Who waits no more when this is set.
+    /// Ends the wait when it is set.
     pub stop: Stop,
-    /// What to do after a second, once a wait: called with the file and the limit.
+    /// Called once after a second of waiting, with the file and the limit.
     pub tell: fn(&Path, Duration),
 }
 
@@ -52,7 +53,7 @@ impl fmt::Debug for Patience {
 }
 
 impl Patience {
-    /// Tries until something is done. `None` if the time is over before, or somebody asks to stop.
+    /// Tries until something is done. `None` if the time is over before, or a stop is asked for.
     pub(in crate::store) fn wait<T, E>(
         &self,
         path: &Path,
@@ -78,7 +79,7 @@ impl Patience {
     }
 }
 
-/// `None` if another program has the lock that this took.
+/// What was tried; `None` if another program has a lock that it needs.
 pub(in crate::store) fn unless_locked<T>(
     tried: rusqlite::Result<T>,
 ) -> rusqlite::Result<Option<T>> {

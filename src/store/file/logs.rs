@@ -1,4 +1,4 @@
-//! What lies beside a database under the names that SQLite gives to its journal and its log.
+//! Files beside a database that have the names of its journal or its log.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -36,8 +36,8 @@ pub(in crate::store) fn log_beside(place: &Path) -> io::Result<Option<PathBuf>> 
     Ok(None)
 }
 
-/// The same for a file without a byte, which may have a journal: that of a first change which has
-/// been interrupted.
+/// What has the name of a log of a file without a byte. The file may have a journal of its own:
+/// that of a first change which has been interrupted.
 pub(super) fn log_of_another_beside(place: &Path) -> io::Result<Option<PathBuf>> {
     let [journal, ..] = logs(place);
     let found = log_beside(place)?;

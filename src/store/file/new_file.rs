@@ -1,5 +1,5 @@
-//! A database that nobody has made yet: it grows beside its place, under a name that nobody can
-//! guess, and is put there when it is whole.
+//! A new database: it grows in a temporary file beside its place, and gets its name when it is
+//! whole.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,7 +14,7 @@ use super::location::{DatabasePlace, is_trusted};
 use super::logs::{log_beside, log_of_another_beside, log_of_nothing};
 use crate::store::error::Cause;
 
-/// A file that is to become a database. Dropped, it is gone.
+/// A temporary file that is to become a database. Dropped, it is removed.
 #[derive(Debug)]
 pub(in crate::store) struct Claim {
     growing: Growing,
@@ -22,14 +22,14 @@ pub(in crate::store) struct Claim {
 }
 
 impl Claim {
-    /// Makes a file with empty tables for a place where there is none, in a folder that no link
-    /// leads to.
+    /// Makes a file with empty tables for a place where there is no file, in a folder whose path
+    /// has no links.
     pub(in crate::store) fn new(place: PathBuf) -> Result<Self, Cause> {
         let growing = Growing::beside(&place, &empty_database()?)?;
         Ok(Self { growing, place })
     }
 
-    /// Opens it for SQL. Until it is in its place, its loss is nobody's.
+    /// Opens it for SQL. Until it is in its place, it need not survive a crash.
     pub(in crate::store) fn open(&self) -> Result<Connection, Cause> {
         let connection = self.growing.open()?;
         connection.pragma_update(None, "journal_mode", "MEMORY")?;
@@ -46,18 +46,18 @@ impl Claim {
         self.growing.file()
     }
 
-    /// Puts the database in its place, safe from a loss of power. Nobody else may write to it
-    /// meanwhile.
+    /// Puts the database in its place, safe from a loss of power. The caller sees to it that no one
+    /// else writes to it meanwhile.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] when somebody else has put a file there meanwhile, which
-    /// stays as it is; when there is what SQLite would take for its log.
+    /// [`io::ErrorKind::AlreadyExists`] when another program has put a file there meanwhile, which
+    /// stays as it is; [`Cause::Leftover`] when there is a file that SQLite would take for its log.
     pub(in crate::store) fn publish(&self) -> Result<(), Cause> {
         let refuse = |found: Option<PathBuf>| found.map_or(Ok(()), |log| Err(Cause::Leftover(log)));
         let name = self.place.file_name().unwrap_or_default();
         refuse(log_of_nothing(&self.place)?)?;
         self.growing.name(name)?;
-        // Once more, now that nothing is made in between that is not the database's own.
+        // Once more: from now on, a log there can only be the database's own.
         if let Err(cause) = log_beside(&self.place)
             .map_err(Cause::from)
             .and_then(refuse)

@@ -38,8 +38,8 @@ impl Database {
         })
     }
 
-    /// Adds title and tags of another database to a run. What this database says already stays, with
-    /// a note. Returns whether anything has changed.
+    /// Adds title and tags of another database to a run. What this database says already stays,
+    /// with a note. Returns whether anything has changed.
     pub(super) fn unite(&self, run: i64, other: &Differences) -> rusqlite::Result<bool> {
         let mut changed = 0;
         let mut notes = Vec::new();

@@ -1,8 +1,8 @@
 //! Merging: copies runs of other databases into one. A run is known by its `run_uid`, so that a run
 //! that both have is one.
 //!
-//! The other database may be a stranger's, and is not trusted: its tables have to be those that this
-//! program makes, so that reading them runs no code of its own, and it has to pass every check
+//! The other database may be a stranger's, and is not trusted: its tables have to be those that
+//! this program makes, so that reading them runs no code of its own, and it has to pass every check
 //! before a run is copied out of it.
 
 mod copy;
@@ -168,8 +168,8 @@ impl Database {
         Ok((merged, has_changed))
     }
 
-    /// Fails unless the views, which checks read, are ours, and no check finds anything. Tables were
-    /// looked at when the database was opened.
+    /// Fails unless the views, which checks read, are ours, and no check finds anything. Tables
+    /// were looked at when the database was opened.
     fn is_sound(&self) -> Result<(), StoreError> {
         if !stale_views(&self.connection)
             .map_err(|error| self.failed(error))?

@@ -7,10 +7,10 @@ use rusqlite::config::DbConfig;
 use super::declared::declared;
 use crate::store::error::Cause;
 
-/// Replaces the texts of the tables that a migration of kind [`super::migrations::MigrationKind::Restates`]
-/// names, in a transaction, in a schema of the version before it. A text that is not exactly the
-/// one that this version has is left alone, and an error: then the transaction has to be rolled
-/// back.
+/// Replaces the texts of the tables that a migration of kind
+/// [`super::migrations::MigrationKind::Restates`] names, in a transaction, in a schema of the
+/// version before it. A text that is not exactly the one that this version has is left alone, and
+/// an error: then the transaction has to be rolled back.
 pub(super) fn restate(transaction: &Connection, version: usize) -> Result<(), Cause> {
     // A defensive connection does not let its schema be written. Only statements of ours run on
     // this one until it is defensive again.

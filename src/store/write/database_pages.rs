@@ -1,6 +1,6 @@
-//! The pages of the database that is open, by SQLite's virtual table `sqlite_dbpage`: all of them
-//! pass through SQLite's own pager, in the transaction that is open, so that locks, journal and
-//! rollback are those of any other change.
+//! Access to the pages of an open database by SQLite's virtual table `sqlite_dbpage`. Pages pass
+//! through SQLite's own pager, in the open transaction, so that locks, journal and rollback are
+//! those of any other change.
 //!
 //! Reference: SQLite, "The `sqlite_dbpage` Virtual Table".
 
@@ -13,7 +13,7 @@ use crate::sqlite::append::Appender;
 use crate::sqlite::database::{AppendError, DatabasePages};
 use crate::store::error::Cause;
 
-/// Reads and writes pages by SQL.
+/// Reads and writes pages by two prepared statements.
 pub(super) struct PagesBySql<'c> {
     read: Statement<'c>,
     write: Statement<'c>,
@@ -160,8 +160,8 @@ mod tests {
             .expect("an answer")
     }
 
-    /// Puts rows behind those of a database in several parts, and lets SQLite compare them with
-    /// what it has inserted.
+    /// Appends rows to those of a database in several parts, and compares them with rows that
+    /// SQLite has inserted.
     fn check(parts: &[u64], longest: u64, free: u64) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("all.db");
@@ -245,14 +245,14 @@ mod tests {
     }
 
     #[test]
-    fn trees_of_every_small_size_go_behind_each_other() {
+    fn trees_of_every_small_size_are_appended() {
         for rows in 0..40 {
             check(&[rows, 40 - rows, rows, 1], 60, 0);
         }
     }
 
     #[test]
-    fn trees_of_several_levels_go_behind_each_other() {
+    fn trees_of_several_levels_are_appended() {
         check(&[5000, 1, 5000, 300, 0, 20], 30, 0);
         check(&[1, 5000], 30, 0);
         check(&[0, 2400, 1, 1, 1, 2400], 30, 0);
@@ -264,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn what_has_pages_of_its_own_keeps_them() {
+    fn overflow_pages_are_copied() {
         for longest in [100, 500, 1000, 5000] {
             check(&[50, 3, 100, 1], longest, 0);
         }
     }
 
     #[test]
-    fn pages_that_nothing_uses_are_used_first() {
+    fn pages_of_the_freelist_are_used_first() {
         for free in [1, 2, 40, 1000] {
             check(&[50, 300, 1, 300], 200, free);
         }

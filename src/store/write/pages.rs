@@ -1,6 +1,6 @@
 //! The rows of a run, written as pages of empty tables (see [`crate::sqlite::btree`]). Rows that do
-//! not come in the order of their keys are deferred: SQL inserts them at the end, and the pages have
-//! room left for them.
+//! not come in the order of their keys are deferred: SQL inserts them at the end, and the pages
+//! have room left for them.
 
 use std::fs::File;
 use std::io;
@@ -395,7 +395,8 @@ mod tests {
         format!("{at:09}").repeat(length / 9 + 1)
     }
 
-    /// Writes trees of `rows` rows with texts up to `longest`, and lets SQLite read them.
+    /// Writes trees of `rows` rows with texts up to `longest` bytes, and compares them with what
+    /// SQLite reads.
     fn check(rows: u64, longest: u64) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trees.db");
@@ -441,7 +442,7 @@ mod tests {
                 .push(&mut file, id, &mut record)
                 .expect("space on the disk");
             for (part, tree) in (0..).zip(&mut parts) {
-                // The first row of a part may become what divides it from the part before.
+                // The first row of a part may become the separator after the part before.
                 if at > 1 {
                     tree.push(
                         &mut file,
@@ -457,9 +458,9 @@ mod tests {
         let [mut first, second] = parts;
         if !second.is_empty() {
             let (_, _, cost, name) = row(1, longest);
-            let divider = record.start().integer(1).text(&name).real(cost);
+            let separator = record.start().integer(1).text(&name).real(cost);
             first
-                .join(&mut file, divider, second)
+                .join(&mut file, separator, second)
                 .expect("space on the disk");
         }
         first
@@ -549,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_a_page_has_pages_of_its_own() {
+    fn long_rows_have_overflow_pages() {
         for longest in [100, 500, 1000, 5000] {
             check(300, longest);
         }

@@ -1,6 +1,6 @@
-//! Postings: for each function its nodes, in ascending order. `function_nodes` holds them, whose key
-//! begins with the function, so they are collected until the end: one byte or two per node, where
-//! SQLite would have to sort them all.
+//! Postings: for each function its nodes, in ascending order. `function_nodes` holds them, whose
+//! key begins with the function, so they are collected until the end: one byte or two per node,
+//! where SQLite would have to sort them all.
 
 use prefetch_index::prefetch_index;
 use smallvec::SmallVec;

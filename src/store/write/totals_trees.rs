@@ -1,5 +1,5 @@
-//! The b-trees of totals: `function_info`, `edges` and its index. Another thread makes them than the
-//! one that writes the file, so they are put together in memory.
+//! The b-trees of totals: `function_info`, `edges` and its index. Another thread makes them than
+//! the one that writes the file, so they are put together in memory.
 
 use std::io;
 
