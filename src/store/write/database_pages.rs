@@ -114,7 +114,7 @@ mod tests {
     fn insert(connection: &Connection, part: u64, rows: u64, longest: u64) {
         let transaction = connection
             .unchecked_transaction()
-            .expect("nobody else is here");
+            .expect("no one else is here");
         let mut numbered = connection
             .prepare("INSERT INTO numbered VALUES (?1, ?2)")
             .expect("SQL");
@@ -171,7 +171,7 @@ mod tests {
             let connection = open(&path);
             let transaction = connection
                 .unchecked_transaction()
-                .expect("nobody else is here");
+                .expect("no one else is here");
             for _ in 0..free {
                 let garbage = "INSERT INTO other (name) VALUES (hex(zeroblob(100)))";
                 connection.execute(garbage, []).expect("space on the disk");
@@ -193,7 +193,7 @@ mod tests {
             let pairs: Vec<_> = roots(&connection).into_iter().zip(from).collect();
             connection
                 .execute_batch("BEGIN IMMEDIATE")
-                .expect("nobody else is here");
+                .expect("no one else is here");
             let database = database_pages(&connection, PAGE_SIZE)
                 .expect("a sound file")
                 .expect("pages are handed out");

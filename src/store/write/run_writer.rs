@@ -1,4 +1,5 @@
-//! Writing a run: one transaction, rows appended in key order, nothing kept that could be written.
+//! Writing a run: one transaction, rows in the order of their keys, and nothing held in memory that
+//! could be written.
 
 use std::mem::replace;
 
