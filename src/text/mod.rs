@@ -3,4 +3,5 @@
 pub(crate) mod compiled_names;
 pub(crate) mod dyalog_files;
 pub(crate) mod escape;
+pub(crate) mod number;
 pub mod separators;

@@ -37,9 +37,9 @@ use crate::formats::export::losses::{
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::formats::options::{OptionDef, Takes};
-use crate::report::render::number::{Scale, fixed, shortest};
 use crate::report::{self, ReportError};
 use crate::store::{EdgeRow, FunctionRow, LineRow, MetricInfo};
+use crate::text::number::{Scale, fixed, shortest};
 
 /// See the module's page.
 pub(in crate::formats) const EXPORT: Export = Export {
@@ -210,7 +210,7 @@ impl<'p> Graph<'p> {
             })?;
         let scales = metrics
             .iter()
-            .map(|metric| Scale::of(metric, None).map_err(ReportError::Usage));
+            .map(|metric| Scale::of(&metric.name, &metric.unit, None).map_err(ReportError::Usage));
         let shown = metrics
             .iter()
             .position(|metric| metric.metric_id == profile.metric.metric_id)

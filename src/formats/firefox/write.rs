@@ -40,8 +40,8 @@ use crate::formats::export::losses::{
 };
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
-use crate::report::render::number::shortest;
 use crate::store::{FunctionRow, MetricInfo};
+use crate::text::number::shortest;
 
 /// See the module's page.
 pub(in crate::formats) const EXPORT: Export = Export {

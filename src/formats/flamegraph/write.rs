@@ -34,7 +34,7 @@ use crate::formats::export::losses::{
 use crate::formats::export::profile::{Call, Profile};
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::report::ReportError;
-use crate::report::render::number::{Scale, fixed, shortest};
+use crate::text::number::{Scale, fixed, shortest};
 
 /// See the module's page.
 pub(in crate::formats) const EXPORT: Export = Export {
@@ -77,7 +77,8 @@ fn write(
     losses.add(FACTS, profile.facts);
     losses.add(BACK_EDGES, profile.back_edges);
     losses.add(LABELS, profile.labels);
-    let scale = Scale::of(&profile.metric, None).map_err(ReportError::Usage)?;
+    let scale =
+        Scale::of(&profile.metric.name, &profile.metric.unit, None).map_err(ReportError::Usage)?;
     // First how wide and high everything is, for it stands before the first box.
     let mut whole = 0.0;
     profile.each_call(&mut Losses::new(&EXPORT), |call, _| {

@@ -11,13 +11,13 @@ use std::io::{self, Write};
 
 use csv_core::{QuoteStyle, WriterBuilder};
 
-use super::number::{Scale, fixed, shortest, significant};
 use super::xml::apl;
 use super::{Layout, NO_NAME, RenderError, Shown, shown};
 use crate::report::header::Kind;
 use crate::report::{Answer, Value};
 use crate::store::MetricInfo;
 use crate::text::dyalog_files::{Rows, Style};
+use crate::text::number::{Scale, fixed, shortest, significant};
 use crate::text::separators::Separators;
 
 pub(super) fn write(

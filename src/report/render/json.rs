@@ -11,9 +11,9 @@
 
 use std::io::Write;
 
-use super::number::shortest;
 use super::{Layout, RenderError};
 use crate::report::{Answer, Callers, Pruned, Subject, Value};
+use crate::text::number::shortest;
 
 /// Version of the object: raised when a name or a meaning changes.
 const SCHEMA: u32 = 1;

@@ -3,19 +3,17 @@
 pub(crate) mod csv;
 mod json;
 mod markdown;
-pub(crate) mod number;
 mod table;
 mod text;
 pub(crate) mod xml;
 
 use std::io::{self, Write};
 
-use number::Scale;
-pub use number::Unit;
-
 use super::header::{Column, Kind};
 use super::{Answer, Subject};
 use crate::store::{MetricInfo, StoreError};
+use crate::text::number::Scale;
+pub use crate::text::number::Unit;
 use crate::text::separators::Separators;
 
 /// How an answer is written.
@@ -137,7 +135,7 @@ impl Layout {
 
     fn scale(&self, subject: Option<&Subject>) -> Result<Option<Scale>, RenderError> {
         match (subject, self.unit) {
-            (Some(subject), unit) => Scale::of(&subject.metric, unit)
+            (Some(subject), unit) => Scale::of(&subject.metric.name, &subject.metric.unit, unit)
                 .map(Some)
                 .map_err(RenderError::Usage),
             (None, None) => Ok(None),
@@ -186,7 +184,7 @@ fn shown<'c>(
 #[must_use]
 pub fn total(metric: &MetricInfo) -> String {
     // A metric's usual unit always fits.
-    let scale = Scale::of(metric, None).ok();
+    let scale = Scale::of(&metric.name, &metric.unit, None).ok();
     scale
         .map(|scale| scale.with_unit(metric.total, DECIMALS))
         .unwrap_or_default()

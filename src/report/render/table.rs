@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::number::{Scale, fixed, shortest};
 use super::{DECIMALS, Layout, RenderError, Shown, plain, shown};
 use crate::report::header::Kind;
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
+use crate::text::number::{Scale, fixed, shortest};
 
 /// Levels of a tree that are shown by indentation.
 const INDENTED: usize = 60;

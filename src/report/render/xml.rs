@@ -16,11 +16,11 @@
 
 use std::io::{self, Write};
 
-use super::number::{Scale, milliseconds, shortest, significant};
 use super::{Layout, NO_NAME, RenderError, Shown, shown};
 use crate::report::header::Kind;
 use crate::report::{Answer, Subject, Value};
 use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times};
+use crate::text::number::{Scale, milliseconds, shortest, significant};
 
 pub(super) fn write(
     answer: &mut Answer<'_>,
@@ -37,7 +37,8 @@ pub(super) fn write(
     let Some(subject) = &answer.subject else {
         return Ok(());
     };
-    let scale = Scale::of(&subject.metric, None).map_err(RenderError::Usage)?;
+    let scale =
+        Scale::of(&subject.metric.name, &subject.metric.unit, None).map_err(RenderError::Usage)?;
     let timer = Timer {
         readings: subject.timer_readings,
         applied: subject.bias,

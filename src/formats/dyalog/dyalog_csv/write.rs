@@ -30,7 +30,7 @@ use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::formats::options::{OptionDef, Takes};
 use crate::report::ReportError;
 use crate::report::render::csv::{self, Dialect};
-use crate::report::render::number::Scale;
+use crate::text::number::Scale;
 use crate::text::separators::Separators;
 
 /// See the module's page.
@@ -74,7 +74,9 @@ fn write(
     let separators: Separators = separators.unwrap_or_default();
     let records = csv::Table {
         columns: table.columns(),
-        scale: Some(Scale::of(table.time(), None).map_err(ReportError::Usage)?),
+        scale: Some(
+            Scale::of(&table.time().name, &table.time().unit, None).map_err(ReportError::Usage)?,
+        ),
         decimals: None,
         separators,
         dialect: Dialect::Dyalog(table.style(), table.rows()),

@@ -30,9 +30,9 @@ use crate::formats::export::losses::{FACTS, Losses, TITLE};
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::report::ReportError;
-use crate::report::render::number::Scale;
 use crate::report::render::xml::{self, begin, end, escaped, is_held, milliseconds_of_apl as time};
 use crate::text::dyalog_files::Said;
+use crate::text::number::Scale;
 
 /// See the module's page.
 pub(in crate::formats) const EXPORT: Export = Export {
@@ -59,7 +59,8 @@ fn write(
 ) -> Result<(), ExportError> {
     let table = Table::of(profile, HOLDS, losses)?;
     begin(table.style(), &settings(profile, &table, losses), out)?;
-    let scale = Scale::of(table.time(), None).map_err(ReportError::Usage)?;
+    let scale =
+        Scale::of(&table.time().name, &table.time().unit, None).map_err(ReportError::Usage)?;
     let entries = xml::Table::new(table.columns(), table.style(), scale);
     table.each(losses, |row| Ok(entries.row(row, out)?))?;
     Ok(end(out)?)

@@ -1,7 +1,5 @@
 //! Numbers as text. The only code that scales or formats one.
 
-use crate::store::MetricInfo;
-
 /// Significant digits of a [`significant`] number, as APL prints them.
 const DIGITS: usize = 10;
 
@@ -82,7 +80,7 @@ impl Unit {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     /// What stands for the unit in titles: `msec`, `bytes`, or the name of the metric.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// The same without the metric; empty for a plain count.
     unit: &'static str,
     factor: Factor,
@@ -90,24 +88,25 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The scale of a metric in the unit that is asked for, or the usual one.
+    /// The scale of a metric whose costs are stored in a base unit, in the unit that is asked for or
+    /// the usual one.
     ///
     /// # Errors
     /// With the reason, if the unit does not fit.
-    pub(crate) fn of(metric: &MetricInfo, unit: Option<Unit>) -> Result<Self, String> {
-        if let Some(unit) = unit.filter(|unit| unit.of != metric.unit) {
-            let (name, fitting) = (&metric.name, Unit::names(&metric.unit));
+    pub(crate) fn of(metric: &str, base: &str, unit: Option<Unit>) -> Result<Self, String> {
+        if let Some(unit) = unit.filter(|unit| unit.of != base) {
+            let fitting = Unit::names(base);
             return Err(format!(
-                "--unit {} does not fit {name}: expected {fitting}",
+                "--unit {} does not fit {metric}: expected {fitting}",
                 unit.name
             ));
         }
-        let usual = match metric.unit.as_str() {
+        let usual = match base {
             "ns" => Factor::Ten(6),
             _ => Factor::Ten(0),
         };
         let factor = unit.map_or(usual, |unit| unit.factor);
-        let unit_name = match (metric.unit.as_str(), unit) {
+        let unit_name = match (base, unit) {
             ("ns", None) => "msec",
             ("ns", Some(unit)) if unit.factor == usual => "msec",
             ("bytes", None) => "bytes",
@@ -115,26 +114,26 @@ impl Scale {
             (_, Some(unit)) if unit.factor != usual => unit.name,
             _ => "",
         };
-        let label = match metric.unit.as_str() {
-            "count" if unit_name.is_empty() => metric.name.clone(),
-            "count" => format!("{unit_name} {}", metric.name),
+        let label = match base {
+            "count" if unit_name.is_empty() => metric.to_owned(),
+            "count" => format!("{unit_name} {metric}"),
             _ => unit_name.to_owned(),
         };
         Ok(Self {
             label,
             unit: unit_name,
             factor,
-            is_time: metric.unit == "ns",
+            is_time: base == "ns",
         })
     }
 
     /// The unit's name; empty for a plain count.
-    pub(super) fn unit(&self) -> &'static str {
+    pub(crate) fn unit(&self) -> &'static str {
         self.unit
     }
 
     /// Whether the costs are times.
-    pub(super) fn is_time(&self) -> bool {
+    pub(crate) fn is_time(&self) -> bool {
         self.is_time
     }
 
@@ -156,7 +155,7 @@ impl Scale {
     }
 
     /// All digits.
-    pub(super) fn exact(&self, value: f64) -> String {
+    pub(crate) fn exact(&self, value: f64) -> String {
         match self.factor {
             Factor::Ten(power) => shifted(value, -i32::from(power)),
             // Dividing by a power of two changes no digit of the fraction.
@@ -165,7 +164,7 @@ impl Scale {
     }
 
     /// Ten digits.
-    pub(super) fn significant(&self, value: f64) -> String {
+    pub(crate) fn significant(&self, value: f64) -> String {
         match self.factor {
             Factor::Ten(power) => significant(value, -i32::from(power)),
             Factor::Two(power) => significant(value / 2_f64.powi(i32::from(power)), 0),
@@ -174,7 +173,7 @@ impl Scale {
 }
 
 /// A time in milliseconds, with all its digits.
-pub(super) fn milliseconds(nanoseconds: f64) -> String {
+pub(crate) fn milliseconds(nanoseconds: f64) -> String {
     shifted(nanoseconds, -6)
 }
 
@@ -196,7 +195,7 @@ pub(crate) fn shortest(value: f64) -> String {
 }
 
 /// The same times a power of ten: the digits stay, so nothing is rounded.
-pub(super) fn shifted(value: f64, power: i32) -> String {
+pub(crate) fn shifted(value: f64, power: i32) -> String {
     if !value.is_finite() {
         // Only plain SQL comes to this.
         return value.to_string();
@@ -207,7 +206,7 @@ pub(super) fn shifted(value: f64, power: i32) -> String {
 }
 
 /// Ten digits of the number times a power of ten, without zeros at the end.
-pub(super) fn significant(value: f64, power: i32) -> String {
+pub(crate) fn significant(value: f64, power: i32) -> String {
     let scientific = format!("{value:.*e}", DIGITS - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
@@ -245,16 +244,6 @@ fn positional(mantissa: &str, exponent: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn metric(name: &str, unit: &str) -> MetricInfo {
-        MetricInfo {
-            metric_id: 1,
-            name: name.to_owned(),
-            unit: unit.to_owned(),
-            total: 0.0,
-            timer_readings: false,
-        }
-    }
 
     #[test]
     fn numbers_keep_their_digits() {
@@ -353,8 +342,7 @@ mod tests {
             ),
         ];
         for ([name, of, unit], value, decimals, expected) in table {
-            let scale =
-                Scale::of(&metric(name, of), Unit::by_name(unit)).expect("a unit that fits");
+            let scale = Scale::of(name, of, Unit::by_name(unit)).expect("a unit that fits");
             let found = [
                 scale.label.clone(),
                 scale.with_unit(*value, *decimals),
@@ -382,7 +370,7 @@ mod tests {
         ];
         for (name, of, unit, expected) in table {
             assert_eq!(
-                Scale::of(&metric(name, of), Unit::by_name(unit)),
+                Scale::of(name, of, Unit::by_name(unit)),
                 Err(expected.to_owned())
             );
         }
