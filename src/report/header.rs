@@ -23,6 +23,8 @@ use nom::multi::{many0, many1, separated_list1};
 use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Parser};
 
+pub use crate::text::cell::Kind;
+
 /// What a header says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header<'a> {
@@ -142,29 +144,6 @@ impl Column<'_> {
             meaning: "",
         }
     }
-}
-
-/// What the values of a column are, which says how they are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Name of a function.
-    Name,
-    /// Name of a node, indented by the column `depth`.
-    Node,
-    /// Other text.
-    Text,
-    /// A number that names something: a line, a rank, an id.
-    Line,
-    /// A count.
-    Count,
-    /// A cost in the unit of the metric; shown to ten digits, as APL does.
-    Cost,
-    /// The same; shown with all its digits.
-    Raw,
-    /// A percentage.
-    Percent,
-    /// Whatever it is: plain SQL.
-    Any,
 }
 
 enum Item<'a> {

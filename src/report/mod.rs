@@ -13,6 +13,7 @@ use rusqlite::{Row, Statement, ToSql};
 
 use crate::events;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
+pub use crate::text::cell::Value;
 use header::{Column, Header, Kind, Needs, Parameter, ParameterDef, TAG_KEY};
 use scope::Sums;
 use script::{Bound, Script};
@@ -314,19 +315,6 @@ pub enum ReportError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// One value of a row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// Unknown, or not there.
-    Null,
-    /// A whole number.
-    Integer(i64),
-    /// A figure in its base unit.
-    Real(f64),
-    /// Text.
-    Text(String),
 }
 
 /// What the answer is about.

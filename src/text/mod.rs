@@ -1,7 +1,10 @@
 //! How numbers, names and tables look in text: what importers, writers and reports have in common.
 
+pub(crate) mod cell;
 pub(crate) mod compiled_names;
+pub(crate) mod csv;
 pub(crate) mod dyalog_files;
 pub(crate) mod escape;
 pub(crate) mod number;
 pub mod separators;
+pub(crate) mod xml;

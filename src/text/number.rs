@@ -177,6 +177,11 @@ pub(crate) fn milliseconds(nanoseconds: f64) -> String {
     shifted(nanoseconds, -6)
 }
 
+/// A number as APL writes it.
+pub(crate) fn apl(number: &str) -> String {
+    number.replace('-', "¯")
+}
+
 /// So many decimals.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     let figure = format!("{value:.decimals$}");

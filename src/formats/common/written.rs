@@ -17,8 +17,8 @@ use crate::formats::export::losses::{
 };
 use crate::formats::export::profile::{Call, Profile};
 use crate::formats::options::{OptionDef, Takes};
-pub(in crate::formats) use crate::report::render::NO_NAME;
 use crate::store::{FunctionRow, MetricInfo};
+pub(in crate::formats) use crate::text::cell::NO_NAME;
 use crate::text::escape;
 use crate::text::escape::Part;
 

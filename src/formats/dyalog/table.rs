@@ -21,10 +21,9 @@ use crate::formats::export::losses::{
     METRIC, METRICS, NAMES, PLACES, RAW_NAMES, SAME_NAME, TITLE, TOTALS,
 };
 use crate::formats::export::profile::Profile;
-use crate::report::header::Kind as CellKind;
-use crate::report::render::Shown;
-use crate::report::{ReportError, Value};
+use crate::report::ReportError;
 use crate::store::{LineRow, MetricInfo, RunInfo};
+use crate::text::cell::{Kind as CellKind, Shown, Value};
 use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times, V0_9, V1_37};
 
 /// The layouts of the two versions whose files are known.

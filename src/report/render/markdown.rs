@@ -7,9 +7,9 @@ use std::io::Write;
 
 use super::table::{Cell, Table, indent};
 use super::{Layout, RenderError, plain};
-use crate::report::header::Kind;
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
+use crate::text::cell::Kind;
 
 pub(super) fn write(
     answer: &mut Answer<'_>,

@@ -1,17 +1,18 @@
 //! From answers to text.
 
-pub(crate) mod csv;
+mod csv;
 mod json;
 mod markdown;
 mod table;
 mod text;
-pub(crate) mod xml;
+mod xml;
 
 use std::io::{self, Write};
 
-use super::header::{Column, Kind};
+use super::header::Column;
 use super::{Answer, Subject};
 use crate::store::{MetricInfo, StoreError};
+use crate::text::cell::Shown;
 use crate::text::number::Scale;
 pub use crate::text::number::Unit;
 use crate::text::separators::Separators;
@@ -80,9 +81,6 @@ pub enum RenderError {
     Store(#[from] StoreError),
 }
 
-/// A name for what has none, where readers expect one.
-pub(crate) const NO_NAME: &str = "(no name)";
-
 /// Decimals of times and percentages in tables.
 const DECIMALS: usize = 1;
 
@@ -142,14 +140,6 @@ impl Layout {
             (None, Some(_)) => Err(RenderError::Usage("--unit is for reports".to_owned())),
         }
     }
-}
-
-/// A column that is shown.
-pub(crate) struct Shown {
-    /// Its place in the rows.
-    pub(crate) at: usize,
-    pub(crate) kind: Kind,
-    pub(crate) title: String,
 }
 
 /// Columns that are shown: those with a title that hold anything or must always be there.

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::{DECIMALS, Layout, RenderError, Shown, plain, shown};
-use crate::report::header::Kind;
+use super::{DECIMALS, Layout, RenderError, plain, shown};
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
+use crate::text::cell::{Kind, Shown};
 use crate::text::number::{Scale, fixed, shortest};
 
 /// Levels of a tree that are shown by indentation.

@@ -18,10 +18,11 @@ use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::table::{Cell, Table, indent};
-use super::{Layout, RenderError, Shown};
-use crate::report::header::Kind;
+use super::{Layout, RenderError};
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
+use crate::text::cell::Kind;
+use crate::text::cell::Shown;
 
 /// The widest column that is padded where no screen sets a limit. A longer name is shown whole, and
 /// moves only its own row.

@@ -14,13 +14,13 @@
 //! their pictures (U+2400 and up: `␀` for NUL), the two other characters that it cannot hold as
 //! U+FFFD.
 
-use std::io::{self, Write};
+use std::io::Write;
 
-use super::{Layout, NO_NAME, RenderError, Shown, shown};
-use crate::report::header::Kind;
-use crate::report::{Answer, Subject, Value};
+use super::{Layout, RenderError, shown};
+use crate::report::{Answer, Subject};
 use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times};
-use crate::text::number::{Scale, milliseconds, shortest, significant};
+use crate::text::number::{Scale, apl};
+use crate::text::xml::{Table, begin, end, escaped, milliseconds_of_apl};
 
 pub(super) fn write(
     answer: &mut Answer<'_>,
@@ -65,84 +65,6 @@ pub(super) fn write(
     let table = Table::new(columns, style, scale);
     answer.each(|row| Ok::<_, RenderError>(table.row(row, out)?))?;
     Ok(end(out)?)
-}
-
-/// The entries of a file.
-pub(crate) struct Table {
-    columns: Vec<Shown>,
-    no_line: &'static str,
-    scale: Scale,
-    /// What a function without a name is called, in files that can be read again.
-    no_name: &'static str,
-}
-
-impl Table {
-    /// Gives the columns the titles that they have in a style. Swapped are labels only where both
-    /// figures are there.
-    pub(crate) fn new(mut columns: Vec<Shown>, style: Style, scale: Scale) -> Self {
-        let has = |columns: &[Shown], name: &str| columns.iter().any(|column| column.title == name);
-        let is_profile = has(&columns, "ExclusiveTime") && has(&columns, "InclusiveTime");
-        let rows = if has(&columns, "Depth") {
-            Rows::Tree
-        } else {
-            Rows::Totals
-        };
-        for column in &mut columns {
-            if style == Style::Old && column.title == "Element" {
-                "Function".clone_into(&mut column.title);
-            } else if is_profile {
-                column.title = style.label(&column.title);
-            }
-        }
-        Self {
-            columns,
-            no_line: style.no_line(rows),
-            scale,
-            no_name: if is_profile { NO_NAME } else { "" },
-        }
-    }
-
-    /// Writes an entry.
-    pub(crate) fn row(&self, row: &[Value], out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "    <ProfileEntry>")?;
-        for column in &self.columns {
-            let name = &column.title;
-            let text = match &row[column.at] {
-                Value::Null if name == "Line" => self.no_line.to_owned(),
-                Value::Text(text)
-                    if text.is_empty() && matches!(&**name, "Element" | "Function") =>
-                {
-                    self.no_name.to_owned()
-                }
-                value => cell(value, column, &self.scale),
-            };
-            writeln!(out, "        <{name}>{text}</{name}>")?;
-        }
-        writeln!(out, "    </ProfileEntry>")
-    }
-}
-
-/// Begins a file with those of its settings that are known. 0.9.0 has no declaration.
-pub(crate) fn begin(
-    style: Style,
-    settings: &[(&str, Option<String>)],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    if style == Style::New {
-        writeln!(out, "<?xml version=\"1.0\"?>")?;
-    }
-    writeln!(out, "<ProfileData>\n    <ProfileSettings>")?;
-    for (name, text) in settings {
-        if let Some(text) = text {
-            writeln!(out, "        <{name}>{text}</{name}>")?;
-        }
-    }
-    writeln!(out, "    </ProfileSettings>")
-}
-
-/// Ends a file.
-pub(crate) fn end(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "</ProfileData>")
 }
 
 /// Whether the costs are what `]PROFILE` measures.
@@ -200,69 +122,4 @@ fn settings(
         ("Metric", unusual.then(|| escaped(&metric.name))),
         ("Unit", unusual.then(|| escaped(unit))),
     ]
-}
-
-fn cell(value: &Value, column: &Shown, scale: &Scale) -> String {
-    match (value, column.kind) {
-        (Value::Null, _) => String::new(),
-        (Value::Text(text), _) => escaped(text),
-        (Value::Integer(value), _) => apl(&value.to_string()),
-        (Value::Real(value), Kind::Cost | Kind::Raw) => apl(&scale.exact(*value)),
-        (Value::Real(value), Kind::Percent) => apl(&significant(*value, 0)),
-        (Value::Real(value), _) => apl(&shortest(*value)),
-    }
-}
-
-/// A time in milliseconds with all its digits, as APL writes it.
-pub(crate) fn milliseconds_of_apl(nanoseconds: f64) -> String {
-    apl(&milliseconds(nanoseconds))
-}
-
-/// A number as APL writes it.
-pub(super) fn apl(number: &str) -> String {
-    number.replace('-', "¯")
-}
-
-/// Text of an element. Blanks other than the common one are written as references, or readers would
-/// turn them into one.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '\t' => escaped.push_str("&#9;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\r' => escaped.push_str("&#13;"),
-            '\0'..='\u{1f}' => escaped.extend(char::from_u32(0x2400 + u32::from(character))),
-            '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
-}
-
-/// Whether XML can hold a character.
-pub(crate) fn is_held(character: char) -> bool {
-    !matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_what_xml_can_hold() {
-        let table = [
-            ("a]]>b", "a]]&gt;b"),
-            ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
-            ("a\tb\r\nc", "a&#9;b&#13;&#10;c"),
-            ("a\0b\u{1b}c", "a␀b␛c"),
-            ("\u{ffff}\u{202e}∆", "\u{fffd}\u{202e}∆"),
-        ];
-        for (text, expected) in table {
-            assert_eq!(escaped(text), expected);
-        }
-    }
 }

@@ -29,7 +29,7 @@ use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::formats::options::{OptionDef, Takes};
 use crate::report::ReportError;
-use crate::report::render::csv::{self, Dialect};
+use crate::text::csv::{self, Dialect};
 use crate::text::number::Scale;
 use crate::text::separators::Separators;
 

@@ -30,9 +30,9 @@ use crate::formats::export::losses::{FACTS, Losses, TITLE};
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::report::ReportError;
-use crate::report::render::xml::{self, begin, end, escaped, is_held, milliseconds_of_apl as time};
 use crate::text::dyalog_files::Said;
 use crate::text::number::Scale;
+use crate::text::xml::{self, begin, end, escaped, is_held, milliseconds_of_apl as time};
 
 /// See the module's page.
 pub(in crate::formats) const EXPORT: Export = Export {

@@ -1,0 +1,48 @@
+//! Cells of a table: their values, what these are, and the columns that show them.
+
+/// One value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Unknown, or not there.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A figure in its base unit.
+    Real(f64),
+    /// Text.
+    Text(String),
+}
+
+/// What the values of a column are, which says how they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Name of a function.
+    Name,
+    /// Name of a node, indented by the column `depth`.
+    Node,
+    /// Other text.
+    Text,
+    /// A number that names something: a line, a rank, an id.
+    Line,
+    /// A count.
+    Count,
+    /// A cost in the unit of the metric; shown to ten digits, as APL does.
+    Cost,
+    /// The same; shown with all its digits.
+    Raw,
+    /// A percentage.
+    Percent,
+    /// Whatever it is: plain SQL.
+    Any,
+}
+
+/// A column that is shown.
+pub(crate) struct Shown {
+    /// Its place in the rows.
+    pub(crate) at: usize,
+    pub(crate) kind: Kind,
+    pub(crate) title: String,
+}
+
+/// A name for what has none, where readers expect one.
+pub(crate) const NO_NAME: &str = "(no name)";
