@@ -1,14 +1,14 @@
--- Edges of tree runs whose figures are not what their nodes add up to, edges without nodes, and nodes without their edge.
+-- Edges of tree runs whose costs are not what their nodes add up to, edges without nodes, and nodes without their edge.
 WITH RECURSIVE
 -- Who called: the node above, past containers.
-climb (node_id, at_id) AS (
+ancestor_walk (node_id, at_id) AS (
   SELECT n.node_id, n.parent_id
   FROM nodes AS n
   JOIN functions AS f ON f.function_id = n.function_id
   WHERE n.line IS NULL AND f.kind IN ('function', 'pseudo')
   UNION ALL
   SELECT c.node_id, n.parent_id
-  FROM climb AS c
+  FROM ancestor_walk AS c
   JOIN nodes AS n ON n.node_id = c.at_id
   JOIN functions AS f ON f.function_id = n.function_id
   WHERE f.kind NOT IN ('function', 'pseudo') AND (n.parent_id IS NULL OR n.parent_id < n.node_id)
@@ -23,7 +23,7 @@ called AS (
     COALESCE(p.function_id, 0) AS caller_id,
     COALESCE(p.line, -1) AS caller_line,
     COALESCE(p.col, 0) AS caller_col
-  FROM climb AS c
+  FROM ancestor_walk AS c
   JOIN nodes AS n ON n.node_id = c.node_id
   JOIN runs AS r ON n.node_id BETWEEN r.first_node AND r.last_node
   LEFT JOIN nodes AS p ON p.node_id = c.at_id

@@ -1,4 +1,4 @@
--- Cumulative costs where a part of a subtree is gone: the node's own and that of the kept function nodes below.
+-- Cumulative costs where a part of a subtree is left out: the node's own cost and that of the kept function nodes below.
 UPDATE temp.visible
 SET cumulative = exclusive + below.cost
 FROM (

@@ -1,4 +1,4 @@
--- The nearest visible node takes the cost of what is hidden below it; a line's goes to its function, too.
+-- Adds the cost of hidden nodes to the nearest visible node above; where that is a line, also to its function.
 UPDATE temp.visible
 SET exclusive = exclusive + adopted.cost
 FROM (

@@ -15,18 +15,18 @@ WITH marked AS (
     n.file,
     n.line,
     n.col,
-    CASE WHEN :tagged THEN NULL ELSE n.calls END AS calls,
+    CASE WHEN :labelled THEN NULL ELSE n.calls END AS calls,
     n.exclusive,
-    CASE WHEN :tagged THEN COALESCE(t.exclusive, 0.0) ELSE n.exclusive END AS wanted,
+    CASE WHEN :labelled THEN COALESCE(t.exclusive, 0.0) ELSE n.exclusive END AS wanted,
     n.cumulative,
     (:focused = 0 OR MAX(CASE WHEN focus.function_id IS NULL THEN 0 ELSE n.last_id END) OVER so_far >= n.node_id)
       AND MAX(CASE WHEN ignored.function_id IS NULL THEN 0 ELSE n.last_id END) OVER so_far < n.node_id
-      AND (:tagged = 0 OR t.node_id IS NOT NULL) AS kept
+      AND (:labelled = 0 OR t.node_id IS NOT NULL) AS kept
   FROM runs AS r
-  CROSS JOIN temp.asked_nodes AS n
+  CROSS JOIN temp.question_nodes AS n
   LEFT JOIN temp.matched AS focus ON focus.filter = 'focus' AND focus.function_id = n.function_id
   LEFT JOIN temp.matched AS ignored ON ignored.filter = 'ignore' AND ignored.function_id = n.function_id
-  LEFT JOIN temp.tagged AS t ON t.node_id = n.node_id
+  LEFT JOIN temp.labelled AS t ON t.node_id = n.node_id
   WHERE r.run_id = :run AND n.node_id BETWEEN r.first_node AND r.last_node
   WINDOW so_far AS (ORDER BY n.node_id ROWS UNBOUNDED PRECEDING)
 )

@@ -1,4 +1,4 @@
--- Depth among what is left: the nodes that begin before a node, less those that end before it.
+-- Depth in the tree that is left: the number of nodes that begin before a node, less those that end before it.
 UPDATE temp.visible
 SET depth = counted.depth
 FROM (

@@ -1,4 +1,4 @@
--- All runs, the oldest first.
+-- All runs, oldest first.
 SELECT
   run_id,
   run,

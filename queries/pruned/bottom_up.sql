@@ -2,8 +2,8 @@
 SELECT
   p.functions,
   p.cost,
-  100 * p.cost / NULLIF(a.total, 0)
-FROM temp.asked AS a
+  100 * p.cost / NULLIF(q.total, 0)
+FROM temp.question AS q
 CROSS JOIN (
   SELECT
     COUNT(DISTINCT s.function_id) AS functions,
@@ -11,4 +11,4 @@ CROSS JOIN (
   FROM temp.starts AS s
   WHERE s.function_id NOT IN (SELECT k.function_id FROM temp.chains AS k WHERE k.level = 0)
 ) AS p
-WHERE a.question = 1;
+WHERE q.question_id = 1;

@@ -28,12 +28,12 @@ SELECT
   f.name AS element,
   f.name AS function,
   k.cost AS cost,
-  100 * k.cost / NULLIF(a.total, 0) AS pct,
+  100 * k.cost / NULLIF(q.total, 0) AS pct,
   k.calls AS calls,
   f.module AS module,
   f.file AS file
-FROM temp.asked AS a
+FROM temp.question AS q
 CROSS JOIN temp.chains AS k
 CROSS JOIN functions AS f
-WHERE a.question = 1 AND f.function_id = k.function_id
+WHERE q.question_id = 1 AND f.function_id = k.function_id
 ORDER BY k.place;

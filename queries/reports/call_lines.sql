@@ -20,8 +20,8 @@
 --> name           TEXT csv=Element xml=Element        the calling function, or (root)
 --> caller_line    LINE csv=Line xml=Line json         the calling line; NULL if unknown
 --> caller_col     LINE json                           its column or clause; NULL if unknown
---> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
---> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
+--> cost           COST text=@ csv=Time xml=InclusiveTime  the cost asked for
+--> cost_pct       PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it called; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per call; NULL if calls is unknown or 0
@@ -42,7 +42,7 @@ WITH callers AS (
     CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
     CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
     CASE COUNT(*) WHEN COUNT(e.cumulative) THEN SUM(e.cumulative) END AS cumulative
-  FROM temp.arrivals AS e
+  FROM temp.callers_of_selection AS e
   LEFT JOIN temp.group_of AS g ON g.function_id = e.caller_id
   GROUP BY COALESCE(g.group_id, 0), e.line, e.col, e.kind
 ),
@@ -55,11 +55,11 @@ costs AS (
     c.calls,
     c.exclusive,
     c.cumulative,
-    CASE WHEN :exclusive THEN c.exclusive ELSE c.cumulative END AS shown,
-    NULLIF(a.total, 0) AS total
+    CASE WHEN :exclusive THEN c.exclusive ELSE c.cumulative END AS cost,
+    NULLIF(q.total, 0) AS total
   FROM callers AS c
-  CROSS JOIN temp.asked AS a
-  WHERE a.question = 1
+  CROSS JOIN temp.question AS q
+  WHERE q.question_id = 1
 ),
 keyed AS (
   SELECT
@@ -73,19 +73,19 @@ keyed AS (
     c.calls,
     c.exclusive,
     c.cumulative,
-    c.shown,
+    c.cost,
     c.total,
-    100 * c.shown / c.total AS shown_pct,
+    100 * c.cost / c.total AS cost_pct,
     CASE :sort
       WHEN 'calls' THEN c.calls
-      WHEN 'avg' THEN c.shown / NULLIF(c.calls, 0)
+      WHEN 'avg' THEN c.cost / NULLIF(c.calls, 0)
       WHEN 'exclusive' THEN c.exclusive
       WHEN 'cumulative' THEN c.cumulative
       WHEN 'name' THEN NULL
-      ELSE c.shown
+      ELSE c.cost
     END AS sort_key
   FROM costs AS c
-  LEFT JOIN temp.labels AS f ON f.function_id = c.caller_id
+  LEFT JOIN temp.display_names AS f ON f.function_id = c.caller_id
 ),
 sorted AS (
   SELECT
@@ -99,9 +99,9 @@ sorted AS (
     k.calls,
     k.exclusive,
     k.cumulative,
-    k.shown,
+    k.cost,
     k.total,
-    k.shown_pct,
+    k.cost_pct,
     k.sort_key
   FROM keyed AS k
   ORDER BY k.sort_key DESC, COALESCE(k.name, '(root)'), k.line, k.col, k.module, k.file, k.caller_id, k.kind
@@ -119,11 +119,11 @@ ranked AS (
     k.calls,
     k.exclusive,
     k.cumulative,
-    k.shown,
+    k.cost,
     k.total,
-    k.shown_pct,
+    k.cost_pct,
     ROW_NUMBER() OVER ranking AS rank,
-    SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
+    SUM(k.cost_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
   FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, COALESCE(k.name, '(root)'), k.line, k.col, k.module, k.file, k.caller_id, k.kind)
 )
@@ -133,17 +133,17 @@ SELECT
   COALESCE(r.name, '(root)') AS name,
   r.line AS caller_line,
   r.col AS caller_col,
-  r.shown AS shown,
-  r.shown_pct AS shown_pct,
+  r.cost AS cost,
+  r.cost_pct AS cost_pct,
   r.calls AS calls,
   r.cum_pct AS cum_pct,
-  r.shown / NULLIF(r.calls, 0) AS avg,
+  r.cost / NULLIF(r.calls, 0) AS avg,
   CASE
     WHEN :code THEN (
       SELECT s.text
-      FROM temp.asked AS a
-      JOIN source_lines AS s ON s.run_id = a.run_id
-      WHERE a.question = 1 AND s.function_id = r.caller_id AND s.file = r.file AND s.line = r.line
+      FROM temp.question AS q
+      JOIN source_lines AS s ON s.run_id = q.run_id
+      WHERE q.question_id = 1 AND s.function_id = r.caller_id AND s.file = r.file AND s.line = r.line
     )
   END AS code,
   r.name AS caller,

@@ -18,8 +18,8 @@
 -- about: function
 --> element        NAME text=Element csv=Element xml=Element  the called function
 --> line           LINE csv=Line xml=Line              always empty
---> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
---> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
+--> cost           COST text=@ csv=Time xml=InclusiveTime  the cost asked for
+--> cost_pct       PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it was called from here; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per call; NULL if calls is unknown or 0
@@ -40,7 +40,7 @@ WITH callees AS (
     CASE
       WHEN COUNT(*) = COUNT(e.cumulative) AND (MIN(e.callee_id) = MAX(e.callee_id)) THEN SUM(e.cumulative)
     END AS cumulative
-  FROM temp.departures AS e
+  FROM temp.callees_of_selection AS e
   CROSS JOIN temp.group_of AS g
   WHERE g.function_id = e.callee_id
   GROUP BY g.group_id, e.kind
@@ -52,11 +52,11 @@ costs AS (
     c.calls,
     c.exclusive,
     c.cumulative,
-    CASE WHEN :exclusive THEN c.exclusive ELSE c.cumulative END AS shown,
-    NULLIF(a.total, 0) AS total
+    CASE WHEN :exclusive THEN c.exclusive ELSE c.cumulative END AS cost,
+    NULLIF(q.total, 0) AS total
   FROM callees AS c
-  CROSS JOIN temp.asked AS a
-  WHERE a.question = 1
+  CROSS JOIN temp.question AS q
+  WHERE q.question_id = 1
 ),
 keyed AS (
   SELECT
@@ -68,19 +68,19 @@ keyed AS (
     c.calls,
     c.exclusive,
     c.cumulative,
-    c.shown,
+    c.cost,
     c.total,
-    100 * c.shown / c.total AS shown_pct,
+    100 * c.cost / c.total AS cost_pct,
     CASE :sort
       WHEN 'calls' THEN c.calls
-      WHEN 'avg' THEN c.shown / NULLIF(c.calls, 0)
+      WHEN 'avg' THEN c.cost / NULLIF(c.calls, 0)
       WHEN 'exclusive' THEN c.exclusive
       WHEN 'cumulative' THEN c.cumulative
       WHEN 'name' THEN NULL
-      ELSE c.shown
+      ELSE c.cost
     END AS sort_key
   FROM costs AS c
-  CROSS JOIN temp.labels AS f
+  CROSS JOIN temp.display_names AS f
   WHERE f.function_id = c.callee_id
 ),
 sorted AS (
@@ -93,9 +93,9 @@ sorted AS (
     k.calls,
     k.exclusive,
     k.cumulative,
-    k.shown,
+    k.cost,
     k.total,
-    k.shown_pct,
+    k.cost_pct,
     k.sort_key
   FROM keyed AS k
   ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.callee_id, k.kind
@@ -110,22 +110,22 @@ ranked AS (
     k.calls,
     k.exclusive,
     k.cumulative,
-    k.shown,
+    k.cost,
     k.total,
-    k.shown_pct,
+    k.cost_pct,
     ROW_NUMBER() OVER ranking AS rank,
-    SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
+    SUM(k.cost_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
   FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.callee_id, k.kind)
 )
 SELECT
   r.name AS element,
   NULL AS line,
-  r.shown AS shown,
-  r.shown_pct AS shown_pct,
+  r.cost AS cost,
+  r.cost_pct AS cost_pct,
   r.calls AS calls,
   r.cum_pct AS cum_pct,
-  r.shown / NULLIF(r.calls, 0) AS avg,
+  r.cost / NULLIF(r.calls, 0) AS avg,
   r.name AS callee,
   r.module AS callee_module,
   r.file AS callee_file,

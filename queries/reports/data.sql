@@ -18,12 +18,12 @@
 --> code             TEXT text=Code csv=Code xml=Code json when=code  source of the line; NULL if unknown
 --> module           TEXT json                         module, package, program or library
 --> file             TEXT json                         source file
-WITH rows (function_id, line_file, line, col, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks) AS (
-  SELECT function_id, '', NULL, NULL, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks
-  FROM temp.figures
+WITH rows (function_id, line_file, line, col, calls, exclusive, cumulative, exclusive_readings, cumulative_readings) AS (
+  SELECT function_id, '', NULL, NULL, calls, exclusive, cumulative, exclusive_readings, cumulative_readings
+  FROM temp.function_costs
   UNION ALL
-  SELECT function_id, file, line, NULLIF(col, 0), calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks
-  FROM temp.line_figures
+  SELECT function_id, file, line, NULLIF(col, 0), calls, exclusive, cumulative, exclusive_readings, cumulative_readings
+  FROM temp.line_costs
 )
 SELECT
   f.name
@@ -34,14 +34,14 @@ SELECT
   i.calls AS calls,
   i.exclusive AS exclusive,
   i.cumulative AS cumulative,
-  i.exclusive_ticks AS exclusive_ticks,
-  i.cumulative_ticks AS cumulative_ticks,
+  i.exclusive_readings AS exclusive_ticks,
+  i.cumulative_readings AS cumulative_ticks,
   CASE
     WHEN :code THEN (
       SELECT s.text
-      FROM temp.asked AS a
-      JOIN source_lines AS s ON s.run_id = a.run_id
-      WHERE a.question = 1
+      FROM temp.question AS q
+      JOIN source_lines AS s ON s.run_id = q.run_id
+      WHERE q.question_id = 1
         AND s.function_id = i.function_id
         AND s.file = CASE i.line_file WHEN '' THEN f.file ELSE i.line_file END
         AND s.line = i.line

@@ -26,13 +26,13 @@ WITH keyed AS (
     f.file,
     f.function_id,
     i.calls,
-    i.exclusive AS shown,
-    100 * i.exclusive / NULLIF(a.total, 0) AS shown_pct,
+    i.exclusive AS cost,
+    100 * i.exclusive / NULLIF(q.total, 0) AS cost_pct,
     i.exclusive AS sort_key
-  FROM temp.figures AS i
-  CROSS JOIN temp.asked AS a
-  CROSS JOIN temp.labels AS f
-  WHERE a.question = 1 AND f.function_id = i.function_id AND f.listed
+  FROM temp.function_costs AS i
+  CROSS JOIN temp.question AS q
+  CROSS JOIN temp.display_names AS f
+  WHERE q.question_id = 1 AND f.function_id = i.function_id AND f.listed
 ),
 sorted AS (
   SELECT
@@ -41,8 +41,8 @@ sorted AS (
     k.file,
     k.function_id,
     k.calls,
-    k.shown,
-    k.shown_pct,
+    k.cost,
+    k.cost_pct,
     k.sort_key
   FROM keyed AS k
   ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id
@@ -54,10 +54,10 @@ ranked AS (
     k.module,
     k.file,
     k.calls,
-    k.shown,
-    k.shown_pct,
+    k.cost,
+    k.cost_pct,
     ROW_NUMBER() OVER ranking AS rank,
-    SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
+    SUM(k.cost_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
   FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id)
 )
@@ -65,8 +65,8 @@ SELECT
   r.rank AS rank,
   r.name AS function,
   NULL AS line,
-  r.shown AS exclusive,
-  r.shown_pct AS pct,
+  r.cost AS exclusive,
+  r.cost_pct AS pct,
   r.calls AS calls,
   r.cum_pct AS cum_pct,
   r.module AS module,

@@ -18,8 +18,8 @@
 --> function       TEXT csv=Element xml=Element json   the function
 --> line           LINE csv=Line xml=Line json         the line
 --> col            LINE json                           its column or clause; NULL if unknown
---> shown          COST text=@ csv=Time xml=InclusiveTime  the cost asked for
---> shown_pct      PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
+--> cost           COST text=@ csv=Time xml=InclusiveTime  the cost asked for
+--> cost_pct       PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
 --> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often the line was executed; NULL if unknown
 --> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
 --> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per execution; NULL if calls is unknown or 0
@@ -39,11 +39,11 @@ WITH costs AS (
     i.calls,
     i.exclusive,
     i.cumulative,
-    CASE WHEN :exclusive THEN i.exclusive ELSE i.cumulative END AS shown,
-    NULLIF(a.total, 0) AS total
-  FROM temp.line_figures AS i
-  CROSS JOIN temp.asked AS a
-  WHERE a.question = 1
+    CASE WHEN :exclusive THEN i.exclusive ELSE i.cumulative END AS cost,
+    NULLIF(q.total, 0) AS total
+  FROM temp.line_costs AS i
+  CROSS JOIN temp.question AS q
+  WHERE q.question_id = 1
 ),
 keyed AS (
   SELECT
@@ -56,16 +56,16 @@ keyed AS (
     c.calls,
     c.exclusive,
     c.cumulative,
-    c.shown,
+    c.cost,
     c.total,
-    100 * c.shown / c.total AS shown_pct,
+    100 * c.cost / c.total AS cost_pct,
     CASE :sort
       WHEN 'calls' THEN c.calls
-      WHEN 'avg' THEN c.shown / NULLIF(c.calls, 0)
+      WHEN 'avg' THEN c.cost / NULLIF(c.calls, 0)
       WHEN 'exclusive' THEN c.exclusive
       WHEN 'cumulative' THEN c.cumulative
       WHEN 'name' THEN NULL
-      ELSE c.shown
+      ELSE c.cost
     END AS sort_key
   FROM costs AS c
   CROSS JOIN functions AS f
@@ -82,9 +82,9 @@ sorted AS (
     k.calls,
     k.exclusive,
     k.cumulative,
-    k.shown,
+    k.cost,
     k.total,
-    k.shown_pct,
+    k.cost_pct,
     k.sort_key
   FROM keyed AS k
   ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.file, k.function_id
@@ -101,11 +101,11 @@ ranked AS (
     k.calls,
     k.exclusive,
     k.cumulative,
-    k.shown,
+    k.cost,
     k.total,
-    k.shown_pct,
+    k.cost_pct,
     ROW_NUMBER() OVER ranking AS rank,
-    SUM(k.shown_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
+    SUM(k.cost_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
   FROM sorted AS k
   WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.file, k.function_id)
 )
@@ -114,17 +114,17 @@ SELECT
   r.name AS function,
   r.line AS line,
   NULLIF(r.col, 0) AS col,
-  r.shown AS shown,
-  r.shown_pct AS shown_pct,
+  r.cost AS cost,
+  r.cost_pct AS cost_pct,
   r.calls AS calls,
   r.cum_pct AS cum_pct,
-  r.shown / NULLIF(r.calls, 0) AS avg,
+  r.cost / NULLIF(r.calls, 0) AS avg,
   CASE
     WHEN :code THEN (
       SELECT s.text
-      FROM temp.asked AS a
-      JOIN source_lines AS s ON s.run_id = a.run_id
-      WHERE a.question = 1 AND s.function_id = r.function_id AND s.file = r.file AND s.line = r.line
+      FROM temp.question AS q
+      JOIN source_lines AS s ON s.run_id = q.run_id
+      WHERE q.question_id = 1 AND s.function_id = r.function_id AND s.file = r.file AND s.line = r.line
     )
   END AS code,
   r.module AS module,

@@ -21,16 +21,16 @@
 --> node_id        LINE json                           number of the node
 SELECT
   t.exclusive AS exclusive,
-  100 * t.exclusive / NULLIF(a.total, 0) AS pct,
-  SUM(100 * t.exclusive / NULLIF(a.total, 0))
+  100 * t.exclusive / NULLIF(q.total, 0) AS pct,
+  SUM(100 * t.exclusive / NULLIF(q.total, 0))
     OVER (ORDER BY t.exclusive DESC, t.node_id ROWS UNBOUNDED PRECEDING) AS cum_pct,
   t.calls AS calls,
   t.cumulative AS cumulative,
   t.frames AS frames,
   CASE WHEN n.parent_id IS NULL THEN '' ELSE '... > ' END || t.path AS path,
   t.node_id AS node_id
-FROM temp.asked AS a
-CROSS JOIN temp.trails AS t
-CROSS JOIN temp.asked_nodes AS n
-WHERE a.question = 1 AND n.node_id = t.at_id
+FROM temp.question AS q
+CROSS JOIN temp.paths AS t
+CROSS JOIN temp.question_nodes AS n
+WHERE q.question_id = 1 AND n.node_id = t.at_id
 ORDER BY t.exclusive DESC, t.node_id;

@@ -20,15 +20,15 @@ SELECT
   CAST(k.value AS TEXT) AS value,
   NULLIF(k.unit, '') AS unit,
   SUM(c.exclusive) AS exclusive,
-  100 * SUM(c.exclusive) / NULLIF(a.total, 0) AS pct
-FROM temp.asked AS a
+  100 * SUM(c.exclusive) / NULLIF(q.total, 0) AS pct
+FROM temp.question AS q
 CROSS JOIN temp.subtrees AS s
-CROSS JOIN temp.asked_labels AS c
+CROSS JOIN temp.question_labels AS c
 CROSS JOIN label_sets AS k
-WHERE a.question = 1
+WHERE q.question_id = 1
   AND s.outermost
   AND c.node_id BETWEEN s.node_id AND s.last_id
-  AND k.run_id = a.run_id
+  AND k.run_id = q.run_id
   AND k.set_id = c.set_id
 GROUP BY k.key, k.value, k.unit
 ORDER BY k.key, exclusive DESC, k.value, k.unit

@@ -38,13 +38,13 @@ SELECT
   n.calls AS calls,
   n.exclusive AS exclusive,
   n.cumulative AS cumulative,
-  n.exclusive_ticks AS exclusive_ticks,
-  n.cumulative_ticks AS cumulative_ticks,
+  n.exclusive_readings AS exclusive_ticks,
+  n.cumulative_readings AS cumulative_ticks,
   CASE
     WHEN :code THEN (
       SELECT s.text
       FROM source_lines AS s
-      WHERE s.run_id = a.run_id
+      WHERE s.run_id = q.run_id
         AND s.function_id = n.function_id
         AND s.file = COALESCE(n.file, f.file)
         AND s.line = n.line
@@ -54,12 +54,12 @@ SELECT
   COALESCE(n.file, f.file) AS file,
   n.node_id AS node_id,
   n.parent_id AS parent_id
-FROM temp.asked AS a
+FROM temp.question AS q
 CROSS JOIN temp.places AS n
 CROSS JOIN functions AS f
-WHERE a.question = 1
+WHERE q.question_id = 1
   AND f.function_id = n.function_id
   AND (:depth IS NULL OR n.depth <= :depth)
-  AND (:min_pct IS NULL OR 100 * COALESCE(n.cumulative, n.exclusive) / NULLIF(a.total, 0) >= :min_pct)
+  AND (:min_pct IS NULL OR 100 * COALESCE(n.cumulative, n.exclusive) / NULLIF(q.total, 0) >= :min_pct)
 ORDER BY n.subtree_id, n.node_id
 LIMIT COALESCE(:first, -1);

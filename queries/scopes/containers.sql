@@ -1,4 +1,4 @@
--- Threads or processes: their nodes, those within others of their kind left out.
+-- Nodes of threads or processes, except those within others of their kind.
 INSERT INTO temp.containers (node_id, last_id, function_id)
 SELECT node_id, last_id, function_id
 FROM (
@@ -7,14 +7,14 @@ FROM (
     n.last_id,
     n.function_id,
     MAX(n.last_id) OVER (ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached
-  FROM temp.asked AS a
+  FROM temp.question AS q
   CROSS JOIN runs AS r
   CROSS JOIN function_info AS i
   CROSS JOIN functions AS f
   CROSS JOIN function_nodes AS place
-  CROSS JOIN temp.asked_nodes AS n
-  WHERE a.question = 1
-    AND r.run_id = a.run_id
+  CROSS JOIN temp.question_nodes AS n
+  WHERE q.question_id = 1
+    AND r.run_id = q.run_id
     AND i.metric_id = r.default_metric_id
     AND f.function_id = i.function_id
     AND f.kind = :kind

@@ -1,20 +1,20 @@
 -- Groups of functions within subtrees: cost is counted where no function of the same group encloses the node.
-CREATE TEMP VIEW figures (function_id, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks) AS
+CREATE TEMP VIEW function_costs (function_id, calls, exclusive, cumulative, exclusive_readings, cumulative_readings) AS
 SELECT
   group_id,
   CASE COUNT(*) WHEN COUNT(calls) THEN SUM(calls) END,
   SUM(exclusive),
   SUM(CASE WHEN outermost THEN cumulative ELSE 0.0 END),
-  SUM(exclusive_ticks),
-  SUM(CASE WHEN outermost THEN cumulative_ticks ELSE 0.0 END)
+  SUM(exclusive_readings),
+  SUM(CASE WHEN outermost THEN cumulative_readings ELSE 0.0 END)
 FROM (
   SELECT
     g.group_id,
     n.calls,
     n.exclusive,
     n.cumulative,
-    n.exclusive_ticks,
-    n.cumulative_ticks,
+    n.exclusive_readings,
+    n.cumulative_readings,
     COALESCE(
       n.node_id > MAX(n.last_id) OVER (
         PARTITION BY g.group_id ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
@@ -22,7 +22,7 @@ FROM (
       1
     ) AS outermost
   FROM temp.subtrees AS s
-  CROSS JOIN temp.asked_nodes AS n
+  CROSS JOIN temp.question_nodes AS n
   CROSS JOIN temp.groups AS g
   WHERE s.outermost
     AND n.line IS NULL

@@ -1,4 +1,4 @@
--- Functions as parts of their modules.
+-- Groups functions by module.
 INSERT INTO temp.groups (function_id, group_id)
 SELECT f.function_id, MIN(f.function_id) OVER (PARTITION BY f.module)
 FROM runs AS r
@@ -11,6 +11,6 @@ WHERE r.run_id = :run
 CREATE TEMP VIEW group_of (function_id, group_id) AS
 SELECT function_id, group_id
 FROM temp.groups;
-CREATE TEMP VIEW labels (function_id, name, module, file, kind, listed) AS
+CREATE TEMP VIEW display_names (function_id, name, module, file, kind, listed) AS
 SELECT function_id, CASE module WHEN '' THEN '(module unknown)' ELSE module END, module, '', 'module', 1
 FROM functions;

@@ -1,7 +1,7 @@
 -- The nodes of subtrees, with their depth there.
 CREATE TEMP VIEW places (
-  subtree_id, node_id, parent_id, depth, function_id, file, line, col, calls, exclusive, cumulative, exclusive_ticks,
-  cumulative_ticks
+  subtree_id, node_id, parent_id, depth, function_id, file, line, col, calls, exclusive, cumulative, exclusive_readings,
+  cumulative_readings
 ) AS
 SELECT
   s.node_id,
@@ -15,9 +15,9 @@ SELECT
   n.calls,
   n.exclusive,
   n.cumulative,
-  n.exclusive_ticks,
-  n.cumulative_ticks
+  n.exclusive_readings,
+  n.cumulative_readings
 FROM temp.subtrees AS s
-CROSS JOIN temp.asked_nodes AS top
-CROSS JOIN temp.asked_nodes AS n
+CROSS JOIN temp.question_nodes AS top
+CROSS JOIN temp.question_nodes AS n
 WHERE s.outermost AND top.node_id = s.node_id AND n.node_id BETWEEN s.node_id AND s.last_id;

@@ -1,9 +1,9 @@
--- The whole run.
-CREATE TEMP VIEW figures (function_id, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks) AS
-SELECT function_id, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks
-FROM temp.asked_functions;
-CREATE TEMP VIEW line_figures (
-  function_id, file, line, col, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks
+-- Costs of functions and lines in the whole run.
+CREATE TEMP VIEW function_costs (function_id, calls, exclusive, cumulative, exclusive_readings, cumulative_readings) AS
+SELECT function_id, calls, exclusive, cumulative, exclusive_readings, cumulative_readings
+FROM temp.question_functions;
+CREATE TEMP VIEW line_costs (
+  function_id, file, line, col, calls, exclusive, cumulative, exclusive_readings, cumulative_readings
 ) AS
-SELECT function_id, file, line, col, calls, exclusive, cumulative, exclusive_ticks, cumulative_ticks
-FROM temp.asked_lines;
+SELECT function_id, file, line, col, calls, exclusive, cumulative, exclusive_readings, cumulative_readings
+FROM temp.question_lines;

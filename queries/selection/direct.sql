@@ -12,8 +12,8 @@ FROM (
   SELECT n.node_id, n.last_id
   FROM temp.picked AS p
   CROSS JOIN function_nodes AS i ON i.run_id = :run AND i.function_id = p.function_id
-  CROSS JOIN temp.asked_nodes AS n ON n.node_id = i.node_id
-  CROSS JOIN temp.asked_nodes AS above ON above.node_id = n.parent_id
+  CROSS JOIN temp.question_nodes AS n ON n.node_id = i.node_id
+  CROSS JOIN temp.question_nodes AS above ON above.node_id = n.parent_id
   CROSS JOIN temp.selection AS s
     ON s.step = :step - 1
    AND s.node_id = CASE WHEN above.line IS NULL THEN above.node_id ELSE above.parent_id END

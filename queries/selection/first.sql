@@ -12,6 +12,6 @@ FROM (
   SELECT n.node_id, n.last_id
   FROM temp.picked AS p
   CROSS JOIN function_nodes AS i ON i.run_id = :run AND i.function_id = p.function_id
-  CROSS JOIN temp.asked_nodes AS n ON n.node_id = i.node_id
+  CROSS JOIN temp.question_nodes AS n ON n.node_id = i.node_id
   WHERE p.step = :step
 );

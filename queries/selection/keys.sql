@@ -1,4 +1,4 @@
--- What labels of a run say something about.
+-- The keys of the labels of a run.
 SELECT DISTINCT key
 FROM label_sets
 WHERE run_id = :run

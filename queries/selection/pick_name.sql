@@ -1,5 +1,5 @@
 -- The functions of a run that have exactly this name. A container (a thread, a root) is meant only where no function has
--- the name: the writers of some formats call a thread and the frames that they cannot name alike.
+-- the name: some formats give a thread and its unnamed frames one name.
 INSERT INTO temp.picked (step, function_id)
 SELECT :step, f.function_id
 FROM functions AS f

@@ -1,13 +1,13 @@
--- What a question is about: temporary tables that the statements of one report fill and read.
-CREATE TEMP TABLE IF NOT EXISTS asked (
-  question         INTEGER PRIMARY KEY, -- always 1: the planner knows by this key that there is one row
-  run_id           INTEGER NOT NULL, -- the run
-  metric_id        INTEGER NOT NULL, -- the metric
-  is_default       INTEGER NOT NULL, -- 1 if nodes hold the metric's costs, 0 if node_costs does
-  ticks_id         INTEGER,          -- the run's metric ticks; NULL if it has none
-  ticks_is_default INTEGER NOT NULL, -- 1 if nodes hold the ticks
-  shift            REAL NOT NULL,    -- ns to add to a time for each of its ticks; 0 for times as they are stored
-  total            REAL              -- 100 % of percentages
+-- Temporary tables that the statements of one report fill and read.
+CREATE TEMP TABLE IF NOT EXISTS question (
+  question_id          INTEGER PRIMARY KEY, -- always 1: the planner knows by this key that there is one row
+  run_id               INTEGER NOT NULL, -- the run
+  metric_id            INTEGER NOT NULL, -- the metric
+  is_default           INTEGER NOT NULL, -- 1 if nodes hold the metric's costs, 0 if node_costs does
+  readings_id          INTEGER,          -- the run's metric that counts timer readings; NULL if it has none
+  readings_are_default INTEGER NOT NULL, -- 1 if nodes hold the timer readings
+  shift                REAL NOT NULL,    -- ns to add to a time for each timer reading; 0 for times as they are stored
+  total                REAL              -- 100 % of percentages
 );
 CREATE TEMP TABLE IF NOT EXISTS picked (
   -- The functions that the names of a path mean.
@@ -38,11 +38,11 @@ CREATE TEMP TABLE IF NOT EXISTS matched (
 CREATE TEMP TABLE IF NOT EXISTS groups (
   -- Functions that are counted as one: those of a module or of a file.
   function_id INTEGER PRIMARY KEY, -- a function
-  group_id    INTEGER NOT NULL     -- the first function of its group, which stands for it
+  group_id    INTEGER NOT NULL     -- the first function of its group, which represents it
 );
-CREATE TEMP TABLE IF NOT EXISTS shares (
-  -- Parts of the cost that are no functions: threads, processes, values of a label.
-  share_id INTEGER PRIMARY KEY, -- number of the part
+CREATE TEMP TABLE IF NOT EXISTS group_costs (
+  -- Costs by thread, process or value of a label.
+  group_id INTEGER PRIMARY KEY, -- number of the group
   name     TEXT NOT NULL,       -- its name
   kind     TEXT NOT NULL,       -- thread, process or tag
   cost     REAL                 -- what it cost
@@ -53,12 +53,12 @@ CREATE TEMP TABLE IF NOT EXISTS containers (
   last_id     INTEGER NOT NULL,    -- the last node below it
   function_id INTEGER NOT NULL     -- what it is called
 );
-CREATE TEMP TABLE IF NOT EXISTS tag_sets (
-  -- The sets of labels that all tags fit.
+CREATE TEMP TABLE IF NOT EXISTS wanted_sets (
+  -- The sets of labels that have every label asked for with --tag.
   set_id INTEGER PRIMARY KEY -- number of the set
 );
-CREATE TEMP TABLE IF NOT EXISTS tagged (
-  -- What samples with these labels cost.
+CREATE TEMP TABLE IF NOT EXISTS labelled (
+  -- What samples with wanted sets of labels cost.
   node_id   INTEGER PRIMARY KEY, -- a node
   exclusive REAL NOT NULL        -- what is left of its own cost
 );
@@ -89,20 +89,20 @@ CREATE TEMP TABLE IF NOT EXISTS hidden (
   line      INTEGER,             -- line number; NULL in function nodes
   kept      INTEGER NOT NULL     -- 1 if its own cost is kept
 );
-CREATE TEMP TABLE IF NOT EXISTS climbers (
-  -- Nodes on their way up, for reports that show callers of callers.
-  level    INTEGER NOT NULL, -- how many function nodes were climbed
-  node_id  INTEGER NOT NULL, -- where the climb began
+CREATE TEMP TABLE IF NOT EXISTS ancestor_walk (
+  -- Walks from nodes towards the root, for reports that show callers of callers.
+  level    INTEGER NOT NULL, -- how many function nodes the walk has passed
+  node_id  INTEGER NOT NULL, -- where the walk began
   at_id    INTEGER NOT NULL, -- the function node that is reached
   chain_id INTEGER NOT NULL, -- the chain of functions up to here: the first node that began with the same one
   up_id    INTEGER,          -- the chain at the level before
-  calls    INTEGER,          -- calls of the node where the climb began; NULL if unknown
+  calls    INTEGER,          -- calls of the node where the walk began; NULL if unknown
   cost     REAL NOT NULL,    -- its cost
   PRIMARY KEY (level, node_id)
 ) WITHOUT ROWID;
 CREATE TEMP TABLE IF NOT EXISTS chains (
   -- Chains of functions from callee to caller, with what all nodes that have them cost.
-  level       INTEGER NOT NULL, -- how many functions were climbed
+  level       INTEGER NOT NULL, -- how many functions the chain has above its first
   chain_id    INTEGER NOT NULL, -- number of the chain at its level
   function_id INTEGER NOT NULL, -- the function at its end
   calls       INTEGER,          -- calls of the function where it began; NULL if unknown
@@ -112,11 +112,11 @@ CREATE TEMP TABLE IF NOT EXISTS chains (
   -- The report reads it in this order, so that no name is sorted.
   UNIQUE (place)
 ) WITHOUT ROWID;
-CREATE TEMP TABLE IF NOT EXISTS trails (
-  -- Nodes with the way from the root to them, as far as it is known.
+CREATE TEMP TABLE IF NOT EXISTS paths (
+  -- Nodes with the path from the root to them, as far as it has been followed.
   node_id    INTEGER PRIMARY KEY, -- the node
-  at_id      INTEGER NOT NULL,    -- the node that is reached on the way up
-  frames     INTEGER NOT NULL,    -- functions on the way
+  at_id      INTEGER NOT NULL,    -- the topmost node of the path so far
+  frames     INTEGER NOT NULL,    -- functions on the path
   path       TEXT NOT NULL,       -- their names
   calls      INTEGER,             -- calls of the node; NULL if unknown
   exclusive  REAL NOT NULL,       -- own cost of the node

@@ -14,6 +14,6 @@ FROM (
   CROSS JOIN temp.picked AS p
   CROSS JOIN function_nodes AS i
     ON i.run_id = :run AND i.function_id = p.function_id AND i.node_id > s.node_id AND i.node_id <= s.last_id
-  CROSS JOIN temp.asked_nodes AS n ON n.node_id = i.node_id
+  CROSS JOIN temp.question_nodes AS n ON n.node_id = i.node_id
   WHERE s.step = :step - 1 AND s.outermost = 1 AND p.step = :step
 );

@@ -1,4 +1,4 @@
--- The source of a run's lines as it is now. In the statements of this connection the table stands before the public view
+-- The source of a run's lines as it is now. In the statements of this connection the table hides the public view
 -- of its name, which has the source as it was at the import.
 DROP TABLE IF EXISTS temp.source_lines;
 CREATE TEMP TABLE source_lines (

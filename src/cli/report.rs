@@ -12,7 +12,7 @@ use super::output::{OutputArgs, print};
 use super::source::{SourceArgs, warn_some};
 use super::{Failure, asked, complain, database, say, sentence};
 use crate::base::error::Stop;
-use crate::report::header::{Header, Parameter, ParameterDef, TAG_KEY};
+use crate::report::header::{Header, LABEL_KEY, Parameter, ParameterDef};
 use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
 
 /// The flag for the source of every line.
@@ -220,7 +220,7 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
         Parameter::Percentage => flag.value_name("N").value_parser(percentage),
         Parameter::Choice(words) => flag.value_name("WORD").value_parser(words.clone()),
         Parameter::Groups(words) => flag.value_name("WORD").value_parser(Groups(words.clone())),
-        Parameter::Tag => flag.value_name("TAG").action(ArgAction::Append),
+        Parameter::Label => flag.value_name("TAG").action(ArgAction::Append),
         Parameter::Filter => flag.value_name("REGEX"),
         Parameter::Path => flag.value_name("PATH").required(!parameter.optional),
         Parameter::Thread => flag.value_name("NAME"),
@@ -249,9 +249,9 @@ impl TypedValueParser for Groups {
     ) -> Result<String, clap::Error> {
         let key = value
             .to_str()
-            .and_then(|text| text.strip_prefix(TAG_KEY.trim_end_matches("KEY")));
+            .and_then(|text| text.strip_prefix(LABEL_KEY.trim_end_matches("KEY")));
         match key {
-            Some(key) if !key.is_empty() && self.0.contains(&TAG_KEY) => {
+            Some(key) if !key.is_empty() && self.0.contains(&LABEL_KEY) => {
                 Ok(value.to_string_lossy().into_owned())
             }
             _ => self.words().parse_ref(command, arg, value),
@@ -485,7 +485,7 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
             Parameter::Flag | Parameter::Variant(_) => {
                 matches.get_flag(name).then_some(Argument::Flag)
             }
-            Parameter::Tag => {
+            Parameter::Label => {
                 let given = matches.get_many::<String>(name).into_iter().flatten();
                 return given
                     .map(|text| (name.to_owned(), Argument::Text(text.clone())))

@@ -46,8 +46,8 @@ pub struct Header<'a> {
     pub raw_times: bool,
 }
 
-/// The group that stands for those of any label: `tag:` and its key.
-pub const TAG_KEY: &str = "tag:KEY";
+/// The word for groups by the values of a label: `tag:` and the key of the label.
+pub const LABEL_KEY: &str = "tag:KEY";
 
 /// What a report needs of its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +61,13 @@ pub enum Needs {
     Tree,
     /// Labels of samples.
     Labels,
+}
+
+impl Needs {
+    /// Whether totals of functions are not enough.
+    pub(super) fn paths(self) -> bool {
+        matches!(self, Self::Tree | Self::Labels)
+    }
 }
 
 /// A parameter of a report.
@@ -100,7 +107,7 @@ pub enum Parameter<'a> {
     /// The name of a thread.
     Thread,
     /// A label of samples; may be given several times.
-    Tag,
+    Label,
 }
 
 /// A column of an answer.
@@ -234,7 +241,7 @@ fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
         value(Parameter::Percentage, tag("PERCENTAGE")),
         value(Parameter::Path, tag("PATH")),
         value(Parameter::Thread, tag("THREAD")),
-        value(Parameter::Tag, tag("TAG")),
+        value(Parameter::Label, tag("TAG")),
         value(Parameter::Filter, tag("FILTER")),
         map(
             preceded((tag("CHOICE"), space1), separated_list1(char('|'), word)),
@@ -333,7 +340,7 @@ fn word(input: &str) -> IResult<&str, &str> {
 
 /// A word, or the key of a label.
 fn group(input: &str) -> IResult<&str, &str> {
-    alt((tag(TAG_KEY), word)).parse(input)
+    alt((tag(LABEL_KEY), word)).parse(input)
 }
 
 fn title(input: &str) -> IResult<&str, &str> {

@@ -14,7 +14,15 @@ use nom::multi::many0;
 use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
-use super::NameSyntax;
+/// How names in paths are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NameSyntax {
+    /// As they are, with `*` and `?` in names that nobody has.
+    #[default]
+    Glob,
+    /// As regular expressions.
+    Regex,
+}
 
 /// How a step continues the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

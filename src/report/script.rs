@@ -9,7 +9,7 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
 use rusqlite::{Statement, ToSql};
 
-use super::failure;
+use super::error::failure;
 use crate::store::{Database, StoreError};
 
 /// A value with the name of its parameter, without the colon.
@@ -84,6 +84,19 @@ impl<'d> Script<'d> {
             Ok(statement)
         };
         prepared().map_err(|source| failure(self.database, source))
+    }
+
+    /// The one number that a statement gives, which is no part of the text; 0 if it is NULL.
+    pub(super) fn number(&self, sql: &str) -> Result<f64, StoreError> {
+        self.known(sql).map(Option::unwrap_or_default)
+    }
+
+    /// The one number that a statement gives, which is no part of the text; `None` if it is NULL.
+    pub(super) fn known(&self, sql: &str) -> Result<Option<f64>, StoreError> {
+        self.database
+            .connection()
+            .query_row(sql, [], |row| row.get(0))
+            .map_err(|source| failure(self.database, source))
     }
 
     /// Everything that was done, as text for the sqlite3 shell.

@@ -266,7 +266,7 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
         row.remove("cum_pct");
         // Nobody asks for it here.
         row.remove("code");
-        let average = match (&row.get("shown"), &row["calls"]) {
+        let average = match (&row.get("cost"), &row["calls"]) {
             (Some(Value::Real(cost)), Value::Integer(calls)) if *calls > 0 => {
                 Value::Real(cost / f64::from(i32::try_from(*calls).expect("calls are few")))
             }
@@ -299,12 +299,12 @@ fn costs_something(row: &Row) -> bool {
 /// here.
 fn check_order(report: &str, rows: &[Row]) -> Result<(), String> {
     let (falling, rising): (Option<&str>, &[&str]) = match report {
-        "summary" => (Some("shown"), &["function", "module", "file"]),
-        "lines" => (Some("shown"), &["function", "line", "col", "module"]),
+        "summary" => (Some("cost"), &["function", "module", "file"]),
+        "lines" => (Some("cost"), &["function", "line", "col", "module"]),
         "exclusive" | "cumulative" => (Some(report), &["function", "module", "file"]),
-        "calls" => (Some("shown"), &["element", "caller_module", "caller_file"]),
+        "calls" => (Some("cost"), &["element", "caller_module", "caller_file"]),
         "call_lines" => (
-            Some("shown"),
+            Some("cost"),
             &[
                 "name",
                 "caller_line",
@@ -332,7 +332,7 @@ fn check_order(report: &str, rows: &[Row]) -> Result<(), String> {
     let percentage = if falling == Some(report) {
         "pct"
     } else {
-        "shown_pct"
+        "cost_pct"
     };
     for (rank, row) in (1..)
         .zip(rows)

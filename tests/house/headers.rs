@@ -97,7 +97,7 @@ fn headers_match_their_statements() {
                 ),
                 Parameter::Path
                 | Parameter::Thread
-                | Parameter::Tag
+                | Parameter::Label
                 | Parameter::Filter
                 | Parameter::Groups(_) => {}
                 _ => assert!(

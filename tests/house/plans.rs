@@ -204,7 +204,7 @@ const LOOKUPS: [&str; 8] = [
     include_str!("../../queries/selection/threads.sql"),
     include_str!("../../queries/selection/keys.sql"),
     include_str!("../../queries/selection/values.sql"),
-    include_str!("../../queries/scopes/shared_by_labels.sql"),
+    include_str!("../../queries/scopes/labelled_cost.sql"),
     include_str!("../../queries/lists/runs.sql"),
 ];
 

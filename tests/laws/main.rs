@@ -802,21 +802,21 @@ const TWINS: [Twin; 9] = [
     Twin {
         report: "summary",
         flag: None,
-        columns: &["function", "module", "file", "kind", "calls", "exclusive", "exclusive_pct", "cumulative", "cumulative_pct", "shown", "shown_pct"],
+        columns: &["function", "module", "file", "kind", "calls", "exclusive", "exclusive_pct", "cumulative", "cumulative_pct", "cost", "cost_pct"],
         sql: "SELECT function, module, file, kind, calls, exclusive, exclusive_pct, cumulative, cumulative_pct, cumulative, cumulative_pct
               FROM summary WHERE run_id = ?1 AND metric = ?2 ORDER BY cumulative DESC, function, module, file, function_id",
     },
     Twin {
         report: "summary",
         flag: Some("exclusive"),
-        columns: &["function", "calls", "cumulative", "shown", "shown_pct"],
+        columns: &["function", "calls", "cumulative", "cost", "cost_pct"],
         sql: "SELECT function, calls, cumulative, exclusive, exclusive_pct
               FROM summary WHERE run_id = ?1 AND metric = ?2 ORDER BY exclusive DESC, function, module, file, function_id",
     },
     Twin {
         report: "summary",
         flag: Some("lines"),
-        columns: &["function", "line", "calls", "exclusive", "shown"],
+        columns: &["function", "line", "calls", "exclusive", "cost"],
         sql: "SELECT function, line, calls, exclusive, cumulative
               FROM lines WHERE run_id = ?1 AND metric = ?2
               ORDER BY cumulative DESC, function, line, COALESCE(col, 0), module, file, function_id",
@@ -832,7 +832,7 @@ const TWINS: [Twin; 9] = [
     Twin {
         report: "lines",
         flag: Some("exclusive"),
-        columns: &["function", "line", "shown", "shown_pct"],
+        columns: &["function", "line", "cost", "cost_pct"],
         sql: "SELECT function, line, exclusive, exclusive_pct
               FROM lines WHERE run_id = ?1 AND metric = ?2
               ORDER BY exclusive DESC, function, line, COALESCE(col, 0), module, file, function_id",

@@ -637,8 +637,8 @@ impl Left<'_> {
                 put(&mut row, report, real(shown));
                 put(&mut row, "pct", real(pct));
             } else {
-                put(&mut row, "shown", real(shown));
-                put(&mut row, "shown_pct", real(pct));
+                put(&mut row, "cost", real(shown));
+                put(&mut row, "cost_pct", real(pct));
                 put(&mut row, "avg", real(average(&sum)));
                 put(&mut row, "exclusive", real(Some(sum.exclusive)));
                 put(&mut row, "cumulative", real(sum.cumulative));

@@ -256,8 +256,8 @@ impl Model<'_> {
             sum.cumulative
         };
         let mut row = Row::new();
-        put(&mut row, "shown", real(figure));
-        put(&mut row, "shown_pct", self.percent(question.metric, figure));
+        put(&mut row, "cost", real(figure));
+        put(&mut row, "cost_pct", self.percent(question.metric, figure));
         put(&mut row, "calls", count(sum.calls));
         put(&mut row, "exclusive", real(Some(sum.exclusive)));
         put(

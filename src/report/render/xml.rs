@@ -31,7 +31,7 @@ pub(super) fn write(
     let columns = shown(answer, layout, |column| {
         let title = column.xml.as_deref()?;
         // The cost asked for, which is either.
-        let other = exclusive && column.name == "shown" && title == "InclusiveTime";
+        let other = exclusive && column.name == "cost" && title == "InclusiveTime";
         Some(if other { "ExclusiveTime" } else { title }.to_owned())
     })?;
     let Some(subject) = &answer.subject else {

@@ -348,7 +348,7 @@ fn report_flag(parameter: &ParameterDef<'_>) -> String {
         Parameter::Filter => format!("--{name} REGEX"),
         Parameter::Path => format!("--{name} PATH"),
         Parameter::Thread => format!("--{name} NAME"),
-        Parameter::Tag => format!("--{name} KEY=VALUE"),
+        Parameter::Label => format!("--{name} KEY=VALUE"),
     }
 }
 

@@ -54,7 +54,6 @@ const LONG_FILES: &[(&str, &str)] = &[
         "src/input/mod.rs",
         "decompression, limits and fingerprint see every buffer together",
     ),
-    ("src/report/mod.rs", "the list of all reports"),
 ];
 
 /// Bytes of the largest file in `tests/cases`.

@@ -1,0 +1,239 @@
+//! Answers: columns and rows, and what they are about.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Row, Statement};
+
+use super::error::failure;
+use super::header::{Column, Kind};
+use crate::store::{Database, MetricInfo, RunInfo, StoreError};
+use crate::text::cell::Value;
+
+/// What the answer is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    /// Name of the report.
+    pub report: &'static str,
+    /// The run.
+    pub run: RunInfo,
+    /// The metric with its total.
+    pub metric: MetricInfo,
+    /// The run knows how often the profiler's timer was read.
+    pub timer_readings: bool,
+    /// Cost of what was selected; `None` if the whole run was, or if nobody knows.
+    pub selected: Option<f64>,
+    /// What has been subtracted from the times, in ns per tick; `None` if unknown.
+    pub bias: Option<f64>,
+    /// Own costs are what the callees leave of the nodes shown, not what the file gives for each
+    /// function.
+    pub exclusive_left: bool,
+    /// What the callers add up to, where they do not add up to what is selected; only of reports
+    /// about them.
+    pub callers: Option<Callers>,
+    /// What is not shown because it lies too deep or costs too little; `None` if nothing was to be
+    /// left out.
+    pub pruned: Option<Pruned>,
+}
+
+/// Callers that do not account for what a function cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Callers {
+    /// What they paid; `None` where that is not known of all.
+    pub sum: Option<f64>,
+}
+
+/// What is not shown of a tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pruned {
+    /// Rows.
+    pub rows: i64,
+    /// Their own cost, in the unit of the metric.
+    pub cost: f64,
+    /// The same, % of what percentages are of; `None` if that is 0.
+    pub percent: Option<f64>,
+}
+
+/// The answer: columns and rows.
+pub struct Answer<'d> {
+    /// What it is about; `None` for plain SQL.
+    pub subject: Option<Subject>,
+    /// The columns.
+    pub columns: Vec<Column<'d>>,
+    /// Everything that was done for it, for the sqlite3 shell.
+    pub script: String,
+    /// What there is to say of the question: a filter that found nothing to leave out.
+    pub remarks: Vec<String>,
+    pub(super) rows: Rows<'d>,
+    pub(super) author: Author,
+    pub(super) database: &'d Database,
+}
+
+/// Whose statement is answered.
+#[derive(Clone, Copy)]
+pub(super) enum Author {
+    /// Ours: text that is none is damage, and an error.
+    Us,
+    /// The user's: it is shown as far as it can be, for it may be damage that is looked for.
+    User,
+}
+
+/// Rows that are wanted more than once are kept, unless they are many: then the question is asked
+/// again.
+pub(super) enum Rows<'d> {
+    Kept(Vec<Vec<Value>>),
+    Asked(Statement<'d>),
+}
+
+impl Answer<'_> {
+    /// Calls a function for every row, in order, until it fails.
+    ///
+    /// # Errors
+    /// The function's own, or the database's.
+    pub fn each<E: From<StoreError>>(
+        &mut self,
+        mut row: impl FnMut(&[Value]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match &mut self.rows {
+            Rows::Kept(rows) => rows.iter().try_for_each(|values| row(values)),
+            Rows::Asked(statement) => {
+                let failed = |source| E::from(failure(self.database, source));
+                let width = statement.column_count();
+                let mut values = Vec::with_capacity(width);
+                let mut rows = statement.raw_query();
+                while let Some(found) = rows.next().map_err(failed)? {
+                    values.clear();
+                    for column in 0..width {
+                        let kind = self
+                            .columns
+                            .get(column)
+                            .map_or(Kind::Any, |column| column.kind);
+                        values.push(value(found, column, kind, self.author).map_err(failed)?);
+                    }
+                    row(&values)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Which columns have a value in some row; all, if there is no row.
+    ///
+    /// # Errors
+    /// The database's.
+    pub fn filled(&mut self) -> Result<Vec<bool>, StoreError> {
+        let mut filled = vec![false; self.columns.len()];
+        let mut any = false;
+        match &mut self.rows {
+            Rows::Kept(rows) => {
+                for row in rows {
+                    any = true;
+                    for (filled, value) in filled.iter_mut().zip(row) {
+                        *filled |= *value != Value::Null;
+                    }
+                }
+            }
+            // Nothing is copied: names may be long.
+            Rows::Asked(statement) => {
+                let failed = |source| failure(self.database, source);
+                let mut rows = statement.raw_query();
+                while let Some(found) = rows.next().map_err(failed)? {
+                    any = true;
+                    for (column, filled) in filled.iter_mut().enumerate() {
+                        *filled |= found.get_ref(column).map_err(failed)? != ValueRef::Null;
+                    }
+                }
+            }
+        }
+        // A table without rows has all its columns: it can be read back.
+        Ok(if any {
+            filled
+        } else {
+            vec![true; filled.len()]
+        })
+    }
+
+    /// How many rows are lines without source, and how many are lines at all.
+    ///
+    /// # Errors
+    /// The database's.
+    pub fn lines_without_code(&mut self) -> Result<(u64, u64), StoreError> {
+        let place = |names: &[&str]| {
+            self.columns
+                .iter()
+                .position(|column| names.contains(&column.name.as_ref()))
+        };
+        let (Some(line), Some(code)) = (place(&["line", "caller_line"]), place(&["code"])) else {
+            return Ok((0, 0));
+        };
+        let (mut missing, mut lines) = (0, 0);
+        self.each(|row| {
+            if row[line] != Value::Null {
+                lines += 1;
+                missing += u64::from(row[code] == Value::Null);
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        Ok((missing, lines))
+    }
+}
+
+fn value(row: &Row<'_>, column: usize, kind: Kind, author: Author) -> rusqlite::Result<Value> {
+    Ok(match (row.get_ref(column)?, author) {
+        (ValueRef::Null, _) => Value::Null,
+        (ValueRef::Integer(value), _) => Value::Integer(value),
+        (ValueRef::Real(value), _) => Value::Real(value),
+        (ValueRef::Text(text) | ValueRef::Blob(text), Author::User) => {
+            Value::Text(String::from_utf8_lossy(text).into_owned())
+        }
+        (ValueRef::Text(_) | ValueRef::Blob(_), Author::Us) => match kind {
+            Kind::Name | Kind::Node | Kind::Text | Kind::Any => Value::Text(row.get(column)?),
+            // Text in the place of a number is an error.
+            Kind::Line | Kind::Count | Kind::Cost | Kind::Raw | Kind::Percent => {
+                Value::Real(row.get(column)?)
+            }
+        },
+    })
+}
+
+impl Answer<'_> {
+    /// Keeps the rows, if they are not too long.
+    pub(super) fn keep(&mut self) -> Result<(), StoreError> {
+        let mut kept = Vec::new();
+        let mut bytes = 0;
+        let read = self.each(|row| {
+            let texts = row.iter().map(|value| {
+                if let Value::Text(text) = value {
+                    text.len()
+                } else {
+                    0
+                }
+            });
+            bytes += texts.sum::<usize>();
+            if bytes > MOST_KEPT {
+                return Err(Unkept::Long);
+            }
+            kept.push(row.to_vec());
+            Ok(())
+        });
+        match read {
+            Ok(()) => self.rows = Rows::Kept(kept),
+            Err(Unkept::Long) => {}
+            Err(Unkept::Failed(error)) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of text that are kept. Names may be long: what is longer is asked for again.
+const MOST_KEPT: usize = 16 << 20;
+
+/// Why rows are not kept.
+enum Unkept {
+    Long,
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Unkept {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
+}

@@ -1,0 +1,25 @@
+//! Why there is no answer.
+
+use crate::store::{Database, StoreError};
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The question does not make sense.
+    #[error("{0}")]
+    Usage(String),
+    /// The question makes sense, and selects nothing.
+    #[error("{0}")]
+    NothingSelected(String),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A failure of SQLite, with the file of the database.
+pub(super) fn failure(database: &Database, source: rusqlite::Error) -> StoreError {
+    StoreError::Sqlite {
+        path: database.path().to_owned(),
+        source,
+    }
+}

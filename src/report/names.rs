@@ -1,0 +1,407 @@
+//! The names of a run: which functions, threads and labels a name means, and what to say of one that
+//! means none.
+
+use hashbrown::HashMap;
+use regex::Regex;
+use rusqlite::{Row, ToSql, named_params};
+
+use super::error::{ReportError, failure};
+use super::path::{self, Name, NameSyntax, Path};
+use super::script::{Bound, Script};
+use crate::store::{RunInfo, StoreError};
+
+const PICK_NAME: &str = include_str!("../../queries/selection/pick_name.sql");
+const PICK_THREAD: &str = include_str!("../../queries/selection/pick_thread.sql");
+const PICK_PATTERN: &str = include_str!("../../queries/selection/pick_pattern.sql");
+const PICKED: &str = include_str!("../../queries/selection/picked.sql");
+const CALLED: &str = include_str!("../../queries/selection/called.sql");
+const PICK_LISTED: &str = include_str!("../../queries/selection/pick_listed.sql");
+const NAMES: &str = include_str!("../../queries/selection/names.sql");
+const ALL_FUNCTIONS: &str = include_str!("../../queries/selection/functions.sql");
+const KNOWS: &str = include_str!("../../queries/selection/knows.sql");
+const THREADS: &str = include_str!("../../queries/selection/threads.sql");
+const KEYS: &str = include_str!("../../queries/selection/keys.sql");
+const VALUES: &str = include_str!("../../queries/selection/values.sql");
+
+/// Names that are suggested for one that nobody knows.
+const SUGGESTIONS: usize = 3;
+
+/// As many threads are all named to whoever asks for one that is not there.
+const THREADS_SHOWN: usize = 10;
+
+/// As many keys or values of labels are named to whoever asks for one that is not there.
+const NAMES_SHOWN: usize = 10;
+
+/// How alike a name must be to be suggested, from 0 to 1.
+const ALIKE: f64 = 0.75;
+
+/// The names of a run.
+pub(super) struct Names<'s, 'd> {
+    script: &'s Script<'d>,
+    run: &'s RunInfo,
+    syntax: NameSyntax,
+}
+
+impl<'s, 'd> Names<'s, 'd> {
+    pub(super) fn new(script: &'s Script<'d>, run: &'s RunInfo, syntax: NameSyntax) -> Self {
+        Self {
+            script,
+            run,
+            syntax,
+        }
+    }
+
+    pub(super) fn run(&self) -> &RunInfo {
+        self.run
+    }
+
+    /// Reads a path.
+    pub(super) fn path(&self, text: &str) -> Result<Path, ReportError> {
+        path::parse(text, self.syntax, &|name| self.knows(name)).map_err(ReportError::Usage)
+    }
+
+    /// Whether the run knows paths.
+    pub(super) fn has_tree(&self) -> bool {
+        self.run.fidelity == "tree"
+    }
+
+    /// Refuses what needs paths.
+    pub(super) fn no_paths(&self, instead: &str) -> ReportError {
+        ReportError::NothingSelected(format!("run {} knows no paths: {instead}", self.run.run_id))
+    }
+
+    /// Refuses several picked functions if one may be within a call of another one: nobody knows
+    /// then how much of their costs would count twice.
+    pub(super) fn check_apart(&self) -> Result<(), ReportError> {
+        let picked: Vec<(i64, String)> =
+            self.rows(PICKED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if picked.len() <= 1 {
+            return Ok(());
+        }
+        let reason = if self.run.fidelity == "edges" {
+            let Some(outer) = self.enclosing(&picked)? else {
+                return Ok(());
+            };
+            format!("a call of {outer} may lead to another one")
+        } else {
+            "whether they call each other is unknown".to_owned()
+        };
+        let names: Vec<String> = picked.into_iter().map(|(_, name)| name).collect();
+        Err(self.no_paths(&format!(
+            "--fn takes functions there that do not call each other; here {}: {reason}; profdb sql tells them apart by file \
+             and module",
+            some(&names)
+        )))
+    }
+
+    /// One of the functions from which a way leads to another one.
+    fn enclosing<'p>(&self, picked: &'p [(i64, String)]) -> Result<Option<&'p str>, StoreError> {
+        let mut callees: HashMap<i64, Vec<i64>> = HashMap::new();
+        let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
+        for (caller, callee) in self.rows(CALLED, &[run], |row| Ok((row.get(0)?, row.get(1)?)))? {
+            callees.entry(caller).or_default().push(callee);
+        }
+        let sources: HashMap<i64, &str> = picked
+            .iter()
+            .map(|(function, name)| (*function, name.as_str()))
+            .collect();
+        // Two sources that lead to a function are enough: one of them is another one than whatever
+        // lies behind it.
+        let mut known: HashMap<i64, Vec<i64>> = HashMap::new();
+        let mut ways: Vec<(i64, i64)> = picked
+            .iter()
+            .map(|(function, _)| (*function, *function))
+            .collect();
+        while let Some((source, at)) = ways.pop() {
+            for callee in callees.get(&at).into_iter().flatten() {
+                if *callee != source && sources.contains_key(callee) {
+                    return Ok(sources.get(&source).copied());
+                }
+                let from = known.entry(*callee).or_default();
+                if from.len() < 2 && !from.contains(&source) {
+                    from.push(source);
+                    ways.push((source, *callee));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a function of the run has exactly this name.
+    fn knows(&self, name: &str) -> bool {
+        let parameters = named_params! { ":run": self.run.run_id, ":name": name };
+        let statement = self.script.database().connection().prepare_cached(KNOWS);
+        // A failing database fails again, and is reported, when the name is picked.
+        statement
+            .and_then(|mut statement| statement.query_row(parameters, |row| row.get(0)))
+            .unwrap_or(false)
+    }
+
+    /// Picks the functions of a step; says how many.
+    pub(super) fn pick(&self, step: i64, name: &Name) -> Result<usize, ReportError> {
+        let pick = |sql: &str, value: Bound<'_>| {
+            self.script
+                .run(sql, &[("run", &self.run.run_id), ("step", &step), value])
+        };
+        let picked = match name {
+            Name::Exact(name) => pick(PICK_NAME, ("name", name))?,
+            Name::Thread(name) => {
+                let threads = self.list(THREADS)?;
+                pick(
+                    PICK_THREAD,
+                    ("name", &thread(name, &threads).unwrap_or(name)),
+                )?
+            }
+            // In GLOB a bracket opens a set of characters; here it stands for itself.
+            Name::Pattern(pattern) => {
+                pick(PICK_PATTERN, ("pattern", &pattern.replace('[', "[[]")))?
+            }
+            Name::Regex(text) => pick(
+                PICK_LISTED,
+                ("functions", &listed(&self.fitting(text, "fn")?)),
+            )?,
+        };
+        match picked {
+            0 => Err(ReportError::NothingSelected(self.unknown(name)?)),
+            picked => Ok(picked),
+        }
+    }
+
+    /// The functions of the run that a regular expression fits, by name, module or file for filters
+    /// and by name for paths: their numbers as JSON.
+    pub(super) fn fitting(&self, text: &str, flag: &str) -> Result<Vec<i64>, ReportError> {
+        let regex = Regex::new(text).map_err(|error| {
+            let error = error.to_string();
+            // The lines before draw the expression with a mark below the place.
+            let reason = error
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .trim_start_matches("error: ");
+            ReportError::Usage(format!(
+                "--{flag}: {text} is no regular expression: {reason}"
+            ))
+        })?;
+        let fits = |name: &str, module: &str, file: &str| {
+            regex.is_match(name)
+                || (flag != "fn" && (regex.is_match(module) || regex.is_match(file)))
+        };
+        let all = || -> rusqlite::Result<Vec<i64>> {
+            let mut statement = self.script.database().connection().prepare(ALL_FUNCTIONS)?;
+            let mut rows = statement.query(named_params! { ":run": self.run.run_id })?;
+            let mut fitting = Vec::new();
+            while let Some(row) = rows.next()? {
+                let texts: [String; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
+                if fits(&texts[0], &texts[1], &texts[2]) {
+                    fitting.push(row.get(0)?);
+                }
+            }
+            Ok(fitting)
+        };
+        Ok(all().map_err(|source| failure(self.script.database(), source))?)
+    }
+
+    /// What to say of a name that nobody has.
+    fn unknown(&self, name: &Name) -> Result<String, StoreError> {
+        let run = self.run.run_id;
+        Ok(match name {
+            Name::Pattern(pattern) | Name::Regex(pattern) => {
+                format!("no function of run {run} fits {pattern}")
+            }
+            Name::Thread(name) => {
+                let threads = self.list(THREADS)?;
+                let known = match threads.len() {
+                    0 => "none at all".to_owned(),
+                    1..=THREADS_SHOWN => threads.join(", "),
+                    many => format!("{many}{}", suggestion(", the nearest: ", name, threads)),
+                };
+                format!(
+                    "run {run} has no thread {name}, nor a single one that ends in it; it has {known}"
+                )
+            }
+            Name::Exact(name) => {
+                let suggestion = suggestion("; the nearest: ", name, self.list(NAMES)?);
+                format!("run {run} has no function {name}{suggestion}")
+            }
+        })
+    }
+
+    /// Refuses what needs labels, if there are none.
+    pub(super) fn check_labels(&self) -> Result<(), ReportError> {
+        if self.list(KEYS)?.is_empty() {
+            Err(ReportError::NothingSelected(self.unlabelled()))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn unlabelled(&self) -> String {
+        format!("samples of run {} have no labels", self.run.run_id)
+    }
+
+    /// What to say of a label that no sample has: of all, or of those that are left.
+    pub(super) fn unknown_label(
+        &self,
+        key: &str,
+        value: Option<&str>,
+        of_those_left: bool,
+    ) -> Result<String, StoreError> {
+        let run = self.run.run_id;
+        let keys = self.list(KEYS)?;
+        let wanted = value.map_or_else(|| key.to_owned(), |value| format!("{key}={value}"));
+        Ok(if keys.is_empty() {
+            self.unlabelled()
+        } else if !keys.iter().any(|known| known == key) {
+            format!(
+                "no sample of run {run} has the label {key}; its labels: {}",
+                some(&keys)
+            )
+        } else if of_those_left {
+            format!("no sample of run {run} that is selected has the label {wanted}")
+        } else {
+            let values = self.list_with(VALUES, &[(":key", &key)])?;
+            format!(
+                "no sample of run {run} has the label {wanted}; values of {key}: {}",
+                some(&values)
+            )
+        })
+    }
+
+    /// Names of the run that a statement lists.
+    fn list(&self, sql: &str) -> Result<Vec<String>, StoreError> {
+        self.list_with(sql, &[])
+    }
+
+    /// The same, of a statement that wants to know more than the run.
+    fn list_with(&self, sql: &str, more: &[(&str, &dyn ToSql)]) -> Result<Vec<String>, StoreError> {
+        let parameters: Vec<(&str, &dyn ToSql)> = [(":run", &self.run.run_id as &dyn ToSql)]
+            .iter()
+            .chain(more)
+            .copied()
+            .collect();
+        self.rows(sql, &parameters, |row| row.get(0))
+    }
+
+    /// What a statement finds.
+    fn rows<T>(
+        &self,
+        sql: &str,
+        parameters: &[(&str, &dyn ToSql)],
+        row: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let database = self.script.database();
+        let rows = || -> rusqlite::Result<Vec<T>> {
+            let mut statement = database.connection().prepare(sql)?;
+            statement.query_map(parameters, row)?.collect()
+        };
+        rows().map_err(|source| failure(database, source))
+    }
+}
+
+/// The thread of this name, else the only one whose name ends in it: whole words, whatever closes
+/// the name (`0102` means `Thread_0102`, `main` means `"main"`).
+fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
+    let is_between_words = |character: char| !character.is_alphanumeric();
+    let ends_in_it = |name: &str| {
+        let before = name
+            .trim_end_matches(is_between_words)
+            .strip_suffix(wanted)
+            .or(name.strip_suffix(wanted));
+        !wanted.is_empty()
+            && before.is_some_and(|before| before.is_empty() || before.ends_with(is_between_words))
+    };
+    if let Some(name) = threads.iter().find(|name| *name == wanted) {
+        return Some(name);
+    }
+    let mut ending = threads.iter().filter(|name| ends_in_it(name));
+    match (ending.next(), ending.next()) {
+        (Some(name), None) => Some(name),
+        _ => None,
+    }
+}
+
+/// The first of some names, in the order in which they come.
+fn some(names: &[String]) -> String {
+    let more = if names.len() > NAMES_SHOWN {
+        ", …"
+    } else {
+        ""
+    };
+    format!("{}{more}", names[..names.len().min(NAMES_SHOWN)].join(", "))
+}
+
+/// Says which names are most like the given one, if any is.
+fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
+    let near = nearest(name, names);
+    if near.is_empty() {
+        String::new()
+    } else {
+        format!("{introduction}{}", near.join(", "))
+    }
+}
+
+/// Functions as the list that statements take.
+pub(super) fn listed(functions: &[i64]) -> String {
+    let numbers: Vec<String> = functions.iter().map(ToString::to_string).collect();
+    format!("[{}]", numbers.join(","))
+}
+
+/// The names most like the given one, by whole name or by the part behind the last dot.
+fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
+    let wanted = name.to_lowercase();
+    let likeness = |candidate: &str| {
+        let candidate = candidate.to_lowercase();
+        let last = candidate.rsplit('.').next().unwrap_or_default();
+        strsim::jaro_winkler(&wanted, &candidate).max(strsim::jaro_winkler(&wanted, last))
+    };
+    let mut rated: Vec<(f64, String)> = names
+        .into_iter()
+        .map(|name| (likeness(&name), name))
+        .collect();
+    rated.retain(|(likeness, _)| *likeness >= ALIKE);
+    rated.sort_by(|(a, name_a), (b, name_b)| b.total_cmp(a).then_with(|| name_a.cmp(name_b)));
+    rated
+        .into_iter()
+        .take(SUGGESTIONS)
+        .map(|(_, name)| name)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_goes_by_its_name_or_by_what_only_it_ends_in() {
+        let table: &[(&str, &[&str], Option<&str>)] = &[
+            (
+                "Thread_0102",
+                &["Thread_0102", "Thread_0103"],
+                Some("Thread_0102"),
+            ),
+            ("0102", &["Thread_0102", "Thread_0103"], Some("Thread_0102")),
+            ("0102", &["Thread_0102", "0102"], Some("0102")),
+            ("0102", &["Thread_0102", "Worker 0102"], None),
+            ("102", &["Thread_0102"], None),
+            ("Thread", &["Thread_0102"], None),
+            ("main", &["\"main\"", "\"domain\""], Some("\"main\"")),
+            (
+                "loop",
+                &["the \"event loop\"", "loop (2)"],
+                Some("the \"event loop\""),
+            ),
+            ("(2)", &["loop", "loop (2)"], Some("loop (2)")),
+            ("é", &["Café", "Thread é"], Some("Thread é")),
+            ("", &["Thread_", "x"], None),
+            ("x", &[], None),
+        ];
+        for (wanted, threads, expected) in table {
+            let threads: Vec<String> = threads.iter().map(|&name| name.to_owned()).collect();
+            assert_eq!(
+                thread(wanted, &threads),
+                *expected,
+                "{wanted} of {threads:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Statements that are no reports: the user's own, and lists about the database.
+
+use super::answer::{Answer, Author, Rows};
+use super::error::{ReportError, failure};
+use super::header::{Column, Kind};
+use crate::store::Database;
+
+/// Runs a statement of ours that is about the database rather than a run.
+///
+/// # Errors
+/// The database's.
+pub fn list<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, ReportError> {
+    Ok(Answer {
+        author: Author::Us,
+        ..query(database, sql)?
+    })
+}
+
+/// Runs a statement of the user's own, read-only.
+///
+/// # Errors
+/// When it is no single statement, would change something, or fails.
+pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, ReportError> {
+    let failed = |source: rusqlite::Error| match source {
+        rusqlite::Error::MultipleStatement => {
+            ReportError::Usage("one statement at a time".to_owned())
+        }
+        rusqlite::Error::SqlInputError { msg, .. } => ReportError::Usage(msg),
+        rusqlite::Error::SqliteFailure(error, Some(message))
+            if error.code == rusqlite::ErrorCode::Unknown =>
+        {
+            ReportError::Usage(message)
+        }
+        source => ReportError::Store(failure(database, source)),
+    };
+    let statement = database.connection().prepare(sql).map_err(failed)?;
+    if !statement.readonly() || statement.column_count() == 0 {
+        return Err(ReportError::Usage(
+            "only statements that read: SELECT, WITH, VALUES, EXPLAIN".to_owned(),
+        ));
+    }
+    let columns = statement
+        .column_names()
+        .map(|name| Column::plain(name.to_owned(), Kind::Any))
+        .collect();
+    Ok(Answer {
+        subject: None,
+        columns,
+        script: sql.to_owned(),
+        remarks: Vec::new(),
+        rows: Rows::Asked(statement),
+        author: Author::User,
+        database,
+    })
+}

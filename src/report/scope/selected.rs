@@ -1,0 +1,87 @@
+//! Layer 2: costs of what is selected, by function, line, caller and callee.
+
+use super::super::answer::Callers;
+use super::super::error::ReportError;
+use super::super::script::Script;
+use super::super::selection::Target;
+use crate::store::{RunInfo, StoreError};
+
+const WHOLE_RUN: &str = include_str!("../../../queries/selection/whole_run.sql");
+const ROOTS: &str = include_str!("../../../queries/selection/roots.sql");
+const SUBTREES: &str = include_str!("../../../queries/selection/subtrees.sql");
+
+const RUN: &str = include_str!("../../../queries/scopes/run.sql");
+const FUNCTIONS: &str = include_str!("../../../queries/scopes/functions.sql");
+const NODES: &str = include_str!("../../../queries/scopes/nodes.sql");
+const LINES_AND_CALLERS: &str = include_str!("../../../queries/scopes/lines_and_callers.sql");
+const PLACES: &str = include_str!("../../../queries/scopes/places.sql");
+const CALLEES: &str = include_str!("../../../queries/scopes/callees.sql");
+const STARTS_EVERYWHERE: &str = include_str!("../../../queries/scopes/starts_everywhere.sql");
+const STARTS_AT_SELECTION: &str = include_str!("../../../queries/scopes/starts_at_selection.sql");
+const PERCENT_OF_SELECTION: &str =
+    include_str!("../../../queries/question/percent_of_selection.sql");
+
+/// Makes the views of layer 2; gives the cost of what is selected, `None` if that is the whole run
+/// or if the cost is unknown.
+pub(super) fn set_up(
+    script: &Script<'_>,
+    run: &RunInfo,
+    target: Target,
+    filtered: bool,
+) -> Result<Option<f64>, ReportError> {
+    match (target, filtered) {
+        (Target::Run, false) => {
+            script.run(WHOLE_RUN, &[("run", &run.run_id)])?;
+            script.batch(RUN)?;
+            script.batch(PLACES)?;
+            return Ok(None);
+        }
+        (Target::Functions, _) => script.batch(FUNCTIONS)?,
+        (Target::Run, true) => subtrees(script, ROOTS, 0)?,
+        (Target::Nodes { step }, _) => subtrees(script, SUBTREES, step)?,
+    }
+    Ok(script.known("SELECT cost FROM temp.selected")?)
+}
+
+/// Makes the views of what is selected, if that is nodes with everything below them.
+fn subtrees(script: &Script<'_>, statement: &str, step: i64) -> Result<(), ReportError> {
+    if script.run(statement, &[("step", &step)])? == 0 {
+        return Err(ReportError::NothingSelected(
+            "the filters leave nothing of what is selected".to_owned(),
+        ));
+    }
+    for views in [NODES, LINES_AND_CALLERS, PLACES, CALLEES] {
+        script.batch(views)?;
+    }
+    Ok(())
+}
+
+/// Says where reports that look upwards begin: at the selected nodes, or at every function in them.
+pub(super) fn set_up_starts(script: &Script<'_>, at_selection: bool) -> Result<(), StoreError> {
+    script.batch(if at_selection {
+        STARTS_AT_SELECTION
+    } else {
+        STARTS_EVERYWHERE
+    })
+}
+
+/// Has percentages refer to what is selected.
+pub(super) fn refer_percentages(script: &Script<'_>) -> Result<(), StoreError> {
+    script.batch(PERCENT_OF_SELECTION)
+}
+
+/// What the callers of a function add up to, where that is not what the function cost. A function
+/// without callers has none that could differ.
+pub(super) fn callers(
+    script: &Script<'_>,
+    selected: Option<f64>,
+) -> Result<Option<Callers>, ReportError> {
+    if script.number("SELECT COUNT(*) FROM temp.callers_of_selection")? == 0.0 {
+        return Ok(None);
+    }
+    let sum = "SELECT CASE COUNT(*) WHEN COUNT(cumulative) THEN SUM(cumulative) END FROM temp.callers_of_selection";
+    Ok(match (script.known(sum)?, selected) {
+        (Some(sum), Some(cost)) if (sum - cost).abs() <= 1e-9 * cost.abs() => None,
+        (sum, _) => Some(Callers { sum }),
+    })
+}
