@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::source::opened_to_read;
-use super::{DatabaseArgs, Failure, complain, database, line};
+use super::database::{DatabaseArgs, opened_to_read};
+use super::failure::{Failure, complain, database, line};
 use crate::base::error::Stop;
 use crate::store::{CHECKS, Finding};
 

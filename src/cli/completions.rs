@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args, Command};
 use clap_complete::{Shell, generate};
 
-use super::{Failure, output, program};
+use super::failure::{Failure, output};
 use crate::formats::FORMATS;
 use crate::report::render::Format;
 
@@ -17,11 +17,12 @@ pub(super) struct Completions {
     shell: Shell,
 }
 
-pub(super) fn run(completions: &Completions) -> Result<(), Failure> {
+/// Writes the completions of a command line.
+pub(super) fn run(completions: &Completions, program: Command) -> Result<(), Failure> {
     let mut script = Vec::new();
     generate(
         completions.shell,
-        &mut with_words(program()),
+        &mut with_words(program),
         "profdb",
         &mut script,
     );

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Failure;
-use super::export::{WrittenArgs, export_format};
+use super::args::{export_format, input_format};
+use super::database::find_run;
+use super::export::WrittenArgs;
+use super::failure::Failure;
 use super::options::FormatOptions;
-use super::source::{find_run, in_memory, input_format};
+use super::source::in_memory;
 use crate::base::error::Stop;
 use crate::formats::Format;
 use crate::formats::export::Export;

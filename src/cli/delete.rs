@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::source::find_run;
-use super::{DatabaseArgs, Failure, WaitArgs, complain, database, line};
+use super::database::{DatabaseArgs, WaitArgs, find_run};
+use super::failure::{Failure, complain, database, line};
 use crate::base::error::Stop;
 use crate::store::{Database, StoreError};
 

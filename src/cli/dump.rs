@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::args::input_format;
+use super::failure::{Failure, output};
 use super::options::FormatOptions;
 use super::screen::screen;
-use super::source::{failed, format, input_format, open};
-use super::{Failure, output};
+use super::source::{failed, format, open};
 use crate::base::error::{ImportError, Stop};
 use crate::events::recorder::Recorder;
 use crate::formats::Format;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use super::args::export_format;
+use super::database::{DatabaseArgs, find_run, open_to_read};
+use super::failure::{Failure, asked, complain, say};
 use super::options::ExportOptions;
 use super::output::{Target, Unwritten};
-use super::source::{find_run, open_to_read};
-use super::{DatabaseArgs, Failure, asked, complain, say};
 use crate::base::error::Stop;
 use crate::formats::export::{self, ExportError, Loss, Request};
 use crate::formats::{self, EXPORTS, Options};
@@ -83,15 +83,6 @@ fn size(text: &str) -> Result<u64, String> {
 /// Says how large an output will be.
 fn tell_size(bytes: u64) {
     say(format!("the output will have {bytes} bytes"));
-}
-
-/// Reads the name of a format.
-pub(super) fn export_format() -> impl TypedValueParser<Value = &'static export::Export> {
-    let values = EXPORTS
-        .iter()
-        .map(|export| PossibleValue::new(export.name).help(export.summary));
-    PossibleValuesParser::new(values)
-        .map(|name| formats::export_named(&name).expect("clap takes the names of the formats only"))
 }
 
 pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Failure, complain, unread};
+use super::failure::{Failure, complain, unread};
 use crate::base::error::Stop;
 use crate::source::{Folder, LARGEST_SOURCE};
 

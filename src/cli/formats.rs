@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use super::source::input_format;
-use super::{Failure, output};
+use super::args::input_format;
+use super::failure::{Failure, output};
 use crate::formats::{FORMATS, Format};
 
 /// Made from the pages of the importers; tests/house/docs/mod.rs keeps it so.

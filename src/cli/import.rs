@@ -10,10 +10,12 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sha2::{Digest, Sha256};
 
+use super::args::input_format;
+use super::database::{DatabaseArgs, WaitArgs};
+use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
 use super::options::FormatOptions;
-use super::source::{STDIN, failed, format, input_format, open, warn};
-use super::{DatabaseArgs, Failure, WaitArgs, complain, line, say, unread};
+use super::source::{STDIN, failed, format, open, warn};
 use crate::base::error::{ImportError, Stop};
 use crate::formats::Format;
 use crate::input::Fingerprint;

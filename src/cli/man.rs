@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 
+use super::failure::Failure;
 use super::output::write_file;
-use super::{Failure, program};
 use crate::base::error::Stop;
 
 /// Says when the program was released.
@@ -18,8 +18,9 @@ pub(super) struct Man {
     folder: PathBuf,
 }
 
-pub(super) fn run(man: &Man, stop: &Stop) -> Result<(), Failure> {
-    let mut program = program().disable_help_subcommand(true);
+/// Writes the pages of a command line.
+pub(super) fn run(man: &Man, program: Command, stop: &Stop) -> Result<(), Failure> {
+    let mut program = program.disable_help_subcommand(true);
     program.build();
     pages(program, &man.folder, stop)
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{Failure, WaitArgs, complain, database, line, patience, say};
+use super::database::{WaitArgs, patience};
+use super::failure::{Failure, complain, database, line, say};
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::store::{Database, Merged, Outcome, remove_abandoned};

@@ -2,10 +2,9 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use super::report::percentage;
-use super::sentence;
+use super::args::sentence;
+use super::args::{percentage_text, separators};
 use crate::formats::{EXPORTS, FORMATS, OptionDef, Options, Takes};
-use crate::text::separators::Separators;
 
 /// Whatever the user says about a file.
 #[derive(Clone, Debug, Default)]
@@ -36,16 +35,6 @@ fn once(all: impl Iterator<Item = &'static [OptionDef]>) -> Vec<&'static OptionD
     options
 }
 
-/// The text, if it is a pair of separators.
-fn separators(text: &str) -> Result<String, String> {
-    text.parse::<Separators>().map(|_| text.to_owned())
-}
-
-/// The text, if it is a percentage.
-fn share(text: &str) -> Result<String, String> {
-    percentage(text).map(|_| text.to_owned())
-}
-
 /// Adds a flag for each option. Files that are read and files that are written may have the same
 /// one.
 fn augment(command: Command, options: &[&'static OptionDef], heading: &'static str) -> Command {
@@ -58,7 +47,7 @@ fn augment(command: Command, options: &[&'static OptionDef], heading: &'static s
             Takes::Nothing => flag.action(ArgAction::SetTrue),
             Takes::Word(words) => flag.value_name("VALUE").value_parser(words.to_vec()),
             Takes::Separators => flag.value_name("XY").value_parser(separators),
-            Takes::Percentage => flag.value_name("N").value_parser(share),
+            Takes::Percentage => flag.value_name("N").value_parser(percentage_text),
             Takes::Text => flag.value_name("NAME"),
         }
     };

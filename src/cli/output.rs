@@ -8,16 +8,16 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use console::Term;
 
+use super::args::{decimals, output_format, unit};
 use super::draft::{self, Draft, folder};
+use super::failure::{Failure, complain, database, output, unwritten};
 use super::screen::{Screen, screen};
-use super::{Failure, complain, database, output, unwritten};
 use crate::base::error::Stop;
 use crate::report::Answer;
+use crate::report::render;
 use crate::report::render::{Format, Layout, RenderError, Unit, plain, render};
+use crate::store::{Database, RunInfo, RunState};
 use crate::text::separators::Separators;
-
-/// More decimals than a number has digits.
-const MOST_DECIMALS: u8 = 20;
 
 /// How an answer looks, and where it goes.
 #[derive(Clone, Debug, Args)]
@@ -279,26 +279,48 @@ pub(super) fn screen_width() -> Option<usize> {
         .map(|(_, columns)| usize::from(columns))
 }
 
-/// Reads the name of an output format.
-pub(super) fn output_format(name: &str) -> Result<Format, String> {
-    let found = Format::ALL
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, format)| *format);
-    found.ok_or_else(|| format!("expected {}", Format::ALL.map(|(name, _)| name).join(", ")))
+/// Writes all that is known of a run.
+pub(super) fn tell(source: &Database, run: &RunInfo, stop: &Stop) -> Result<(), Failure> {
+    let state = source
+        .state(run.run_id)
+        .map_err(|error| database(error, stop))?;
+    let mut out = screen();
+    write_state(&state, &mut out)
+        .and_then(|()| out.flush())
+        .map_err(output)
 }
 
-fn decimals(text: &str) -> Result<u8, String> {
-    let decimals = text
-        .parse()
-        .ok()
-        .filter(|decimals| *decimals <= MOST_DECIMALS);
-    decimals.ok_or_else(|| format!("expected a number of decimals from 0 to {MOST_DECIMALS}"))
-}
-
-fn unit(name: &str) -> Result<Unit, String> {
-    Unit::by_name(name).ok_or_else(|| {
-        "expected a unit of time (ns, us, ms, s), of memory (B, kB, KiB, MB, MiB, GB, GiB) or of counts (1, k, M)"
-            .to_owned()
-    })
+fn write_state(state: &RunState, out: &mut dyn Write) -> io::Result<()> {
+    for (name, value) in &state.columns {
+        if let Some(value) = value {
+            writeln!(out, "{name}: {}", render::plain(value))?;
+        }
+    }
+    for metric in &state.metrics {
+        writeln!(
+            out,
+            "metric {}: total {}",
+            render::plain(&metric.name),
+            render::total(metric)
+        )?;
+    }
+    for (kind, pairs) in [("tag", &state.tags), ("property", &state.properties)] {
+        for (key, value) in pairs {
+            writeln!(
+                out,
+                "{kind} {}: {}",
+                render::plain(key),
+                render::plain(value)
+            )?;
+        }
+    }
+    for note in &state.notes {
+        writeln!(
+            out,
+            "{}: {}",
+            note.severity,
+            render::plain(&note.to_string())
+        )?;
+    }
+    Ok(())
 }

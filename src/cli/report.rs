@@ -1,18 +1,19 @@
 //! `profdb report [NAME] [FILE]`: one subcommand per report, made from the report's header.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
+use super::args::sentence;
+use super::args::{Groups, count, milliseconds, percentage};
+use super::failure::{Failure, asked, complain, database, explain, say, write};
 use super::folder::Sources;
-use super::output::{OutputArgs, print};
+use super::output::{OutputArgs, print, tell};
 use super::source::{SourceArgs, warn_some};
-use super::{Failure, asked, complain, database, say, sentence};
 use crate::base::error::Stop;
-use crate::report::header::{Header, LABEL_KEY, Parameter, ParameterDef};
+use crate::report::header::{Header, Parameter, ParameterDef};
 use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
 
 /// The flag for the source of every line.
@@ -38,67 +39,16 @@ pub(super) fn command() -> Command {
 }
 
 /// The name of the report that has no SELECT.
-const STATE: &str = "state";
+pub(super) const STATE: &str = "state";
 
-/// Its other name.
-const SHOW: &str = "show";
+/// Another name of [`STATE`].
+pub(super) const SHOW: &str = "show";
 
 fn state() -> Command {
     SourceArgs::augment_args(Command::new(STATE))
         .alias(SHOW)
         .about("What is known of a run: timer, bias, totals, notes; the same as `profdb show`")
         .infer_long_args(true)
-}
-
-/// What Dyalog's users may look for, and what to run instead.
-pub(super) fn elsewhere(arguments: &[OsString]) -> Option<&'static str> {
-    if arguments.get(1).is_none_or(|command| command != "report") {
-        return None;
-    }
-    let is_expression = |argument: &OsString| {
-        argument == "--expr" || argument.to_string_lossy().starts_with("--expr=")
-    };
-    if arguments
-        .iter()
-        .skip(2)
-        .take_while(|argument| *argument != "--")
-        .any(is_expression)
-    {
-        return Some(
-            "-expr runs APL, which only APL can: there, `]PROFILE tree -expr=\"...\" -outfile=run.xml`; here, \
-             `profdb report run.xml`",
-        );
-    }
-    (arguments.get(2)? == DASHBOARD).then_some(
-        "the dashboard is a window of Dyalog's: run `profdb report summary`, then `profdb report calls --fn NAME` or \
-         `profdb report tree`",
-    )
-}
-
-const DASHBOARD: &str = "dashboard";
-
-/// `-fn=X` as `--fn=X`: Dyalog writes its switches with one dash. What has one letter or starts
-/// with none stays.
-pub(super) fn two_dashes(arguments: Vec<OsString>) -> Vec<OsString> {
-    if arguments.get(1).is_none_or(|command| command != "report") {
-        return arguments;
-    }
-    let mut switches = true;
-    let doubled = |argument: OsString| {
-        switches &= argument != "--";
-        let letters = argument
-            .as_encoded_bytes()
-            .strip_prefix(b"-")
-            .unwrap_or_default();
-        let is_switch = letters.len() > 1 && letters.iter().take(2).all(u8::is_ascii_lowercase);
-        if !(switches && is_switch) {
-            return argument;
-        }
-        let mut doubled = OsString::from("-");
-        doubled.push(argument);
-        doubled
-    };
-    arguments.into_iter().map(doubled).collect()
 }
 
 fn subcommand(report: &'static Report) -> Command {
@@ -149,7 +99,7 @@ fn subcommand(report: &'static Report) -> Command {
     let flags = header.parameters.iter().map(|parameter| {
         let flag = flag(parameter, rival);
         match parameter.kind {
-            Parameter::Variant(other) => flag.conflicts_with_all(lost(&header, other)),
+            Parameter::Variant(other) => flag.conflicts_with_all(not_in_variant(&header, other)),
             _ => flag,
         }
     });
@@ -166,7 +116,7 @@ fn subcommand(report: &'static Report) -> Command {
 }
 
 /// Parameters that the report which a flag leads to does not have.
-fn lost(header: &Header<'static>, other: &str) -> Vec<&'static str> {
+fn not_in_variant(header: &Header<'static>, other: &str) -> Vec<&'static str> {
     let other = report::by_name(other).map(Report::header);
     let kept = |name: &str| {
         other
@@ -227,116 +177,8 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
     }
 }
 
-/// Reads a group: one of these words, or `tag:` with the key of a label where `tag:KEY` is among
-/// them.
-#[derive(Clone)]
-struct Groups(Vec<&'static str>);
-
-impl Groups {
-    fn words(&self) -> PossibleValuesParser {
-        self.0.clone().into()
-    }
-}
-
-impl TypedValueParser for Groups {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        let key = value
-            .to_str()
-            .and_then(|text| text.strip_prefix(LABEL_KEY.trim_end_matches("KEY")));
-        match key {
-            Some(key) if !key.is_empty() && self.0.contains(&LABEL_KEY) => {
-                Ok(value.to_string_lossy().into_owned())
-            }
-            _ => self.words().parse_ref(command, arg, value),
-        }
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.0.iter().map(PossibleValue::new)))
-    }
-}
-
-fn milliseconds(text: &str) -> Result<f64, String> {
-    let number = text
-        .replace('¯', "-")
-        .parse::<f64>()
-        .ok()
-        .filter(|number| number.is_finite());
-    number.ok_or_else(|| "expected milliseconds, such as 0.0002 or 0".to_owned())
-}
-
-fn count(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| "expected a whole number, such as 10".to_owned())
-}
-
-pub(super) fn percentage(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-    number.ok_or_else(|| "expected a percentage, such as 65 or 0.5".to_owned())
-}
-
-/// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`. A word that is
-/// neither a file nor looks like one is left to be a report, so that a mistyped name is answered
-/// with the names that there are.
-pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    if arguments.get(1).is_none_or(|command| command != "report") {
-        return arguments;
-    }
-    // `profdb report --db x.db calls`, `profdb report run.xml calls`: the name may come behind
-    // flags or the file.
-    let is_report = |argument: &OsString| is_name(&argument.to_string_lossy());
-    if arguments
-        .get(2)
-        .is_some_and(|first| !is_report(first) && !is_word(first))
-        && let Some(at) = (3..arguments.len())
-            .find(|&at| is_report(&arguments[at]) && !takes_value(&arguments[at - 1]))
-    {
-        let name = arguments.remove(at);
-        arguments.insert(2, name);
-        return arguments;
-    }
-    let named = arguments
-        .get(2)
-        .is_some_and(|name| is_report(name) || is_word(name) || name == "--help" || name == "-h");
-    if !named {
-        arguments.insert(2, REPORTS[0].name.into());
-    }
-    arguments
-}
-
-/// Whether this can only be the name of a report: no flag, no file.
-fn is_word(argument: &OsString) -> bool {
-    let text = argument.to_string_lossy();
-    !text.starts_with('-') && !text.contains(['.', '/']) && !Path::new(argument).exists()
-}
-
-/// What to say to a report that there is not.
-pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
-    let name = arguments.get(2).filter(|_| arguments[1] == "report")?;
-    let names: Vec<&str> = REPORTS
-        .iter()
-        .map(|report| report.name)
-        .chain([STATE])
-        .collect();
-    let text = name.to_string_lossy();
-    let is_known = is_name(&text) || text == "help" || !is_word(name);
-    (!is_known).then(|| {
-        format!(
-            "there is no report and no file {text}; the reports are {}",
-            names.join(", ")
-        )
-    })
-}
-
 /// One sentence for what clap would say of the flags of reports in general.
-pub(super) fn explain(arguments: &[OsString], error: &clap::Error) -> Option<String> {
+pub(super) fn explain_flags(arguments: &[OsString], error: &clap::Error) -> Option<String> {
     if arguments.get(1).is_none_or(|command| command != "report") {
         return None;
     }
@@ -387,43 +229,18 @@ fn flags_from(report: &'static Report, start: &str) -> Vec<String> {
     flags.map(|flag| format!("--{flag}")).collect()
 }
 
-/// Whether a report can be asked for by this name.
-fn is_name(text: &str) -> bool {
-    REPORTS
-        .iter()
-        .any(|report| report.name == text.replace('-', "_"))
-        || [STATE, SHOW, DASHBOARD].contains(&text)
-}
-
-/// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that does
-/// not stand alone.
-fn takes_value(argument: &OsString) -> bool {
-    let text = argument.to_string_lossy();
-    let Some(name) = text.strip_prefix("--").filter(|name| !name.contains('=')) else {
-        return false;
-    };
-    let reports = command();
-    let arguments = || reports.get_subcommands().flat_map(Command::get_arguments);
-    let found = arguments().find(|known| known.get_long() == Some(name));
-    let found = found.or_else(|| {
-        arguments().find(|known| known.get_long().is_some_and(|long| long.starts_with(name)))
-    });
-    found.is_none_or(|known| known.get_action().takes_values())
-}
-
 pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Failure::Usage);
     };
-    let mut source =
-        SourceArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
+    let mut source = SourceArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let Some(report) = report::by_name(name) else {
         let database = source.open(stop)?;
         let run = source.find_run(&database, stop)?;
-        return super::show::tell(&database, &run, stop);
+        return tell(&database, &run, stop);
     };
     let request = request(report, matches);
-    let output = OutputArgs::from_arg_matches(matches).map_err(|error| super::explain(&error))?;
+    let output = OutputArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let wants_code = request.arguments.iter().any(|(name, _)| name == CODE);
     if wants_code && matches.contains_id("outfile") {
         return Err(complain(
@@ -451,7 +268,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         report::ask(&asked_of, report, &run, &request).map_err(|error| asked(error, stop))?;
     answer.remarks.iter().for_each(say);
     if matches.get_flag("show_sql") {
-        return super::write(&answer.script);
+        return write(&answer.script);
     }
     if wants_code {
         let (missing, lines) = answer

@@ -2,9 +2,10 @@
 
 use clap::Args;
 
-use super::output::{Target, output_format, print, screen_width};
-use super::source::open_to_read;
-use super::{DatabaseArgs, Failure, asked, complain};
+use super::args::output_format;
+use super::database::{DatabaseArgs, open_to_read};
+use super::failure::{Failure, asked, complain};
+use super::output::{Target, print, screen_width};
 use crate::base::error::Stop;
 use crate::report::list;
 use crate::report::render::{Format, Layout};

@@ -1,8 +1,7 @@
 //! `profdb schema`
 
+use super::failure::{Failure, output};
 use std::io::{self, Write};
-
-use super::{Failure, output};
 
 /// Made from the comments in the database itself; tests/house/docs/mod.rs keeps it so.
 const SCHEMA: &str = include_str!("../../docs/schema.md");

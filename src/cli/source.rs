@@ -10,8 +10,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::args::input_format;
+use super::database::{DatabaseArgs, find_run, open_to_read};
+use super::failure::{self, Failure, complain, say, store, unread};
 use super::options::FormatOptions;
-use super::{DatabaseArgs, Failure, complain, database, patience, say, store, unread};
 use crate::base::error::{ImportError, Stop};
 use crate::base::limits::is_memory_out;
 use crate::formats;
@@ -93,43 +95,6 @@ impl SourceArgs {
     }
 }
 
-/// Opens the database for reading.
-pub(super) fn open_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Database, Failure> {
-    opened_to_read(arguments, stop).map_err(|error| database(error, stop))
-}
-
-/// The same for who says himself what is wrong.
-pub(super) fn opened_to_read(
-    arguments: &DatabaseArgs,
-    stop: &Stop,
-) -> Result<Database, StoreError> {
-    let mut source = Database::open_read_only_patiently(&arguments.path(), &patience(stop))?;
-    source.heed(stop.clone())?;
-    if let Some(found) = source.migrated_from() {
-        say(format!(
-            "{}: brought up to date from schema version {found}",
-            source.path().display()
-        ));
-    }
-    Ok(source)
-}
-
-/// Finds a run by number, title or tag; the latest if no name is given.
-pub(super) fn find_run(
-    source: &Database,
-    name: Option<&str>,
-    stop: &Stop,
-) -> Result<RunInfo, Failure> {
-    let found = source.run(name).map_err(|error| database(error, stop))?;
-    found.ok_or_else(|| match name {
-        Some(name) => complain(
-            format!("there is no run {name}: see profdb runs"),
-            Failure::NothingSelected,
-        ),
-        None => complain("the database has no runs", Failure::NothingSelected),
-    })
-}
-
 /// Imports a file into a database that no file holds.
 pub(super) fn in_memory(
     file: &Path,
@@ -147,7 +112,7 @@ pub(super) fn in_memory(
         outcome, database, ..
     } = opened.map_err(|error| failed(&name, error))?;
     let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
-    warn(&name, &database, run).map_err(|error| super::database(error, stop))?;
+    warn(&name, &database, run).map_err(|error| failure::database(error, stop))?;
     Ok(database)
 }
 
@@ -232,18 +197,6 @@ pub(super) fn failed(name: &str, error: pipeline::Failure) -> Failure {
             Failure::Interrupted,
         ),
     }
-}
-
-/// Reads the name of an input format.
-pub(super) fn input_format(name: &str) -> Result<&'static Format, String> {
-    let names = || {
-        formats::FORMATS
-            .iter()
-            .map(|format| format.name)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    formats::format_named(name).ok_or_else(|| format!("expected {}", names()))
 }
 
 /// A reader whose progress can be seen on a terminal.

@@ -2,9 +2,10 @@
 
 use clap::Args;
 
-use super::output::{Target, output_format, print, screen_width};
+use super::args::output_format;
+use super::failure::{Failure, asked, complain};
+use super::output::{Target, print, screen_width};
 use super::source::SourceArgs;
-use super::{Failure, asked, complain};
 use crate::base::error::Stop;
 use crate::report::query;
 use crate::report::render::{Format, Layout};

@@ -1,0 +1,143 @@
+//! What the values of flags may be.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command};
+
+use crate::formats::export::Export;
+use crate::formats::{self, EXPORTS, Format};
+use crate::report::header::LABEL_KEY;
+use crate::report::render::{Format as OutputFormat, Unit};
+use crate::text::separators::Separators;
+
+/// More decimals than a number has digits.
+const MOST_DECIMALS: u8 = 20;
+
+/// A text with a capital at its start, as the help of the other flags has.
+pub(super) fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
+}
+
+/// Reads the name of an input format.
+pub(super) fn input_format(name: &str) -> Result<&'static Format, String> {
+    let names = || {
+        formats::FORMATS
+            .iter()
+            .map(|format| format.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    formats::format_named(name).ok_or_else(|| format!("expected {}", names()))
+}
+
+/// Reads the name of an output format.
+pub(super) fn output_format(name: &str) -> Result<OutputFormat, String> {
+    let found = OutputFormat::ALL
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, format)| *format);
+    found.ok_or_else(|| {
+        format!(
+            "expected {}",
+            OutputFormat::ALL.map(|(name, _)| name).join(", ")
+        )
+    })
+}
+
+/// Reads a number of decimals.
+pub(super) fn decimals(text: &str) -> Result<u8, String> {
+    let decimals = text
+        .parse()
+        .ok()
+        .filter(|decimals| *decimals <= MOST_DECIMALS);
+    decimals.ok_or_else(|| format!("expected a number of decimals from 0 to {MOST_DECIMALS}"))
+}
+
+/// Reads the name of a unit.
+pub(super) fn unit(name: &str) -> Result<Unit, String> {
+    Unit::by_name(name).ok_or_else(|| {
+        "expected a unit of time (ns, us, ms, s), of memory (B, kB, KiB, MB, MiB, GB, GiB) or of counts (1, k, M)"
+            .to_owned()
+    })
+}
+
+/// Checks a pair of separators; the format that takes the option reads it.
+pub(super) fn separators(text: &str) -> Result<String, String> {
+    text.parse::<Separators>().map(|_| text.to_owned())
+}
+
+/// Checks a percentage; the format that takes the option reads it.
+pub(super) fn percentage_text(text: &str) -> Result<String, String> {
+    percentage(text).map(|_| text.to_owned())
+}
+
+/// Reads a group: one of these words, or `tag:` with the key of a label where `tag:KEY` is among
+/// them.
+#[derive(Clone)]
+pub(super) struct Groups(pub(super) Vec<&'static str>);
+
+impl Groups {
+    fn words(&self) -> PossibleValuesParser {
+        self.0.clone().into()
+    }
+}
+
+impl TypedValueParser for Groups {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let key = value
+            .to_str()
+            .and_then(|text| text.strip_prefix(LABEL_KEY.trim_end_matches("KEY")));
+        match key {
+            Some(key) if !key.is_empty() && self.0.contains(&LABEL_KEY) => {
+                Ok(value.to_string_lossy().into_owned())
+            }
+            _ => self.words().parse_ref(command, arg, value),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(PossibleValue::new)))
+    }
+}
+
+/// Reads a time in milliseconds, also with APL's minus.
+pub(super) fn milliseconds(text: &str) -> Result<f64, String> {
+    let number = text
+        .replace('¯', "-")
+        .parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite());
+    number.ok_or_else(|| "expected milliseconds, such as 0.0002 or 0".to_owned())
+}
+
+/// Reads a whole number.
+pub(super) fn count(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number, such as 10".to_owned())
+}
+
+/// Reads a percentage.
+pub(super) fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "expected a percentage, such as 65 or 0.5".to_owned())
+}
+
+/// Reads the name of a format that is written.
+pub(super) fn export_format() -> impl TypedValueParser<Value = &'static Export> {
+    let values = EXPORTS
+        .iter()
+        .map(|export| PossibleValue::new(export.name).help(export.summary));
+    PossibleValuesParser::new(values)
+        .map(|name| formats::export_named(&name).expect("clap takes the names of the formats only"))
+}

@@ -1,0 +1,112 @@
+//! The database that a command is about: its name, how long to wait for it, its runs.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, value_parser};
+
+use super::failure::{Failure, complain, database, say};
+use crate::base::error::Stop;
+use crate::store::{Database, Patience, RunInfo, StoreError};
+
+/// Environment variable that names the database.
+const DATABASE_VARIABLE: &str = "PROFDB_DB";
+
+/// The database if nobody names one.
+const DEFAULT_DATABASE: &str = "profdb.db";
+
+/// Which database.
+#[derive(Clone, Debug, Args)]
+pub(super) struct DatabaseArgs {
+    /// The database file [default: `$PROFDB_DB`, else profdb.db]
+    #[arg(long = "db", value_name = "FILE")]
+    path: Option<PathBuf>,
+}
+
+impl DatabaseArgs {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that reads the environment"
+    )]
+    pub(super) fn path(&self) -> PathBuf {
+        let from_environment = || {
+            std::env::var_os(DATABASE_VARIABLE)
+                .filter(|path| !path.is_empty())
+                .map(PathBuf::from)
+        };
+        self.path
+            .clone()
+            .or_else(from_environment)
+            .unwrap_or_else(|| DEFAULT_DATABASE.into())
+    }
+}
+
+/// How long to wait for a program that has the database, before it is written to.
+#[derive(Clone, Debug, Args)]
+pub(super) struct WaitArgs {
+    /// How long to wait for other programs that use the database
+    #[arg(long = "wait", value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u32))]
+    seconds: u32,
+}
+
+impl WaitArgs {
+    pub(super) fn patience(&self, stop: &Stop) -> Patience {
+        Patience {
+            limit: Duration::from_secs(self.seconds.into()),
+            ..patience(stop)
+        }
+    }
+}
+
+/// What is said of a wait.
+pub(super) fn patience(stop: &Stop) -> Patience {
+    let tell = |path: &Path, limit: Duration| {
+        let seconds = limit.as_secs();
+        say(format!(
+            "{}: another program uses the database, waiting for up to {seconds} seconds",
+            path.display()
+        ));
+    };
+    Patience {
+        stop: stop.clone(),
+        tell,
+        ..Patience::default()
+    }
+}
+
+/// Opens the database for reading.
+pub(super) fn open_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Database, Failure> {
+    opened_to_read(arguments, stop).map_err(|error| database(error, stop))
+}
+
+/// The same for who says himself what is wrong.
+pub(super) fn opened_to_read(
+    arguments: &DatabaseArgs,
+    stop: &Stop,
+) -> Result<Database, StoreError> {
+    let mut source = Database::open_read_only_patiently(&arguments.path(), &patience(stop))?;
+    source.heed(stop.clone())?;
+    if let Some(found) = source.migrated_from() {
+        say(format!(
+            "{}: brought up to date from schema version {found}",
+            source.path().display()
+        ));
+    }
+    Ok(source)
+}
+
+/// Finds a run by number, title or tag; the latest if no name is given.
+pub(super) fn find_run(
+    source: &Database,
+    name: Option<&str>,
+    stop: &Stop,
+) -> Result<RunInfo, Failure> {
+    let found = source.run(name).map_err(|error| database(error, stop))?;
+    found.ok_or_else(|| match name {
+        Some(name) => complain(
+            format!("there is no run {name}: see profdb runs"),
+            Failure::NothingSelected,
+        ),
+        None => complain("the database has no runs", Failure::NothingSelected),
+    })
+}

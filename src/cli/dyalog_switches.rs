@@ -1,0 +1,139 @@
+//! What is done to the arguments of `profdb report` before clap sees them: switches with one dash, as
+//! Dyalog's users write them, and the report that is meant where none is named.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::Command;
+
+use super::report::{SHOW, STATE, command};
+use crate::report::REPORTS;
+
+/// A report that is a window of Dyalog's.
+const DASHBOARD: &str = "dashboard";
+
+/// What to run instead of what only Dyalog can do, if the arguments ask for that.
+pub(super) fn unsupported_hint(arguments: &[OsString]) -> Option<&'static str> {
+    if arguments.get(1).is_none_or(|command| command != "report") {
+        return None;
+    }
+    let is_expression = |argument: &OsString| {
+        argument == "--expr" || argument.to_string_lossy().starts_with("--expr=")
+    };
+    if arguments
+        .iter()
+        .skip(2)
+        .take_while(|argument| *argument != "--")
+        .any(is_expression)
+    {
+        return Some(
+            "-expr runs APL, which only APL can: there, `]PROFILE tree -expr=\"...\" -outfile=run.xml`; here, \
+             `profdb report run.xml`",
+        );
+    }
+    (arguments.get(2)? == DASHBOARD).then_some(
+        "the dashboard is a window of Dyalog's: run `profdb report summary`, then `profdb report calls --fn NAME` or \
+         `profdb report tree`",
+    )
+}
+
+/// Writes `-fn=X` as `--fn=X`: Dyalog's switches have one dash. A single letter after the dash, or
+/// something else than letters, is left as it is.
+pub(super) fn expand_single_dash(arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_none_or(|command| command != "report") {
+        return arguments;
+    }
+    let mut switches = true;
+    let doubled = |argument: OsString| {
+        switches &= argument != "--";
+        let letters = argument
+            .as_encoded_bytes()
+            .strip_prefix(b"-")
+            .unwrap_or_default();
+        let is_switch = letters.len() > 1 && letters.iter().take(2).all(u8::is_ascii_lowercase);
+        if !(switches && is_switch) {
+            return argument;
+        }
+        let mut doubled = OsString::from("-");
+        doubled.push(argument);
+        doubled
+    };
+    arguments.into_iter().map(doubled).collect()
+}
+
+/// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`. A word that is
+/// neither a file nor looks like one is left to be a report, so that a mistyped name is answered
+/// with the names that there are.
+pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_none_or(|command| command != "report") {
+        return arguments;
+    }
+    // `profdb report --db x.db calls`, `profdb report run.xml calls`: the name may come behind
+    // flags or the file.
+    let is_report = |argument: &OsString| is_name(&argument.to_string_lossy());
+    if arguments
+        .get(2)
+        .is_some_and(|first| !is_report(first) && !is_word(first))
+        && let Some(at) = (3..arguments.len())
+            .find(|&at| is_report(&arguments[at]) && !takes_value(&arguments[at - 1]))
+    {
+        let name = arguments.remove(at);
+        arguments.insert(2, name);
+        return arguments;
+    }
+    let named = arguments
+        .get(2)
+        .is_some_and(|name| is_report(name) || is_word(name) || name == "--help" || name == "-h");
+    if !named {
+        arguments.insert(2, REPORTS[0].name.into());
+    }
+    arguments
+}
+
+/// Whether this can only be the name of a report: no flag, no file.
+fn is_word(argument: &OsString) -> bool {
+    let text = argument.to_string_lossy();
+    !text.starts_with('-') && !text.contains(['.', '/']) && !Path::new(argument).exists()
+}
+
+/// What to say to a report that there is not.
+pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
+    let name = arguments.get(2).filter(|_| arguments[1] == "report")?;
+    let names: Vec<&str> = REPORTS
+        .iter()
+        .map(|report| report.name)
+        .chain([STATE])
+        .collect();
+    let text = name.to_string_lossy();
+    let is_known = is_name(&text) || text == "help" || !is_word(name);
+    (!is_known).then(|| {
+        format!(
+            "there is no report and no file {text}; the reports are {}",
+            names.join(", ")
+        )
+    })
+}
+
+/// Whether a report can be asked for by this name.
+fn is_name(text: &str) -> bool {
+    REPORTS
+        .iter()
+        .any(|report| report.name == text.replace('-', "_"))
+        || [STATE, SHOW, DASHBOARD].contains(&text)
+}
+
+/// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that does
+/// not stand alone.
+fn takes_value(argument: &OsString) -> bool {
+    let text = argument.to_string_lossy();
+    let Some(name) = text.strip_prefix("--").filter(|name| !name.contains('=')) else {
+        return false;
+    };
+    let reports = command();
+    let arguments = || reports.get_subcommands().flat_map(Command::get_arguments);
+    let found = arguments().find(|known| known.get_long() == Some(name));
+    let found = found.or_else(|| {
+        arguments().find(|known| known.get_long().is_some_and(|long| long.starts_with(name)))
+    });
+    found.is_none_or(|known| known.get_action().takes_values())
+}

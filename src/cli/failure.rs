@@ -1,0 +1,131 @@
+//! What went wrong, and how it is said: on standard error, once, where it is known best.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use super::screen::screen;
+use crate::base::error::Stop;
+use crate::base::limits;
+use crate::report::ReportError;
+use crate::report::render::{is_unsafe, plain};
+use crate::store::StoreError;
+
+/// What kept a command from doing what it was asked. It has been reported already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Nobody reads our output any more: no failure at all.
+    ClosedPipe,
+    /// The output could not be written.
+    Output,
+    /// The command line does not make sense.
+    Usage,
+    /// An input is missing, unreadable, not recognised or malformed.
+    Input,
+    /// There is nothing of the kind asked for.
+    NothingSelected,
+    /// A check found something.
+    CheckFailed,
+    /// The database.
+    Database,
+    /// The system gives no more memory, files, threads, or room in a file.
+    Limit,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
+}
+
+/// Lets clap say what it has to say: help on standard output, complaints on standard error.
+pub(super) fn explain(error: &clap::Error) -> Failure {
+    // What an argument holds may be the name of a stranger's file.
+    let shown = error.render().to_string();
+    let printed = if shown.contains(|character| character != '\n' && is_unsafe(character)) {
+        let lines = shown.lines().map(plain).collect::<Vec<_>>().join("\n") + "\n";
+        io::stderr().write_all(lines.as_bytes())
+    } else {
+        error.print()
+    };
+    match printed {
+        Ok(()) if error.use_stderr() => Failure::Usage,
+        Ok(()) => Failure::ClosedPipe,
+        Err(error) => output(error),
+    }
+}
+
+/// Reports a failure that has no file of its own.
+pub(super) fn complain(message: impl Display, failure: Failure) -> Failure {
+    say(message);
+    failure
+}
+
+/// Says something on standard error. If nobody can hear it there is nobody to complain to.
+pub(super) fn say(message: impl Display) {
+    let _ = writeln!(io::stderr(), "profdb: {}", plain(&message.to_string()));
+}
+
+/// Writes a line to standard output.
+pub(super) fn line(text: impl Display) -> Result<(), Failure> {
+    writeln!(io::stdout(), "{}", plain(&text.to_string())).map_err(output)
+}
+
+/// Writes text that ends its own lines to standard output.
+pub(super) fn write(text: &str) -> Result<(), Failure> {
+    let mut out = screen();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(output)
+}
+
+/// Says that the program gives up waiting for an input, which an interrupt has asked for.
+pub fn say_interrupted() {
+    say("interrupted");
+}
+
+pub(super) fn output(error: io::Error) -> Failure {
+    unwritten("cannot write the output", error)
+}
+
+/// Reports that something could not be written.
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err has")]
+pub(super) fn unwritten(what: &str, error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+        _ if limits::is_limit(&error) => complain(format!("{what}: {error}"), Failure::Limit),
+        _ => complain(format!("{what}: {error}"), Failure::Output),
+    }
+}
+
+/// What it means that an input cannot be had: a fault of the input, or a limit of the system.
+pub(super) fn unread(error: &io::Error) -> Failure {
+    if limits::is_limit(error) {
+        Failure::Limit
+    } else {
+        Failure::Input
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err has")]
+pub(super) fn database(error: StoreError, stop: &Stop) -> Failure {
+    if stop.is_set() {
+        Failure::Interrupted
+    } else {
+        store(&error)
+    }
+}
+
+/// Reports a failure of the database.
+pub(super) fn store(error: &StoreError) -> Failure {
+    if limits::is_file_too_large() {
+        return complain(
+            format!("{error}: a file would become larger than the system lets it"),
+            Failure::Limit,
+        );
+    }
+    complain(error, Failure::Database)
+}
+
+pub(super) fn asked(error: ReportError, stop: &Stop) -> Failure {
+    match error {
+        ReportError::Usage(message) => complain(message, Failure::Usage),
+        ReportError::NothingSelected(message) => complain(message, Failure::NothingSelected),
+        ReportError::Store(error) => database(error, stop),
+    }
+}

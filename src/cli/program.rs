@@ -1,0 +1,130 @@
+//! The whole command line: from the arguments to the command that they name.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::failure::{Failure, complain, explain, output};
+use super::{
+    check, completions, convert, delete, dump, dyalog_switches, export, formats, import, man,
+    merge, report, runs, schema, show, sql,
+};
+use crate::base::error::Stop;
+use crate::base::limits;
+use crate::store::versions;
+
+/// Imports what profilers write into one SQLite database, and answers with SQL views and reports.
+#[derive(Debug, Parser)]
+#[command(
+    name = "profdb",
+    infer_long_args = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Imports profiles into the database, each as a run
+    Import(import::Import),
+    /// Lists the runs
+    Runs(runs::Runs),
+    /// Shows what is known of a run: timer, bias, totals, notes
+    Show(show::Show),
+    /// Deletes a run with everything that belongs to it
+    Delete(delete::Delete),
+    /// Adds the runs of other databases that a database lacks
+    Merge(merge::Merge),
+    /// Writes a run in a format of another program
+    Export(export::Export),
+    /// Writes a profile in a format of another program, without a database
+    Convert(convert::Convert),
+    /// Runs one SQL statement, read-only
+    Sql(sql::Sql),
+    /// Shows what an importer understands of a file, event by event
+    Dump(dump::Dump),
+    /// Checks a database: the file, references, and figures against each other
+    Check(check::Check),
+    /// Explains the tables and views
+    Schema,
+    /// Lists the formats that are read, or explains one
+    Formats(formats::Formats),
+    /// Writes the words of the command line for a shell to complete
+    Completions(completions::Completions),
+    /// Writes the manual pages
+    Man(man::Man),
+}
+
+/// Runs the program with the arguments it was started with, until it is done or `stop` is set.
+///
+/// # Errors
+/// What went wrong; it has been reported.
+pub fn run(stop: &Stop) -> Result<(), Failure> {
+    let outcome = dispatch(std::env::args_os().collect(), stop);
+    // Only now is it sure that the output has arrived.
+    outcome
+        .and_then(|()| io::stdout().flush().map_err(output))
+        .map_err(|failure| match failure {
+            Failure::Interrupted if limits::is_memory_out() => {
+                complain(limits::NO_MEMORY, Failure::Limit)
+            }
+            failure => failure,
+        })
+}
+
+fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
+    let arguments =
+        dyalog_switches::name_the_default(dyalog_switches::expand_single_dash(arguments));
+    if let Some(instead) = dyalog_switches::unsupported_hint(&arguments) {
+        return Err(complain(instead, Failure::Usage));
+    }
+    if let Some(unknown) = dyalog_switches::unknown(&arguments) {
+        return Err(complain(unknown, Failure::Usage));
+    }
+    let matches = program()
+        .try_get_matches_from(&arguments)
+        .map_err(|error| {
+            let sentence = report::explain_flags(&arguments, &error);
+            sentence.map_or_else(
+                || explain(&error),
+                |sentence| complain(sentence, Failure::Usage),
+            )
+        })?;
+    if let Some(("report", matches)) = matches.subcommand() {
+        return report::run(matches, stop);
+    }
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| explain(&error))?;
+    match cli.command {
+        Command::Import(import) => import::run(&import, stop),
+        Command::Runs(runs) => runs::run(&runs, stop),
+        Command::Show(show) => show::run(&show, stop),
+        Command::Delete(delete) => delete::run(&delete, stop),
+        Command::Merge(merge) => merge::run(&merge, stop),
+        Command::Export(export) => export::run(&export, stop),
+        Command::Convert(convert) => convert::run(&convert, stop),
+        Command::Sql(sql) => sql::run(&sql, stop),
+        Command::Dump(dump) => dump::run(&dump, stop),
+        Command::Check(check) => check::run(&check, stop),
+        Command::Schema => schema::run(),
+        Command::Formats(formats) => formats::run(&formats),
+        Command::Completions(completions) => completions::run(&completions, program()),
+        Command::Man(man) => man::run(&man, program(), stop),
+    }
+}
+
+/// The whole command line as clap sees it, for parsing and for documents.
+#[must_use]
+pub fn program() -> clap::Command {
+    let (schema, sqlite) = versions();
+    let version = format!(
+        "{} (schema version {schema}, SQLite {sqlite})",
+        env!("CARGO_PKG_VERSION")
+    );
+    Cli::command()
+        .version(version)
+        .subcommand(report::command())
+}
