@@ -15,14 +15,14 @@
 --
 -- needs: tree
 -- about: function
---> depth          LINE csv=Depth xml=Depth json       0 for the functions that the report begins with, 1 for their callers
---> element        NODE text=Element                   the function
---> function       TEXT csv=Element xml=Element json   the function
---> cost           COST text=@ csv=Time xml=Time json  what reached the first function of the chain by way of this one
---> pct            PERCENT text=% csv=PctOfTot xml=PctOfTot json  the same, % of the run's total
---> calls          COUNT text=Calls csv=Calls xml=Calls optional json  calls of the first function that came this way; NULL if unknown
---> module         TEXT json                           its module, package, program or library
---> file           TEXT json                           its source file
+--> depth    LINE is=depth csv xml json                 0 for the functions that the report begins with, 1 for their callers
+--> element  NODE is=element text                       the function
+--> function TEXT is=element csv xml json               the function
+--> cost     COST is=part text csv xml json             what reached the first function of the chain by way of this one
+--> pct      PERCENT is=percent text csv xml json       the same, % of the run's total
+--> calls    COUNT is=calls text csv xml optional json  calls of the first function that came this way; NULL if unknown
+--> module   TEXT json                                  its module, package, program or library
+--> file     TEXT json                                  its source file
 SELECT
   k.level AS depth,
   f.name AS element,

@@ -16,23 +16,23 @@
 --
 -- needs: edges
 -- about: function
---> element        NAME text=Element                   the calling function and line, or (root)
---> name           TEXT csv=Element xml=Element        the calling function, or (root)
---> caller_line    LINE csv=Line xml=Line json         the calling line; NULL if unknown
---> caller_col     LINE json                           its column or clause; NULL if unknown
---> cost           COST text=@ csv=Time xml=InclusiveTime  the cost asked for
---> cost_pct       PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
---> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it called; NULL if unknown
---> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
---> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per call; NULL if calls is unknown or 0
---> code           TEXT text=Code csv=Code xml=Code json when=code  source of the calling line; NULL if unknown
---> caller         TEXT json                           the calling function; NULL at the root
---> caller_module  TEXT json                           its module; NULL at the root
---> caller_file    TEXT json                           its source file; NULL at the root
---> kind           TEXT json                           call, or back: known to exist, without cost of its own
---> exclusive      COST json                           cost of the called function itself
---> cumulative     COST json                           cost of the called function and what it called
---> cumulative_pct PERCENT json                        the same, % of the run's total
+--> element        NAME is=element text                        the calling function and line, or (root)
+--> name           TEXT is=element csv xml                     the calling function, or (root)
+--> caller_line    LINE is=line csv xml json                   the calling line; NULL if unknown
+--> caller_col     LINE json                                   its column or clause; NULL if unknown
+--> cost           COST is=asked text csv xml                  the cost asked for
+--> cost_pct       PERCENT is=percent text csv xml             the same, % of the run's total
+--> calls          COUNT is=calls text csv xml optional json   how often it called; NULL if unknown
+--> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
+--> avg            COST is=average text csv xml json when=avg  the cost asked for per call; NULL if calls is unknown or 0
+--> code           TEXT is=code text csv xml json when=code    source of the calling line; NULL if unknown
+--> caller         TEXT json                                   the calling function; NULL at the root
+--> caller_module  TEXT json                                   its module; NULL at the root
+--> caller_file    TEXT json                                   its source file; NULL at the root
+--> kind           TEXT json                                   call, or back: known to exist, without cost of its own
+--> exclusive      COST json                                   cost of the called function itself
+--> cumulative     COST json                                   cost of the called function and what it called
+--> cumulative_pct PERCENT json                                the same, % of the run's total
 WITH callers AS (
   SELECT
     COALESCE(g.group_id, 0) AS caller_id,

@@ -16,20 +16,20 @@
 --
 -- needs: edges
 -- about: function
---> element        NAME text=Element csv=Element xml=Element  the called function
---> line           LINE csv=Line xml=Line              always empty
---> cost           COST text=@ csv=Time xml=InclusiveTime  the cost asked for
---> cost_pct       PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
---> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it was called from here; NULL if unknown
---> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
---> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per call; NULL if calls is unknown or 0
---> callee         TEXT json                           the called function
---> callee_module  TEXT json                           its module
---> callee_file    TEXT json                           its source file
---> kind           TEXT json                           call, or back: known to exist, without cost of its own
---> exclusive      COST json                           cost of the called function itself
---> cumulative     COST json                           what the function spent in it and in what that called
---> cumulative_pct PERCENT json                        the same, % of the run's total
+--> element        NAME is=element text csv xml                the called function
+--> line           LINE is=line csv xml                        always empty
+--> cost           COST is=asked text csv xml                  the cost asked for
+--> cost_pct       PERCENT is=percent text csv xml             the same, % of the run's total
+--> calls          COUNT is=calls text csv xml optional json   how often it was called from here; NULL if unknown
+--> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
+--> avg            COST is=average text csv xml json when=avg  the cost asked for per call; NULL if calls is unknown or 0
+--> callee         TEXT json                                   the called function
+--> callee_module  TEXT json                                   its module
+--> callee_file    TEXT json                                   its source file
+--> kind           TEXT json                                   call, or back: known to exist, without cost of its own
+--> exclusive      COST json                                   cost of the called function itself
+--> cumulative     COST json                                   what the function spent in it and in what that called
+--> cumulative_pct PERCENT json                                the same, % of the run's total
 WITH callees AS (
   SELECT
     g.group_id AS callee_id,

@@ -10,15 +10,15 @@
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
 --
---> rank        LINE json                                 1 for the most expensive function
---> function    NAME text=Element csv=Element xml=Element json  the function
---> line        LINE csv=Line xml=Line                    always empty
---> cumulative  COST text=@ csv=Time xml=InclusiveTime json  cost with what it called
---> pct         PERCENT text=% csv=PctOfTot xml=PctOfTot json  the same, % of the run's total
---> calls       COUNT text=Calls csv=Calls xml=Calls optional json  how often the function was called; NULL if unknown
---> cum_pct     PERCENT text=%(cum) csv=CumPct xml=CumPct json  sum of pct over this row and all before it
---> module      TEXT json                                 its module, package, program or library
---> file        TEXT json                                 its source file
+--> rank       LINE json                                     1 for the most expensive function
+--> function   NAME is=element text csv xml json             the function
+--> line       LINE is=line csv xml                          always empty
+--> cumulative COST is=cumulative text csv xml json          cost with what it called
+--> pct        PERCENT is=percent text csv xml json          the same, % of the run's total
+--> calls      COUNT is=calls text csv xml optional json     how often the function was called; NULL if unknown
+--> cum_pct    PERCENT is=running_percent text csv xml json  sum of pct over this row and all before it
+--> module     TEXT json                                     its module, package, program or library
+--> file       TEXT json                                     its source file
 WITH keyed AS (
   SELECT
     f.name,

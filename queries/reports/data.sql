@@ -6,18 +6,18 @@
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
 --
 -- times: raw
---> element          NAME text=Element                 function, or function and line
---> function         TEXT csv=Element xml=Element json  the function
---> line             LINE csv=Line xml=Line json       the line; NULL for whole functions
---> col              LINE json                         its column or clause; NULL if unknown
---> calls            COUNT text=Calls csv=Calls xml=Calls optional json  how often called or executed; NULL if unknown
---> exclusive        RAW text=@(exc) csv=ExclusiveTime xml=ExclusiveTime json  cost of the thing itself
---> cumulative       RAW text=@(inc) csv=InclusiveTime xml=InclusiveTime json  cost with what it called, recursion counted once
---> exclusive_ticks  COUNT text=ticks(exc) csv=ExclusiveTicks xml=ExclusiveTicks optional json  timer readings for the exclusive time
---> cumulative_ticks COUNT text=ticks(inc) csv=InclusiveTicks xml=InclusiveTicks optional json  timer readings for the inclusive time
---> code             TEXT text=Code csv=Code xml=Code json when=code  source of the line; NULL if unknown
---> module           TEXT json                         module, package, program or library
---> file             TEXT json                         source file
+--> element          NAME is=element text                       function, or function and line
+--> function         TEXT is=element csv xml json               the function
+--> line             LINE is=line csv xml json                  the line; NULL for whole functions
+--> col              LINE json                                  its column or clause; NULL if unknown
+--> calls            COUNT is=calls text csv xml optional json  how often called or executed; NULL if unknown
+--> exclusive        RAW is=exclusive text csv xml json         cost of the thing itself
+--> cumulative       RAW is=cumulative text csv xml json        cost with what it called, recursion counted once
+--> exclusive_ticks  COUNT is=exclusive_readings text csv xml optional json  timer readings for the exclusive time
+--> cumulative_ticks COUNT is=cumulative_readings text csv xml optional json  timer readings for the inclusive time
+--> code             TEXT is=code text csv xml json when=code   source of the line; NULL if unknown
+--> module           TEXT json                                  module, package, program or library
+--> file             TEXT json                                  source file
 WITH rows (function_id, line_file, line, col, calls, exclusive, cumulative, exclusive_readings, cumulative_readings) AS (
   SELECT function_id, '', NULL, NULL, calls, exclusive, cumulative, exclusive_readings, cumulative_readings
   FROM temp.function_costs

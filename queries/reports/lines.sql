@@ -14,22 +14,22 @@
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
 --
---> element        NAME text=Element                   function and line
---> function       TEXT csv=Element xml=Element json   the function
---> line           LINE csv=Line xml=Line json         the line
---> col            LINE json                           its column or clause; NULL if unknown
---> cost           COST text=@ csv=Time xml=InclusiveTime  the cost asked for
---> cost_pct       PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
---> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often the line was executed; NULL if unknown
---> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
---> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per execution; NULL if calls is unknown or 0
---> code           TEXT text=Code csv=Code xml=Code json when=code  its source; NULL if unknown
---> module         TEXT json                           module, package, program or library
---> file           TEXT json                           source file of the line
---> exclusive      COST json                           cost of the line itself
---> exclusive_pct  PERCENT json                        the same, % of the run's total
---> cumulative     COST json                           cost with what it called, recursion counted once; NULL if unknown
---> cumulative_pct PERCENT json                        the same, % of the run's total
+--> element        NAME is=element text                        function and line
+--> function       TEXT is=element csv xml json                the function
+--> line           LINE is=line csv xml json                   the line
+--> col            LINE json                                   its column or clause; NULL if unknown
+--> cost           COST is=asked text csv xml                  the cost asked for
+--> cost_pct       PERCENT is=percent text csv xml             the same, % of the run's total
+--> calls          COUNT is=calls text csv xml optional json   how often the line was executed; NULL if unknown
+--> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
+--> avg            COST is=average text csv xml json when=avg  the cost asked for per execution; NULL if calls is unknown or 0
+--> code           TEXT is=code text csv xml json when=code    its source; NULL if unknown
+--> module         TEXT json                                   module, package, program or library
+--> file           TEXT json                                   source file of the line
+--> exclusive      COST json                                   cost of the line itself
+--> exclusive_pct  PERCENT json                                the same, % of the run's total
+--> cumulative     COST json                                   cost with what it called, recursion counted once; NULL if unknown
+--> cumulative_pct PERCENT json                                the same, % of the run's total
 WITH costs AS (
   SELECT
     i.function_id,

@@ -11,14 +11,14 @@
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
 --
 -- needs: tree
---> exclusive      COST text=@ csv=Time xml=ExclusiveTime json  own cost of the last function at this place
---> pct            PERCENT text=% csv=PctOfTot xml=PctOfTot json  the same, % of the run's total
---> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json  sum of pct over this row and all before it
---> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often it was called there; NULL if unknown
---> cumulative     COST json                           cost with what it called there
---> frames         LINE json                           functions on the way, with the last one
---> path           TEXT text=Path csv=Path xml=Path json  their names, with the calling lines where known; ... where it begins further up
---> node_id        LINE json                           number of the node
+--> exclusive  COST is=exclusive text csv xml json           own cost of the last function at this place
+--> pct        PERCENT is=percent text csv xml json          the same, % of the run's total
+--> cum_pct    PERCENT is=running_percent text csv xml json  sum of pct over this row and all before it
+--> calls      COUNT is=calls text csv xml optional json     how often it was called there; NULL if unknown
+--> cumulative COST json                                     cost with what it called there
+--> frames     LINE json                                     functions on the way, with the last one
+--> path       TEXT is=path text csv xml json                their names, with the calling lines where known; ... where it begins further up
+--> node_id    LINE json                                     number of the node
 SELECT
   t.exclusive AS exclusive,
   100 * t.exclusive / NULLIF(q.total, 0) AS pct,

@@ -16,20 +16,20 @@
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
 --
---> function       NAME text=Element csv=Element xml=Element json  the function
---> line           LINE csv=Line xml=Line              always empty: see report lines
---> cost           COST text=@ csv=Time xml=InclusiveTime  the cost asked for
---> cost_pct       PERCENT text=% csv=PctOfTot xml=PctOfTot  the same, % of the run's total
---> calls          COUNT text=Calls csv=Calls xml=Calls optional json  how often the function was called; NULL if unknown
---> cum_pct        PERCENT text=%(cum) csv=CumPct xml=CumPct json when=cumpct  sum of the percentages of this row and all before it
---> avg            COST text=avg csv=AvgTime xml=AvgTime json when=avg  the cost asked for per call; NULL if calls is unknown or 0
---> module         TEXT json                           its module, package, program or library
---> file           TEXT json                           its source file
---> kind           TEXT json                           function or pseudo; module, file, thread, process or tag with --by
---> exclusive      COST json                           cost of the function itself
---> exclusive_pct  PERCENT json                        the same, % of the run's total
---> cumulative     COST json                           cost with what it called, recursion counted once
---> cumulative_pct PERCENT json                        the same, % of the run's total
+--> function       NAME is=element text csv xml json           the function
+--> line           LINE is=line csv xml                        always empty: see report lines
+--> cost           COST is=asked text csv xml                  the cost asked for
+--> cost_pct       PERCENT is=percent text csv xml             the same, % of the run's total
+--> calls          COUNT is=calls text csv xml optional json   how often the function was called; NULL if unknown
+--> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it
+--> avg            COST is=average text csv xml json when=avg  the cost asked for per call; NULL if calls is unknown or 0
+--> module         TEXT json                                   its module, package, program or library
+--> file           TEXT json                                   its source file
+--> kind           TEXT json                                   function or pseudo; module, file, thread, process or tag with --by
+--> exclusive      COST json                                   cost of the function itself
+--> exclusive_pct  PERCENT json                                the same, % of the run's total
+--> cumulative     COST json                                   cost with what it called, recursion counted once
+--> cumulative_pct PERCENT json                                the same, % of the run's total
 WITH costs AS (
   SELECT
     i.function_id,

@@ -10,11 +10,11 @@
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
 -- needs: labels
 --
---> key         TEXT text=Key csv=Key xml=Key json        what is said of samples
---> value       TEXT text=Value csv=Value xml=Value json  what is said of them
---> unit        TEXT text=Unit csv=Unit xml=Unit optional json  what a number is counted in; NULL for text, and if unknown
---> exclusive   COST text=@ csv=Time xml=ExclusiveTime json  cost of the samples that have the label
---> pct         PERCENT text=% csv=PctOfTot xml=PctOfTot json  the same, % of the run's total
+--> key       TEXT is=key text csv xml json            what is said of samples
+--> value     TEXT is=value text csv xml json          what is said of them
+--> unit      TEXT is=unit text csv xml optional json  what a number is counted in; NULL for text, and if unknown
+--> exclusive COST is=exclusive text csv xml json      cost of the samples that have the label
+--> pct       PERCENT is=percent text csv xml json     the same, % of the run's total
 SELECT
   k.key AS key,
   CAST(k.value AS TEXT) AS value,

@@ -13,21 +13,21 @@
 --
 -- needs: tree
 -- rows: many
---> depth            LINE csv=Depth xml=Depth json     nodes above this one, from the selection on
---> element          NODE text=Element                 function, or function and line
---> function         TEXT csv=Element xml=Element json  the function
---> line             LINE csv=Line xml=Line json       the line; NULL for whole functions
---> col              LINE json                         its column or clause; NULL if unknown
---> calls            COUNT text=Calls csv=Calls xml=Calls optional json  how often called here; NULL if unknown
---> exclusive        RAW text=@(exc) csv=ExclusiveTime xml=ExclusiveTime json  cost of the node itself
---> cumulative       RAW text=@(inc) csv=InclusiveTime xml=InclusiveTime json  cost with everything called
---> exclusive_ticks  COUNT csv=ExclusiveTicks xml=ExclusiveTicks optional json  timer readings for the exclusive time; NULL if unknown
---> cumulative_ticks COUNT csv=InclusiveTicks xml=InclusiveTicks optional json  timer readings for the inclusive time; NULL if unknown
---> code             TEXT text=Code csv=Code xml=Code json when=code  source of the line; NULL if unknown
---> module           TEXT json                         module, package, program or library
---> file             TEXT json                         source file
---> node_id          LINE json                         number of the node
---> parent_id        LINE json                         the node above; NULL at a root
+--> depth            LINE is=depth csv xml json                 nodes above this one, from the selection on
+--> element          NODE is=element text                       function, or function and line
+--> function         TEXT is=element csv xml json               the function
+--> line             LINE is=line csv xml json                  the line; NULL for whole functions
+--> col              LINE json                                  its column or clause; NULL if unknown
+--> calls            COUNT is=calls text csv xml optional json  how often called here; NULL if unknown
+--> exclusive        RAW is=exclusive text csv xml json         cost of the node itself
+--> cumulative       RAW is=cumulative text csv xml json        cost with everything called
+--> exclusive_ticks  COUNT is=exclusive_readings csv xml optional json  timer readings for the exclusive time; NULL if unknown
+--> cumulative_ticks COUNT is=cumulative_readings csv xml optional json  timer readings for the inclusive time; NULL if unknown
+--> code             TEXT is=code text csv xml json when=code   source of the line; NULL if unknown
+--> module           TEXT json                                  module, package, program or library
+--> file             TEXT json                                  source file
+--> node_id          LINE json                                  number of the node
+--> parent_id        LINE json                                  the node above; NULL at a root
 SELECT
   n.depth AS depth,
   f.name

@@ -8,17 +8,19 @@
 //! -- about: function         the path names what the report is about
 //! -- times: raw              times as they were measured, without correction for the cost of the timer
 //! -- rows: many              as many rows as the run has nodes: they are never kept in memory
-//! --> name KIND [text=TITLE] [csv=TITLE] [xml=TITLE] [json] [optional] [when=flag]  a column and where it is shown
+//! --> name KIND [is=MEANING] [text] [csv] [xml] [json] [optional] [when=flag]  a column and where it is shown
 //! ```
 //!
-//! Two blanks end the list of a column's or parameter's words; its meaning follows.
+//! A column of tables, CSV or XML says by `is` what it shows; its title there is the renderer's
+//! business. Two blanks end the list of a column's or parameter's words; its meaning follows.
 
 use std::borrow::Cow;
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till1, take_while1};
 use nom::character::complete::{char, line_ending, not_line_ending, space0, space1};
-use nom::combinator::{all_consuming, map, opt, rest, value, verify};
+use nom::combinator::{all_consuming, map, map_opt, opt, rest, value, verify};
+use nom::error::{Error, ErrorKind};
 use nom::multi::{many0, many1, separated_list1};
 use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Parser};
@@ -117,14 +119,10 @@ pub struct Column<'a> {
     pub name: Cow<'a, str>,
     /// What its values are.
     pub kind: Kind,
-    /// Its title in text, if it is shown there; `@` stands for the unit.
-    pub text: Option<Cow<'a, str>>,
-    /// Its title in CSV, if it is shown there.
-    pub csv: Option<Cow<'a, str>>,
-    /// Its element in XML, if it is shown there.
-    pub xml: Option<Cow<'a, str>>,
-    /// It is part of JSON.
-    pub json: bool,
+    /// What it shows, if it is shown in tables, CSV or XML; `None` in plain SQL.
+    pub shows: Option<Meaning>,
+    /// Where it is shown.
+    pub media: Vec<Medium>,
     /// Tables, CSV and XML leave it out when it has no value in any row.
     pub optional: bool,
     /// Tables, CSV and XML show it only if this flag is set.
@@ -134,22 +132,108 @@ pub struct Column<'a> {
 }
 
 impl Column<'_> {
+    /// Whether it is shown there.
+    #[must_use]
+    pub fn is_in(&self, medium: Medium) -> bool {
+        self.media.contains(&medium)
+    }
+
     /// A column that is shown everywhere under its own name.
     #[must_use]
     pub fn plain(name: String, kind: Kind) -> Self {
         let name: Cow<'_, str> = Cow::Owned(name);
-        let title = Some(name.clone());
         Self {
             name,
             kind,
-            text: title.clone(),
-            csv: title.clone(),
-            xml: title,
-            json: true,
+            shows: None,
+            media: vec![Medium::Text, Medium::Csv, Medium::Xml, Medium::Json],
             optional: false,
             when: None,
             meaning: "",
         }
+    }
+}
+
+/// Where columns are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// Tables for people.
+    Text,
+    /// CSV.
+    Csv,
+    /// XML.
+    Xml,
+    /// JSON, under the names of the columns.
+    Json,
+}
+
+/// What a column shows, whatever its title is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// The function, or function and line, that a row is about.
+    Element,
+    /// Its line.
+    Line,
+    /// How deep it lies in a tree.
+    Depth,
+    /// Its source.
+    Code,
+    /// How often it was called.
+    Calls,
+    /// The cost asked for: cumulative, or exclusive with the flag `exclusive`.
+    Asked,
+    /// Exclusive cost.
+    Exclusive,
+    /// Cumulative cost.
+    Cumulative,
+    /// The part of another function's cost that a chain of callers led to.
+    Part,
+    /// Cost per call.
+    Average,
+    /// The cost of the row, in percent.
+    Percent,
+    /// The cost of the row and of all before it, in percent.
+    RunningPercent,
+    /// Readings of the timer within the exclusive time.
+    ExclusiveReadings,
+    /// Readings of the timer within the cumulative time.
+    CumulativeReadings,
+    /// A path from the root.
+    Path,
+    /// The key of a label.
+    Key,
+    /// The value of a label.
+    Value,
+    /// The unit of the value of a label.
+    Unit,
+}
+
+impl Meaning {
+    /// The meanings by their words in headers.
+    const ALL: [(&'static str, Self); 18] = [
+        ("element", Self::Element),
+        ("line", Self::Line),
+        ("depth", Self::Depth),
+        ("code", Self::Code),
+        ("calls", Self::Calls),
+        ("asked", Self::Asked),
+        ("exclusive", Self::Exclusive),
+        ("cumulative", Self::Cumulative),
+        ("part", Self::Part),
+        ("average", Self::Average),
+        ("percent", Self::Percent),
+        ("running_percent", Self::RunningPercent),
+        ("exclusive_readings", Self::ExclusiveReadings),
+        ("cumulative_readings", Self::CumulativeReadings),
+        ("path", Self::Path),
+        ("key", Self::Key),
+        ("value", Self::Value),
+        ("unit", Self::Unit),
+    ];
+
+    fn by_word(word: &str) -> Option<Self> {
+        let (_, meaning) = Self::ALL.iter().find(|(known, _)| *known == word)?;
+        Some(*meaning)
     }
 }
 
@@ -277,10 +361,8 @@ fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
 
 fn column(input: &str) -> IResult<&str, Column<'_>> {
     enum Attribute<'a> {
-        Text(&'a str),
-        Csv(&'a str),
-        Xml(&'a str),
-        Json,
+        Shows(Meaning),
+        In(Medium),
         Optional,
         When(&'a str),
     }
@@ -295,11 +377,12 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
         value(Kind::Percent, tag("PERCENT")),
     ));
     let attribute = alt((
-        map(preceded(tag("text="), title), Attribute::Text),
-        map(preceded(tag("csv="), title), Attribute::Csv),
-        map(preceded(tag("xml="), title), Attribute::Xml),
+        map(
+            map_opt(preceded(tag("is="), word), Meaning::by_word),
+            Attribute::Shows,
+        ),
+        map(medium, Attribute::In),
         map(preceded(tag("when="), word), Attribute::When),
-        map(tag("json"), |_| Attribute::Json),
         map(tag("optional"), |_| Attribute::Optional),
     ));
     let (input, (name, _, kind, attributes, meaning)) = (
@@ -313,29 +396,39 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
     let mut column = Column {
         name: name.into(),
         kind,
-        text: None,
-        csv: None,
-        xml: None,
-        json: false,
+        shows: None,
+        media: Vec::new(),
         optional: false,
         when: None,
         meaning,
     };
     for attribute in attributes {
         match attribute {
-            Attribute::Text(title) => column.text = Some(title.into()),
-            Attribute::Csv(title) => column.csv = Some(title.into()),
-            Attribute::Xml(title) => column.xml = Some(title.into()),
+            Attribute::Shows(meaning) => column.shows = Some(meaning),
+            Attribute::In(medium) => column.media.push(medium),
             Attribute::When(flag) => column.when = Some(flag),
-            Attribute::Json => column.json = true,
             Attribute::Optional => column.optional = true,
         }
+    }
+    let has_title = column.media.iter().any(|medium| *medium != Medium::Json);
+    if has_title && column.shows.is_none() {
+        return Err(nom::Err::Failure(Error::new(input, ErrorKind::Verify)));
     }
     Ok((input, column))
 }
 
 fn word(input: &str) -> IResult<&str, &str> {
     take_while1(|character: char| character.is_ascii_lowercase() || character == '_').parse(input)
+}
+
+fn medium(input: &str) -> IResult<&str, Medium> {
+    alt((
+        value(Medium::Text, tag("text")),
+        value(Medium::Csv, tag("csv")),
+        value(Medium::Xml, tag("xml")),
+        value(Medium::Json, tag("json")),
+    ))
+    .parse(input)
 }
 
 /// A word, or the key of a label.
@@ -359,7 +452,7 @@ mod tests {
     fn a_header_is_understood_line_by_line() {
         let sql = "-- What it shows.\n--\n-- :first COUNT ?  rows\n-- :lines VARIANT other  by line\n\
                    -- :depth COUNT = 20  levels\n-- :by CHOICE function|file ?  rows of what\n-- needs: tree\n\
-                   --> shown COST text=@ csv=Time xml=Time json optional when=lines  the cost\nSELECT 1;\n";
+                   --> shown COST is=asked text csv json optional when=lines  the cost\nSELECT 1;\n";
         let header = parse(sql).expect("a header");
         assert_eq!(header.about, "What it shows.");
         assert_eq!(header.needs, Needs::Tree);
@@ -384,14 +477,14 @@ mod tests {
             panic!("{:?}", header.columns)
         };
         assert_eq!(
-            (shown.text.as_deref(), shown.csv.as_deref()),
-            (Some("@"), Some("Time"))
+            (shown.shows, shown.media.as_slice()),
+            (
+                Some(Meaning::Asked),
+                [Medium::Text, Medium::Csv, Medium::Json].as_slice()
+            )
         );
-        assert_eq!(
-            (shown.xml.as_deref(), shown.when),
-            (Some("Time"), Some("lines"))
-        );
-        assert!(shown.json && shown.optional);
+        assert_eq!(shown.when, Some("lines"));
+        assert!(shown.optional);
         assert_eq!(shown.meaning, "the cost");
     }
 
@@ -401,6 +494,14 @@ mod tests {
             (
                 "-- About.\n-- :first NUMBER  rows\nSELECT 1;",
                 "first NUMBER",
+            ),
+            (
+                "-- About.\n--> shown COST is=price text  the cost\nSELECT 1;",
+                "price",
+            ),
+            (
+                "-- About.\n--> shown COST text  the cost\nSELECT 1;",
+                "shown",
             ),
             (
                 "-- About.\n--> shown COST bold  the cost\nSELECT 1;",

@@ -6,7 +6,7 @@ use profdb::base::error::Stop;
 use profdb::events::{Cost, Frame, FunctionDef, RunFact, Sink, Unit};
 use profdb::formats::{Confidence, Format, Options};
 use profdb::pipeline::{import, meta};
-use profdb::report::header::{Column, Kind, Needs, Parameter};
+use profdb::report::header::{Column, Kind, Medium, Needs, Parameter};
 use profdb::report::render::{self, Layout, plain, render};
 use profdb::report::{self, Answer, Argument, REPORTS, Report, Request, Value};
 use profdb::store::{Database, RunInfo};
@@ -134,14 +134,14 @@ fn in_every_format(
                 &answer,
                 &found,
                 &csv_rows(&text)?,
-                |column| column.csv.is_some(),
+                |column| column.is_in(Medium::Csv),
                 csv_cell(time),
             ),
             render::Format::Xml => compare(
                 &answer,
                 &found,
                 &xml_rows(&text)?,
-                |column| column.xml.is_some(),
+                |column| column.is_in(Medium::Xml),
                 xml_cell(time),
             ),
             render::Format::Json => {
@@ -164,7 +164,7 @@ fn in_every_format(
                 &answer,
                 &found,
                 &markdown_rows(&text)?,
-                |column| column.text.is_some(),
+                |column| column.is_in(Medium::Text),
                 markdown_cell(time),
             ),
         };
@@ -324,7 +324,7 @@ fn json(
                 .columns
                 .iter()
                 .zip(row)
-                .filter(|(column, _)| column.json);
+                .filter(|(column, _)| column.is_in(Medium::Json));
             let pairs = columns.map(|(column, value)| {
                 let value = match value {
                     Value::Null => serde_json::Value::Null,
@@ -457,7 +457,7 @@ fn text_table(
     text: &str,
     time: bool,
 ) -> Result<(), Failed> {
-    let columns = shown(answer, found, |column| column.text.is_some());
+    let columns = shown(answer, found, |column| column.is_in(Medium::Text));
     let lines: Vec<&str> = text.lines().skip(3).collect();
     ensure(lines.len() == found.len(), || {
         format!("{} rows instead of {}", lines.len(), found.len())

@@ -10,6 +10,7 @@ use std::io::Write;
 
 use super::{Layout, RenderError, shown};
 use crate::report::Answer;
+use crate::report::header::Medium;
 use crate::store::MetricInfo;
 use crate::text::cell::Kind;
 use crate::text::csv::{Dialect, Table};
@@ -25,15 +26,15 @@ pub(super) fn write(
         .subject
         .as_ref()
         .map(|subject| subject.metric.clone());
-    let columns = shown(answer, layout, |column| {
-        let title = column.csv.as_deref()?;
-        Some(match (column.kind, &metric, &scale) {
-            (Kind::Cost | Kind::Raw, Some(metric), Some(scale)) => {
-                title.replace("Time", &quantity(metric, scale))
-            }
-            _ => title.to_owned(),
-        })
-    })?;
+    let mut columns = shown(answer, layout, Medium::Csv)?;
+    if let (Some(metric), Some(scale)) = (&metric, &scale) {
+        let costs = columns
+            .iter_mut()
+            .filter(|column| matches!(column.kind, Kind::Cost | Kind::Raw));
+        for column in costs {
+            column.title = column.title.replace("Time", &quantity(metric, scale));
+        }
+    }
     let Layout {
         decimals,
         separators,

@@ -12,6 +12,7 @@
 use std::io::Write;
 
 use super::{Layout, RenderError};
+use crate::report::header::Medium;
 use crate::report::{Answer, Callers, Pruned, Subject, Value};
 use crate::text::number::shortest;
 
@@ -124,7 +125,7 @@ fn each(answer: &mut Answer<'_>, take: Take<'_>) -> Result<(), RenderError> {
             .columns
             .iter()
             .enumerate()
-            .filter(|(_, column)| column.json);
+            .filter(|(_, column)| column.is_in(Medium::Json));
         columns
             .map(|(at, column)| (at, text(&column.name)))
             .collect()

@@ -1,15 +1,15 @@
 //! From answers to text.
 
 mod csv;
+mod dyalog;
 mod json;
 mod markdown;
 mod table;
 mod text;
-mod xml;
 
 use std::io::{self, Write};
 
-use super::header::Column;
+use super::header::{Column, Meaning, Medium};
 use super::{Answer, Subject};
 use crate::store::{MetricInfo, StoreError};
 use crate::text::cell::Shown;
@@ -99,7 +99,7 @@ pub fn render(
     match layout.format {
         Format::Text => text::write(answer, layout, out),
         Format::Csv => csv::write(answer, layout, out),
-        Format::Xml => xml::write(answer, layout, out),
+        Format::Xml => dyalog::write_xml(answer, layout, out),
         Format::Json => json::write(answer, layout, out),
         Format::JsonLines => json::write_lines(answer, out),
         Format::Markdown => markdown::write(answer, layout, out),
@@ -143,10 +143,10 @@ impl Layout {
 }
 
 /// Columns that are shown: those with a title that hold anything or must always be there.
-fn shown<'c>(
-    answer: &mut Answer<'c>,
+fn shown(
+    answer: &mut Answer<'_>,
     layout: &Layout,
-    title: impl Fn(&Column<'c>) -> Option<String>,
+    medium: Medium,
 ) -> Result<Vec<Shown>, StoreError> {
     let needed = answer.columns.iter().any(|column| column.optional);
     let filled = if needed {
@@ -155,19 +155,32 @@ fn shown<'c>(
         vec![true; answer.columns.len()]
     };
     let is_set = |flag: &str| layout.flags.iter().any(|set| set == flag);
-    let columns = answer.columns.iter().zip(filled).enumerate();
+    let asked = if is_set("exclusive") {
+        Meaning::Exclusive
+    } else {
+        Meaning::Cumulative
+    };
+    let titles = dyalog::titles(&answer.columns, medium, asked);
+    let columns = answer.columns.iter().zip(filled).zip(titles).enumerate();
     let kept = columns
-        .filter(|(_, (column, filled))| {
+        .filter(|(_, ((column, filled), _))| {
             (*filled || !column.optional) && column.when.is_none_or(is_set)
         })
-        .filter_map(|(at, (column, _))| {
+        .filter_map(|(at, ((column, _), title))| {
             Some(Shown {
                 at,
                 kind: column.kind,
-                title: title(column)?,
+                title: title?,
             })
         });
     Ok(kept.collect())
+}
+
+/// The titles of columns in a medium, where the cost asked for is `asked`; `None` where a column is
+/// not shown there.
+#[must_use]
+pub fn titles(columns: &[Column<'_>], medium: Medium, asked: Meaning) -> Vec<Option<String>> {
+    dyalog::titles(columns, medium, asked)
 }
 
 /// The total of a metric with its unit.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::{DECIMALS, Layout, RenderError, plain, shown};
+use crate::report::header::Medium;
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
@@ -38,9 +39,10 @@ impl Table {
             .as_ref()
             .map(|scale| scale.label.as_str())
             .unwrap_or_default();
-        let columns = shown(answer, layout, |column| {
-            Some(plain(&column.text.as_deref()?.replace('@', label)))
-        })?;
+        let mut columns = shown(answer, layout, Medium::Text)?;
+        for column in &mut columns {
+            column.title = plain(&column.title.replace('@', label));
+        }
         let depth = answer
             .columns
             .iter()

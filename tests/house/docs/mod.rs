@@ -23,7 +23,8 @@ use profdb::formats;
 use profdb::formats::{EXPORTS, FORMATS, Takes};
 use profdb::input::{HEAD, Input, Limits};
 use profdb::pipeline::{import, meta};
-use profdb::report::header::{Column, Kind, Needs, Parameter, ParameterDef};
+use profdb::report::header::{Column, Kind, Meaning, Medium, Needs, Parameter, ParameterDef};
+use profdb::report::render::titles;
 use profdb::report::{REPORTS, Report};
 use profdb::store::Database;
 
@@ -197,10 +198,11 @@ fn reports_are_current() {
     }
     text.push_str("\n## Formats of output\n");
     for name in ["text", "csv", "xml", "json", "markdown"] {
+        let file = if name == "xml" { "dyalog/xml" } else { name };
         let _ = write!(
             text,
             "\n### {name}\n\n{}",
-            module_page(&format!("src/report/render/{name}.rs"))
+            module_page(&format!("src/report/render/{file}.rs"))
         );
     }
     for report in REPORTS {
@@ -296,25 +298,24 @@ fn write_report(text: &mut String, report: &Report) {
     text.push_str(
         "\n| column | kind | text | CSV | XML | JSON | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n",
     );
-    for column in &header.columns {
+    let titles = [Medium::Text, Medium::Csv, Medium::Xml]
+        .map(|medium| titles(&header.columns, medium, Meaning::Cumulative));
+    for (at, column) in header.columns.iter().enumerate() {
         let Column {
             name,
             kind,
-            text: shown,
-            csv,
-            xml,
-            json,
             optional,
             when,
             meaning,
+            ..
         } = column;
-        let title = |title: &Option<_>| {
-            title
+        let title = |titles: &Vec<Option<String>>| {
+            titles[at]
                 .as_deref()
                 .map(|title: &str| format!("`{}`", cell(title)))
                 .unwrap_or_default()
         };
-        let json = if *json {
+        let json = if column.is_in(Medium::Json) {
             format!("`{name}`")
         } else {
             String::new()
@@ -327,7 +328,8 @@ fn write_report(text: &mut String, report: &Report) {
         let when = when
             .map(|flag| format!("; in tables only with `--{flag}`"))
             .unwrap_or_default();
-        let (shown, csv, xml, kind) = (title(shown), title(csv), title(xml), kind_name(*kind));
+        let [shown, csv, xml] = titles.each_ref().map(title);
+        let kind = kind_name(*kind);
         let meaning = cell(meaning);
         let _ = writeln!(
             text,

@@ -16,24 +16,19 @@
 
 use std::io::Write;
 
-use super::{Layout, RenderError, shown};
+use super::super::{Layout, RenderError, shown};
+use crate::report::header::Medium;
 use crate::report::{Answer, Subject};
 use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times};
 use crate::text::number::{Scale, apl};
 use crate::text::xml::{Table, begin, end, escaped, milliseconds_of_apl};
 
-pub(super) fn write(
+pub(in super::super) fn write(
     answer: &mut Answer<'_>,
     layout: &Layout,
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
-    let exclusive = layout.flags.iter().any(|flag| flag == "exclusive");
-    let columns = shown(answer, layout, |column| {
-        let title = column.xml.as_deref()?;
-        // The cost asked for, which is either.
-        let other = exclusive && column.name == "cost" && title == "InclusiveTime";
-        Some(if other { "ExclusiveTime" } else { title }.to_owned())
-    })?;
+    let columns = shown(answer, layout, Medium::Xml)?;
     let Some(subject) = &answer.subject else {
         return Ok(());
     };

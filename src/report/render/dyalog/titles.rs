@@ -1,0 +1,75 @@
+//! Titles of columns as `]PROFILE` 0.9.0 has them in its tables, CSV and XML, and titles of the same
+//! make for what it does not have.
+
+use crate::report::header::{Column, Meaning, Medium};
+
+/// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
+const TITLES: [(Meaning, [&str; 3]); 17] = [
+    (Meaning::Element, ["Element", "Element", "Element"]),
+    (Meaning::Line, ["Line", "Line", "Line"]),
+    (Meaning::Depth, ["Depth", "Depth", "Depth"]),
+    (Meaning::Code, ["Code", "Code", "Code"]),
+    (Meaning::Calls, ["Calls", "Calls", "Calls"]),
+    (Meaning::Exclusive, ["@", "Time", "ExclusiveTime"]),
+    (Meaning::Cumulative, ["@", "Time", "InclusiveTime"]),
+    (Meaning::Part, ["@", "Time", "Time"]),
+    (Meaning::Average, ["avg", "AvgTime", "AvgTime"]),
+    (Meaning::Percent, ["%", "PctOfTot", "PctOfTot"]),
+    (Meaning::RunningPercent, ["%(cum)", "CumPct", "CumPct"]),
+    (
+        Meaning::ExclusiveReadings,
+        ["ticks(exc)", "ExclusiveTicks", "ExclusiveTicks"],
+    ),
+    (
+        Meaning::CumulativeReadings,
+        ["ticks(inc)", "InclusiveTicks", "InclusiveTicks"],
+    ),
+    (Meaning::Path, ["Path", "Path", "Path"]),
+    (Meaning::Key, ["Key", "Key", "Key"]),
+    (Meaning::Value, ["Value", "Value", "Value"]),
+    (Meaning::Unit, ["Unit", "Unit", "Unit"]),
+];
+
+/// Titles of exclusive and cumulative costs that are shown beside each other.
+const BOTH: [(Meaning, [&str; 3]); 2] = [
+    (
+        Meaning::Exclusive,
+        ["@(exc)", "ExclusiveTime", "ExclusiveTime"],
+    ),
+    (
+        Meaning::Cumulative,
+        ["@(inc)", "InclusiveTime", "InclusiveTime"],
+    ),
+];
+
+/// The titles of columns in a medium; `None` where a column is not shown there. `asked` is the cost
+/// that is asked for.
+pub(in super::super) fn titles(
+    columns: &[Column<'_>],
+    medium: Medium,
+    asked: Meaning,
+) -> Vec<Option<String>> {
+    let has = |meaning| {
+        columns
+            .iter()
+            .any(|column| column.is_in(medium) && column.shows == Some(meaning))
+    };
+    let has_both = has(Meaning::Exclusive) && has(Meaning::Cumulative);
+    let title = |column: &Column<'_>| {
+        let meaning = match column.shows {
+            None => return column.name.clone().into_owned(),
+            Some(Meaning::Asked) => asked,
+            Some(meaning) => meaning,
+        };
+        let both = BOTH.iter().filter(|_| has_both);
+        let mut known = both.chain(&TITLES);
+        let found = known.find(|(known, _)| *known == meaning);
+        found
+            .map_or("", |(_, titles)| titles[medium as usize])
+            .to_owned()
+    };
+    columns
+        .iter()
+        .map(|column| column.is_in(medium).then(|| title(column)))
+        .collect()
+}
