@@ -13,7 +13,7 @@ use super::source::{failed, format, open};
 use crate::base::error::{ImportError, Stop};
 use crate::events::recorder::Recorder;
 use crate::formats::Format;
-use crate::report::render::plain;
+use crate::text::plain::plain;
 
 #[derive(Debug, Args)]
 pub(super) struct Dump {

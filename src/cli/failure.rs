@@ -7,8 +7,8 @@ use super::screen::screen;
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::report::ReportError;
-use crate::report::render::{is_unsafe, plain};
 use crate::store::StoreError;
+use crate::text::plain::{is_unsafe, plain};
 
 /// What kept a command from doing what it was asked. It has been reported already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

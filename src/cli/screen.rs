@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
-use crate::report::render::is_unsafe;
+use crate::text::plain::is_unsafe;
 
 /// Writes as it is, or for a terminal.
 pub(super) enum Screen<W: Write> {

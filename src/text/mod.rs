@@ -6,5 +6,6 @@ pub(crate) mod csv;
 pub(crate) mod dyalog_files;
 pub(crate) mod escape;
 pub(crate) mod number;
+pub(crate) mod plain;
 pub mod separators;
 pub(crate) mod xml;

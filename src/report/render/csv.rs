@@ -8,7 +8,7 @@
 
 use std::io::Write;
 
-use super::{Layout, RenderError, shown};
+use super::layout::{Layout, RenderError, shown};
 use crate::report::Answer;
 use crate::report::header::Medium;
 use crate::store::MetricInfo;

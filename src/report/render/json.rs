@@ -11,7 +11,7 @@
 
 use std::io::Write;
 
-use super::{Layout, RenderError};
+use super::layout::{Layout, RenderError};
 use crate::report::header::Medium;
 use crate::report::{Answer, Callers, Pruned, Subject, Value};
 use crate::text::number::shortest;

@@ -5,11 +5,12 @@
 
 use std::io::Write;
 
+use super::layout::{Layout, RenderError};
 use super::table::{Cell, Table, indent};
-use super::{Layout, RenderError, plain};
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;
+use crate::text::plain::plain;
 
 pub(super) fn write(
     answer: &mut Answer<'_>,

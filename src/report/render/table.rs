@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::{DECIMALS, Layout, RenderError, plain, shown};
+use super::layout::{DECIMALS, Layout, RenderError, shown};
 use crate::report::header::Medium;
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
 use crate::text::number::{Scale, fixed, shortest};
+use crate::text::plain::plain;
 
 /// Levels of a tree that are shown by indentation.
 const INDENTED: usize = 60;

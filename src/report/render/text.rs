@@ -17,12 +17,13 @@ use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::layout::{Layout, RenderError};
 use super::table::{Cell, Table, indent};
-use super::{Layout, RenderError};
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;
 use crate::text::cell::Shown;
+use crate::text::plain::plain;
 
 /// The widest column that is padded where no screen sets a limit. A longer name is shown whole, and
 /// moves only its own row.
@@ -59,7 +60,7 @@ pub(super) fn write(
     let longest_text = shorten(Size::is_text);
     let longest_name = shorten(Size::is_name);
     if let Some(title) = &layout.title {
-        writeln!(out, "{}", super::plain(title))?;
+        writeln!(out, "{}", plain(title))?;
     }
     if let Some(subject) = &answer.subject {
         writeln!(out, "{}\n", table.totals(subject))?;

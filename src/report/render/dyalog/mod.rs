@@ -4,5 +4,5 @@
 mod titles;
 mod xml;
 
-pub(super) use titles::titles;
+pub use titles::titles;
 pub(super) use xml::write as write_xml;

@@ -44,11 +44,8 @@ const BOTH: [(Meaning, [&str; 3]); 2] = [
 
 /// The titles of columns in a medium; `None` where a column is not shown there. `asked` is the cost
 /// that is asked for.
-pub(in super::super) fn titles(
-    columns: &[Column<'_>],
-    medium: Medium,
-    asked: Meaning,
-) -> Vec<Option<String>> {
+#[must_use]
+pub fn titles(columns: &[Column<'_>], medium: Medium, asked: Meaning) -> Vec<Option<String>> {
     let has = |meaning| {
         columns
             .iter()

@@ -16,7 +16,7 @@
 
 use std::io::Write;
 
-use super::super::{Layout, RenderError, shown};
+use super::super::layout::{Layout, RenderError, shown};
 use crate::report::header::Medium;
 use crate::report::{Answer, Subject};
 use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times};

@@ -1,0 +1,148 @@
+//! How an answer shall look: format, units, titles, and which columns are shown.
+
+use std::io;
+
+use super::dyalog::titles;
+use crate::report::answer::{Answer, Subject};
+use crate::report::header::{Meaning, Medium};
+use crate::store::StoreError;
+use crate::text::cell::Shown;
+use crate::text::number::{Scale, Unit};
+use crate::text::separators::Separators;
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// A table for people, as `]PROFILE` prints it.
+    #[default]
+    Text,
+    /// Character-separated values with the names of Dyalog's files.
+    Csv,
+    /// Dyalog's XML, which can be imported again if it is a tree.
+    Xml,
+    /// One object with the rows in base units (ns, bytes, counts).
+    Json,
+    /// The same rows, one object a line.
+    JsonLines,
+    /// A table that can be pasted into an issue.
+    Markdown,
+}
+
+impl Format {
+    /// The formats by their names on the command line.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("text", Self::Text),
+        ("txt", Self::Text),
+        ("csv", Self::Csv),
+        ("xml", Self::Xml),
+        ("json", Self::Json),
+        ("jsonl", Self::JsonLines),
+        ("markdown", Self::Markdown),
+    ];
+}
+
+/// How an answer shall look.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// The format.
+    pub format: Format,
+    /// Decimals of costs and percentages; in tables one if nobody says, in CSV up to ten digits.
+    pub decimals: Option<usize>,
+    /// Unit of the costs in tables and CSV; milliseconds, bytes or a count if nobody says.
+    pub unit: Option<Unit>,
+    /// Decimal mark and field separator of CSV.
+    pub separators: Separators,
+    /// Title instead of the run's own.
+    pub title: Option<String>,
+    /// Columns of the screen, if it is one: longer names are shortened.
+    pub width: Option<usize>,
+    /// Names of the flags that are set: they bring columns.
+    pub flags: Vec<String>,
+}
+
+/// Why an answer could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// What is asked for does not go together. Nothing has been written.
+    #[error("{0}")]
+    Usage(String),
+    /// The output is closed or full.
+    #[error(transparent)]
+    Output(#[from] io::Error),
+    /// The database failed on the way.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Decimals of times and percentages in tables.
+pub(super) const DECIMALS: usize = 1;
+
+impl Layout {
+    /// Whether the format has a place for what is asked for, of a report or of plain SQL.
+    ///
+    /// # Errors
+    /// With the reason, if it has not.
+    pub fn check(&self, is_report: bool) -> Result<(), String> {
+        let raw = matches!(self.format, Format::Xml | Format::Json | Format::JsonLines);
+        let wrong = match self.format {
+            _ if raw && self.decimals.is_some() => {
+                "--decimal is for text, csv and markdown: the others have all digits"
+            }
+            _ if raw && self.unit.is_some() => {
+                "--unit is for text, csv and markdown: the others have fixed units"
+            }
+            Format::Csv | Format::JsonLines if self.title.is_some() => {
+                "--title is for text, xml, json and markdown: the others have no place for it"
+            }
+            Format::Xml if !is_report => {
+                "xml is the format of reports: ask for text, csv, json, jsonl or markdown"
+            }
+            _ => return Ok(()),
+        };
+        Err(wrong.to_owned())
+    }
+
+    pub(super) fn scale(&self, subject: Option<&Subject>) -> Result<Option<Scale>, RenderError> {
+        match (subject, self.unit) {
+            (Some(subject), unit) => Scale::of(&subject.metric.name, &subject.metric.unit, unit)
+                .map(Some)
+                .map_err(RenderError::Usage),
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err(RenderError::Usage("--unit is for reports".to_owned())),
+        }
+    }
+}
+
+/// Columns that are shown: those with a title that hold anything or must always be there.
+pub(super) fn shown(
+    answer: &mut Answer<'_>,
+    layout: &Layout,
+    medium: Medium,
+) -> Result<Vec<Shown>, StoreError> {
+    let needed = answer.columns.iter().any(|column| column.optional);
+    let filled = if needed {
+        answer.filled()?
+    } else {
+        vec![true; answer.columns.len()]
+    };
+    let is_set = |flag: &str| layout.flags.iter().any(|set| set == flag);
+    let asked = if is_set("exclusive") {
+        Meaning::Exclusive
+    } else {
+        Meaning::Cumulative
+    };
+    let titles = titles(&answer.columns, medium, asked);
+    let columns = answer.columns.iter().zip(filled).zip(titles).enumerate();
+    let kept = columns
+        .filter(|(_, ((column, filled), _))| {
+            (*filled || !column.optional) && column.when.is_none_or(is_set)
+        })
+        .filter_map(|(at, ((column, _), title))| {
+            Some(Shown {
+                at,
+                kind: column.kind,
+                title: title?,
+            })
+        });
+    Ok(kept.collect())
+}

@@ -1,0 +1,42 @@
+//! Text for a terminal: names come from strangers, and what would move the cursor is shown, not done.
+
+/// A text with what would move the cursor written as escapes.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    if !text.contains(is_unsafe) {
+        return text.to_owned();
+    }
+    text.chars()
+        .flat_map(|c| {
+            if is_unsafe(c) {
+                c.escape_default().collect()
+            } else {
+                vec![c]
+            }
+        })
+        .collect()
+}
+
+/// Control characters, and those that have no shape of their own: they change the order or the
+/// lines of what is around, or make two names look alike.
+#[must_use]
+pub fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_strangers_cannot_move_the_cursor() {
+        assert_eq!(plain("a\tb\n\u{1b}[2Jc"), "a\\tb\\n\\u{1b}[2Jc");
+        assert_eq!(plain("a\u{202e}b\u{2028}"), "a\\u{202e}b\\u{2028}");
+        assert_eq!(plain("∆ ⍙ \"x\" | <y>"), "∆ ⍙ \"x\" | <y>");
+    }
+}
