@@ -10,7 +10,7 @@ use super::dyalog_files::{Rows, Style};
 use super::number::{Scale, apl, fixed, shortest, significant};
 use super::separators::Separators;
 
-/// How numbers are written, and the labels of figures.
+/// How numbers are written, and how columns are titled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// As most programs do.
@@ -33,7 +33,7 @@ impl Table {
     pub(crate) fn titles(&self, out: &mut dyn Write) -> io::Result<()> {
         let title = |column: &Shown| match self.dialect {
             Dialect::Plain => Field::text(column.title.clone()),
-            Dialect::Dyalog(style, _) => Field::text(style.label(&column.title)),
+            Dialect::Dyalog(style, _) => Field::text(style.title(&column.title)),
         };
         line(self.columns.iter().map(title), self.separators, out)
     }

@@ -2,10 +2,10 @@
 //! to agree on.
 
 /// The version whose trees have ticks, times corrected for the timer's cost, and inclusive and
-/// exclusive under each other's label.
+/// exclusive under each other's title.
 pub(crate) const V0_9: &str = "0.9.0";
 
-/// The version whose files have no ticks, times as measured, and right labels.
+/// The version whose files have no ticks, times as measured, and right titles.
 pub(crate) const V1_37: &str = "1.37";
 
 /// Whether a version corrects the times of trees for the timer's cost.
@@ -43,7 +43,7 @@ impl Style {
         }
     }
 
-    /// What stands for no line in rows of whole functions.
+    /// The line of rows of whole functions, which have none.
     pub(crate) fn no_line(self, rows: Rows) -> &'static str {
         match (self, rows) {
             (Self::New, Rows::Tree) => "¯1",
@@ -51,12 +51,12 @@ impl Style {
         }
     }
 
-    /// The title under which a figure stands.
-    pub(crate) fn label(self, title: &str) -> String {
+    /// The title that a column has in this style: 0.9.0 swaps inclusive and exclusive.
+    pub(crate) fn title(self, title: &str) -> String {
         let swapped = [("Inclusive", "Exclusive"), ("Exclusive", "Inclusive")];
         let other = swapped
             .iter()
-            .find_map(|(label, other)| Some(format!("{other}{}", title.strip_prefix(label)?)));
+            .find_map(|(one, other)| Some(format!("{other}{}", title.strip_prefix(one)?)));
         other
             .filter(|_| self == Self::Old)
             .unwrap_or_else(|| title.to_owned())
@@ -86,7 +86,8 @@ pub(crate) struct Times<'v> {
     /// What has been subtracted per reading from the times as they are written, in ns; `None` if
     /// unknown.
     pub(crate) applied: Option<f64>,
-    /// The same of the times as the run has them.
+    /// What has been subtracted per reading from the times as the run has them, in ns; `None` if
+    /// unknown.
     pub(crate) stored: Option<f64>,
 }
 
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_those_of_the_style() {
+    fn titles_are_those_of_the_style() {
         let table = [
             ("ExclusiveTime", "InclusiveTime"),
             ("InclusiveTicks", "ExclusiveTicks"),
@@ -173,7 +174,7 @@ mod tests {
         ];
         for (title, old) in table {
             assert_eq!(
-                (Style::Old.label(title), Style::New.label(title)),
+                (Style::Old.title(title), Style::New.title(title)),
                 (old.to_owned(), title.to_owned())
             );
         }

@@ -3,8 +3,8 @@
 /// Significant digits of a [`significant`] number, as APL prints them.
 const DIGITS: usize = 10;
 
-/// A number that is written without exponent has fewer digits than this before its point or zeros
-/// behind it.
+/// A number that is written without exponent has fewer digits before its point, or zeros after it,
+/// than this.
 const FAR: i32 = 21;
 
 /// A unit that figures can be shown in.
@@ -79,9 +79,9 @@ impl Unit {
 /// How the costs of a metric are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
-    /// What stands for the unit in titles: `msec`, `bytes`, or the name of the metric.
-    pub(crate) label: String,
-    /// The same without the metric; empty for a plain count.
+    /// The unit as titles of tables have it: `msec`, `bytes`, or the name of the metric.
+    pub(crate) title: String,
+    /// The unit without the metric; empty for a plain count.
     unit: &'static str,
     factor: Factor,
     is_time: bool,
@@ -114,13 +114,13 @@ impl Scale {
             (_, Some(unit)) if unit.factor != usual => unit.name,
             _ => "",
         };
-        let label = match base {
+        let title = match base {
             "count" if unit_name.is_empty() => metric.to_owned(),
             "count" => format!("{unit_name} {metric}"),
             _ => unit_name.to_owned(),
         };
         Ok(Self {
-            label,
+            title,
             unit: unit_name,
             factor,
             is_time: base == "ns",
@@ -147,7 +147,7 @@ impl Scale {
         fixed(scaled, if whole { 0 } else { decimals })
     }
 
-    /// A figure with its unit behind.
+    /// A figure, rounded, and its unit.
     pub(crate) fn with_unit(&self, value: f64, decimals: usize) -> String {
         format!("{} {}", self.rounded(value, decimals), self.unit)
             .trim_end()
@@ -199,7 +199,7 @@ pub(crate) fn shortest(value: f64) -> String {
     shifted(value, 0)
 }
 
-/// The same times a power of ten: the digits stay, so nothing is rounded.
+/// All digits of the number times a power of ten: only the point moves, so nothing is rounded.
 pub(crate) fn shifted(value: f64, power: i32) -> String {
     if !value.is_finite() {
         // Only plain SQL comes to this.
@@ -349,7 +349,7 @@ mod tests {
         for ([name, of, unit], value, decimals, expected) in table {
             let scale = Scale::of(name, of, Unit::by_name(unit)).expect("a unit that fits");
             let found = [
-                scale.label.clone(),
+                scale.title.clone(),
                 scale.with_unit(*value, *decimals),
                 scale.exact(*value),
             ];

@@ -1,8 +1,8 @@
 //! Character-separated values, RFC 4180 but for line ends, which are LF.
 //!
-//! Columns have Dyalog's names as long as costs are milliseconds; otherwise `Time` becomes metric
-//! and unit: `Alloc(bytes)`, `ExclusiveTime(us)`. Labels of inclusive and exclusive are right
-//! whatever version of `]PROFILE` the profile is from, minus is `-`, and what is unknown is empty.
+//! Costs in milliseconds are titled `Time`; otherwise `Time` becomes metric and unit:
+//! `Alloc(bytes)`, `ExclusiveTime(us)`. Inclusive and exclusive costs have the right titles whatever
+//! file the profile is from, minus is `-`, and what is unknown is empty.
 //! Names are as they are, also those that a spreadsheet takes for formulas; only in profiles, which
 //! can be read again, an empty one is `(no name)`.
 
@@ -51,7 +51,7 @@ pub(super) fn write(
     answer.each(|row| table.row(row, out).map_err(RenderError::from))
 }
 
-/// What stands for `Time` in titles.
+/// What replaces `Time` in titles.
 fn quantity(metric: &MetricInfo, scale: &Scale) -> String {
     let mut letters = metric.name.chars();
     let name: String = letters

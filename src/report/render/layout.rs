@@ -13,16 +13,16 @@ use crate::text::separators::Separators;
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// A table for people, as `]PROFILE` prints it.
+    /// A table for people.
     #[default]
     Text,
-    /// Character-separated values with the names of Dyalog's files.
+    /// Character-separated values.
     Csv,
-    /// Dyalog's XML, which can be imported again if it is a tree.
+    /// XML, which can be imported again if it is a tree.
     Xml,
     /// One object with the rows in base units (ns, bytes, counts).
     Json,
-    /// The same rows, one object a line.
+    /// The rows in base units, one object a line.
     JsonLines,
     /// A table that can be pasted into an issue.
     Markdown,
@@ -46,9 +46,9 @@ impl Format {
 pub struct Layout {
     /// The format.
     pub format: Format,
-    /// Decimals of costs and percentages; in tables one if nobody says, in CSV up to ten digits.
+    /// Decimals of costs and percentages; in tables one by default, in CSV up to ten digits.
     pub decimals: Option<usize>,
-    /// Unit of the costs in tables and CSV; milliseconds, bytes or a count if nobody says.
+    /// Unit of the costs in tables and CSV; milliseconds, bytes or a count by default.
     pub unit: Option<Unit>,
     /// Decimal mark and field separator of CSV.
     pub separators: Separators,

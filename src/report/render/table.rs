@@ -36,13 +36,13 @@ pub(super) struct Cell {
 impl Table {
     pub(super) fn of(answer: &mut Answer<'_>, layout: &Layout) -> Result<Self, RenderError> {
         let scale = layout.scale(answer.subject.as_ref())?;
-        let label = scale
+        let unit = scale
             .as_ref()
-            .map(|scale| scale.label.as_str())
+            .map(|scale| scale.title.as_str())
             .unwrap_or_default();
         let mut columns = shown(answer, layout, Medium::Text)?;
         for column in &mut columns {
-            column.title = plain(&column.title.replace('@', label));
+            column.title = plain(&column.title.replace('@', unit));
         }
         let depth = answer
             .columns
@@ -50,8 +50,8 @@ impl Table {
             .position(|column| column.name == "depth");
         let names = Names::of(answer, &columns)?;
         let decimals = layout.decimals.unwrap_or(DECIMALS);
-        // As in `]PROFILE`, the decimals that are asked for are those of the columns (case
-        // `manual/rain`). It knows no other unit than ms; in seconds, one decimal may be none.
+        // The decimals that are asked for are those of the columns (case `manual/rain`), except
+        // where another unit is asked for, too: in seconds, one decimal may show nothing.
         let total_decimals = if layout.unit.is_some() {
             decimals
         } else {
@@ -167,7 +167,7 @@ pub(super) fn indent(depth: usize, mark: &str) -> String {
 struct Names {
     /// Where a row says to which module and file its name belongs.
     places: Option<(usize, usize)>,
-    /// Modules and files of the names that stand for several functions.
+    /// Modules and files of the names that several functions have.
     several: HashMap<String, Vec<(String, String)>>,
 }
 

@@ -1,14 +1,12 @@
-//! Tables on a screen, laid out as `]PROFILE` does: the total, a blank line, names to the left,
-//! numbers to the right.
+//! Tables on a screen: the total, a blank line, names to the left, numbers to the right.
 //!
 //! The column of names is one wider than its longest name, columns with decimals are one wider than
-//! their longest figure, and two blanks stand between columns. (The one sample of `]PROFILE` also
-//! has a blank before its first line, which this has not.) Where the output goes to a terminal,
+//! their longest figure, and columns are two blanks apart. Where the output goes to a terminal,
 //! source and paths, then names, are shortened in their middle until a row fits; elsewhere they are
 //! whole. Characters that would move the cursor are written as `\n` or `\u{202e}`.
 //!
-//! Names that stand for several functions in one table are followed by the module in parentheses,
-//! or by the file where the module does not tell them apart. What is unknown is `-`: in runs that
+//! A name of several functions in one table is followed by the module in parentheses, or by the
+//! file where the module does not tell them apart. What is unknown is `-`: in runs that
 //! know totals only, what functions cost with all they called, so that `report exclusive` is the
 //! one to ask there. Columns that may be left out are, where no row knows them.
 
@@ -35,7 +33,7 @@ const NARROWEST: usize = 16;
 /// Between columns.
 const GAP: &str = "  ";
 
-/// What stands for the middle of a name or another text.
+/// Replaces the middle of a name or another text.
 const ELLIPSIS: &str = "…";
 
 pub(super) fn write(

@@ -196,6 +196,11 @@ fn reports_are_current() {
     for (kind, about) in KINDS {
         let _ = writeln!(text, "| {} | {about} |", kind_name(*kind));
     }
+    let _ = write!(
+        text,
+        "\n## Titles of columns\n\n{}",
+        module_page("src/report/render/dyalog/titles.rs")
+    );
     text.push_str("\n## Formats of output\n");
     for name in ["text", "csv", "xml", "json", "markdown"] {
         let file = if name == "xml" { "dyalog/xml" } else { name };

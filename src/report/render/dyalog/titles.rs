@@ -1,5 +1,8 @@
-//! Titles of columns as `]PROFILE` 0.9.0 has them in its tables, CSV and XML, and titles of the same
-//! make for what it does not have.
+//! Titles of columns, as Dyalog's `]PROFILE` 0.9.0 has them in its tables, CSV and XML. What it does
+//! not have is titled in its manner.
+//!
+//! Tables are laid out as its tables are, too. (The one sample of them also has a blank before its
+//! first line, which ours have not.)
 
 use crate::report::header::{Column, Meaning, Medium};
 
