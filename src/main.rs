@@ -10,7 +10,7 @@ use profdb::base::error::Stop;
 use profdb::base::limits;
 use profdb::cli::{self, Failure};
 
-/// How long an interrupted import may take to roll back before the program ends all the same.
+/// How long an interrupted import may take to roll back before the program ends without it.
 /// Nothing is lost then: the next program that opens the database rolls back what this one has
 /// left.
 const GRACE: Duration = Duration::from_secs(3);

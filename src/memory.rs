@@ -14,7 +14,7 @@ use profdb::base::limits;
 use profdb::cli;
 
 /// What is kept back: enough for what lies between two looks at whether to stop. It is address
-/// space; nobody writes to it.
+/// space; no one writes to it.
 const RESERVE: Layout = Layout::new::<[u8; 2 << 20]>();
 
 static KEPT: AtomicPtr<u8> = AtomicPtr::new(null_mut());
@@ -102,7 +102,7 @@ fn end() -> ! {
         .iter()
         .try_for_each(|part| out.write_all(part));
     cli::leave_nothing();
-    // If nobody can hear it there is nobody to complain to.
+    // Where that fails, there is no other place to report it.
     drop(said);
     std::process::exit(i32::from(EXIT_CODE.load(Ordering::Relaxed)))
 }

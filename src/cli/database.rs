@@ -12,7 +12,7 @@ use crate::store::{Database, Patience, RunInfo, StoreError};
 /// Environment variable that names the database.
 const DATABASE_VARIABLE: &str = "PROFDB_DB";
 
-/// The database if nobody names one.
+/// The database where none is named.
 const DEFAULT_DATABASE: &str = "profdb.db";
 
 /// Which database.
@@ -58,7 +58,7 @@ impl WaitArgs {
     }
 }
 
-/// What is said of a wait.
+/// Waiting, with what is said of it.
 pub(super) fn patience(stop: &Stop) -> Patience {
     let tell = |path: &Path, limit: Duration| {
         let seconds = limit.as_secs();
@@ -79,7 +79,7 @@ pub(super) fn open_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Data
     opened_to_read(arguments, stop).map_err(|error| database(error, stop))
 }
 
-/// The same for who says himself what is wrong.
+/// Opens the database for reading; the caller reports a failure.
 pub(super) fn opened_to_read(
     arguments: &DatabaseArgs,
     stop: &Stop,

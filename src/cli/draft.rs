@@ -3,7 +3,7 @@
 //! What is written has no name until it is whole (`O_TMPFILE`), so that a program that is ended
 //! leaves nothing. A file that is replaced hands down its mode, its owner and its extended
 //! attributes, and a symbolic link to it stays one. Where a new file cannot take its place (other
-//! names lead to it, it belongs to somebody else, its folder cannot be written), the finished bytes
+//! names lead to it, it belongs to another user, its folder cannot be written), the finished bytes
 //! are copied into it; docs/reliability.md says what that means.
 
 use std::ffi::{OsStr, OsString};
@@ -113,7 +113,7 @@ impl Draft {
         })
     }
 
-    /// Whether somebody looks at it as it is written.
+    /// Whether it is a terminal, which shows what is written at once.
     pub(super) fn is_terminal(&self) -> bool {
         self.file.is_terminal()
     }
@@ -244,7 +244,7 @@ pub(super) fn folder(file: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// A name that nobody can guess: the keys are the system's.
+/// A name that cannot be guessed: the keys are the system's.
 fn random() -> String {
     format!(".profdb-{:016x}", RandomState::new().hash_one(()))
 }
@@ -262,7 +262,7 @@ fn begin(path: &Path, replaces: bool) -> io::Result<(File, Name)> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(NEW));
     }
-    // The name in the message would be one that nobody knows.
+    // The name in the message would be one that the user has never seen.
     let named = builder
         .prefix(&prefix)
         .tempfile_in(folder)

@@ -68,7 +68,7 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_none_or(|command| command != "report") {
         return arguments;
     }
-    // `profdb report --db x.db calls`, `profdb report run.xml calls`: the name may come behind
+    // `profdb report --db x.db calls`, `profdb report run.xml calls`: the name may come after
     // flags or the file.
     let is_report = |argument: &OsString| is_name(&argument.to_string_lossy());
     if arguments
@@ -122,8 +122,8 @@ fn is_name(text: &str) -> bool {
         || [STATE, SHOW, DASHBOARD].contains(&text)
 }
 
-/// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that does
-/// not stand alone.
+/// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that takes
+/// a value.
 fn takes_value(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
     let Some(name) = text.strip_prefix("--").filter(|name| !name.contains('=')) else {

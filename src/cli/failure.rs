@@ -13,7 +13,7 @@ use crate::text::plain::{is_unsafe, plain};
 /// What kept a command from doing what it was asked. It has been reported already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// Nobody reads our output any more: no failure at all.
+    /// The reader of our output has closed it: no failure at all.
     ClosedPipe,
     /// The output could not be written.
     Output,
@@ -29,13 +29,13 @@ pub enum Failure {
     Database,
     /// The system gives no more memory, files, threads, or room in a file.
     Limit,
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
 }
 
 /// Lets clap say what it has to say: help on standard output, complaints on standard error.
 pub(super) fn explain(error: &clap::Error) -> Failure {
-    // What an argument holds may be the name of a stranger's file.
+    // An argument may be the name of a file that another user has chosen.
     let shown = error.render().to_string();
     let printed = if shown.contains(|character| character != '\n' && is_unsafe(character)) {
         let lines = shown.lines().map(plain).collect::<Vec<_>>().join("\n") + "\n";
@@ -56,7 +56,7 @@ pub(super) fn complain(message: impl Display, failure: Failure) -> Failure {
     failure
 }
 
-/// Says something on standard error. If nobody can hear it there is nobody to complain to.
+/// Says something on standard error. Where that fails, there is no other place to report it.
 pub(super) fn say(message: impl Display) {
     let _ = writeln!(io::stderr(), "profdb: {}", plain(&message.to_string()));
 }

@@ -106,7 +106,7 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     outcome
 }
 
-/// Imports the files of a folder, by name; those that nobody recognises are passed over.
+/// Imports the files of a folder, by name; those that no format recognises are passed over.
 fn folder(import: &Import, folder: &Path, source: &Source, stop: &Stop) -> Result<(), Failure> {
     let name = folder.display();
     let listed = || -> io::Result<Vec<PathBuf>> {
@@ -315,7 +315,7 @@ fn fingerprint(file: &Path) -> io::Result<Fingerprint> {
     }
 }
 
-/// Says what became of a file. That nobody listens any more does not keep the next file from being
+/// Says what became of a file. A closed output does not keep the next file from being
 /// imported.
 fn tell(name: &str, told: Told) -> Result<(), Failure> {
     let Imported {

@@ -35,8 +35,8 @@ fn once(all: impl Iterator<Item = &'static [OptionDef]>) -> Vec<&'static OptionD
     options
 }
 
-/// Adds a flag for each option. Files that are read and files that are written may have the same
-/// one.
+/// Adds a flag for each option. An option of a format that is read may also be one of a format that
+/// is written; its flag is added once.
 fn augment(command: Command, options: &[&'static OptionDef], heading: &'static str) -> Command {
     let flag = |option: &&'static OptionDef| {
         let flag = Arg::new(option.name)

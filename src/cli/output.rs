@@ -140,10 +140,10 @@ impl Target {
         }
     }
 
-    /// The same for a database, and the files that SQLite has beside it.
+    /// Refuses to write to a database, or to a file that SQLite has beside it.
     ///
     /// # Errors
-    /// The same.
+    /// When it is one of them; before anything is done.
     pub(super) fn is_no_database(&self, flag: &str, database: &Path) -> Result<(), Failure> {
         self.is_not(flag, database, "the database")?;
         // SQLite names them after the file that a link leads to.
@@ -209,7 +209,7 @@ pub(super) fn write_file(
 /// What SQLite adds to the names of the files that it has beside a database.
 const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
 
-/// An output that nobody wants any more once somebody has asked to stop.
+/// An output that fails once the user has asked to stop.
 struct Heedful<'s, W> {
     out: W,
     stop: &'s Stop,
@@ -218,7 +218,7 @@ struct Heedful<'s, W> {
 impl<W: Write> Write for Heedful<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.stop.is_set() {
-            // What is called interrupted would be tried again.
+            // Writers repeat what fails with `ErrorKind::Interrupted`.
             return Err(io::Error::other("interrupted"));
         }
         self.out.write(bytes)

@@ -150,7 +150,7 @@ fn dashed(name: &str) -> Option<String> {
     name.contains('_').then(|| name.replace('_', "-"))
 }
 
-/// The flag for a parameter; `rival` is one that cannot stand beside `first`.
+/// The flag for a parameter; `rival` is one that excludes `first`.
 fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
     let flag = Arg::new(parameter.name)
         .long(parameter.name.replace('_', "-"))

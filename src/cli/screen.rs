@@ -72,7 +72,7 @@ enum End {
     Whole,
 }
 
-/// Text for a terminal, and how many bytes it stands for: a character may have begun.
+/// Text for a terminal, and how many bytes it was made from: the last character may be incomplete.
 fn shown(bytes: &[u8], end: End) -> (String, usize) {
     let mut text = String::with_capacity(bytes.len());
     let mut used = 0;

@@ -147,7 +147,7 @@ pub(super) fn format(
     }
 }
 
-/// Opens a file, or standard input, with a progress bar if there is somebody to see it.
+/// Opens a file, or standard input, with a progress bar if it takes long and there is a terminal.
 pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, pipeline::Failure> {
     let pipe = |reader| Input::new(Box::new(reader), Limits::default(), stop.clone());
     if file == Path::new(STDIN) {

@@ -19,7 +19,7 @@ pub struct Subject {
     pub metric: MetricInfo,
     /// The run knows how often the profiler's timer was read.
     pub timer_readings: bool,
-    /// Cost of what was selected; `None` if the whole run was, or if nobody knows.
+    /// Cost of what was selected; `None` if the whole run was, or if it is unknown.
     pub selected: Option<f64>,
     /// What has been subtracted from the times, in ns per tick; `None` if unknown.
     pub bias: Option<f64>,
@@ -48,7 +48,7 @@ pub struct Pruned {
     pub rows: i64,
     /// Their own cost, in the unit of the metric.
     pub cost: f64,
-    /// The same, % of what percentages are of; `None` if that is 0.
+    /// Their own cost in % of what percentages are of; `None` if that is 0.
     pub percent: Option<f64>,
 }
 
@@ -70,13 +70,13 @@ pub struct Answer<'d> {
 /// Whose statement is answered.
 #[derive(Clone, Copy)]
 pub(super) enum Author {
-    /// Ours: text that is none is damage, and an error.
+    /// Ours: text that is not UTF-8 is damage, and an error.
     Us,
-    /// The user's: it is shown as far as it can be, for it may be damage that is looked for.
+    /// The user's: it is shown as far as it can be, for the user may be looking for damage.
     User,
 }
 
-/// Rows that are wanted more than once are kept, unless they are many: then the question is asked
+/// Rows are read more than once. They are kept, unless they are many: then the statement runs
 /// again.
 pub(super) enum Rows<'d> {
     Kept(Vec<Vec<Value>>),

@@ -32,7 +32,7 @@ pub use crate::text::cell::Kind;
 pub struct Header<'a> {
     /// The sentence.
     pub about: &'a str,
-    /// Prose behind the sentence, line by line.
+    /// The prose after the sentence, line by line.
     pub prose: Vec<&'a str>,
     /// The parameters in order.
     pub parameters: Vec<ParameterDef<'a>>,

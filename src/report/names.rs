@@ -23,13 +23,13 @@ const THREADS: &str = include_str!("../../queries/selection/threads.sql");
 const KEYS: &str = include_str!("../../queries/selection/keys.sql");
 const VALUES: &str = include_str!("../../queries/selection/values.sql");
 
-/// Names that are suggested for one that nobody knows.
+/// Names that are suggested for one that the run does not know.
 const SUGGESTIONS: usize = 3;
 
-/// As many threads are all named to whoever asks for one that is not there.
+/// Threads that are all listed to the user who asks for one that is not there; of more, the nearest.
 const THREADS_SHOWN: usize = 10;
 
-/// As many keys or values of labels are named to whoever asks for one that is not there.
+/// Keys or values of labels that are listed to the user who asks for one that is not there.
 const NAMES_SHOWN: usize = 10;
 
 /// How alike a name must be to be suggested, from 0 to 1.
@@ -70,8 +70,8 @@ impl<'s, 'd> Names<'s, 'd> {
         ReportError::NothingSelected(format!("run {} knows no paths: {instead}", self.run.run_id))
     }
 
-    /// Refuses several picked functions if one may be within a call of another one: nobody knows
-    /// then how much of their costs would count twice.
+    /// Refuses several picked functions if one may be within a call of another one: it is
+    /// unknown then how much of their costs would count twice.
     pub(super) fn check_apart(&self) -> Result<(), ReportError> {
         let picked: Vec<(i64, String)> =
             self.rows(PICKED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -94,7 +94,7 @@ impl<'s, 'd> Names<'s, 'd> {
         )))
     }
 
-    /// One of the functions from which a way leads to another one.
+    /// One of the picked functions from which calls lead to another one.
     fn enclosing<'p>(&self, picked: &'p [(i64, String)]) -> Result<Option<&'p str>, StoreError> {
         let mut callees: HashMap<i64, Vec<i64>> = HashMap::new();
         let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
@@ -105,8 +105,8 @@ impl<'s, 'd> Names<'s, 'd> {
             .iter()
             .map(|(function, name)| (*function, name.as_str()))
             .collect();
-        // Two sources that lead to a function are enough: one of them is another one than whatever
-        // lies behind it.
+        // Two sources that lead to a function are enough: whatever source is reached from it, one of
+        // the two is another one.
         let mut known: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut ways: Vec<(i64, i64)> = picked
             .iter()
@@ -152,7 +152,7 @@ impl<'s, 'd> Names<'s, 'd> {
                     ("name", &thread(name, &threads).unwrap_or(name)),
                 )?
             }
-            // In GLOB a bracket opens a set of characters; here it stands for itself.
+            // In GLOB a bracket opens a set of characters; here it means a bracket.
             Name::Pattern(pattern) => {
                 pick(PICK_PATTERN, ("pattern", &pattern.replace('[', "[[]")))?
             }
@@ -167,8 +167,8 @@ impl<'s, 'd> Names<'s, 'd> {
         }
     }
 
-    /// The functions of the run that a regular expression fits, by name, module or file for filters
-    /// and by name for paths: their numbers as JSON.
+    /// The functions of the run that a regular expression fits: by name, module or file for filters,
+    /// by name for paths.
     pub(super) fn fitting(&self, text: &str, flag: &str) -> Result<Vec<i64>, ReportError> {
         let regex = Regex::new(text).map_err(|error| {
             let error = error.to_string();
@@ -201,7 +201,7 @@ impl<'s, 'd> Names<'s, 'd> {
         Ok(all().map_err(|source| failure(self.script.database(), source))?)
     }
 
-    /// What to say of a name that nobody has.
+    /// What to say of a name that the run does not have.
     fn unknown(&self, name: &Name) -> Result<String, StoreError> {
         let run = self.run.run_id;
         Ok(match name {
@@ -272,7 +272,7 @@ impl<'s, 'd> Names<'s, 'd> {
         self.list_with(sql, &[])
     }
 
-    /// The same, of a statement that wants to know more than the run.
+    /// Names that a statement lists which takes more parameters than the run.
     fn list_with(&self, sql: &str, more: &[(&str, &dyn ToSql)]) -> Result<Vec<String>, StoreError> {
         let parameters: Vec<(&str, &dyn ToSql)> = [(":run", &self.run.run_id as &dyn ToSql)]
             .iter()
@@ -340,13 +340,13 @@ fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
     }
 }
 
-/// Functions as the list that statements take.
+/// Functions as the JSON array that statements take.
 pub(super) fn listed(functions: &[i64]) -> String {
     let numbers: Vec<String> = functions.iter().map(ToString::to_string).collect();
     format!("[{}]", numbers.join(","))
 }
 
-/// The names most like the given one, by whole name or by the part behind the last dot.
+/// The names most like the given one, by whole name or by the part after the last dot.
 fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
     let wanted = name.to_lowercase();
     let likeness = |candidate: &str| {

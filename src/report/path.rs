@@ -2,8 +2,8 @@
 //!
 //! Names come from strangers' programs and hold everything, operators included (`map<a, b>`, `|>|`,
 //! `*FOO*`). So the names that the run knows are tried first: where a known name fits, the longest
-//! one is meant. Quotes force a name, and without quotes `*` and `?` in a name that nobody knows
-//! fit any text and any character.
+//! one is meant. Quotes force a name, and without quotes `*` and `?` in a name that the run does not
+//! know fit any text and any character.
 
 use nom::branch::alt;
 use nom::bytes::complete::{is_not, take_while};
@@ -17,7 +17,7 @@ use nom::{IResult, Parser};
 /// How names in paths are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NameSyntax {
-    /// As they are, with `*` and `?` in names that nobody has.
+    /// As they are, with `*` and `?` in names that the run does not have.
     #[default]
     Glob,
     /// As regular expressions.
@@ -51,12 +51,12 @@ pub enum Name {
 pub struct Path {
     /// Where it starts.
     pub first: Name,
-    /// The steps behind it.
+    /// The steps after it.
     pub rest: Vec<(Operator, Name)>,
 }
 
 /// Reads a path; `known` says whether the run has a function of that name. With regular
-/// expressions, a name is what stands between two operators or in quotes.
+/// expressions, a name is the text between two operators or in quotes.
 ///
 /// # Errors
 /// When the text is no path.
@@ -65,7 +65,7 @@ pub fn parse(text: &str, syntax: NameSyntax, known: &dyn Fn(&str) -> bool) -> Re
         NameSyntax::Glob => name(input, known),
         NameSyntax::Regex => alt((delimited(blanks, quoted, blanks), regex)).parse(input),
     };
-    // Behind an operator there must be a name: without `cut` the operator would be left over, and
+    // After an operator there must be a name: without `cut` the operator would be left over, and
     // blamed.
     let step = (operator, cut(name));
     let path = map((name, many0(step)), |(first, rest)| Path { first, rest });

@@ -2,7 +2,7 @@
 //!
 //! Names out of a profile are never paths to open: they are compared with the files that the folder
 //! has. A line whose function has a file is looked for in the file whose path ends like it; a
-//! function of an APL workspace, `#.Shop.Price`, in the scripts, where folders stand for
+//! function of an APL workspace, `#.Shop.Price`, in the scripts, where folders are
 //! namespaces. What fits twice is left out: no source is better than a wrong one.
 
 mod script;
@@ -33,7 +33,7 @@ pub trait Folder: Debug + Send + Sync {
     /// [`LARGEST_SOURCE`].
     ///
     /// # Errors
-    /// When it cannot be read; of kind `Interrupted` when nobody waits for it any more.
+    /// When it cannot be read; of kind `Interrupted` when it is not wanted any more.
     fn read(&self, file: usize) -> io::Result<Vec<u8>>;
 }
 
@@ -73,7 +73,7 @@ pub struct Found {
     pub remarks: Vec<String>,
 }
 
-/// Nobody waits for the answer any more.
+/// The answer is not wanted any more.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("interrupted")]
 pub struct Stopped;
@@ -82,7 +82,7 @@ pub struct Stopped;
 /// are the lines asked for.
 ///
 /// # Errors
-/// When the folder says that nobody waits any more. A file that cannot be read is a remark.
+/// When the folder says that the answer is not wanted any more. A file that cannot be read is a remark.
 pub fn find(folder: &dyn Folder, places: &[Place]) -> Result<Found, Stopped> {
     let found = Found {
         places: vec![None; places.len()],
@@ -601,7 +601,7 @@ mod tests {
         let asked = [place("f", "x.c", &[1])];
         check(&[("x.c", "too large")], &asked, &["-"], &["x.c: too large"]);
         assert!(find(&Files::new(&[("x.c", "stop")]), &asked).is_err());
-        // What nobody asks for is not read.
+        // What is not asked for is not read.
         check(
             &[("x.c", "x"), ("y.c", "stop"), ("z.aplf", "stop")],
             &asked,

@@ -125,7 +125,7 @@ fn name(header: &str) -> Option<&str> {
     let header = header.split_once('←').map_or(header, |(_, behind)| behind);
     match parts(header).as_slice() {
         [Part::Name(name)] | [Part::Name(name), _] | [_, Part::Name(name), _] => Some(name),
-        // An operator stands in brackets with its operands: behind the first of them.
+        // An operator is in brackets with its operands, after the first of them.
         [Part::Group(group)] | [Part::Group(group), _] | [_, Part::Group(group), _] => {
             group.split_whitespace().nth(1)
         }
@@ -137,7 +137,7 @@ fn name(header: &str) -> Option<&str> {
 #[derive(Clone, Copy, Debug)]
 enum Part<'a> {
     Name(&'a str),
-    /// What stands in round brackets.
+    /// The text in round brackets.
     Group(&'a str),
 }
 

@@ -28,7 +28,7 @@ pub enum Kind {
     Count,
     /// A cost in the unit of the metric; shown to ten digits, as APL does.
     Cost,
-    /// The same; shown with all its digits.
+    /// A cost in the unit of the metric; shown with all its digits.
     Raw,
     /// A percentage.
     Percent,

@@ -7,7 +7,7 @@ use cpp_demangle::{DemangleOptions, Symbol};
 
 use super::escape;
 
-/// Bytes that a readable name may have: a few bytes can stand for any number of them.
+/// Bytes that a readable name may have: a few mangled bytes can mean any number of them.
 const LONGEST: usize = 16 * 1024;
 
 /// What parts of a name beyond ASCII are told apart by, while it is read.

@@ -17,7 +17,7 @@ pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The same of bytes that are not needed any more.
+/// [`text`] of bytes that the caller does not need any more.
 pub(crate) fn owned(bytes: Vec<u8>) -> String {
     match String::from_utf8(bytes) {
         Ok(text) if next(&text).is_none() => text,
@@ -52,7 +52,7 @@ pub(crate) fn has_escape(text: &str) -> bool {
     next(text).is_some()
 }
 
-/// Passes text on as the bytes that it stands for. A name has to come in one piece.
+/// Passes text on as the bytes that it encodes. A name has to come in one piece.
 pub(crate) struct Bytes<'w>(pub(crate) &'w mut dyn io::Write);
 
 impl io::Write for Bytes<'_> {
@@ -69,7 +69,7 @@ impl io::Write for Bytes<'_> {
     }
 }
 
-/// The bytes that a text stands for.
+/// The bytes that a text encodes.
 pub(crate) fn bytes(text: &str) -> Cow<'_, [u8]> {
     if !has_escape(text) {
         return Cow::Borrowed(text.as_bytes());

@@ -2,12 +2,12 @@
 //!
 //! One object holds what the answer is about, the `rows`, and what they come to: `shown.rows` is
 //! their number, `shown.exclusive` the sum of their exclusive costs, null where one is unknown or
-//! no row has one. Where rows of lines stand among rows of their functions, only the latter are
+//! no row has one. Where there are rows of lines among rows of their functions, only the latter are
 //! added. `exclusive_left` is there where own costs are what callees leave of nodes although the
 //! file gives other ones for each function, `callers` where what callers paid does not add up to
 //! what the function cost: their sum, null where one is unknown. `pruned` is there where `--depth`
 //! or `--min-pct` leave rows out, and says how many and what they cost themselves. As lines of JSON
-//! the rows stand alone.
+//! there are only the rows.
 
 use std::io::Write;
 

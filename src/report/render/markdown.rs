@@ -76,7 +76,7 @@ fn escaped(text: &str) -> String {
             _ => escaped.push(character),
         }
     }
-    // A text of blanks only has no core behind which others could stand.
+    // A text of blanks only has no core, and all its blanks are counted as before it.
     escaped + &"&#32;".repeat(behind)
 }
 

@@ -1,4 +1,5 @@
-//! Dyalog's XML. What this writes of a tree can be imported again and gives the same profile.
+//! Dyalog's XML. What this writes of a tree can be imported again, and the imported profile equals
+//! the first one.
 //!
 //! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Times that
 //! are corrected, and those of runs that know how often the timer was read, are written as 0.9.0
