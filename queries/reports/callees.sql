@@ -9,7 +9,7 @@
 -- :by GROUPS function|module|file = function  one row per called function, module or file
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH                the function that called; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :tag TAG ?              only samples with this label, KEY=VALUE or just KEY; several times: with all of them
+-- :tag LABEL ?            only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
@@ -18,7 +18,7 @@
 -- about: function
 --> element        NAME is=element text csv xml                the called function
 --> line           LINE is=line csv xml                        always empty
---> cost           COST is=asked text csv xml                  the cost asked for
+--> cost           COST is=cost text csv xml                  the cost asked for
 --> cost_pct       PERCENT is=percent text csv xml             the same, % of the run's total
 --> calls          COUNT is=calls text csv xml optional json   how often it was called from here; NULL if unknown
 --> cum_pct        PERCENT is=running_percent text csv xml json when=cumpct  sum of the percentages of this row and all before it

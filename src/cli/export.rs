@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::args::export_format;
 use super::database::{DatabaseArgs, find_run, open_to_read};
-use super::failure::{Failure, asked, complain, say};
+use super::failure::{Failure, complain, say, unanswered};
 use super::options::ExportOptions;
 use super::output::{Target, Unwritten};
 use crate::base::error::Stop;
@@ -144,7 +144,7 @@ impl WrittenArgs {
             let written = format.write(source, run, &request, out);
             losses = Some(written.map_err(|error| match error {
                 ExportError::Output(error) => Unwritten::Output(error),
-                ExportError::Report(error) => Unwritten::Failed(asked(error, stop)),
+                ExportError::Report(error) => Unwritten::Failed(unanswered(error, stop)),
                 ExportError::TooLarge(fault) => Unwritten::Failed(complain(fault, Failure::Output)),
             })?);
             Ok(())

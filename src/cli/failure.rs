@@ -122,7 +122,8 @@ pub(super) fn store(error: &StoreError) -> Failure {
     complain(error, Failure::Database)
 }
 
-pub(super) fn asked(error: ReportError, stop: &Stop) -> Failure {
+/// Reports why a question has no answer.
+pub(super) fn unanswered(error: ReportError, stop: &Stop) -> Failure {
     match error {
         ReportError::Usage(message) => complain(message, Failure::Usage),
         ReportError::NothingSelected(message) => complain(message, Failure::NothingSelected),

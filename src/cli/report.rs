@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::args::sentence;
 use super::args::{Groups, count, milliseconds, percentage};
-use super::failure::{Failure, asked, complain, database, explain, say, write};
+use super::failure::{Failure, complain, database, explain, say, unanswered, write};
 use super::folder::Sources;
 use super::output::{OutputArgs, print, tell};
 use super::source::{SourceArgs, warn_some};
@@ -265,7 +265,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         warn_some(&folder.display().to_string(), &remarks);
     }
     let mut answer =
-        report::ask(&asked_of, report, &run, &request).map_err(|error| asked(error, stop))?;
+        report::ask(&asked_of, report, &run, &request).map_err(|error| unanswered(error, stop))?;
     answer.remarks.iter().for_each(say);
     if matches.get_flag("show_sql") {
         return write(&answer.script);

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::args::output_format;
 use super::database::{DatabaseArgs, open_to_read};
-use super::failure::{Failure, asked, complain};
+use super::failure::{Failure, complain, unanswered};
 use super::output::{Target, print, screen_width};
 use crate::base::error::Stop;
 use crate::report::list;
@@ -30,6 +30,6 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = open_to_read(&runs.database, stop)?;
     let sql = include_str!("../../queries/lists/runs.sql");
-    let mut answer = list(&database, sql).map_err(|error| asked(error, stop))?;
+    let mut answer = list(&database, sql).map_err(|error| unanswered(error, stop))?;
     print(&mut answer, &layout, &Target::Screen, stop)
 }

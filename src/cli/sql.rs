@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::args::output_format;
-use super::failure::{Failure, asked, complain};
+use super::failure::{Failure, complain, unanswered};
 use super::output::{Target, print, screen_width};
 use super::source::SourceArgs;
 use crate::base::error::Stop;
@@ -35,6 +35,6 @@ pub(super) fn run(sql: &Sql, stop: &Stop) -> Result<(), Failure> {
         .check(false)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = source.open(stop)?;
-    let mut answer = query(&database, &sql.sql).map_err(|error| asked(error, stop))?;
+    let mut answer = query(&database, &sql.sql).map_err(|error| unanswered(error, stop))?;
     print(&mut answer, &layout, &Target::Screen, stop)
 }

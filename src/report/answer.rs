@@ -80,7 +80,7 @@ pub(super) enum Author {
 /// again.
 pub(super) enum Rows<'d> {
     Kept(Vec<Vec<Value>>),
-    Asked(Statement<'d>),
+    Statement(Statement<'d>),
 }
 
 impl Answer<'_> {
@@ -94,7 +94,7 @@ impl Answer<'_> {
     ) -> Result<(), E> {
         match &mut self.rows {
             Rows::Kept(rows) => rows.iter().try_for_each(|values| row(values)),
-            Rows::Asked(statement) => {
+            Rows::Statement(statement) => {
                 let failed = |source| E::from(failure(self.database, source));
                 let width = statement.column_count();
                 let mut values = Vec::with_capacity(width);
@@ -132,7 +132,7 @@ impl Answer<'_> {
                 }
             }
             // Nothing is copied: names may be long.
-            Rows::Asked(statement) => {
+            Rows::Statement(statement) => {
                 let failed = |source| failure(self.database, source);
                 let mut rows = statement.raw_query();
                 while let Some(found) = rows.next().map_err(failed)? {

@@ -65,7 +65,7 @@ pub fn ask<'d>(
         columns: header.columns,
         script: script.into_text(),
         remarks: scope.remarks,
-        rows: Rows::Asked(statement),
+        rows: Rows::Statement(statement),
         author: Author::Us,
         database,
     };

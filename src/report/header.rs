@@ -181,7 +181,7 @@ pub enum Meaning {
     /// How often it was called.
     Calls,
     /// The cost asked for: cumulative, or exclusive with the flag `exclusive`.
-    Asked,
+    Cost,
     /// Exclusive cost.
     Exclusive,
     /// Cumulative cost.
@@ -216,7 +216,7 @@ impl Meaning {
         ("depth", Self::Depth),
         ("code", Self::Code),
         ("calls", Self::Calls),
-        ("asked", Self::Asked),
+        ("cost", Self::Cost),
         ("exclusive", Self::Exclusive),
         ("cumulative", Self::Cumulative),
         ("part", Self::Part),
@@ -325,7 +325,7 @@ fn parameter(input: &str) -> IResult<&str, ParameterDef<'_>> {
         value(Parameter::Percentage, tag("PERCENTAGE")),
         value(Parameter::Path, tag("PATH")),
         value(Parameter::Thread, tag("THREAD")),
-        value(Parameter::Label, tag("TAG")),
+        value(Parameter::Label, tag("LABEL")),
         value(Parameter::Filter, tag("FILTER")),
         map(
             preceded((tag("CHOICE"), space1), separated_list1(char('|'), word)),
@@ -452,7 +452,7 @@ mod tests {
     fn a_header_is_understood_line_by_line() {
         let sql = "-- What it shows.\n--\n-- :first COUNT ?  rows\n-- :lines VARIANT other  by line\n\
                    -- :depth COUNT = 20  levels\n-- :by CHOICE function|file ?  rows of what\n-- needs: tree\n\
-                   --> shown COST is=asked text csv json optional when=lines  the cost\nSELECT 1;\n";
+                   --> shown COST is=cost text csv json optional when=lines  the cost\nSELECT 1;\n";
         let header = parse(sql).expect("a header");
         assert_eq!(header.about, "What it shows.");
         assert_eq!(header.needs, Needs::Tree);
@@ -479,7 +479,7 @@ mod tests {
         assert_eq!(
             (shown.shows, shown.media.as_slice()),
             (
-                Some(Meaning::Asked),
+                Some(Meaning::Cost),
                 [Medium::Text, Medium::Csv, Medium::Json].as_slice()
             )
         );

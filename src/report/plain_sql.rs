@@ -48,7 +48,7 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         columns,
         script: sql.to_owned(),
         remarks: Vec::new(),
-        rows: Rows::Asked(statement),
+        rows: Rows::Statement(statement),
         author: Author::User,
         database,
     })

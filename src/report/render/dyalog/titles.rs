@@ -58,7 +58,7 @@ pub fn titles(columns: &[Column<'_>], medium: Medium, asked: Meaning) -> Vec<Opt
     let title = |column: &Column<'_>| {
         let meaning = match column.shows {
             None => return column.name.clone().into_owned(),
-            Some(Meaning::Asked) => asked,
+            Some(Meaning::Cost) => asked,
             Some(meaning) => meaning,
         };
         let both = BOTH.iter().filter(|_| has_both);

@@ -3,9 +3,9 @@
 //!
 //! There are two layouts, those of the two versions of `]PROFILE` whose files are known. Times that
 //! are corrected, and those of runs that know how often the timer was read, are written as 0.9.0
-//! does: names in `Function`, and the labels of inclusive and exclusive swapped, in times and
+//! does: names in `Function`, and the titles of inclusive and exclusive swapped, in times and
 //! ticks, because its readers expect them so. Everything else is written as 1.37 does: names in
-//! `Element`, labels right, `¯1` as the line of whole functions in trees. The version is left out
+//! `Element`, titles right, `¯1` as the line of whole functions in trees. The version is left out
 //! where it is not that of the layout.
 //!
 //! Times are milliseconds with all their digits, minus is APL's `¯` (only APL and profdb read these
