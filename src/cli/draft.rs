@@ -24,7 +24,7 @@ const PIECE: usize = 256 * 1024;
 /// program is ended.
 static NAMED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes what would be left if the program ended now.
+/// Removes the drafts that would be left if the program ended now.
 pub(super) fn remove_all() {
     if let Ok(mut named) = NAMED.try_lock() {
         named
@@ -33,7 +33,7 @@ pub(super) fn remove_all() {
     }
 }
 
-/// What becomes the content of a file.
+/// The new content of a file, in a file of its own until it is whole.
 pub(super) struct Draft {
     file: File,
     /// Where it goes; `None` for what is no regular file, a pipe for instance, which is written
@@ -49,7 +49,7 @@ struct Place {
     draft: Name,
 }
 
-/// What a draft is called until it is whole.
+/// The name of a draft until it is whole.
 enum Name {
     /// It has no name, and can get one in the folder where it belongs.
     None,
@@ -88,7 +88,7 @@ impl Draft {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        // Who has made it says where a file would be made with our rights.
+        // Its owner decides by it where a file is made with our rights.
         if let (None, Some(link)) = (&old, strangers_link) {
             let link = link.display();
             let message =
@@ -97,7 +97,7 @@ impl Draft {
         }
         let (file, draft) = match (begin(&path, old.is_some()), &old) {
             (Ok(begun), _) => begun,
-            // A folder that cannot be written may hold a file that can.
+            // A folder may refuse new files and still hold one that can be written.
             (Err(_), Some(old)) => {
                 opened(&path, old)?;
                 (tempfile::tempfile()?, Name::Elsewhere)
@@ -121,7 +121,8 @@ impl Draft {
     /// Puts the content in its place.
     ///
     /// # Errors
-    /// When it cannot be put there. Then what was there is there, unless it is being copied into.
+    /// When it cannot be put there. Then the file is as it was, unless the draft is being copied
+    /// into it.
     pub(super) fn finish(self) -> io::Result<()> {
         let Self { file, place } = self;
         let Some(Place { path, old, draft }) = place else {
@@ -161,7 +162,7 @@ fn is_refused(error: &io::Error) -> bool {
     )
 }
 
-/// What a name leads to.
+/// The file, or the place for one, that a name leads to.
 enum Destination {
     /// A file that is open already, under this number: `/dev/stdout`, `/dev/fd/3`.
     Open(OsString),

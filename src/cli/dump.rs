@@ -31,7 +31,7 @@ pub(super) struct Dump {
 /// error if there is one.
 pub(super) fn run(dump: &Dump, stop: &Stop) -> Result<(), Failure> {
     let name = dump.file.display().to_string();
-    // Whoever closes the pipe stops the import; the program itself goes on to say so.
+    // A reader that closes the pipe stops the import, and the program then reports it.
     let stop = &stop.child();
     let mut input = open(&dump.file, stop).map_err(|error| failed(&name, error))?;
     let format = format(&input, dump.from).map_err(|error| failed(&name, error))?;

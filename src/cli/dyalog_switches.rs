@@ -1,5 +1,5 @@
-//! What is done to the arguments of `profdb report` before clap sees them: switches with one dash, as
-//! Dyalog's users write them, and the report that is meant where none is named.
+//! What is done to the arguments of `profdb report` before clap sees them: switches with one dash,
+//! as Dyalog's users write them, and the report that is meant where none is named.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -62,8 +62,8 @@ pub(super) fn expand_single_dash(arguments: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// `profdb report run.xml` and `profdb report --first 5` mean the report `summary`. A word that is
-/// neither a file nor looks like one is left to be a report, so that a mistyped name is answered
-/// with the names that there are.
+/// no file and does not look like one is taken for the name of a report, so that a mistyped name is
+/// answered with the known names.
 pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_none_or(|command| command != "report") {
         return arguments;
@@ -96,7 +96,7 @@ fn is_word(argument: &OsString) -> bool {
     !text.starts_with('-') && !text.contains(['.', '/']) && !Path::new(argument).exists()
 }
 
-/// What to say to a report that there is not.
+/// What to say of the name of a report that does not exist.
 pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
     let name = arguments.get(2).filter(|_| arguments[1] == "report")?;
     let names: Vec<&str> = REPORTS

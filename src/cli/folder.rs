@@ -34,7 +34,7 @@ impl Sources {
         let mut folders = Vec::new();
         let mut open = Some((String::new(), 1, listed));
         while let Some((above, depth, listed)) = open {
-            // What cannot be listed further down has no source for anybody.
+            // A folder below that cannot be listed is left out: its files could not be read.
             for entry in listed.flatten() {
                 let name = format!("{above}{}", entry.file_name().to_string_lossy());
                 let Ok(kind) = entry.file_type() else {
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(names(root.path()), ["a.c", "a/z.c", "b.c", &deep]);
     }
 
-    /// A profile names what it likes; what it gets is in the folder.
+    /// A profile may name any path; only files that the folder lists are read.
     #[cfg(unix)]
     #[test]
     fn nothing_outside_the_folder_is_read() {

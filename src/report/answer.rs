@@ -21,9 +21,9 @@ pub struct Subject {
     pub timer_readings: bool,
     /// Cost of what was selected; `None` if the whole run was, or if it is unknown.
     pub selected: Option<f64>,
-    /// What has been subtracted from the times, in ns per tick; `None` if unknown.
+    /// What has been subtracted from the times, in ns per reading of the timer; `None` if unknown.
     pub bias: Option<f64>,
-    /// Own costs are what the callees leave of the nodes shown, not what the file gives for each
+    /// Exclusive costs are added up from the nodes shown, although the file states others for each
     /// function.
     pub exclusive_left: bool,
     /// What the callers add up to, where they do not add up to what is selected; only of reports
@@ -58,7 +58,7 @@ pub struct Answer<'d> {
     pub subject: Option<Subject>,
     /// The columns.
     pub columns: Vec<Column<'d>>,
-    /// Everything that was done for it, for the sqlite3 shell.
+    /// All statements that were run for it, as text for the sqlite3 shell.
     pub script: String,
     /// What there is to say of the question: a filter that found nothing to leave out.
     pub remarks: Vec<String>,
@@ -223,7 +223,7 @@ impl Answer<'_> {
     }
 }
 
-/// Bytes of text that are kept. Names may be long: what is longer is asked for again.
+/// Bytes of text that are kept. Names may be long: rows with more text are read again.
 const MOST_KEPT: usize = 16 << 20;
 
 /// Why rows are not kept.

@@ -102,7 +102,7 @@ fn values<'h>(header: &Header<'h>, request: &Request) -> Vec<(&'h str, Box<dyn T
         .collect()
 }
 
-/// What a report leaves out.
+/// Runs the statement that says what a report leaves out.
 fn pruned(database: &Database, statement: &mut Statement<'_>) -> Result<Pruned, StoreError> {
     let mut read = || -> rusqlite::Result<Pruned> {
         let mut rows = statement.raw_query();
@@ -132,7 +132,7 @@ fn walk(walk: &AncestorWalk, script: &Script<'_>, bound: &[Bound<'_>]) -> Result
     Ok(())
 }
 
-/// A flag of kind VARIANT asks another report instead.
+/// The report that answers: a flag of kind VARIANT names another one.
 fn variant(report: &'static Report, request: &Request) -> &'static Report {
     let header = report.header();
     let asked = header.parameters.iter().find(|parameter| {

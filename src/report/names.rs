@@ -1,5 +1,5 @@
-//! The names of a run: which functions, threads and labels a name means, and what to say of one that
-//! means none.
+//! The names of a run: which functions, threads and labels a name means, and what to say of one
+//! that means none.
 
 use hashbrown::HashMap;
 use regex::Regex;
@@ -26,7 +26,8 @@ const VALUES: &str = include_str!("../../queries/selection/values.sql");
 /// Names that are suggested for one that the run does not know.
 const SUGGESTIONS: usize = 3;
 
-/// Threads that are all listed to the user who asks for one that is not there; of more, the nearest.
+/// Threads that are all listed to the user who asks for one that is not there; of more, the
+/// nearest.
 const THREADS_SHOWN: usize = 10;
 
 /// Keys or values of labels that are listed to the user who asks for one that is not there.
@@ -36,13 +37,13 @@ const NAMES_SHOWN: usize = 10;
 const ALIKE: f64 = 0.75;
 
 /// The names of a run.
-pub(super) struct Names<'s, 'd> {
+pub(super) struct RunNames<'s, 'd> {
     script: &'s Script<'d>,
     run: &'s RunInfo,
     syntax: NameSyntax,
 }
 
-impl<'s, 'd> Names<'s, 'd> {
+impl<'s, 'd> RunNames<'s, 'd> {
     pub(super) fn new(script: &'s Script<'d>, run: &'s RunInfo, syntax: NameSyntax) -> Self {
         Self {
             script,
@@ -105,8 +106,8 @@ impl<'s, 'd> Names<'s, 'd> {
             .iter()
             .map(|(function, name)| (*function, name.as_str()))
             .collect();
-        // Two sources that lead to a function are enough: whatever source is reached from it, one of
-        // the two is another one.
+        // Two sources that lead to a function are enough: whatever source is reached from it, one
+        // of the two is another one.
         let mut known: HashMap<i64, Vec<i64>> = HashMap::new();
         let mut ways: Vec<(i64, i64)> = picked
             .iter()
@@ -167,8 +168,8 @@ impl<'s, 'd> Names<'s, 'd> {
         }
     }
 
-    /// The functions of the run that a regular expression fits: by name, module or file for filters,
-    /// by name for paths.
+    /// The functions of the run that a regular expression fits: by name, module or file for
+    /// filters, by name for paths.
     pub(super) fn fitting(&self, text: &str, flag: &str) -> Result<Vec<i64>, ReportError> {
         let regex = Regex::new(text).map_err(|error| {
             let error = error.to_string();

@@ -2,8 +2,8 @@
 //!
 //! Names come from strangers' programs and hold everything, operators included (`map<a, b>`, `|>|`,
 //! `*FOO*`). So the names that the run knows are tried first: where a known name fits, the longest
-//! one is meant. Quotes force a name, and without quotes `*` and `?` in a name that the run does not
-//! know fit any text and any character.
+//! one is meant. Quotes force a name, and without quotes `*` and `?` in a name that the run does
+//! not know fit any text and any character.
 
 use nom::branch::alt;
 use nom::bytes::complete::{is_not, take_while};

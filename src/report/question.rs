@@ -6,7 +6,7 @@ use super::header::{Header, LABEL_KEY, Parameter};
 use super::path::NameSyntax;
 use crate::events;
 
-/// What a report is asked for.
+/// The question that a report answers.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The metric; the run's default one if `None`.

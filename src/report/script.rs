@@ -1,5 +1,5 @@
-//! What is done to answer a question, statement by statement, so that it can be shown and done
-//! again in any SQLite shell.
+//! The statements that answer a question, kept as text, so that they can be shown and run again in
+//! any SQLite shell.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(super) type Bound<'v> = (&'v str, &'v dyn ToSql);
 pub(super) struct Script<'d> {
     database: &'d Database,
     text: RefCell<String>,
-    /// The parameters as the text has set them so far.
+    /// The values that the text has given parameters so far.
     set: RefCell<BTreeMap<String, String>>,
 }
 
@@ -99,7 +99,7 @@ impl<'d> Script<'d> {
             .map_err(|source| failure(self.database, source))
     }
 
-    /// Everything that was done, as text for the sqlite3 shell.
+    /// All statements so far, as text for the sqlite3 shell.
     pub(super) fn into_text(self) -> String {
         format!(".parameter init\n{}", self.text.into_inner())
     }

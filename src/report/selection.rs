@@ -6,7 +6,7 @@
 //! would count recursion wrongly; tests/figures/selection.rs compares with brute force.
 
 use super::error::ReportError;
-use super::names::Names;
+use super::names::RunNames;
 use super::path::{Name, Operator, Path};
 use super::script::Script;
 
@@ -33,7 +33,7 @@ pub(super) enum Target {
 /// several are, too, if they never enclose each other.
 pub(super) fn select(
     script: &Script<'_>,
-    names: &Names<'_, '_>,
+    names: &RunNames<'_, '_>,
     thread: Option<&str>,
     text: Option<&str>,
     totals_do: bool,

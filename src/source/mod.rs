@@ -82,7 +82,8 @@ pub struct Stopped;
 /// are the lines asked for.
 ///
 /// # Errors
-/// When the folder says that the answer is not wanted any more. A file that cannot be read is a remark.
+/// When the folder says that the answer is not wanted any more. A file that cannot be read is a
+/// remark.
 pub fn find(folder: &dyn Folder, places: &[Place]) -> Result<Found, Stopped> {
     let found = Found {
         places: vec![None; places.len()],

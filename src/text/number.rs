@@ -88,8 +88,8 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The scale of a metric whose costs are stored in a base unit, in the unit that is asked for or
-    /// the usual one.
+    /// The scale of a metric whose costs are stored in a base unit, in the unit that is asked for
+    /// or the usual one.
     ///
     /// # Errors
     /// With the reason, if the unit does not fit.

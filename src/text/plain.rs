@@ -1,4 +1,5 @@
-//! Text for a terminal: names come from strangers, and what would move the cursor is shown, not done.
+//! Text for a terminal: names come from strangers, and what would move the cursor is shown, not
+//! done.
 
 /// A text with what would move the cursor written as escapes.
 #[must_use]

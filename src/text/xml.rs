@@ -16,8 +16,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Gives the columns the titles that they have in a style. Titles of inclusive and exclusive are
-    /// swapped only where both are there.
+    /// Gives the columns the titles that they have in a style. Titles of inclusive and exclusive
+    /// are swapped only where both are there.
     pub(crate) fn new(mut columns: Vec<Shown>, style: Style, scale: Scale) -> Self {
         let has = |columns: &[Shown], name: &str| columns.iter().any(|column| column.title == name);
         let is_profile = has(&columns, "ExclusiveTime") && has(&columns, "InclusiveTime");

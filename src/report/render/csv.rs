@@ -1,10 +1,10 @@
 //! Character-separated values, RFC 4180 but for line ends, which are LF.
 //!
 //! Costs in milliseconds are titled `Time`; otherwise `Time` becomes metric and unit:
-//! `Alloc(bytes)`, `ExclusiveTime(us)`. Inclusive and exclusive costs have the right titles whatever
-//! file the profile is from, minus is `-`, and what is unknown is empty.
-//! Names are as they are, also those that a spreadsheet takes for formulas; only in profiles, which
-//! can be read again, an empty one is `(no name)`.
+//! `Alloc(bytes)`, `ExclusiveTime(us)`. Inclusive and exclusive costs have the right titles
+//! whatever file the profile is from, minus is `-`, and what is unknown is empty. Names are as they
+//! are, also those that a spreadsheet takes for formulas; only in profiles, which can be read
+//! again, an empty one is `(no name)`.
 
 use std::io::Write;
 

@@ -91,7 +91,7 @@ pub(super) fn write(
         }
     }
     write!(out, ",\"rows\":[")?;
-    let mut sums = Sums::of(answer);
+    let mut sums = RowSums::of(answer);
     let mut before = "\n";
     each(answer, &mut |object, row| {
         sums.see(row);
@@ -145,22 +145,22 @@ fn each(answer: &mut Answer<'_>, take: Take<'_>) -> Result<(), RenderError> {
 }
 
 /// What the rows come to.
-struct Sums {
+struct RowSums {
     exclusive: Option<usize>,
     line: Option<usize>,
     rows: u64,
-    functions: Sum,
-    lines: Sum,
+    functions: PartSum,
+    lines: PartSum,
 }
 
 #[derive(Default)]
-struct Sum {
+struct PartSum {
     parts: u64,
     sum: f64,
     unknown: bool,
 }
 
-impl Sums {
+impl RowSums {
     fn of(answer: &Answer<'_>) -> Self {
         let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
         let (exclusive, line) = (find("exclusive"), find("line"));
@@ -168,8 +168,8 @@ impl Sums {
             exclusive,
             line,
             rows: 0,
-            functions: Sum::default(),
-            lines: Sum::default(),
+            functions: PartSum::default(),
+            lines: PartSum::default(),
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Table {
     decimals: usize,
     total_decimals: usize,
     depth: Option<usize>,
-    names: Names,
+    names: SharedNames,
 }
 
 /// A cell of a table.
@@ -48,7 +48,7 @@ impl Table {
             .columns
             .iter()
             .position(|column| column.name == "depth");
-        let names = Names::of(answer, &columns)?;
+        let names = SharedNames::of(answer, &columns)?;
         let decimals = layout.decimals.unwrap_or(DECIMALS);
         // The decimals that are asked for are those of the columns (case `manual/rain`), except
         // where another unit is asked for, too: in seconds, one decimal may show nothing.
@@ -164,14 +164,14 @@ pub(super) fn indent(depth: usize, mark: &str) -> String {
 
 /// Functions that have one name in this answer, and what tells them apart: their modules, else
 /// their files.
-struct Names {
+struct SharedNames {
     /// Where a row says to which module and file its name belongs.
     places: Option<(usize, usize)>,
     /// Modules and files of the names that several functions have.
     several: HashMap<String, Vec<(String, String)>>,
 }
 
-impl Names {
+impl SharedNames {
     fn of(answer: &mut Answer<'_>, columns: &[Shown]) -> Result<Self, StoreError> {
         let find = |name: &str| answer.columns.iter().position(|column| column.name == name);
         let place = |whose: &str| {

@@ -18,8 +18,8 @@ const LABELS: &str = include_str!("../../../queries/question/labels.sql");
 /// Nanoseconds in a millisecond, in which a bias is given.
 const NANOSECONDS: f64 = 1e6;
 
-/// Makes the views of layer 1, for times that are shifted by so much per reading of the timer; gives
-/// the total of the metric.
+/// Makes the views of layer 1, for times that are shifted by so much per reading of the timer;
+/// gives the total of the metric.
 pub(super) fn set_up(
     script: &Script<'_>,
     run: &RunInfo,

@@ -1,10 +1,10 @@
-//! Filters: `--tag` keeps samples with labels, `--focus` and `--ignore` keep or leave out what happens
-//! below functions, `--hide` gives their cost to their callers. What they leave is another tree,
-//! `temp.visible`, which layer 1 then reads.
+//! Filters: `--tag` keeps samples with labels, `--focus` and `--ignore` keep or leave out what
+//! happens below functions, `--hide` gives their cost to their callers. What they leave is another
+//! tree, `temp.visible`, which layer 1 then reads.
 
 use super::super::error::ReportError;
 use super::super::header::Header;
-use super::super::names::{Names, listed};
+use super::super::names::{RunNames, listed};
 use super::super::question::Request;
 use super::super::script::{Bound, Script};
 
@@ -34,7 +34,7 @@ const FOCUS: &str = "focus";
 /// that leaves nothing out counts for none, and is remarked.
 pub(super) fn apply(
     script: &Script<'_>,
-    names: &Names<'_, '_>,
+    names: &RunNames<'_, '_>,
     header: &Header<'_>,
     request: &Request,
     remarks: &mut Vec<String>,
@@ -99,7 +99,7 @@ pub(super) fn apply(
 /// Finds what samples cost that have all the wanted labels.
 fn keep_labels<'r>(
     script: &Script<'_>,
-    names: &Names<'_, '_>,
+    names: &RunNames<'_, '_>,
     labels: impl Iterator<Item = (&'r str, Option<&'r str>)>,
 ) -> Result<(), ReportError> {
     for (at, (key, value)) in labels.enumerate() {

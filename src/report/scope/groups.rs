@@ -4,7 +4,7 @@ use rusqlite::named_params;
 
 use super::super::error::{ReportError, failure};
 use super::super::header::{Header, Needs};
-use super::super::names::Names;
+use super::super::names::RunNames;
 use super::super::question::{Groups, Request};
 use super::super::script::Script;
 use crate::store::RunInfo;
@@ -26,7 +26,7 @@ const GROUP_COSTS: &str = include_str!("../../../queries/scopes/group_costs.sql"
 /// Refuses groups by thread, process or label where the run does not know them. Costs of labels are
 /// known as they were measured, and of the paths of a tree.
 pub(super) fn check(
-    names: &Names<'_, '_>,
+    names: &RunNames<'_, '_>,
     header: &Header<'_>,
     by: Groups<'_>,
     request: &Request,
@@ -86,7 +86,7 @@ fn name_groups(
 /// Replaces the costs of functions by those of groups.
 pub(super) fn add_up(
     script: &Script<'_>,
-    names: &Names<'_, '_>,
+    names: &RunNames<'_, '_>,
     by: Groups<'_>,
     selected: f64,
 ) -> Result<(), ReportError> {
@@ -102,11 +102,11 @@ pub(super) fn add_up(
     Ok(script.batch(costs)?)
 }
 
-/// Replaces functions by threads, processes or values of a label, with the part of the selected cost
-/// that each of them has.
+/// Replaces functions by threads, processes or values of a label, with the part of the selected
+/// cost that each of them has.
 fn add_up_costs(
     script: &Script<'_>,
-    names: &Names<'_, '_>,
+    names: &RunNames<'_, '_>,
     by: Groups<'_>,
     selected: f64,
 ) -> Result<(), ReportError> {

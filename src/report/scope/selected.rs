@@ -4,7 +4,7 @@ use super::super::answer::Callers;
 use super::super::error::ReportError;
 use super::super::script::Script;
 use super::super::selection::Target;
-use crate::store::{RunInfo, StoreError};
+use crate::store::RunInfo;
 
 const WHOLE_RUN: &str = include_str!("../../../queries/selection/whole_run.sql");
 const ROOTS: &str = include_str!("../../../queries/selection/roots.sql");
@@ -16,10 +16,6 @@ const NODES: &str = include_str!("../../../queries/scopes/nodes.sql");
 const LINES_AND_CALLERS: &str = include_str!("../../../queries/scopes/lines_and_callers.sql");
 const PLACES: &str = include_str!("../../../queries/scopes/places.sql");
 const CALLEES: &str = include_str!("../../../queries/scopes/callees.sql");
-const STARTS_EVERYWHERE: &str = include_str!("../../../queries/scopes/starts_everywhere.sql");
-const STARTS_AT_SELECTION: &str = include_str!("../../../queries/scopes/starts_at_selection.sql");
-const PERCENT_OF_SELECTION: &str =
-    include_str!("../../../queries/question/percent_of_selection.sql");
 
 /// Makes the views of layer 2; gives the cost of what is selected, `None` if that is the whole run
 /// or if the cost is unknown.
@@ -54,20 +50,6 @@ fn subtrees(script: &Script<'_>, statement: &str, step: i64) -> Result<(), Repor
         script.batch(views)?;
     }
     Ok(())
-}
-
-/// Says where reports that look upwards begin: at the selected nodes, or at every function in them.
-pub(super) fn set_up_starts(script: &Script<'_>, at_selection: bool) -> Result<(), StoreError> {
-    script.batch(if at_selection {
-        STARTS_AT_SELECTION
-    } else {
-        STARTS_EVERYWHERE
-    })
-}
-
-/// Has percentages refer to what is selected.
-pub(super) fn refer_percentages(script: &Script<'_>) -> Result<(), StoreError> {
-    script.batch(PERCENT_OF_SELECTION)
 }
 
 /// What the callers of a function add up to, where that is not what the function cost. A function

@@ -3,7 +3,7 @@
 use super::super::answer::Callers;
 use super::super::error::ReportError;
 use super::super::header::{Header, Parameter};
-use super::super::names::Names;
+use super::super::names::RunNames;
 use super::super::question::{Base, Groups, Request};
 use super::super::script::Script;
 use super::super::selection::{self, Target};
@@ -12,6 +12,10 @@ use crate::store::{MetricInfo, RunInfo};
 
 const TABLES: &str = include_str!("../../../queries/selection/tables.sql");
 const CLEAR: &str = include_str!("../../../queries/selection/clear.sql");
+const STARTS_EVERYWHERE: &str = include_str!("../../../queries/scopes/starts_everywhere.sql");
+const STARTS_AT_SELECTION: &str = include_str!("../../../queries/scopes/starts_at_selection.sql");
+const PERCENT_OF_SELECTION: &str =
+    include_str!("../../../queries/question/percent_of_selection.sql");
 
 /// What a report looks at, as far as the answer says it besides its rows.
 pub(in super::super) struct Scope {
@@ -56,7 +60,7 @@ pub(in super::super) fn set_up(
     let shift = costs::shift(header, run, (metric, metrics), request)?;
     let total = costs::set_up(script, run, metric, shift)?;
 
-    let names = Names::new(script, run, request.names);
+    let names = RunNames::new(script, run, request.names);
     let by = request.groups(header)?;
     groups::check(&names, header, by, request, shift)?;
     let mut remarks = Vec::new();
@@ -74,10 +78,14 @@ pub(in super::super) fn set_up(
     let selected = selected::set_up(script, run, target, filtered)?;
     groups::add_up(script, &names, by, selected.unwrap_or(total))?;
     if is_tree && target != Target::Functions {
-        selected::set_up_starts(script, header.about_function && path.is_some())?;
+        script.batch(if header.about_function && path.is_some() {
+            STARTS_AT_SELECTION
+        } else {
+            STARTS_EVERYWHERE
+        })?;
     }
     if request.base == Base::Selection && selected.is_some() {
-        selected::refer_percentages(script)?;
+        script.batch(PERCENT_OF_SELECTION)?;
     }
 
     let from_nodes = match target {

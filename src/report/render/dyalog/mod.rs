@@ -1,5 +1,5 @@
-//! What answers have of Dyalog's `]PROFILE`: the titles of columns, and XML. Nothing else in reports
-//! knows a profiler.
+//! What answers have of Dyalog's `]PROFILE`: the titles of columns, and XML. Nothing else in
+//! reports knows a profiler.
 
 mod titles;
 mod xml;

@@ -1,5 +1,5 @@
-//! Titles of columns, as Dyalog's `]PROFILE` 0.9.0 has them in its tables, CSV and XML. What it does
-//! not have is titled in its manner.
+//! Titles of columns, as Dyalog's `]PROFILE` 0.9.0 has them in its tables, CSV and XML. What it
+//! does not have is titled in its manner.
 //!
 //! Tables are laid out as its tables are, too. (The one sample of them also has a blank before its
 //! first line, which ours have not.)
