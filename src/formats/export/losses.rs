@@ -6,8 +6,6 @@
     reason = "numbers of functions and metrics are the writer's own"
 )]
 
-use super::Export;
-
 /// Something that a format cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
@@ -22,46 +20,55 @@ pub struct Loss {
 /// What got lost when a run was written.
 #[derive(Debug)]
 pub struct Losses {
-    pub(in crate::formats) export: &'static Export,
-    pub(in crate::formats) counts: Vec<u64>,
+    /// The name of the format.
+    format: &'static str,
+    /// Everything that the format cannot hold.
+    declared: &'static [Loss],
+    /// How much was lost of each of them.
+    counts: Vec<u64>,
     /// The metrics that are written, where they are not all that the profile has.
     pub(in crate::formats) written: Option<Vec<i64>>,
 }
 
 impl Losses {
-    pub(in crate::formats) fn new(export: &'static Export) -> Self {
+    /// Nothing has been lost yet.
+    pub(in crate::formats) fn new(format: &'static str, declared: &'static [Loss]) -> Self {
         Self {
-            export,
-            counts: vec![0; export.losses.len()],
+            format,
+            declared,
+            counts: vec![0; declared.len()],
             written: None,
         }
     }
 
     /// Counts something that was lost.
     pub(in crate::formats) fn add(&mut self, loss: Loss, count: u64) {
-        let at = self.export.losses.iter().position(|known| *known == loss);
+        let at = self.declared.iter().position(|known| *known == loss);
         self.counts[at.expect("a writer declares what it cannot hold")] += count;
+    }
+
+    /// Whether the format declares that it cannot hold this.
+    pub(super) fn declares(&self, loss: Loss) -> bool {
+        self.declared.contains(&loss)
     }
 
     /// What was lost, and how much of it, in the order in which the format declares it.
     pub fn each(&self) -> impl Iterator<Item = (Loss, u64)> {
         let all = self
-            .export
-            .losses
+            .declared
             .iter()
             .copied()
             .zip(self.counts.iter().copied());
         all.filter(|(_, count)| *count > 0)
     }
 
-    /// The same as JSON.
+    /// The loss report as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         let lost = self.each().map(|(Loss { name, what, of }, count)| {
             serde_json::json!({"name": name, "what": what, "of": of, "count": count})
         });
-        let report =
-            serde_json::json!({"format": self.export.name, "lost": lost.collect::<Vec<_>>()});
+        let report = serde_json::json!({"format": self.format, "lost": lost.collect::<Vec<_>>()});
         format!("{report:#}\n")
     }
 }

@@ -1,12 +1,14 @@
 //! What a format is in which a run can leave.
 //!
-//! A writer sees a `Profile` and somewhere to write to: no SQL, no files, no screen. Nodes come to it one by one, so
-//! that memory grows with functions and depth, not with the run. What its format cannot hold it counts in [`Losses`].
+//! A writer sees a `Profile` and somewhere to write to: no SQL, no files, no screen. Nodes come to
+//! it one by one, so that memory grows with functions and depth, not with the run. What its format
+//! cannot hold it counts in [`Losses`].
 
 mod bound;
 pub(in crate::formats) mod error;
 pub(in crate::formats) mod losses;
 pub(in crate::formats) mod profile;
+mod request;
 
 use std::io::Write;
 
@@ -16,10 +18,12 @@ use flate2::write::GzEncoder;
 pub use bound::{LARGE_OUTPUT, MOST_BYTES};
 pub use error::ExportError;
 pub use losses::{Loss, Losses};
+pub(in crate::formats) use request::Metrics;
+pub use request::{Layout, Request};
 
 use self::bound::Bound;
 use self::profile::Profile;
-use super::options::{OptionDef, Options};
+use super::options::OptionDef;
 use crate::report::ReportError;
 use crate::store::{Database, RunInfo};
 
@@ -68,39 +72,6 @@ pub(in crate::formats) enum Packing {
     Gzip,
 }
 
-/// How many metrics a format holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum Metrics {
-    /// The one that is asked for, or the run's default one.
-    One,
-    /// All of them, unless one is asked for.
-    All,
-}
-
-/// One of several ways to write a format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// What is particular about it.
-    pub about: &'static str,
-}
-
-/// What is asked of a writer.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// The metric; the run's default one if `None`.
-    pub metric: Option<String>,
-    /// The layout; the format's usual one if `None`.
-    pub layout: Option<String>,
-    /// Options of the format.
-    pub options: Options,
-    /// Bytes that the file may have at most, before they are packed; [`MOST_BYTES`] if `None`.
-    pub max_size: Option<u64>,
-    /// Is told how many bytes a file will have that has more than [`LARGE_OUTPUT`], before it has.
-    pub tell: Option<fn(u64)>,
-}
-
 impl Export {
     /// Writes a run; says what got lost.
     ///
@@ -123,14 +94,15 @@ impl Export {
             .into());
         }
         self.refuse(run)?;
-        let profile = Profile::open(self, database, run, request)?;
+        let profile = Profile::open(database, run, request, self.metrics)?;
         let profile = Profile { layout, ..profile };
-        let mut losses = Losses::new(self);
+        let none = || Losses::new(self.name, self.losses);
+        let mut losses = none();
         let bound = Bound {
             most: request.max_size.unwrap_or(MOST_BYTES),
             tell: request.tell.unwrap_or(|_| ()),
         };
-        let mut again = |out: &mut dyn Write| (self.write)(&profile, &mut Losses::new(self), out);
+        let mut again = |out: &mut dyn Write| (self.write)(&profile, &mut none(), out);
         let write = |out: &mut dyn Write| (self.write)(&profile, &mut losses, out);
         match self.packing {
             Packing::Plain => bound.write(write, &mut again, out)?,

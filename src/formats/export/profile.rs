@@ -7,7 +7,7 @@
 
 use super::error::ExportError;
 use super::losses::{self, Losses};
-use super::{Export, Layout, Metrics, Request};
+use super::request::{Layout, Metrics, Request};
 use crate::formats::options::Options;
 use crate::report;
 use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, RunInfo, StoreError};
@@ -70,19 +70,9 @@ impl<'d> Profile<'d> {
             losses::FUNCTION_COSTS,
             losses::FUNCTION_CALLS,
         ];
-        let holds = losses
-            .export
-            .losses
-            .iter()
-            .any(|loss| of_functions.contains(loss));
+        let holds = of_functions.iter().any(|loss| losses.declares(*loss));
         let is_open = self.run.fidelity == "tree" && holds;
-        let metrics = losses
-            .written
-            .clone()
-            .unwrap_or_else(|| match losses.export.metrics {
-                Metrics::All => self.metric_ids(),
-                Metrics::One => vec![self.metric.metric_id],
-            });
+        let metrics = losses.written.clone().unwrap_or_else(|| self.metric_ids());
         let mut is_recorded = false;
         for metric in self
             .database
@@ -96,7 +86,7 @@ impl<'d> Profile<'d> {
         if !is_recorded || metrics.is_empty() {
             return Ok(());
         }
-        let becomes_0 = losses.export.losses.contains(&losses::UNKNOWN);
+        let becomes_0 = losses.declares(losses::UNKNOWN);
         let none = Places {
             costs: vec![(0.0, 0.0); metrics.len()],
             calls: Some(0),
@@ -150,7 +140,7 @@ impl<'d> Profile<'d> {
                         rows[0].calls.is_some() && rows[0].calls != calls && !holds,
                     ),
                 ] {
-                    if is_lost && losses.export.losses.contains(&loss) {
+                    if is_lost && losses.declares(loss) {
                         losses.add(loss, 1);
                     }
                 }
@@ -159,16 +149,16 @@ impl<'d> Profile<'d> {
     }
 
     pub(in crate::formats) fn open(
-        export: &Export,
         database: &'d Database,
         run: &RunInfo,
         request: &Request,
+        holds: Metrics,
     ) -> Result<Self, ExportError> {
         let all = database.metrics(run.run_id)?;
         let asked = request.metric.as_deref();
         let metric = report::choose_metric(&all, run, asked)?;
         let count = all.len();
-        let metrics = match export.metrics {
+        let metrics = match holds {
             Metrics::All if asked.is_none() => all,
             Metrics::All | Metrics::One => vec![metric.clone()],
         };

@@ -81,7 +81,7 @@ fn write(
         Scale::of(&profile.metric.name, &profile.metric.unit, None).map_err(ReportError::Usage)?;
     // First how wide and high everything is, for it stands before the first box.
     let mut whole = 0.0;
-    profile.each_call(&mut Losses::new(&EXPORT), |call, _| {
+    profile.each_call(&mut Losses::new(EXPORT.name, EXPORT.losses), |call, _| {
         whole += if call.depth == 0 {
             call.cumulative.max(0.0)
         } else {
@@ -144,8 +144,9 @@ fn write(
         escaped(&caption)
     )?;
     let mut boxes = Boxes::new(profile, whole);
-    profile.each_call(&mut Losses::new(&EXPORT), |call, losses| {
-        match boxes.next(&call, losses) {
+    profile.each_call(
+        &mut Losses::new(EXPORT.name, EXPORT.losses),
+        |call, losses| match boxes.next(&call, losses) {
             Some((left, cost)) => draw(
                 profile,
                 &call,
@@ -154,8 +155,8 @@ fn write(
                 out,
             ),
             None => Ok(()),
-        }
-    })?;
+        },
+    )?;
     Ok(writeln!(out, "</svg>")?)
 }
 

@@ -111,7 +111,7 @@ fn write(
         if metric.metric_id == profile.metric.metric_id {
             first = profiles.count;
         }
-        let mut of_metric = Losses::new(&EXPORT);
+        let mut of_metric = Losses::new(EXPORT.name, EXPORT.losses);
         profiles.metric(metric, &mut frames, &mut of_metric, out)?;
         for (loss, count) in of_metric
             .each()

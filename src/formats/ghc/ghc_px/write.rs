@@ -99,7 +99,7 @@ fn write(
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let scales = Scales::of(profile, losses)?;
-    let seen = Seen::of(profile, &scales, losses.export)?;
+    let seen = Seen::of(profile, &scales)?;
     let centres = Centres::of(profile, &seen, losses);
     lose_facts(profile, &scales, losses);
     let stamp = stamp(profile);
@@ -397,11 +397,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(
-        profile: &Profile<'_>,
-        scales: &Scales,
-        export: &'static Export,
-    ) -> Result<Self, ExportError> {
+    fn of(profile: &Profile<'_>, scales: &Scales) -> Result<Self, ExportError> {
         let first = vec![None; profile.functions.len()];
         let is_sampled = told(profile, "TotalTicks").is_some();
         let mut seen = Self {
@@ -414,7 +410,7 @@ impl Seen {
         let root = root(profile);
         let mut is_apart = false;
         // What gets lost is counted where it is written.
-        let mut losses = Losses::new(export);
+        let mut losses = Losses::new(EXPORT.name, EXPORT.losses);
         each_stack(profile, scales, &mut losses, |stack, losses| {
             seen.first[stack.function].get_or_insert(stack.number);
             if stack.depth == 0 {
