@@ -63,8 +63,9 @@
 use super::call_graph::{CallGraph, Figure, Key, Level, OwnCosts, Place, Shown};
 use super::names::{NumberedNames, Sort, gives_number};
 use super::words::{Creator, Metric, OLD_VERSION, cost, header, is_blank, lines, number, words};
-use super::xdebug::exit_order::{Accuracy, Call, ExitOrder};
+use super::xdebug::exit_order::{Accuracy, ExitOrder};
 use super::xdebug::exit_tree::ExitTree;
+use super::xdebug::record::Call;
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Fidelity, FunctionDef, Kind, MetricId, Note, RunFact, Severity, Sink};
 use crate::formats::common::counted::{Counted, many};

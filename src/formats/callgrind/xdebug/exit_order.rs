@@ -7,6 +7,7 @@
 //! every other one.
 
 use super::exit_tree::ExitTree;
+use super::record::{Call, Mark, Record};
 use crate::base::error::Position;
 use crate::events::Unit;
 use crate::formats::callgrind::call_graph::Figure;
@@ -14,7 +15,7 @@ use crate::formats::common::counted::many;
 
 /// How figures of a metric may differ from what they are made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::formats) enum Accuracy {
+pub(in crate::formats::callgrind) enum Accuracy {
     /// Times are rounded one by one, to multiples of this.
     Rounded(f64),
     /// Memory is whole, but some versions write 0 for whatever is less.
@@ -22,7 +23,7 @@ pub(in crate::formats) enum Accuracy {
 }
 
 impl Accuracy {
-    pub(in crate::formats) fn of(unit: &Unit, scale: f64) -> Self {
+    pub(in crate::formats::callgrind) fn of(unit: &Unit, scale: f64) -> Self {
         match unit {
             Unit::Nanoseconds => Self::Rounded(scale),
             Unit::Bytes | Unit::Count => Self::Clamped,
@@ -37,79 +38,9 @@ impl Accuracy {
     }
 }
 
-/// A record: a call that has returned.
-#[derive(Debug, Default)]
-pub(in crate::formats) struct Record {
-    pub(in crate::formats) function: u32,
-    /// Where its own cost is said to be; 0 if unknown.
-    pub(in crate::formats) line: u32,
-    /// Own cost, by metric.
-    pub(in crate::formats) own: Vec<f64>,
-    pub(in crate::formats) calls: Vec<Call>,
-    /// What the calls cost in all, one after the other, by metric.
-    pub(in crate::formats) costs: Vec<f64>,
-    has_cost: bool,
-    metrics: usize,
-}
-
-/// A call that a record makes.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Call {
-    pub(in crate::formats) callee: u32,
-    /// The caller's line; 0 if unknown.
-    pub(in crate::formats) line: u32,
-}
-
-impl Record {
-    fn begin(&mut self, function: u32, metrics: usize) {
-        (self.function, self.line, self.has_cost, self.metrics) = (function, 0, false, metrics);
-        self.own.clear();
-        self.own.resize(metrics, 0.0);
-        self.calls.clear();
-        self.costs.clear();
-    }
-
-    fn cost(&mut self, line: u32, figures: &[Figure]) -> Result<(), Doubt> {
-        if std::mem::replace(&mut self.has_cost, true) {
-            return Err(Doubt::Shape("has own cost twice"));
-        }
-        self.line = line;
-        put(&mut self.own, figures);
-        Ok(())
-    }
-
-    fn call(&mut self, call: Call, figures: &[Figure]) {
-        self.calls.push(call);
-        let first = self.costs.len();
-        self.costs.resize(first + self.metrics, 0.0);
-        put(self.costs.get_mut(first..).unwrap_or_default(), figures);
-    }
-
-    /// The calls with what they cost.
-    pub(in crate::formats) fn calls(&self) -> impl Iterator<Item = (&Call, &[f64])> {
-        let costs = |at: usize| {
-            self.costs
-                .get(at * self.metrics..(at + 1) * self.metrics)
-                .unwrap_or_default()
-        };
-        self.calls
-            .iter()
-            .enumerate()
-            .map(move |(at, call)| (call, costs(at)))
-    }
-}
-
-fn put(costs: &mut [f64], figures: &[Figure]) {
-    for (metric, figure) in figures {
-        if let Some(cost) = costs.get_mut(*metric) {
-            *cost = *figure;
-        }
-    }
-}
-
 /// Why the records are no tree.
 #[derive(Debug, PartialEq)]
-pub(in crate::formats) enum Doubt {
+pub(in crate::formats::callgrind) enum Doubt {
     /// The function's record is of another shape than Xdebug's.
     Shape(&'static str),
     /// It calls more functions than have returned before.
@@ -133,7 +64,11 @@ pub(in crate::formats) enum Doubt {
 
 impl Doubt {
     /// What is to be said of a function's record, with the names of functions.
-    pub(in crate::formats) fn told<'n>(&self, name: impl Fn(u32) -> &'n str, of: u32) -> String {
+    pub(in crate::formats::callgrind) fn told<'n>(
+        &self,
+        name: impl Fn(u32) -> &'n str,
+        of: u32,
+    ) -> String {
         match *self {
             Self::Shape(what) => format!("the record of `{}` {what}", name(of)),
             Self::Missing { calls, waiting } => {
@@ -171,24 +106,6 @@ impl Doubt {
     }
 }
 
-/// What is known of a call after all records have been read: the line of its caller, and whether it
-/// was its caller's first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::formats) struct Mark(u32);
-
-impl Mark {
-    const FIRST: u32 = 1 << 31;
-
-    /// 0 if it is unknown, and if there is no caller.
-    pub(in crate::formats) fn line(self) -> u32 {
-        self.0 & !Self::FIRST
-    }
-
-    pub(in crate::formats) fn is_first(self) -> bool {
-        self.0 & Self::FIRST != 0
-    }
-}
-
 /// A call whose caller has not returned.
 #[derive(Debug)]
 struct Waiting {
@@ -216,7 +133,7 @@ enum Reader {
 /// See the module's page. One record after the other is [begun](Self::begin) and given its costs
 /// and calls.
 #[derive(Default)]
-pub(in crate::formats) struct ExitOrder {
+pub(in crate::formats::callgrind) struct ExitOrder {
     metrics: Vec<Accuracy>,
     record: Record,
     /// Where the open record begins.
@@ -228,7 +145,7 @@ pub(in crate::formats) struct ExitOrder {
 
 impl ExitOrder {
     /// For a first reading, which looks whether there is a tree.
-    pub(in crate::formats) fn to_prove() -> Self {
+    pub(in crate::formats::callgrind) fn to_prove() -> Self {
         Self {
             reader: Reader::Proof(Proof::default()),
             ..Self::default()
@@ -236,7 +153,7 @@ impl ExitOrder {
     }
 
     /// For a second reading, which builds it.
-    pub(in crate::formats) fn to_build(tree: ExitTree) -> Self {
+    pub(in crate::formats::callgrind) fn to_build(tree: ExitTree) -> Self {
         Self {
             reader: Reader::Tree(tree),
             ..Self::default()
@@ -244,7 +161,7 @@ impl ExitOrder {
     }
 
     /// Says what is measured from here on.
-    pub(in crate::formats) fn measure(&mut self, at: Position, metrics: Vec<Accuracy>) {
+    pub(in crate::formats::callgrind) fn measure(&mut self, at: Position, metrics: Vec<Accuracy>) {
         let waits = matches!(&self.reader, Reader::Proof(proof) if !proof.waiting.is_empty());
         if (self.open.is_some() || waits) && metrics != self.metrics {
             self.doubt(at, Doubt::Shape("is followed by other events"));
@@ -253,7 +170,7 @@ impl ExitOrder {
     }
 
     /// A record begins; the one before is whole.
-    pub(in crate::formats) fn begin(&mut self, at: Position, function: u32) {
+    pub(in crate::formats::callgrind) fn begin(&mut self, at: Position, function: u32) {
         self.end();
         if !matches!(self.reader, Reader::Nobody) {
             self.open = Some(at);
@@ -262,19 +179,27 @@ impl ExitOrder {
     }
 
     /// Own cost of the record.
-    pub(in crate::formats) fn cost(&mut self, line: u32, figures: &[Figure]) {
-        if let Some(at) = self.open
-            && let Err(doubt) = self.record.cost(line, figures)
-        {
-            self.doubt(at, doubt);
+    pub(in crate::formats::callgrind) fn cost(&mut self, line: u32, figures: &[Figure]) {
+        if self.open.is_none() {
+            return;
+        }
+        if self.record.has_cost {
+            self.doubt_shape("has own cost twice");
+        } else {
+            self.record.cost(line, figures);
         }
     }
 
     /// A call that the record makes, so often.
-    pub(in crate::formats) fn call(&mut self, call: Call, calls: u64, figures: &[Figure]) {
+    pub(in crate::formats::callgrind) fn call(
+        &mut self,
+        call: Call,
+        calls: u64,
+        figures: &[Figure],
+    ) {
         if calls != 1 {
             self.doubt_shape("has calls that are added up");
-        } else if call.line >= Mark::FIRST {
+        } else if call.line >= Mark::LINES {
             self.doubt_shape("calls from a line above 2^31");
         } else if self.open.is_some() {
             self.record.call(call, figures);
@@ -282,14 +207,14 @@ impl ExitOrder {
     }
 
     /// Doubts that the open record is one of Xdebug's.
-    pub(in crate::formats) fn doubt_shape(&mut self, what: &'static str) {
+    pub(in crate::formats::callgrind) fn doubt_shape(&mut self, what: &'static str) {
         if let Some(at) = self.open {
             self.doubt(at, Doubt::Shape(what));
         }
     }
 
     /// The request is over: calls that wait are roots.
-    pub(in crate::formats) fn end_part(&mut self) {
+    pub(in crate::formats::callgrind) fn end_part(&mut self) {
         self.end();
         if let Reader::Proof(proof) = &mut self.reader {
             proof.waiting.clear();
@@ -298,7 +223,7 @@ impl ExitOrder {
     }
 
     /// The request is over, and does not say so: calls that wait may have had callers.
-    pub(in crate::formats) fn cut_part(&mut self, at: Position) {
+    pub(in crate::formats::callgrind) fn cut_part(&mut self, at: Position) {
         self.end();
         if matches!(&self.reader, Reader::Proof(proof) if !proof.waiting.is_empty()) {
             self.doubt(at, Doubt::Cut);
@@ -307,7 +232,7 @@ impl ExitOrder {
 
     /// The marks of all calls, or the place of the first doubt, the function that it is about, and
     /// the doubt.
-    pub(in crate::formats) fn proof(self) -> Result<Vec<Mark>, (Position, u32, Doubt)> {
+    pub(in crate::formats::callgrind) fn proof(self) -> Result<Vec<Mark>, (Position, u32, Doubt)> {
         match (self.doubt, self.reader) {
             (Some(doubt), _) => Err(doubt),
             (None, Reader::Proof(proof)) => Ok(proof.marks),
@@ -316,7 +241,7 @@ impl ExitOrder {
     }
 
     /// What has been built.
-    pub(in crate::formats) fn tree(&mut self) -> Option<&mut ExitTree> {
+    pub(in crate::formats::callgrind) fn tree(&mut self) -> Option<&mut ExitTree> {
         match &mut self.reader {
             Reader::Tree(tree) => Some(tree),
             _ => None,
@@ -405,7 +330,7 @@ impl Proof {
                 }
             }
             if let Some(mark) = marks.get_mut(callee.record as usize) {
-                *mark = Mark(call.line | if at == 1 { Mark::FIRST } else { 0 });
+                *mark = Mark::new(call.line, at == 1);
             }
             zeros |= bits(stated);
             sums.iter_mut()

@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::exit_order::{Mark, Record};
+use super::record::{Mark, Record};
 use crate::events::{Cost, Frame, FunctionDef, FunctionId, MetricId, Sink};
 
 type NodeId = u32;
@@ -39,7 +39,7 @@ struct Node {
 
 /// See the module's page.
 #[derive(Default)]
-pub(in crate::formats) struct ExitTree {
+pub(in crate::formats::callgrind) struct ExitTree {
     marks: Vec<Mark>,
     metrics: Vec<MetricId>,
     functions: Vec<FunctionId>,
@@ -60,7 +60,7 @@ pub(in crate::formats) struct ExitTree {
 
 impl ExitTree {
     /// For the records that have these marks; ids by the numbers that records use.
-    pub(in crate::formats) fn new(
+    pub(in crate::formats::callgrind) fn new(
         marks: Vec<Mark>,
         metrics: Vec<MetricId>,
         functions: Vec<FunctionId>,
@@ -74,7 +74,7 @@ impl ExitTree {
     }
 
     /// The next record.
-    pub(in crate::formats) fn add(&mut self, record: &Record) {
+    pub(super) fn add(&mut self, record: &Record) {
         let (order, mark) = (
             self.records,
             self.marks.get(self.records).copied().unwrap_or_default(),
@@ -298,7 +298,11 @@ impl ExitTree {
 
     /// Tells the tree of the request that is over, below a node of the request if it is one of
     /// many, and forgets it.
-    pub(in crate::formats) fn say(&mut self, sink: &mut dyn Sink, part: Option<FunctionDef<'_>>) {
+    pub(in crate::formats::callgrind) fn say(
+        &mut self,
+        sink: &mut dyn Sink,
+        part: Option<FunctionDef<'_>>,
+    ) {
         if self.nodes.is_empty() {
             return;
         }

@@ -2,3 +2,4 @@
 
 pub(super) mod exit_order;
 pub(super) mod exit_tree;
+pub(super) mod record;
