@@ -3,6 +3,7 @@
 mod apl_numbers;
 pub(in crate::formats) mod dyalog_csv;
 pub(in crate::formats) mod dyalog_xml;
-mod labels;
+mod headings;
+mod row;
 mod rows;
 mod table;

@@ -3,13 +3,15 @@
 //! A `tree` file is streamed; a `data` file has one row per function and line, and is held until
 //! its end, because only then is it known whether its times still have to be corrected.
 //!
-//! Two things are decided: which of the two times is the inclusive one (see `dyalog_labels`), and
-//! **whether the times are corrected for the timer's cost.** Trees that carry ticks are, `data` and
-//! whatever has no ticks is not, and a negative time proves that a correction has taken place.
+//! Two things are decided: which of the two times is the inclusive one (see
+//! [`headings`](super::headings)), and **whether the times are corrected for the timer's cost.**
+//! Trees that carry ticks are, `data` and whatever has no ticks is not, and a negative time proves
+//! that a correction has taken place.
 
 use hashbrown::HashMap;
 
-use super::labels::{Labels, Verdict, tolerance};
+use super::headings::{Verdict, tolerance};
+use super::row::{Headings, Known, Layout, Pair, Row, as_cost, note};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink,
@@ -22,69 +24,17 @@ use crate::formats::common::dictionary::Dictionary;
 /// when its calls are over, so this is seldom more than a handful.
 const WAITING_ROWS: usize = 64 * 1024;
 
-/// Which columns the file has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "columns that a file has, or has not"
-)]
-pub(in crate::formats) struct Layout {
-    /// Rows have a depth: a tree.
-    pub(in crate::formats) depth: bool,
-    /// Rows have call counts. Only files of our own lack them, where calls are unknown.
-    pub(in crate::formats) calls: bool,
-    /// Rows have tick counts.
-    pub(in crate::formats) ticks: bool,
-    /// The column labelled exclusive comes first, as in 1.37. The first column is the exclusive one
-    /// in every known version, which counts only where the data do not decide.
-    pub(in crate::formats) exclusive_first: bool,
-    /// What the version says of the labels.
-    pub(in crate::formats) stated: Option<Labels>,
-}
-
 /// What is known of the timer's cost.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::formats) struct Bias {
+pub(super) struct Bias {
     /// ns per tick, as the file says it.
-    pub(in crate::formats) timer: Option<f64>,
+    pub(super) timer: Option<f64>,
     /// The file says that it is of a version which corrects trees.
-    pub(in crate::formats) trees_corrected: bool,
-}
-
-/// One row as the file has it: times in ns and ticks by their labels, right or wrong. What is
-/// unknown is left empty in files of our own.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Row<'a> {
-    pub(in crate::formats) position: Position,
-    pub(in crate::formats) depth: Option<u32>,
-    pub(in crate::formats) name: &'a str,
-    pub(in crate::formats) line: Option<u32>,
-    pub(in crate::formats) calls: Option<u64>,
-    pub(in crate::formats) time: Pair<Option<f64>>,
-    pub(in crate::formats) ticks: Option<Pair<u64>>,
-}
-
-/// Two figures by their labels.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Pair<T> {
-    pub(in crate::formats) inclusive: T,
-    pub(in crate::formats) exclusive: T,
-}
-
-impl<T> Pair<T> {
-    pub(in crate::formats) fn put_right(self, labels: Labels) -> Self {
-        match labels {
-            Labels::Right => self,
-            Labels::Swapped => Self {
-                inclusive: self.exclusive,
-                exclusive: self.inclusive,
-            },
-        }
-    }
+    pub(super) trees_corrected: bool,
 }
 
 /// Takes the rows of one file, in order.
-pub(in crate::formats) struct Rows<'s> {
+pub(super) struct Rows<'s> {
     sink: &'s mut dyn Sink,
     layout: Layout,
     time: MetricId,
@@ -129,21 +79,9 @@ impl Names {
     }
 }
 
-/// A row whose function has its id.
-#[derive(Clone, Copy)]
-pub(in crate::formats) struct Known {
-    pub(in crate::formats) position: Position,
-    pub(in crate::formats) depth: usize,
-    function: FunctionId,
-    pub(in crate::formats) line: Option<u32>,
-    calls: Option<u64>,
-    pub(in crate::formats) time: Pair<Option<f64>>,
-    pub(in crate::formats) ticks: Option<Pair<u64>>,
-}
-
 impl<'s> Rows<'s> {
     /// Announces the metrics.
-    pub(in crate::formats) fn new(sink: &'s mut dyn Sink, layout: Layout) -> Self {
+    pub(super) fn new(sink: &'s mut dyn Sink, layout: Layout) -> Self {
         sink.run(RunFact::Fidelity(if layout.depth {
             Fidelity::Tree
         } else {
@@ -172,7 +110,7 @@ impl<'s> Rows<'s> {
     }
 
     /// The sink, for facts and notes.
-    pub(in crate::formats) fn sink(&mut self) -> &mut dyn Sink {
+    pub(super) fn sink(&mut self) -> &mut dyn Sink {
         self.sink
     }
 
@@ -180,7 +118,7 @@ impl<'s> Rows<'s> {
     ///
     /// # Errors
     /// When the row cannot follow the rows before it.
-    pub(in crate::formats) fn row(&mut self, row: &Row<'_>) -> Result<(), ImportError> {
+    pub(super) fn row(&mut self, row: &Row<'_>) -> Result<(), ImportError> {
         let function = self.function(row)?;
         let depth = match row.depth {
             Some(depth) => self.place(row, depth, function)?,
@@ -200,21 +138,21 @@ impl<'s> Rows<'s> {
         if !self.layout.depth {
             return self.hold(known);
         }
-        if let Some(labels) = self.verdict.labels() {
-            self.release(labels)?;
+        if let Some(headings) = self.verdict.headings() {
+            self.release(headings)?;
             return self
                 .tree
-                .row(&known, labels, self.time, self.ticks, self.sink);
+                .row(&known, headings, self.time, self.ticks, self.sink);
         }
         if self.waiting.is_empty() && known.is_the_same_either_way() {
             return self
                 .tree
-                .row(&known, Labels::Right, self.time, self.ticks, self.sink);
+                .row(&known, Headings::Right, self.time, self.ticks, self.sink);
         }
         self.waiting.push(known);
         if self.waiting.len() == WAITING_ROWS {
-            let labels = self.verdict.decide();
-            self.release(labels)?;
+            let headings = self.verdict.decide();
+            self.release(headings)?;
         }
         Ok(())
     }
@@ -223,12 +161,8 @@ impl<'s> Rows<'s> {
     ///
     /// # Errors
     /// When the sums over all rows contradict what the first rows decided.
-    pub(in crate::formats) fn finish(
-        mut self,
-        end: Position,
-        bias: Bias,
-    ) -> Result<(), ImportError> {
-        let labels = self.verdict.decide();
+    pub(super) fn finish(mut self, end: Position, bias: Bias) -> Result<(), ImportError> {
+        let headings = self.verdict.decide();
         self.verdict.confirm(self.rows, end, self.sink)?;
         if self.rows == 0 {
             note(self.sink, "the file has no rows");
@@ -237,13 +171,13 @@ impl<'s> Rows<'s> {
             self.sink.run(RunFact::TimerBias(timer));
         }
         if self.layout.depth {
-            self.release(labels)?;
+            self.release(headings)?;
             self.tree.finish(self.sink);
             self.tree_bias(bias);
         } else {
-            self.give_data(labels, bias);
+            self.give_data(headings, bias);
         }
-        if self.verdict.swap_matters && labels == Labels::Swapped {
+        if self.verdict.swap_matters && headings == Headings::Swapped {
             let message = "the labels of inclusive and exclusive are swapped in this file, as `]PROFILE` 0.9.0 writes \
                            them: they were read the right way round";
             self.sink.note(Note {
@@ -320,10 +254,10 @@ impl<'s> Rows<'s> {
     }
 
     /// Hands on the rows that waited for a decision.
-    fn release(&mut self, labels: Labels) -> Result<(), ImportError> {
+    fn release(&mut self, headings: Headings) -> Result<(), ImportError> {
         for row in self.waiting.drain(..) {
             self.tree
-                .row(&row, labels, self.time, self.ticks, self.sink)?;
+                .row(&row, headings, self.time, self.ticks, self.sink)?;
         }
         Ok(())
     }
@@ -385,7 +319,7 @@ impl<'s> Rows<'s> {
     }
 
     /// Data: raw times, corrected here where the file says how.
-    fn give_data(&mut self, labels: Labels, bias: Bias) {
+    fn give_data(&mut self, headings: Headings, bias: Bias) {
         let correction = match (self.layout.ticks, bias.timer) {
             _ if self.verdict.negative => {
                 note(
@@ -404,8 +338,8 @@ impl<'s> Rows<'s> {
             }
         };
         for row in &self.data {
-            let time = row.time.put_right(labels);
-            let ticks = row.ticks.map(|ticks| ticks.put_right(labels));
+            let time = row.time.put_right(headings);
+            let ticks = row.ticks.map(|ticks| ticks.put_right(headings));
             let frame = frame(row);
             let corrected = |time: Option<f64>, ticks: Option<u64>| {
                 Some(time? - as_cost(ticks.unwrap_or(0)) * correction)
@@ -436,18 +370,6 @@ impl<'s> Rows<'s> {
     }
 }
 
-impl Known {
-    /// Nothing changes when the labels are swapped.
-    pub(in crate::formats) fn is_the_same_either_way(&self) -> bool {
-        let [inclusive, exclusive] =
-            [self.time.inclusive, self.time.exclusive].map(|time| time.map(f64::to_bits));
-        inclusive == exclusive
-            && self
-                .ticks
-                .is_none_or(|ticks| ticks.inclusive == ticks.exclusive)
-    }
-}
-
 /// Opens and closes the nodes of a tree, and compares each row with the rows below it.
 #[derive(Default)]
 struct Tree {
@@ -472,7 +394,7 @@ impl Tree {
     fn row(
         &mut self,
         row: &Known,
-        labels: Labels,
+        headings: Headings,
         time: MetricId,
         ticks: Option<MetricId>,
         sink: &mut dyn Sink,
@@ -480,7 +402,7 @@ impl Tree {
         while self.open.len() > row.depth {
             self.close(sink);
         }
-        let pair = row.time.put_right(labels);
+        let pair = row.time.put_right(headings);
         let cost = match (pair.exclusive, pair.inclusive) {
             (Some(exclusive), Some(cumulative)) => Cost::Both {
                 exclusive,
@@ -500,7 +422,7 @@ impl Tree {
         sink.enter(frame(row), row.calls);
         sink.cost(time, cost);
         if let (Some(metric), Some(ticks)) = (ticks, row.ticks) {
-            let ticks = ticks.put_right(labels);
+            let ticks = ticks.put_right(headings);
             let (exclusive, cumulative) = (as_cost(ticks.exclusive), as_cost(ticks.inclusive));
             sink.cost(
                 metric,
@@ -568,15 +490,6 @@ fn note_rows(rows: &Counted, sink: &mut dyn Sink, what: &str) {
     });
 }
 
-/// One note of the file as a whole.
-pub(in crate::formats) fn note(sink: &mut dyn Sink, message: &str) {
-    sink.note(Note {
-        severity: Severity::Warning,
-        position: None,
-        message,
-    });
-}
-
 fn frame(row: &Known) -> Frame<'static> {
     match row.line {
         None => Frame::function(row.function),
@@ -584,18 +497,9 @@ fn frame(row: &Known) -> Frame<'static> {
     }
 }
 
-/// A count as a cost: rounded above 2^53, which the sink remarks.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "costs are REAL, the builder notes what is rounded"
-)]
-pub(in crate::formats) fn as_cost(count: u64) -> f64 {
-    count as f64
-}
-
 /// The summary and calls reports hold sums over a selection, from which no profile can be made
 /// again.
-pub(in crate::formats) fn refuse_report(kind: &str) -> ImportError {
+pub(super) fn refuse_report(kind: &str) -> ImportError {
     ImportError::Refused(format!(
         "the file is a {kind} report of ]PROFILE, which has sums only and no rows to import; save the profile itself with \
          `]PROFILE tree -outfile=FILE` and import that"

@@ -1,7 +1,7 @@
 //! What `]PROFILE` says of a run, row by row, for both formats of its files.
 //!
 //! Runs with paths become `tree` files, all others `data` files. In both layouts the exclusive
-//! figure stands first; 0.9.0 labels it inclusive.
+//! figure comes first; 0.9.0 heads it inclusive.
 
 #![expect(
     clippy::indexing_slicing,

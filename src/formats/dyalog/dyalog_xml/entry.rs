@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use crate::base::error::{ImportError, Position};
 use crate::formats::dyalog::apl_numbers::{count, depth, known, line_number, nanoseconds};
-use crate::formats::dyalog::rows::{Layout, Pair, Row, Rows};
+use crate::formats::dyalog::row::{Layout, Pair, Row};
+use crate::formats::dyalog::rows::Rows;
 use crate::input::Input;
 
 /// What an entry says, and where in the bytes it stands.

@@ -39,7 +39,8 @@ use super::entry::PlainEntries;
 use crate::base::error::{ImportError, Position};
 use crate::events::{RunFact, Sink};
 use crate::formats::dyalog::apl_numbers::{count, depth, known, line_number, nanoseconds};
-use crate::formats::dyalog::rows::{Bias, Layout, Pair, Row, Rows, refuse_report};
+use crate::formats::dyalog::row::{Layout, Pair, Row};
+use crate::formats::dyalog::rows::{Bias, Rows, refuse_report};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -166,7 +167,7 @@ fn layout(settings: &Settings, first: Option<&Entry>) -> Result<Layout, ImportEr
     let stated = settings
         .version
         .as_deref()
-        .and_then(|version| Layout::labels_of(version, exclusive_first));
+        .and_then(|version| Layout::headings_of(version, exclusive_first));
     Ok(Layout {
         depth,
         calls: first.calls.is_some(),
@@ -285,7 +286,7 @@ fn read_settings(xml: &mut Xml<'_, '_>, sink: &mut dyn Sink) -> Result<Settings,
     Ok(settings)
 }
 
-/// One `ProfileEntry`; figures by their labels. Used again for the next entry.
+/// One `ProfileEntry`; figures by their headings. Used again for the next entry.
 #[derive(Default)]
 struct Entry {
     start: Option<Position>,

@@ -1,13 +1,13 @@
 //! Which of the two times of Dyalog's `]PROFILE` is the inclusive one.
 //!
-//! Version 0.9.0 prints the labels of the two times and of the two tick counts the wrong way round.
-//! The first row whose ticks differ decides (they are integers), and the sums over all rows must
-//! confirm it. Without ticks, the version decides, and without a known version the first row that
-//! costs, with what it called, what the rows below it say: in one of the two readings only. Signs
-//! prove nothing there, because corrected times may be negative. Where nothing decides, the labels
-//! are believed, and a note says what speaks against them.
+//! Version 0.9.0 prints the headings of the two times and of the two tick counts the wrong way
+//! round. The first row whose ticks differ decides (they are integers), and the sums over all rows
+//! must confirm it. Without ticks, the version decides, and without a known version the first row
+//! that costs, with what it called, what the rows below it say: in one of the two readings only.
+//! Signs prove nothing there, because corrected times may be negative. Where nothing decides, the
+//! headings are believed, and a note says what speaks against them.
 
-use super::rows::{Known, Layout, Pair, as_cost, note};
+use super::row::{Headings, Known, Layout, Pair, as_cost, note};
 use crate::base::error::{ImportError, Position};
 use crate::events::{Severity, Sink};
 use crate::formats::common::counted::{Counted, many};
@@ -17,51 +17,13 @@ use crate::text::dyalog_files::{V1_37, corrects_trees};
 /// differs. In ns.
 const NOISE: f64 = 2000.0;
 
-impl Pair<Option<f64>> {
-    /// How much more the inclusive figure is by its label; `None` if one of the two is unknown.
-    pub(in crate::formats) fn difference(self) -> Option<f64> {
-        Some(self.inclusive? - self.exclusive?)
-    }
-
-    pub(in crate::formats) fn is_negative(self) -> bool {
-        [self.inclusive, self.exclusive]
-            .into_iter()
-            .flatten()
-            .any(|time| time < 0.0)
-    }
-}
-
-/// Whether the labels of inclusive and exclusive are those that they should be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum Labels {
-    Right,
-    Swapped,
-}
-
-impl Labels {
-    fn from_difference(labelled_inclusive_less_exclusive: f64) -> Self {
-        if labelled_inclusive_less_exclusive < 0.0 {
-            Self::Swapped
-        } else {
-            Self::Right
-        }
-    }
-
-    fn describe(self) -> &'static str {
-        match self {
-            Self::Right => "the labels of inclusive and exclusive to be right",
-            Self::Swapped => "the labels of inclusive and exclusive to be swapped",
-        }
-    }
-}
-
 impl Layout {
-    /// What is known of the labels of a version whose columns come in this order.
-    pub(in crate::formats) fn labels_of(version: &str, exclusive_first: bool) -> Option<Labels> {
+    /// What is known of the headings of a version whose columns come in this order.
+    pub(super) fn headings_of(version: &str, exclusive_first: bool) -> Option<Headings> {
         match version {
-            V1_37 => Some(Labels::Right),
+            V1_37 => Some(Headings::Right),
             // With the exclusive column first it is not the layout of that version.
-            _ if corrects_trees(version) && !exclusive_first => Some(Labels::Swapped),
+            _ if corrects_trees(version) && !exclusive_first => Some(Headings::Swapped),
             _ => None,
         }
     }
@@ -76,21 +38,22 @@ enum Evidence {
     Version,
     /// A row of a tree that costs what the rows below it say.
     Callees,
-    /// Nothing: the labels of files without ticks are right, as far as is known.
+    /// Nothing: the headings of files without ticks are right, as far as is known.
     Nothing,
 }
 
-/// Collects what speaks for and against the labels.
-pub(in crate::formats) struct Verdict {
+/// Collects what speaks for and against the headings.
+pub(super) struct Verdict {
     layout: Layout,
-    decided: Option<(Labels, Evidence)>,
-    /// The row that decided, or the first one that means something else if the labels are swapped.
+    decided: Option<(Headings, Evidence)>,
+    /// The row that decided, or the first one that means something else if the headings are
+    /// swapped.
     position: Option<Position>,
-    /// Some row has a different meaning if the labels are swapped.
-    pub(in crate::formats) swap_matters: bool,
+    /// Some row has a different meaning if the headings are swapped.
+    pub(super) swap_matters: bool,
     time: f64,
     /// Some time is negative.
-    pub(in crate::formats) negative: bool,
+    pub(super) negative: bool,
     ticks: i128,
     callees: Callees,
     /// Callees show the opposite of what was decided before.
@@ -101,13 +64,13 @@ pub(in crate::formats) struct Verdict {
 }
 
 impl Verdict {
-    pub(in crate::formats) fn new(layout: Layout) -> Self {
+    pub(super) fn new(layout: Layout) -> Self {
         Self {
             layout,
             decided: layout
                 .stated
                 .filter(|_| !layout.ticks)
-                .map(|labels| (labels, Evidence::Version)),
+                .map(|headings| (headings, Evidence::Version)),
             position: None,
             swap_matters: false,
             time: 0.0,
@@ -122,15 +85,15 @@ impl Verdict {
         }
     }
 
-    pub(in crate::formats) fn labels(&self) -> Option<Labels> {
-        self.decided.map(|(labels, _)| labels)
+    pub(super) fn headings(&self) -> Option<Headings> {
+        self.decided.map(|(headings, _)| headings)
     }
 
-    pub(in crate::formats) fn position(&self) -> Option<Position> {
+    pub(super) fn position(&self) -> Option<Position> {
         self.position
     }
 
-    pub(in crate::formats) fn see(&mut self, row: &Known) {
+    pub(super) fn see(&mut self, row: &Known) {
         let time = row.time.difference().unwrap_or(0.0);
         let ticks = row.ticks.map_or(0, |ticks| {
             i128::from(ticks.inclusive) - i128::from(ticks.exclusive)
@@ -157,20 +120,20 @@ impl Verdict {
             (true, 0) => None,
             (true, ticks) => Some((
                 if ticks < 0 {
-                    Labels::Swapped
+                    Headings::Swapped
                 } else {
-                    Labels::Right
+                    Headings::Right
                 },
                 Evidence::Ticks,
             )),
             (false, _) if self.layout.depth => self
                 .callees
                 .row(row)
-                .map(|labels| (labels, Evidence::Callees)),
+                .map(|headings| (headings, Evidence::Callees)),
             (false, _) => None,
         };
         self.learn(shown, row.position);
-        // The usual labels, the usual order and the usual sign: rows need not wait for callees to
+        // The usual headings, the usual order and the usual sign: rows need not wait for callees to
         // say so as well.
         if self.decided.is_none()
             && self.layout.depth
@@ -178,27 +141,29 @@ impl Verdict {
             && self.layout.exclusive_first
             && time > NOISE
         {
-            self.decided = Some((Labels::Right, Evidence::Nothing));
+            self.decided = Some((Headings::Right, Evidence::Nothing));
         }
     }
 
     /// Takes what a row shows.
-    fn learn(&mut self, shown: Option<(Labels, Evidence)>, position: Position) {
+    fn learn(&mut self, shown: Option<(Headings, Evidence)>, position: Position) {
         match (self.decided, shown) {
             (_, None) => {}
-            (Some((labels, _)), Some((other, _))) if labels != other => self.contradicting = true,
+            (Some((headings, _)), Some((other, _))) if headings != other => {
+                self.contradicting = true
+            }
             (_, Some(_)) => (self.decided, self.position) = (shown, Some(position)),
         }
     }
 
     /// What has been decided, or else what is usual.
-    pub(in crate::formats) fn decide(&mut self) -> Labels {
+    pub(super) fn decide(&mut self) -> Headings {
         let is_open = matches!(self.decided, None | Some((_, Evidence::Nothing)));
         if is_open && self.layout.depth && !self.layout.ticks {
             let shown = self
                 .callees
                 .close(0)
-                .map(|labels| (labels, Evidence::Callees));
+                .map(|headings| (headings, Evidence::Callees));
             if let Some(position) = self.position {
                 self.learn(shown, position);
             }
@@ -209,13 +174,13 @@ impl Verdict {
             exclusive_first,
             ..
         } = self.layout;
-        let by_sums =
-            (self.time.abs() > NOISE && !self.negative).then(|| Labels::from_difference(self.time));
+        let by_sums = (self.time.abs() > NOISE && !self.negative)
+            .then(|| Headings::from_difference(self.time));
         let usual = || match (stated, exclusive_first) {
             (Some(stated), _) => (stated, Evidence::Version),
-            (None, true) if !ticks => (Labels::Right, Evidence::Nothing),
-            (None, true) => (by_sums.unwrap_or(Labels::Right), Evidence::Nothing),
-            (None, false) => (by_sums.unwrap_or(Labels::Swapped), Evidence::Nothing),
+            (None, true) if !ticks => (Headings::Right, Evidence::Nothing),
+            (None, true) => (by_sums.unwrap_or(Headings::Right), Evidence::Nothing),
+            (None, false) => (by_sums.unwrap_or(Headings::Swapped), Evidence::Nothing),
         };
         self.decided.get_or_insert_with(usual).0
     }
@@ -223,20 +188,20 @@ impl Verdict {
     /// The sums of ticks over all rows must say the same, and so must those of times, where ticks
     /// decided and no correction has made times negative: then callees can cost less than nothing.
     /// Otherwise, what speaks against the decision is remarked.
-    pub(in crate::formats) fn confirm(
+    pub(super) fn confirm(
         &self,
         rows: u64,
         end: Position,
         sink: &mut dyn Sink,
     ) -> Result<(), ImportError> {
-        let Some((labels, evidence)) = self.decided else {
+        let Some((headings, evidence)) = self.decided else {
             return Ok(());
         };
         let contradiction = |what: &str| {
             let decided = self
                 .position
                 .map_or(String::new(), |decided| format!(" (as {decided} shows)"));
-            let expected = format!("{}{decided}", labels.describe());
+            let expected = format!("{}{decided}", headings.describe());
             Err(ImportError::malformed(
                 end,
                 expected,
@@ -247,15 +212,15 @@ impl Verdict {
             return contradiction("times of callees");
         }
         let by_ticks = if self.ticks < 0 {
-            Labels::Swapped
+            Headings::Swapped
         } else {
-            Labels::Right
+            Headings::Right
         };
-        if self.ticks != 0 && by_ticks != labels {
+        if self.ticks != 0 && by_ticks != headings {
             return contradiction("sums of ticks over all rows");
         }
-        let is_opposed =
-            self.time.abs() > NOISE * as_cost(rows) && Labels::from_difference(self.time) != labels;
+        let is_opposed = self.time.abs() > NOISE * as_cost(rows)
+            && Headings::from_difference(self.time) != headings;
         match evidence {
             Evidence::Ticks if is_opposed && !self.negative => {
                 return contradiction("sums of times over all rows");
@@ -274,11 +239,11 @@ impl Verdict {
             }
             Evidence::Ticks | Evidence::Version | Evidence::Callees => {}
             Evidence::Nothing => {
-                let against = match labels {
-                    Labels::Right => &self.greater.exclusive,
-                    Labels::Swapped => &self.greater.inclusive,
+                let against = match headings {
+                    Headings::Right => &self.greater.exclusive,
+                    Headings::Swapped => &self.greater.inclusive,
                 };
-                let read = if labels == Labels::Right {
+                let read = if headings == Headings::Right {
                     "as labelled"
                 } else {
                     "the other way round"
@@ -309,13 +274,13 @@ struct Caller {
     /// Rows before it.
     rows: u64,
     time: Pair<Option<f64>>,
-    /// By labels: the times of the functions called.
+    /// By headings: the times of the functions called.
     callees: Pair<f64>,
 }
 
 impl Callees {
     /// Opens a row, which closes others.
-    fn row(&mut self, row: &Known) -> Option<Labels> {
+    fn row(&mut self, row: &Known) -> Option<Headings> {
         let shown = self.close(row.depth);
         self.rows += 1;
         let callees = Pair {
@@ -332,7 +297,7 @@ impl Callees {
     }
 
     /// Closes rows down to a depth; says what the first of them shows that decides.
-    fn close(&mut self, depth: usize) -> Option<Labels> {
+    fn close(&mut self, depth: usize) -> Option<Headings> {
         let mut shown = None;
         while self.open.len() > depth {
             let Some(closed) = self.open.pop() else { break };
@@ -361,7 +326,7 @@ impl Callees {
 
 impl Caller {
     /// In which reading alone the row costs what it and the rows below it say.
-    fn shows(&self, below: u64) -> Option<Labels> {
+    fn shows(&self, below: u64) -> Option<Headings> {
         let difference = self.time.difference()?;
         let tolerance = tolerance(self.time, below);
         // Callees that cost nothing, or no more than rounding makes of nothing, fit in with both
@@ -378,15 +343,15 @@ impl Caller {
         let is_right = (difference - self.callees.inclusive).abs() <= tolerance;
         let is_swapped = (-difference - self.callees.exclusive).abs() <= tolerance;
         match (is_right, is_swapped) {
-            (true, false) => Some(Labels::Right),
-            (false, true) => Some(Labels::Swapped),
+            (true, false) => Some(Headings::Right),
+            (false, true) => Some(Headings::Swapped),
             _ => None,
         }
     }
 }
 
 /// How far a row and those below it may be from adding up: each of them is rounded.
-pub(in crate::formats) fn tolerance(time: Pair<Option<f64>>, below: u64) -> f64 {
+pub(super) fn tolerance(time: Pair<Option<f64>>, below: u64) -> f64 {
     let largest = [time.inclusive, time.exclusive]
         .into_iter()
         .flatten()
