@@ -66,7 +66,6 @@ mod format;
 pub(crate) mod options;
 mod registry;
 
-mod austin;
 mod business_rules;
 mod callgrind;
 mod chrome_trace;

@@ -17,7 +17,7 @@ pub const FORMATS: &[&Format] = &[
     &super::pprof::read::FORMAT,
     &super::callgrind::read::FORMAT,
     &super::folded::read::FORMAT,
-    &super::austin::read::FORMAT,
+    &super::folded::austin::read::FORMAT,
     &super::perf_script::read::FORMAT,
     &super::v8::cpuprofile::read::FORMAT,
     &super::v8::heapprofile::read::FORMAT,

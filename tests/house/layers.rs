@@ -12,7 +12,7 @@ use crate::tidy::reading::{Kind, Language, Token, code};
 use crate::tidy::{is_a, nothing, sources};
 
 /// Rooms whose circles are being taken apart.
-const NOT_YET: &[&str] = &["formats", "profile"];
+const NOT_YET: &[&str] = &["profile"];
 
 /// A path of names, from the root of the crate.
 type Path = Vec<String>;
@@ -111,21 +111,34 @@ impl Graph {
 
     /// The files on a shortest way from a file back to itself.
     fn circle<'g>(&'g self, start: &'g str) -> Option<Vec<&'g str>> {
+        let mut way = self.way(start, |_| true, |used| used == start)?;
+        way.pop();
+        Some(way)
+    }
+
+    /// The files on a shortest way from a file to one that is looked for, both included, by way of
+    /// files that it may pass.
+    fn way<'g>(
+        &'g self,
+        start: &'g str,
+        may_pass: impl Fn(&str) -> bool,
+        is_end: impl Fn(&str) -> bool,
+    ) -> Option<Vec<&'g str>> {
         let mut before: BTreeMap<&str, &str> = BTreeMap::new();
         let mut next = vec![start];
         while !next.is_empty() {
             let mut further = Vec::new();
             for file in next {
                 for used in self.uses.get(file).into_iter().flat_map(BTreeMap::keys) {
-                    if used == start {
-                        let mut circle = vec![file];
-                        while let Some(earlier) = circle.last().and_then(|last| before.get(last)) {
-                            circle.push(earlier);
+                    if is_end(used) {
+                        let mut way = vec![used.as_str(), file];
+                        while let Some(earlier) = way.last().and_then(|last| before.get(last)) {
+                            way.push(earlier);
                         }
-                        circle.reverse();
-                        return Some(circle);
+                        way.reverse();
+                        return Some(way);
                     }
-                    if !before.contains_key(used.as_str()) {
+                    if used != start && may_pass(used) && !before.contains_key(used.as_str()) {
                         before.insert(used, file);
                         further.push(used.as_str());
                     }
@@ -352,6 +365,188 @@ fn no_file_depends_on_itself() {
     }
     nothing(
         "No file depends on itself by way of others: what both need goes into one below them.",
+        &found,
+    );
+}
+
+/// What is at the left margin of a file, from one item to the next: the item's name, whether other
+/// files may name it, and every word in it. An `impl` belongs to its type.
+struct Item {
+    name: String,
+    is_public: bool,
+    words: BTreeSet<String>,
+}
+
+impl Item {
+    fn all(text: &str) -> Vec<Self> {
+        const KINDS: &[&str] = &["const", "enum", "fn", "static", "struct", "trait", "type"];
+        let text = text
+            .split("#[cfg(test)]\nmod tests")
+            .next()
+            .unwrap_or_default();
+        let mut chunks: Vec<String> = Vec::new();
+        for line in text.lines() {
+            let starts = line.starts_with(|first: char| first.is_ascii_lowercase());
+            if starts || chunks.is_empty() {
+                chunks.push(String::new());
+            }
+            let chunk = chunks.last_mut().expect("one has just been added");
+            chunk.push_str(line);
+            chunk.push('\n');
+        }
+        let mut items = Vec::new();
+        for chunk in &chunks {
+            let tokens = code(chunk, Language::Rust);
+            let words: Vec<&str> = tokens
+                .iter()
+                .filter(|token| token.kind == Kind::Word)
+                .map(|token| token.text)
+                .collect();
+            let name = if words.first() == Some(&"impl") {
+                // The type is what is before the body, after `for` if there is a trait.
+                let head = code(chunk.split('{').next().unwrap_or_default(), Language::Rust);
+                let of = head.iter().rposition(|token| token.text == "for");
+                let mut depth = 0;
+                let mut named = None;
+                for token in &head[of.unwrap_or(0) + 1..] {
+                    match token.text {
+                        "<" => depth += 1,
+                        ">" => depth -= 1,
+                        _ if depth == 0 && token.kind == Kind::Word => named = Some(token.text),
+                        _ => {}
+                    }
+                    if token.text == "where" {
+                        break;
+                    }
+                }
+                named
+            } else {
+                let kind = words.iter().take(8).position(|word| KINDS.contains(word));
+                kind.and_then(|kind| words.get(kind + 1)).copied()
+            };
+            items.extend(name.map(|name| Self {
+                name: name.to_owned(),
+                is_public: words.first() == Some(&"pub"),
+                words: words.iter().map(|word| (*word).to_owned()).collect(),
+            }));
+        }
+        items
+    }
+}
+
+/// The family of formats that a file belongs to, if it does not belong to all of them.
+fn family(file: &str) -> Option<&str> {
+    let (family, _) = file.strip_prefix("src/formats/")?.split_once('/')?;
+    (!["common", "export"].contains(&family)).then_some(family)
+}
+
+/// What several families use is common, and what one uses is its own.
+#[test]
+fn common_is_what_two_families_use() {
+    const COMMON: &str = "src/formats/common/";
+    let graph = Graph::read();
+    let files: BTreeMap<String, Vec<Item>> = sources()
+        .filter(|(path, _)| path.starts_with(COMMON) && is_a(path, "rs"))
+        .map(|(path, text)| (path, Item::all(&text)))
+        .collect();
+    let mut users: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for (user, used) in &graph.items {
+        let by = match family(user) {
+            _ if user.starts_with(COMMON) => continue,
+            Some(family) => family,
+            None => user,
+        };
+        for (file, name) in used {
+            users.entry((file, name)).or_default().insert(by);
+        }
+    }
+    // Who uses an item of common uses what that names.
+    loop {
+        let mut more = Vec::new();
+        for (file, items) in &files {
+            for item in items {
+                let Some(by) = users.get(&(file.as_str(), item.name.as_str())) else {
+                    continue;
+                };
+                let same = item.words.iter().map(|word| (file.as_str(), word.as_str()));
+                let others = graph.items[file]
+                    .iter()
+                    .filter(|(_, name)| item.words.contains(name))
+                    .map(|(file, name)| (file.as_str(), name.as_str()));
+                for used in same.chain(others) {
+                    if users.get(&used).is_none_or(|known| !known.is_superset(by)) {
+                        more.push((used, by.clone()));
+                    }
+                }
+            }
+        }
+        if more.is_empty() {
+            break;
+        }
+        for (used, by) in more {
+            users.entry(used).or_default().extend(by);
+        }
+    }
+    let mut found = Vec::new();
+    for (file, items) in &files {
+        for item in items.iter().filter(|item| item.is_public) {
+            let by = users.get(&(file.as_str(), item.name.as_str()));
+            let by: Vec<&str> = by.into_iter().flatten().copied().collect();
+            if by.len() < 2 && !by.iter().any(|by| by.starts_with("src/")) {
+                found.push(format!("{file}: {} is used by {by:?} alone", item.name));
+            }
+        }
+    }
+    nothing(
+        "src/formats/common/ holds what two families of formats use; what one uses is in its folder.",
+        &found,
+    );
+}
+
+/// A family of formats is a folder that can be taken away.
+#[test]
+fn families_do_not_know_each_other() {
+    let graph = Graph::read();
+    let mut found = Vec::new();
+    for (file, uses) in &graph.uses {
+        let Some(own) = family(file) else { continue };
+        for (used, name) in uses {
+            if family(used).is_some_and(|other| other != own) {
+                found.push(format!("{file}: {name} of {used}"));
+            }
+        }
+    }
+    nothing("No family of formats names another one.", &found);
+}
+
+/// Importers know what they read and say, writers a profile and an output.
+#[test]
+fn reading_and_writing_are_apart() {
+    let graph = Graph::read();
+    let starts_with = |file: &str, rooms: &[&str]| {
+        rooms
+            .iter()
+            .any(|room| file.starts_with(&format!("src/{room}/")))
+    };
+    let is_format = |file: &str| starts_with(file, &["formats"]);
+    let mut found = Vec::new();
+    for file in graph.uses.keys().filter(|file| is_format(file)) {
+        let way = if file.ends_with("/read.rs") {
+            let is_far = |used: &str| starts_with(used, &["profile", "report", "store"]);
+            graph.way(file, |_| true, is_far)
+        } else if file.ends_with("/write.rs") {
+            // The database that a profile comes from knows of its inputs, but no format asks it.
+            let is_far = |used: &str| {
+                starts_with(used, &["input"]) || is_format(used) && used.ends_with("/read.rs")
+            };
+            graph.way(file, is_format, is_far)
+        } else {
+            None
+        };
+        found.extend(way.map(|way| way.join(" -> ")));
+    }
+    nothing(
+        "Importers reach neither a database nor a profile, and writers reach no importer and no input.",
         &found,
     );
 }

@@ -45,7 +45,7 @@ use crate::base::error::{ImportError, Position, quote};
 use crate::events::{FunctionDef, FunctionId, Kind, Note, Severity, Sink, Unit};
 use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
 use crate::formats::common::counted::{Counted, many};
-use crate::formats::common::json::{Ends, Outline, Reader, Within};
+use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -320,8 +320,8 @@ impl<'s> Trace<'s> {
                     json.text_or_number("a name", &mut event.name)?;
                     event.has_name = !event.name.is_empty();
                 }
-                b"cat" if !json.null()? => json.text(Ends::Quote, &mut event.category)?,
-                b"ph" => json.text(Ends::Quote, &mut event.phase)?,
+                b"cat" if !json.null()? => json.text(&mut event.category)?,
+                b"ph" => json.text(&mut event.phase)?,
                 b"pid" => json.text_or_number("the id of a process", &mut event.process)?,
                 b"tid" => json.text_or_number("the id of a thread", &mut event.thread)?,
                 b"ts" => event.time = Some(json.thousandths("microseconds in `ts`")?),
@@ -697,7 +697,7 @@ fn arguments(
     let mut within = Within::default();
     while json.member(&mut within, member)?.is_some() {
         if member == b"name" && json.is_next(b'"')? {
-            json.text(Ends::Quote, &mut event.argument)?;
+            json.text(&mut event.argument)?;
         } else {
             event.has_average |= member == b"avg ms";
             json.skip()?;

@@ -1,14 +1,12 @@
-//! JSON as a stream, piece by piece: who reads it says what must come next. Nothing recurses, so
-//! that any depth will do, and nothing is kept but the text that is read. Also reads what GHC
-//! writes, where quotes within a text are not escaped.
+//! JSON as a stream, piece by piece: the caller says what must come next. Nothing recurses, so that
+//! any depth will do, and nothing is kept but the text that is read. How texts are written between
+//! their quotes is a parameter ([`Dialect`]): not every program escapes what JSON wants escaped.
 //!
-//! No crate: `serde_json` recurses, and knows lines and columns but no bytes; none reads GHC's
-//! dialect.
+//! No crate: `serde_json` recurses, and knows lines and columns but no bytes.
 
 use std::fmt::Display;
 use std::io::Read;
 
-use super::counted::Counted;
 use super::utf16::{half, utf16};
 use crate::base::error::{ImportError, Position, quote};
 use crate::input::Input;
@@ -16,33 +14,78 @@ use crate::input::Input;
 /// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// How far behind a quote we look for what must follow a text.
-const AHEAD: usize = 256;
-
 /// Bytes that a number may have.
 const NUMBER: usize = 64;
 
 /// Bytes of the longest escape sequence, without the backslash.
 const ESCAPE: usize = 11;
 
-/// Whose JSON it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dialect {
-    /// Everybody's.
-    Standard,
-    /// GHC's: quotes and most backslashes are not escaped.
-    Ghc,
+/// How texts are written.
+pub(in crate::formats) trait Dialect: Default {
+    /// What follows a text, where that is needed to find its end; by default anything.
+    type After: Copy + Default;
+
+    /// What follows the value of a member.
+    const MEMBER: Self::After;
+
+    /// How many bytes after a quote or backslash show what it means.
+    const AHEAD: usize;
+
+    /// Adds what a backslash with these bytes after it means; says how many of them that took,
+    /// `None` if this is no escape sequence.
+    fn unescape(after: &[u8], text: &mut Vec<u8>) -> Option<usize>;
+
+    /// Whether a quote with these bytes after it ends a text that is followed so.
+    fn is_end(follows: Self::After, after: &[u8]) -> bool;
+
+    /// Is told of a text within which so many quotes were.
+    fn see_quotes(&mut self, start: Position, count: u64, text: &[u8]);
 }
 
-/// What follows a text, and tells its last quote from one within it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum Ends {
-    /// Anything: quotes within the text are escaped.
-    Quote,
-    /// Another member of the object, or its end.
-    Member,
-    /// Another item of the array, or its end.
-    Item,
+/// JSON as RFC 8259 has it.
+#[derive(Default)]
+pub(in crate::formats) struct Standard;
+
+impl Dialect for Standard {
+    type After = ();
+
+    const MEMBER: Self::After = ();
+
+    const AHEAD: usize = ESCAPE;
+
+    /// Half of a letter becomes bytes that are no UTF-8: U+DC80 to U+DCFF the byte that Python and
+    /// our writers mean by it.
+    fn unescape(after: &[u8], text: &mut Vec<u8>) -> Option<usize> {
+        let byte = match *after.first()? {
+            byte @ (b'\\' | b'"' | b'/') => byte,
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 0x08,
+            b'f' => 0x0c,
+            b'u' => {
+                let digits = after.get(1..5)?;
+                if !digits.iter().all(u8::is_ascii_hexdigit) {
+                    return None;
+                }
+                let Some((letter, length)) = utf16(after.get(1..)?) else {
+                    half(digits, text);
+                    return Some(5);
+                };
+                text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                return Some(1 + length);
+            }
+            _ => return None,
+        };
+        text.push(byte);
+        Some(1)
+    }
+
+    fn is_end((): (), _after: &[u8]) -> bool {
+        true
+    }
+
+    fn see_quotes(&mut self, _start: Position, _count: u64, _text: &[u8]) {}
 }
 
 /// How far an object or array has been read, for [`Reader::member`] and [`Reader::item`].
@@ -52,7 +95,7 @@ pub(in crate::formats) enum Within {
     #[default]
     Before,
     /// A member or item has been read.
-    Behind,
+    After,
 }
 
 /// What the first bytes of a file show of its outermost members.
@@ -82,19 +125,19 @@ impl<'h> Outline<'h> {
         };
         let mut depth = 1_u32;
         let mut rest = object;
-        while let Some((byte, behind)) = rest.split_first() {
-            rest = behind;
+        while let Some((byte, after)) = rest.split_first() {
+            rest = after;
             match byte {
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' if depth == 1 => break,
                 b'}' | b']' => depth -= 1,
                 b'"' => {
-                    let Some(end) = end_of_text(behind) else {
+                    let Some(end) = end_of_text(after) else {
                         break;
                     };
-                    rest = behind.get(end + 1..).unwrap_or_default();
+                    rest = after.get(end + 1..).unwrap_or_default();
                     if depth == 1 && rest.trim_ascii_start().first() == Some(&b':') {
-                        outline.names.extend(behind.get(..end));
+                        outline.names.extend(after.get(..end));
                     }
                 }
                 _ => {}
@@ -109,7 +152,7 @@ impl<'h> Outline<'h> {
     }
 }
 
-/// Where the quote stands that ends a text, if it can be seen.
+/// Where the quote is that ends a text, if it can be seen.
 fn end_of_text(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -122,41 +165,34 @@ fn end_of_text(text: &[u8]) -> Option<usize> {
 }
 
 /// Reads JSON from an input.
-pub(in crate::formats) struct Reader<'r, 'a> {
+pub(in crate::formats) struct Reader<'r, 'a, D = Standard> {
     input: &'r mut Input<'a>,
-    dialect: Dialect,
+    dialect: D,
     chunk: Vec<u8>,
     at: usize,
-    /// Where `chunk[at]` stands in the file.
+    /// Where `chunk[at]` is in the file.
     position: Position,
     ended: bool,
     name: Vec<u8>,
-    bare: Counted,
 }
 
-impl<'r, 'a> Reader<'r, 'a> {
+impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
     pub(in crate::formats) fn new(input: &'r mut Input<'a>) -> Self {
-        Self::of(input, Dialect::Standard)
-    }
-
-    /// Of a file that GHC wrote.
-    pub(in crate::formats) fn of_ghc(input: &'r mut Input<'a>) -> Self {
-        Self::of(input, Dialect::Ghc)
-    }
-
-    fn of(input: &'r mut Input<'a>, dialect: Dialect) -> Self {
         let position = input.position();
-        let (chunk, name, bare) = (Vec::new(), Vec::new(), Counted::default());
         Self {
             input,
-            dialect,
-            chunk,
+            dialect: D::default(),
+            chunk: Vec::new(),
             at: 0,
             position,
             ended: false,
-            name,
-            bare,
+            name: Vec::new(),
         }
+    }
+
+    /// What is known of how the texts were written.
+    pub(in crate::formats) fn dialect(&self) -> &D {
+        &self.dialect
     }
 
     /// Says that a record starts here.
@@ -169,20 +205,15 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.input.begin_record_at(position);
     }
 
-    /// Where the next byte stands.
+    /// Where the next byte is.
     pub(in crate::formats) fn position(&self) -> Position {
         self.position
     }
 
-    /// Where the next thing stands that is not blank.
+    /// Where the next byte is that is not blank.
     pub(in crate::formats) fn place(&mut self) -> Result<Position, ImportError> {
         self.peek()?;
         Ok(self.position)
-    }
-
-    /// Quotes within texts that were not escaped.
-    pub(in crate::formats) fn bare_quotes(&self) -> &Counted {
-        &self.bare
     }
 
     /// Whether this byte comes next, blanks apart.
@@ -208,11 +239,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// The name of a member, with the colon behind it.
+    /// The name of a member, with the colon after it.
     pub(in crate::formats) fn name(&mut self) -> Result<&[u8], ImportError> {
         let mut name = std::mem::take(&mut self.name);
         let read = self
-            .quoted("a name", Ends::Quote, &mut name)
+            .quoted("a name", D::After::default(), &mut name)
             .and_then(|()| self.expect(b':', "`:`"));
         self.name = name;
         read?;
@@ -220,12 +251,17 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// A text, in place of what `text` holds.
-    pub(in crate::formats) fn text(
+    pub(in crate::formats) fn text(&mut self, text: &mut Vec<u8>) -> Result<(), ImportError> {
+        self.text_before(D::After::default(), text)
+    }
+
+    /// A text of which is known what follows it, in place of what `text` holds.
+    pub(in crate::formats) fn text_before(
         &mut self,
-        ends: Ends,
+        follows: D::After,
         text: &mut Vec<u8>,
     ) -> Result<(), ImportError> {
-        self.quoted("a text", ends, text)
+        self.quoted("a text", follows, text)
     }
 
     /// Starts an object or passes to its next member, whose name takes the place of what `name`
@@ -243,7 +279,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             return Ok(None);
         }
         let position = self.place()?;
-        self.quoted("a name", Ends::Quote, name)?;
+        self.quoted("a name", D::After::default(), name)?;
         self.expect(b':', "`:`")?;
         Ok(Some(position))
     }
@@ -268,13 +304,13 @@ impl<'r, 'a> Reader<'r, 'a> {
         start: (u8, &str),
         end: (u8, &str),
     ) -> Result<bool, ImportError> {
-        match std::mem::replace(within, Within::Behind) {
+        match std::mem::replace(within, Within::After) {
             Within::Before => {
                 self.expect(start.0, start.1)?;
                 Ok(!self.accept(end.0)?)
             }
-            Within::Behind if self.accept(end.0)? => Ok(false),
-            Within::Behind => {
+            Within::After if self.accept(end.0)? => Ok(false),
+            Within::After => {
                 self.expect(b',', end.1)?;
                 Ok(true)
             }
@@ -302,7 +338,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         text: &mut Vec<u8>,
     ) -> Result<(), ImportError> {
         if self.is_next(b'"')? {
-            return self.quoted(what, Ends::Quote, text);
+            return self.quoted(what, D::After::default(), text);
         }
         let number = self.number()?;
         text.clear();
@@ -373,18 +409,16 @@ impl<'r, 'a> Reader<'r, 'a> {
     pub(in crate::formats) fn skip(&mut self) -> Result<(), ImportError> {
         let mut text = Vec::new();
         let mut open = 0_u64;
-        let outermost = if self.dialect == Dialect::Ghc {
-            Ends::Member
-        } else {
-            Ends::Quote
-        };
         loop {
             match self.peek()? {
-                Some(b'"') => self.quoted(
-                    "a text",
-                    if open == 0 { outermost } else { Ends::Quote },
-                    &mut text,
-                )?,
+                Some(b'"') => {
+                    let follows = if open == 0 {
+                        D::MEMBER
+                    } else {
+                        D::After::default()
+                    };
+                    self.text_before(follows, &mut text)?;
+                }
                 Some(b'[' | b'{') => {
                     open += 1;
                     self.step(1);
@@ -429,7 +463,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// What stands here is something else.
+    /// The error for something else than what was expected here.
     pub(in crate::formats) fn expected(&self, what: &str) -> ImportError {
         const SHOWN: usize = 20;
         let rest = self.rest();
@@ -509,11 +543,16 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(self.rest().get(..length).unwrap_or_default())
     }
 
-    fn quoted(&mut self, what: &str, ends: Ends, text: &mut Vec<u8>) -> Result<(), ImportError> {
+    fn quoted(
+        &mut self,
+        what: &str,
+        follows: D::After,
+        text: &mut Vec<u8>,
+    ) -> Result<(), ImportError> {
         text.clear();
         self.expect(b'"', what)?;
         let start = self.position;
-        let mut bare = 0_u64;
+        let mut quotes = 0_u64;
         loop {
             self.fill(1)?;
             let rest = self.rest();
@@ -526,36 +565,28 @@ impl<'r, 'a> Reader<'r, 'a> {
             if plain > 0 {
                 continue;
             }
-            self.fill(if ends == Ends::Quote {
-                1 + ESCAPE
-            } else {
-                AHEAD
-            })?;
+            self.fill(1 + D::AHEAD)?;
             match self.rest() {
                 [b'\\', escaped @ ..] => {
-                    let taken = match self.dialect {
-                        Dialect::Standard => unescape(escaped, text),
-                        Dialect::Ghc => Some(unescape_ghc(escaped, text)),
-                    };
-                    let Some(length) = taken else {
+                    let Some(length) = D::unescape(escaped, text) else {
                         return Err(self.expected("an escape sequence"));
                     };
                     self.advance(1 + length);
                 }
-                [_, behind @ ..] => {
-                    let last = is_end(ends, behind.get(..AHEAD).unwrap_or(behind));
+                [_, after @ ..] => {
+                    let is_end = D::is_end(follows, after);
                     self.advance(1);
-                    if last {
+                    if is_end {
                         break;
                     }
-                    bare += 1;
+                    quotes += 1;
                     text.push(b'"');
                 }
                 [] => {}
             }
         }
-        for _ in 0..bare {
-            self.bare.add_with(start, || quote(text));
+        if quotes > 0 {
+            self.dialect.see_quotes(start, quotes, text);
         }
         Ok(())
     }
@@ -601,94 +632,6 @@ fn thousandths(text: &str) -> Option<i64> {
 
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-}
-
-/// Adds what stands behind a backslash; says how many bytes that took, `None` if nothing of the
-/// sort may stand there. Half of a letter becomes bytes that are no UTF-8: U+DC80 to U+DCFF the
-/// byte that Python and our writers mean by it.
-fn unescape(behind: &[u8], text: &mut Vec<u8>) -> Option<usize> {
-    let byte = match *behind.first()? {
-        byte @ (b'\\' | b'"' | b'/') => byte,
-        b'n' => b'\n',
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'b' => 0x08,
-        b'f' => 0x0c,
-        b'u' => {
-            let digits = behind.get(1..5)?;
-            if !digits.iter().all(u8::is_ascii_hexdigit) {
-                return None;
-            }
-            let Some((letter, length)) = utf16(behind.get(1..)?) else {
-                half(digits, text);
-                return Some(5);
-            };
-            text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-            return Some(1 + length);
-        }
-        _ => return None,
-    };
-    text.push(byte);
-    Some(1)
-}
-
-/// The same for GHC. Only what GHC or a program that rewrites its files
-/// escapes is one: elsewhere a backslash is part of a path.
-fn unescape_ghc(behind: &[u8], text: &mut Vec<u8>) -> usize {
-    match behind {
-        [byte @ (b'\\' | b'"' | b'/'), ..] => {
-            text.push(*byte);
-            1
-        }
-        [b'u', rest @ ..] => {
-            let Some((letter, length)) = utf16(rest) else {
-                text.push(b'\\');
-                return 0;
-            };
-            text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-            1 + length
-        }
-        _ => {
-            text.push(b'\\');
-            0
-        }
-    }
-}
-
-/// Whether a text may end before this.
-fn is_end(ends: Ends, behind: &[u8]) -> bool {
-    let after = behind.trim_ascii_start();
-    match (ends, after) {
-        (Ends::Quote, _) | (_, []) => true,
-        (Ends::Member, [b',', rest @ ..]) => is_member(rest),
-        // The end of a member that is the last one of its object.
-        (Ends::Member, [b'}', rest @ ..]) => {
-            matches!(rest.trim_ascii_start(), [] | [b',' | b']' | b'}', ..])
-        }
-        (Ends::Item, [b',', rest @ ..]) => matches!(rest.trim_ascii_start(), [] | [b'"', ..]),
-        (Ends::Item, [b']', rest @ ..]) => match rest.trim_ascii_start() {
-            [] | [b'}', ..] => true,
-            [b',', rest @ ..] => is_member(rest),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// Whether this is the start of a member, as far as it is there.
-fn is_member(text: &[u8]) -> bool {
-    let Some((b'"', name)) = text.trim_ascii_start().split_first() else {
-        return text.trim_ascii_start().is_empty();
-    };
-    let letters = name
-        .iter()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
-        .count();
-    match name.get(letters..).unwrap_or_default() {
-        [] => true,
-        [b'"', rest @ ..] => letters > 0 && matches!(rest.trim_ascii_start(), [] | [b':', ..]),
-        _ => false,
-    }
 }
 
 /// The items of an array.
@@ -754,7 +697,7 @@ mod tests {
             Stop::default(),
         )?;
         let mut text = Vec::new();
-        Reader::new(&mut input).text(Ends::Quote, &mut text)?;
+        Reader::<Standard>::new(&mut input).text(&mut text)?;
         Ok(crate::text::escape::owned(text))
     }
 

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use crate::events::Kind;
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
-    BACK_EDGES, CALLS, FACTS, FRACTIONS, KINDS, LABELS, LARGE, Losses, METRIC, METRICS, NEGATIVE,
+    BACK_EDGES, CALLS, FACTS, FRACTIONS, LABELS, LARGE, Losses, METRIC, METRICS, NEGATIVE,
     RAW_NAMES, TOTALS, differ,
 };
 use crate::formats::export::profile::{Call, Profile};
@@ -85,23 +85,9 @@ pub(in crate::formats) fn has_place(function: &FunctionRow) -> bool {
     !function.module.is_empty() || !function.file.is_empty() || function.place != (0, 0)
 }
 
-/// Counts functions that are none.
-pub(in crate::formats) fn lose_kinds(profile: &Profile<'_>, losses: &mut Losses) {
-    let others = profile
-        .functions
-        .iter()
-        .filter(|function| function.kind != Kind::Function);
-    losses.add(KINDS, others.count() as u64);
-}
-
 /// Counts a call count that is known.
 pub(in crate::formats) fn lose_calls(call: &Call, losses: &mut Losses) {
     losses.add(CALLS, call.calls.is_some().into());
-}
-
-/// `1 call`, `2 calls`.
-pub(in crate::formats) fn many(count: u64, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Where a function is, in one line.

@@ -29,7 +29,8 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use crate::formats::common::written::{MIN_PCT, least_share, many, place, printable};
+use crate::formats::common::counted::many;
+use crate::formats::common::written::{MIN_PCT, least_share, place, printable};
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
     BACK_EDGES, FACTS, LABELS, Loss, Losses, METRICS, NAMES, PATHS,

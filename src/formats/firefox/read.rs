@@ -57,7 +57,7 @@ use crate::events::{
 };
 use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
 use crate::formats::common::counted::{Counted, many};
-use crate::formats::common::json::{Ends, Outline, Reader, Within, column};
+use crate::formats::common::json::{Outline, Reader, Within, column};
 use crate::formats::common::repeated::Repeated;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
@@ -344,7 +344,7 @@ impl<'f> File<'f> {
         let mut name = Vec::new();
         while json.member(&mut within, &mut name)?.is_some() {
             if name == b"threadCPUDelta" && json.is_next(b'"')? {
-                json.text(Ends::Quote, &mut self.text)?;
+                json.text(&mut self.text)?;
                 unit = match escape::text(&self.text).as_ref() {
                     "ns" => Some((CPU, 1.0)),
                     "\u{b5}s" | "\u{3bc}s" | "us" => Some((CPU, 1e3)),
@@ -451,7 +451,7 @@ impl<'f> File<'f> {
                 b"weight" => samples.weight = Some(column(json, |json| json.real("a weight"))?),
                 b"weightType" => {
                     let at = json.place()?;
-                    json.text(Ends::Quote, text)?;
+                    json.text(text)?;
                     samples.unit = Some(match text.as_slice() {
                         b"samples" => (SAMPLES, 1.0),
                         b"tracing-ms" => (TIME, MILLISECOND),
@@ -710,12 +710,12 @@ fn category(json: &mut Reader<'_, '_>) -> Result<Category, ImportError> {
     while json.member(&mut within, &mut name)?.is_some() {
         match name.as_slice() {
             b"name" => {
-                json.text(Ends::Quote, &mut text)?;
+                json.text(&mut text)?;
                 category.name = escape::text(&text).into_owned();
             }
             b"subcategories" if json.is_next(b'[')? => {
                 category.subcategories = column(json, |json| {
-                    json.text(Ends::Quote, &mut text)?;
+                    json.text(&mut text)?;
                     Ok(escape::text(&text).into_owned())
                 })?;
             }

@@ -3,7 +3,7 @@
 
 use crate::base::error::{ImportError, Position};
 use crate::formats::common::counted::many;
-use crate::formats::common::json::{Ends, Reader, Within, column};
+use crate::formats::common::json::{Reader, Within, column};
 use crate::text::escape;
 
 /// Stands for `null` and -1 in columns.
@@ -45,7 +45,7 @@ impl Tables {
             b"stringArray" | b"stringTable" => {
                 let mut text = Vec::new();
                 let strings = column(json, |json| {
-                    json.text(Ends::Quote, &mut text)?;
+                    json.text(&mut text)?;
                     Ok(escape::text(&text).into())
                 })?;
                 self.strings = Some(strings);

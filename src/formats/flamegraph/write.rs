@@ -25,8 +25,9 @@
 
 use std::io::Write;
 
+use crate::formats::common::counted::many;
 use crate::formats::common::stacks::{CUMULATIVE, FREE};
-use crate::formats::common::written::{MIN_PCT, least_share, many, place, printable};
+use crate::formats::common::written::{MIN_PCT, least_share, place, printable};
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
     ABSENT, BACK_EDGES, FACTS, LABELS, LINES, Loss, Losses, METRICS, NAMES, NEGATIVE, RECORDED,

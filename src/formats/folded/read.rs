@@ -41,11 +41,12 @@
 //! - `flamegraph.pl` and `difffolded.pl` in Brendan Gregg's flame graph tools.
 //! - inferno, the same in Rust, version 0.12.
 
+use super::austin;
+use super::stack_lines::{Figures, Name, Stacks, split_last, whole_lines};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
-use crate::formats::common::stack_lines::{Figures, Name, Stacks, split_last, whole_lines};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::{HEAD, Input};
@@ -89,7 +90,7 @@ fn sniff(head: &[u8]) -> Confidence {
             looks.is_some_and(|(meet, plain)| meet || plain)
         }
     };
-    if plausible && (crate::formats::austin::read::FORMAT.sniff)(head) == Confidence::No {
+    if plausible && (austin::read::FORMAT.sniff)(head) == Confidence::No {
         Confidence::Maybe
     } else {
         Confidence::No

@@ -28,9 +28,10 @@ use std::io::Write;
 
 use hashbrown::HashMap;
 
+use crate::events::Kind;
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS, Stacks};
 use crate::formats::common::written::{
-    has_place, lose_calls, lose_facts, lose_kinds, lose_metric, lose_total, whole,
+    has_place, lose_calls, lose_facts, lose_metric, lose_total, whole,
 };
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
@@ -89,7 +90,6 @@ fn write(
     lose_metric(profile, losses);
     losses.add(TITLE, profile.run.title.is_some().into());
     lose_facts(profile, losses);
-    lose_kinds(profile, losses);
     let mut alike: HashMap<&str, u32> = HashMap::new();
     for function in &profile.functions {
         *alike.entry(&function.name).or_default() += 1;
@@ -97,6 +97,7 @@ fn write(
     let mut numbers = HashMap::new();
     let mut names: Vec<(usize, Cow<'_, str>)> = Vec::new();
     for function in &profile.functions {
+        losses.add(KINDS, (function.kind != Kind::Function).into());
         // Functions that read alike have raw names that do not.
         let raw = function.raw_name.as_deref();
         let written = raw.filter(|_| alike[function.name.as_str()] > 1);

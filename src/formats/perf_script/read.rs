@@ -50,7 +50,7 @@ use crate::events::{
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
-use crate::formats::common::stack_lines::{MOST_FRAMES, too_many_frames};
+use crate::formats::common::stack_depth::{MOST_FRAMES, too_many_frames};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;

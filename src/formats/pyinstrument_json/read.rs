@@ -45,7 +45,7 @@ use crate::events::{
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::dates::utc;
-use crate::formats::common::json::{Ends, Outline, Reader, Within};
+use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -149,11 +149,11 @@ fn import(
                 sink.run(RunFact::Other("sample_count", &count.to_string()));
             }
             Some("target_description") => {
-                json.text(Ends::Quote, &mut text)?;
+                json.text(&mut text)?;
                 sink.run(RunFact::Title(&escape::text(&text)));
             }
             Some("program") => {
-                json.text(Ends::Quote, &mut text)?;
+                json.text(&mut text)?;
                 sink.run(RunFact::Command(&escape::text(&text)));
             }
             _ => tree.skip(&mut json, at, &name)?,
@@ -244,7 +244,7 @@ fn text_or_null(json: &mut Reader<'_, '_>, text: &mut Vec<u8>) -> Result<(), Imp
     if json.null()? {
         Ok(())
     } else {
-        json.text(Ends::Quote, text)
+        json.text(text)
     }
 }
 
@@ -330,7 +330,7 @@ impl Tree {
         let mut name = Vec::new();
         while let Some(top) = open.last_mut() {
             json.begin_record();
-            if top.children == Within::Behind {
+            if top.children == Within::After {
                 if json.item(&mut top.children)?.is_some() {
                     self.open(json, &mut open)?;
                 } else {
@@ -346,7 +346,7 @@ impl Tree {
             };
             let [time, awaited] = &mut top.figures;
             match top.seen.once(OF_FRAME, &name, at)? {
-                Some("function") => json.text(Ends::Quote, &mut top.function)?,
+                Some("function") => json.text(&mut top.function)?,
                 Some("class_name") => text_or_null(json, &mut top.class)?,
                 Some("file_path") => text_or_null(json, &mut top.file)?,
                 Some("line_no") => {

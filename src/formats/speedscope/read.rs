@@ -52,7 +52,7 @@ use crate::base::error::{ImportError, Position, quote};
 use crate::events::{FunctionDef, Kind, RunFact, Severity, Sink, Unit};
 use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
 use crate::formats::common::counted::{Counted, many};
-use crate::formats::common::json::{Ends, Outline, Reader, Within};
+use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -255,7 +255,7 @@ impl<'f> File<'f> {
         if json.null()? {
             return Ok(None);
         }
-        json.text(Ends::Quote, &mut self.text)?;
+        json.text(&mut self.text)?;
         Ok(Some(escape::text(&self.text).into_owned()))
     }
 
@@ -536,7 +536,7 @@ impl<'f> File<'f> {
 
     fn kind(&mut self, json: &mut Reader<'_, '_>) -> Result<Kind, ImportError> {
         let at = json.place()?;
-        json.text(Ends::Quote, &mut self.text)?;
+        json.text(&mut self.text)?;
         let known = std::str::from_utf8(&self.text).ok().and_then(Kind::by_name);
         let expected = || format!("one of {}", Kind::ALL.map(Kind::name).join(", "));
         known.ok_or_else(|| ImportError::malformed(at, expected(), quote(&self.text)))
@@ -564,7 +564,7 @@ impl<'f> File<'f> {
 
     fn is_evented(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
         let at = json.place()?;
-        json.text(Ends::Quote, &mut self.text)?;
+        json.text(&mut self.text)?;
         match self.text.as_slice() {
             b"sampled" => Ok(false),
             b"evented" => Ok(true),
@@ -581,7 +581,7 @@ impl<'f> File<'f> {
         json: &mut Reader<'_, '_>,
     ) -> Result<(Unit, f64, &'static str), ImportError> {
         let at = json.place()?;
-        json.text(Ends::Quote, &mut self.text)?;
+        json.text(&mut self.text)?;
         let known = UNITS.into_iter().find(|(unit, ..)| self.text == *unit);
         let unknown =
             || ImportError::malformed(at, "a unit that speedscope knows", quote(&self.text));
@@ -653,7 +653,7 @@ impl<'f> File<'f> {
                 match name.as_slice() {
                     b"type" => {
                         let at = json.place()?;
-                        json.text(Ends::Quote, &mut self.text)?;
+                        json.text(&mut self.text)?;
                         opens = Some(match self.text.as_slice() {
                             b"O" => true,
                             b"C" => false,

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Severity, Sink};
 use crate::formats::common::counted::{Counted, many};
-use crate::formats::common::json::{Ends, Reader, Within};
+use crate::formats::common::json::{Reader, Within};
 use crate::text::escape;
 
 /// Reads functions, and counts members of objects that nobody knows.
@@ -43,8 +43,8 @@ impl CallFrames {
         let mut member = std::mem::take(&mut self.member);
         while let Some(at) = json.member(&mut within, &mut member)? {
             match member.as_slice() {
-                b"functionName" => json.text(Ends::Quote, &mut self.name)?,
-                b"url" => json.text(Ends::Quote, &mut self.url)?,
+                b"functionName" => json.text(&mut self.name)?,
+                b"url" => json.text(&mut self.url)?,
                 b"lineNumber" => line = from_one(json, "a line number from -1")?,
                 b"columnNumber" => column = from_one(json, "a column number from -1")?,
                 b"scriptId" => json.skip()?,

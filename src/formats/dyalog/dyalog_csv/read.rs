@@ -37,7 +37,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Note, Severity, Sink};
-use crate::formats::common::long_lines::available;
+use crate::formats::common::buffered::available;
 use crate::formats::dyalog::apl_numbers::{count, known, line_number, nanoseconds};
 use crate::formats::dyalog::row::{Layout, Pair, Row};
 use crate::formats::dyalog::rows::{Bias, Rows, refuse_report};

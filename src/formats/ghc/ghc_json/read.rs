@@ -35,10 +35,11 @@
 
 use std::collections::HashMap;
 
+use super::texts::{After, Ghc};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{RunFact, Severity, Sink};
 use crate::formats::common::counted::Counted;
-use crate::formats::common::json::{Ends, Reader};
+use crate::formats::common::json::Reader;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::ghc::built_in::made_up;
 use crate::formats::ghc::centres::{Centre, Centres, Costs, Stacks, Totals, WITH_BUILTINS};
@@ -79,7 +80,7 @@ fn import(
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
     let mut file = File {
-        json: Reader::of_ghc(input),
+        json: Reader::new(input),
         sink,
         options,
         members: Vec::new(),
@@ -106,7 +107,7 @@ fn import(
     unknown.note_with(sink, Severity::Warning, |count, first| {
         format!("{count} members are not read (first: {first})")
     });
-    json.bare_quotes().note_with(sink, Severity::Info, |count, first| {
+    json.dialect().bare_quotes.note_with(sink, Severity::Info, |count, first| {
         format!("{count} quotes within texts are not escaped, as GHC 9.0 writes them (first text: {first})")
     });
     read
@@ -128,7 +129,7 @@ struct Head {
 }
 
 struct File<'f, 'r, 'a> {
-    json: Reader<'r, 'a>,
+    json: Reader<'r, 'a, Ghc>,
     sink: &'f mut dyn Sink,
     options: &'f Options,
     /// Names that were there.
@@ -251,7 +252,7 @@ impl File<'_, '_, '_> {
     }
 
     fn text(&mut self) -> Result<String, ImportError> {
-        self.json.text(Ends::Member, &mut self.text)?;
+        self.json.text_before(After::Member, &mut self.text)?;
         Ok(escape::text(&self.text).into_owned())
     }
 
@@ -264,7 +265,7 @@ impl File<'_, '_, '_> {
             if texts > 0 {
                 self.json.expect(b',', "`,` or `]`")?;
             }
-            self.json.text(Ends::Item, &mut self.text)?;
+            self.json.text_before(After::Item, &mut self.text)?;
             if texts >= left_out {
                 joined.push(' ');
                 joined.push_str(&escape::text(&self.text));
@@ -297,14 +298,14 @@ impl File<'_, '_, '_> {
                 match self.json.name()? {
                     b"id" => id = Some(self.json.count("id")?),
                     b"label" => {
-                        self.json.text(Ends::Member, &mut label)?;
+                        self.json.text_before(After::Member, &mut label)?;
                         named[0] = true;
                     }
                     b"module" => {
-                        self.json.text(Ends::Member, &mut module)?;
+                        self.json.text_before(After::Member, &mut module)?;
                         named[1] = true;
                     }
-                    b"src_loc" => self.json.text(Ends::Member, &mut src)?,
+                    b"src_loc" => self.json.text_before(After::Member, &mut src)?,
                     b"is_caf" => self.json.skip()?,
                     other => {
                         self.unknown.add_with(at, || quote(other));

@@ -50,9 +50,10 @@
 use std::io::BufRead;
 
 use super::log::{Apart, Back, Centre, Log, NONE, Stack};
+use super::numbers::{Token, number, peek, take, token};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::Sink;
-use crate::formats::common::long_lines::{Token, available, number, peek, take, token};
+use crate::formats::common::buffered::available;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::ghc::centres::WITH_BUILTINS;
 use crate::formats::options::{OptionDef, Options, Takes};

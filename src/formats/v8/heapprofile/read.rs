@@ -158,7 +158,7 @@ fn nodes(
     while let Some(top) = open.last_mut() {
         json.begin_record();
         // Within the list of children.
-        if top.children == Within::Behind {
+        if top.children == Within::After {
             if json.item(&mut top.children)?.is_some() {
                 let node = start(json, tree)?;
                 tree.link(top.node, node.node)?;

@@ -11,13 +11,11 @@ use std::rc::Rc;
 use prefetch_index::prefetch_index;
 use smallvec::SmallVec;
 
-use super::dictionary::Dictionary;
 use crate::base::error::{ImportError, Position};
 use crate::events::{Frame, MetricId, Sample, Sink};
+use crate::formats::common::dictionary::Dictionary;
+use crate::formats::common::stack_depth::{MOST_FRAMES, too_many_frames};
 use crate::input::{HEAD, Input};
-
-/// Frames of one stack: a line of the largest size would otherwise become eight million nodes.
-pub(in crate::formats) const MOST_FRAMES: usize = 1 << 20;
 
 /// Lines that wait: as many as memory can deliver frames at once.
 const TOGETHER: usize = 32;
@@ -26,16 +24,16 @@ const MOST_NEW: usize = 256;
 const MOST_TEXT: usize = 64 * 1024;
 
 /// Figures of a line.
-pub(in crate::formats) type Figures = SmallVec<[(MetricId, f64); 3]>;
+pub(super) type Figures = SmallVec<[(MetricId, f64); 3]>;
 
 /// Says what frames stand for.
-pub(in crate::formats) trait Name {
+pub(super) trait Name {
     /// What stands for a frame that is met for the first time.
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static>;
 }
 
 /// The frames that are known, the last stack, and lines that wait to be told.
-pub(in crate::formats) struct Stacks<N> {
+pub(super) struct Stacks<N> {
     names: N,
     /// Where what is told comes from.
     place: Rc<Cell<Position>>,
@@ -73,7 +71,7 @@ struct New {
 
 impl<N: Name> Stacks<N> {
     /// For the lines of an input, none of which has been added.
-    pub(in crate::formats) fn new(input: &Input<'_>, names: N) -> Self {
+    pub(super) fn new(input: &Input<'_>, names: N) -> Self {
         Self {
             names,
             place: input.place(),
@@ -93,7 +91,7 @@ impl<N: Name> Stacks<N> {
     ///
     /// # Errors
     /// More than [`MOST_FRAMES`].
-    pub(in crate::formats) fn add(
+    pub(super) fn add(
         &mut self,
         at: Position,
         stack: &[u8],
@@ -140,7 +138,7 @@ impl<N: Name> Stacks<N> {
     }
 
     /// Tells the lines that wait.
-    pub(in crate::formats) fn tell(&mut self, sink: &mut dyn Sink) {
+    pub(super) fn tell(&mut self, sink: &mut dyn Sink) {
         for new in &mut self.new {
             new.guess = self.dictionary.guess(new.hash);
         }
@@ -193,24 +191,18 @@ impl<N: Name> Stacks<N> {
     }
 
     /// Whether nothing has been told.
-    pub(in crate::formats) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
     /// Who said what frames stand for.
-    pub(in crate::formats) fn names(&self) -> &N {
+    pub(super) fn names(&self) -> &N {
         &self.names
     }
 
-    pub(in crate::formats) fn names_mut(&mut self) -> &mut N {
+    pub(super) fn names_mut(&mut self) -> &mut N {
         &mut self.names
     }
-}
-
-/// What a stack without end is told.
-pub(in crate::formats) fn too_many_frames(position: Position) -> ImportError {
-    let limit = format!("{MOST_FRAMES} frames in one stack (limit: frames of a stack)");
-    ImportError::Limit { position, limit }
 }
 
 /// How many bytes two texts begin with in common.
@@ -229,7 +221,7 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
 }
 
 /// The whole lines of the first bytes of a file, without blanks at their ends.
-pub(in crate::formats) fn whole_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn whole_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let whole = if head.len() < HEAD {
         head.len()
     } else {
@@ -243,7 +235,7 @@ pub(in crate::formats) fn whole_lines(head: &[u8]) -> impl Iterator<Item = &[u8]
 
 /// What stands before the last blank or tab of a line, without blanks at its end, and what stands
 /// behind it.
-pub(in crate::formats) fn split_last(line: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn split_last(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memrchr2(b' ', b'\t', line)?;
     Some((line.get(..at)?.trim_ascii_end(), line.get(at + 1..)?))
 }

@@ -3,10 +3,11 @@
 use std::io::BufRead;
 
 use crate::base::error::{ImportError, Position, quote};
+use crate::formats::common::buffered::available;
 use crate::input::Input;
 
 /// A whole number without sign that fits.
-pub(in crate::formats) fn number(digits: &[u8]) -> Option<u64> {
+pub(super) fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -15,7 +16,7 @@ pub(in crate::formats) fn number(digits: &[u8]) -> Option<u64> {
 
 /// A part of a line.
 #[derive(Clone, Copy)]
-pub(in crate::formats) enum Token {
+pub(super) enum Token {
     Number(u64),
     LineEnd,
     FileEnd,
@@ -25,7 +26,7 @@ pub(in crate::formats) enum Token {
 
 impl Token {
     /// What a message says that was found.
-    pub(in crate::formats) fn describe(self, input: &mut Input<'_>) -> Result<String, ImportError> {
+    pub(super) fn describe(self, input: &mut Input<'_>) -> Result<String, ImportError> {
         const SHOWN: usize = 60;
         match self {
             Self::Number(number) => Ok(number.to_string()),
@@ -47,7 +48,7 @@ impl Token {
 }
 
 /// The next number of the line; anything else is an error that says what was expected.
-pub(in crate::formats) fn take(input: &mut Input<'_>, expected: &str) -> Result<u64, ImportError> {
+pub(super) fn take(input: &mut Input<'_>, expected: &str) -> Result<u64, ImportError> {
     match token(input)? {
         (Token::Number(number), _) => Ok(number),
         (other, position) => Err(ImportError::malformed(
@@ -58,8 +59,8 @@ pub(in crate::formats) fn take(input: &mut Input<'_>, expected: &str) -> Result<
     }
 }
 
-/// The next part of the line, and where it starts. Blanks stand between parts.
-pub(in crate::formats) fn token(input: &mut Input<'_>) -> Result<(Token, Position), ImportError> {
+/// The next part of the line, and where it starts. Blanks separate parts.
+pub(super) fn token(input: &mut Input<'_>) -> Result<(Token, Position), ImportError> {
     let mut known: Option<u64> = None;
     let mut position = input.position();
     loop {
@@ -107,16 +108,7 @@ pub(in crate::formats) fn token(input: &mut Input<'_>) -> Result<(Token, Positio
     }
 }
 
-/// What can be had of the input at once; nothing at its end.
-pub(in crate::formats) fn available<'i>(input: &'i mut Input<'_>) -> Result<&'i [u8], ImportError> {
-    if input.fill_buf().is_err() {
-        return Err(input.failure().unwrap_or(ImportError::Stopped));
-    }
-    // It is there already, so that this cannot fail.
-    Ok(input.fill_buf().unwrap_or_default())
-}
-
 /// The next byte, if there is one. A record starts with it.
-pub(in crate::formats) fn peek(input: &mut Input<'_>) -> Result<Option<u8>, ImportError> {
+pub(super) fn peek(input: &mut Input<'_>) -> Result<Option<u8>, ImportError> {
     Ok(available(input)?.first().copied())
 }

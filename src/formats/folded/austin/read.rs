@@ -44,7 +44,7 @@ use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, Kind, MetricId, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
-use crate::formats::common::stack_lines::{Name, Stacks, split_last, whole_lines};
+use crate::formats::folded::stack_lines::{Name, Stacks, split_last, whole_lines};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;

@@ -1,0 +1,15 @@
+//! What of an input can be looked at before it is read.
+
+use std::io::BufRead;
+
+use crate::base::error::ImportError;
+use crate::input::Input;
+
+/// What can be had of the input at once; nothing at its end.
+pub(in crate::formats) fn available<'i>(input: &'i mut Input<'_>) -> Result<&'i [u8], ImportError> {
+    if input.fill_buf().is_err() {
+        return Err(input.failure().unwrap_or(ImportError::Stopped));
+    }
+    // It is there already, so that this cannot fail.
+    Ok(input.fill_buf().unwrap_or_default())
+}
