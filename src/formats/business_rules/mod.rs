@@ -1,4 +1,6 @@
 //! Business Rules! logs of traced calls.
 
 pub(in crate::formats) mod read;
+mod record;
 mod stack_table;
+mod windows_names;

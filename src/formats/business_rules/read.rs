@@ -41,19 +41,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, Read};
 
-use byteorder::{BE, ReadBytesExt};
 use hashbrown::HashMap;
 
-use super::stack_table::Held;
+use super::record::{ClauseLine, Next, Record, next};
+use super::stack_table::StackTable;
+use super::windows_names::{WindowsNames, decode};
 use crate::base::error::{ImportError, Position};
 use crate::events::{
     self, Fidelity, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Sample, Severity, Sink,
     Unit,
 };
 use crate::formats::common::counted::{Counted, many};
-use crate::formats::common::names::{Name, Names, decode};
+use crate::formats::common::names::NameId;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::{OptionDef, Options, Takes};
 use crate::input::Input;
@@ -153,109 +153,23 @@ fn import(
     outcome
 }
 
-/// Where a line is, as it stands in the log.
-#[derive(Clone, Copy)]
-struct Place {
-    module: u16,
-    line: u32,
-    clause: u8,
-}
-
-/// A record; names are in a buffer beside it.
-#[derive(Clone, Copy)]
-enum Record {
-    /// The number of a file.
-    Mapping(u16),
-    Line(Place),
-    Time(u64),
-    Trace(Place),
-    End,
-    Function,
-    Gosub,
-    Main,
-}
-
-enum Next {
-    Record(Record),
-    /// The type is unknown, and so is the length.
-    Unknown(u8),
-    /// The log ends inside the record.
-    Cut,
-    End,
-}
-
-/// Reads the next record, its name, if it has one, into `name`.
-fn next(source: &mut impl Read, name: &mut Vec<u8>) -> io::Result<Next> {
-    let mut kind = [0];
-    if source.read(&mut kind)? == 0 {
-        return Ok(Next::End);
-    }
-    let [kind] = kind;
-    match body(kind, source, name) {
-        Ok(Some(record)) => Ok(Next::Record(record)),
-        Ok(None) => Ok(Next::Unknown(kind)),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(Next::Cut),
-        Err(error) => Err(error),
-    }
-}
-
-fn body(kind: u8, source: &mut impl Read, name: &mut Vec<u8>) -> io::Result<Option<Record>> {
-    Ok(Some(match kind {
-        1 => {
-            let module = source.read_u16::<BE>()?;
-            let length = source.read_u16::<BE>()?;
-            text(source, length, name)?;
-            Record::Mapping(module)
-        }
-        3 => Record::Line(place(source)?),
-        4 => Record::Time(source.read_u64::<BE>()?),
-        5 => Record::Trace(place(source)?),
-        6 => Record::End,
-        7 => {
-            let length = source.read_u8()?;
-            text(source, u16::from(length), name)?;
-            Record::Function
-        }
-        8 => Record::Gosub,
-        9 => Record::Main,
-        _ => return Ok(None),
-    }))
-}
-
-fn place(source: &mut impl Read) -> io::Result<Place> {
-    let module = source.read_u16::<BE>()?;
-    let line = source.read_u32::<BE>()?;
-    let clause = source.read_u8()?;
-    Ok(Place {
-        module,
-        line,
-        clause,
-    })
-}
-
-fn text(source: &mut impl Read, length: u16, name: &mut Vec<u8>) -> io::Result<()> {
-    name.clear();
-    name.resize(usize::from(length), 0);
-    source.read_exact(name)
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Module {
-    File(Name),
+    File(NameId),
     /// No file has been declared for the number so far.
     Number(u16),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Routine {
-    Function(Name),
+    Function(NameId),
     Gosub,
     Main,
     Unknown,
 }
 
 impl Routine {
-    fn name(self, names: &Names) -> &str {
+    fn name(self, names: &WindowsNames) -> &str {
         match self {
             Self::Function(name) => match names.text(name) {
                 "" => "<function without a name>",
@@ -282,7 +196,7 @@ struct Marked {
     module: Module,
     line: u32,
     clause: u8,
-    function: Option<Name>,
+    function: Option<NameId>,
     gosub: bool,
     main: bool,
 }
@@ -318,7 +232,7 @@ struct Block {
 struct Words<'b> {
     frames: &'b [Marked],
     time: Option<u64>,
-    names: &'b Names,
+    names: &'b WindowsNames,
 }
 
 impl fmt::Display for Words<'_> {
@@ -382,13 +296,13 @@ struct Reading {
 /// See the module's page.
 #[derive(Default)]
 struct Log {
-    names: Names,
+    names: WindowsNames,
     /// Files by number: the latest, and the first of each number, for frames that came before it.
-    files: HashMap<u16, Name>,
-    first_files: HashMap<u16, Name>,
+    files: HashMap<u16, NameId>,
+    first_files: HashMap<u16, NameId>,
     /// Frames whose number has no file.
     waiting: BTreeMap<u16, Counted>,
-    functions: HashMap<(Name, Routine), FunctionId>,
+    functions: HashMap<(NameId, Routine), FunctionId>,
 
     open: Option<Block>,
     /// Whole blocks.
@@ -403,7 +317,7 @@ struct Log {
     /// Such stacks with the main routine on the last one.
     main_last: bool,
     /// The whole blocks: what they mean is certain at the end of the log only.
-    held: Held<Frame, Value>,
+    stacks: StackTable<Frame, Value>,
 
     oddities: Oddities,
     /// Why the log ends early.
@@ -518,7 +432,7 @@ impl Log {
             }
             Record::Function if frame.function.is_some() => self.oddities.extra_names.add(at),
             Record::Function => {
-                let (name, odd) = self.names.of_windows(name);
+                let (name, odd) = self.names.of_bytes(name);
                 if odd {
                     self.oddities.not_utf8.add(at);
                 }
@@ -533,7 +447,7 @@ impl Log {
 
     /// From here on, the number is that of the file.
     fn declare(&mut self, at: Position, number: u16, file: &[u8], sink: &mut dyn Sink) {
-        let (file, odd) = self.names.of_windows(file);
+        let (file, odd) = self.names.of_bytes(file);
         sink.record(format_args!("module {number} is {}", self.names.text(file)));
         if odd {
             self.oddities.not_utf8.add(at);
@@ -548,8 +462,8 @@ impl Log {
         }
     }
 
-    fn line(&mut self, at: Position, place: Place) -> Marked {
-        let Place {
+    fn line(&mut self, at: Position, place: ClauseLine) -> Marked {
+        let ClauseLine {
             module,
             line,
             clause,
@@ -610,7 +524,7 @@ impl Log {
             blocks: 1,
             time: time.unwrap_or(0),
         };
-        self.held.add(start, &self.frames, value, Value::add);
+        self.stacks.add(start, &self.frames, value, Value::add);
     }
 
     /// Tells what the log means, which only its end makes certain.
@@ -639,12 +553,12 @@ impl Log {
     }
 
     fn tell_stacks(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
-        let mut held = std::mem::take(&mut self.held);
-        held.close();
+        let mut stacks = std::mem::take(&mut self.stacks);
+        stacks.close();
         let (mut frames, mut stack) = (Vec::new(), Vec::new());
-        for merged in held.stacks() {
+        for merged in stacks.stacks() {
             input.begin_record_at(merged.first);
-            held.frames(merged, &mut frames);
+            stacks.frames(merged, &mut frames);
             if self.is_outermost_first()
                 && let Some(callers) = frames.get_mut(1..)
             {
@@ -704,14 +618,14 @@ impl Log {
     /// Tells a log without backtraces: one line is all that is known of each block, so stacks would
     /// say too much.
     fn tell_totals(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
-        let mut held = std::mem::take(&mut self.held);
-        held.close();
+        let mut stacks = std::mem::take(&mut self.stacks);
+        stacks.close();
         let mut totals: Vec<(events::Frame<'static>, Position, Value)> = Vec::new();
         let mut index = HashMap::new();
         let mut frames = Vec::new();
-        for stack in held.stacks() {
+        for stack in stacks.stacks() {
             input.begin_record_at(stack.first);
-            held.frames(stack, &mut frames);
+            stacks.frames(stack, &mut frames);
             for frame in &frames {
                 let line = self.event(*frame, sink);
                 for frame in [events::Frame::function(line.function), line] {

@@ -1,5 +1,6 @@
-//! Stacks that cannot be told yet, merged: for formats whose end decides what their beginning
-//! means.
+//! Interned stacks: each is a frame and the stack that called it, so that stacks share their outer
+//! frames. For a log whose end decides what its beginning means: until then its samples are kept
+//! here, equal ones once.
 
 use std::hash::Hash;
 
@@ -7,27 +8,29 @@ use hashbrown::HashMap;
 
 use crate::base::error::Position;
 
-/// Merged stacks of frames `F`, each with a value `V`, in the order in which they first came. Takes
-/// room for every distinct end of a stack once: deep stacks share what they have in common on the
-/// outside.
-pub(in crate::formats) struct Held<F, V> {
-    /// A frame and, from 1, the node of the frame around it (0 if it is the outermost).
+/// Stacks of frames `F`, each with the sum of its values `V`, in the order in which they first
+/// came. Takes room for every distinct (prefix, frame) once.
+pub(super) struct StackTable<F, V> {
+    /// A frame and the number of its prefix: of the node around it, counted from 1, and 0 for the
+    /// outermost frame.
     nodes: Vec<(F, usize)>,
+    /// The number of a node.
     index: HashMap<(F, usize), usize>,
-    /// Which node is the innermost of which stack.
+    /// By the node of its innermost frame: the place of a stack in `stacks`.
     innermost: HashMap<usize, usize>,
     stacks: Vec<Stack<V>>,
 }
 
 /// Equal stacks.
-pub(in crate::formats) struct Stack<V> {
+pub(super) struct Stack<V> {
     /// Where the first of them starts.
-    pub(in crate::formats) first: Position,
-    pub(in crate::formats) value: V,
+    pub(super) first: Position,
+    pub(super) value: V,
+    /// The node of the innermost frame.
     node: usize,
 }
 
-impl<F, V> Default for Held<F, V> {
+impl<F, V> Default for StackTable<F, V> {
     fn default() -> Self {
         Self {
             nodes: Vec::new(),
@@ -38,15 +41,9 @@ impl<F, V> Default for Held<F, V> {
     }
 }
 
-impl<F: Copy + Eq + Hash, V: Copy> Held<F, V> {
+impl<F: Copy + Eq + Hash, V: Copy> StackTable<F, V> {
     /// Adds a stack, innermost frame first; `add` joins two values.
-    pub(in crate::formats) fn add(
-        &mut self,
-        first: Position,
-        frames: &[F],
-        value: V,
-        add: fn(&mut V, V),
-    ) {
+    pub(super) fn add(&mut self, first: Position, frames: &[F], value: V, add: fn(&mut V, V)) {
         let mut node = 0;
         for frame in frames.iter().rev() {
             let key = (*frame, node);
@@ -65,18 +62,18 @@ impl<F: Copy + Eq + Hash, V: Copy> Held<F, V> {
         }
     }
 
-    /// No more is added: lets go of what only that needs.
-    pub(in crate::formats) fn close(&mut self) {
+    /// Frees what only [`add`](Self::add) needs, which must not be called any more.
+    pub(super) fn close(&mut self) {
         self.index = HashMap::new();
         self.innermost = HashMap::new();
     }
 
-    pub(in crate::formats) fn stacks(&self) -> &[Stack<V>] {
+    pub(super) fn stacks(&self) -> &[Stack<V>] {
         &self.stacks
     }
 
-    /// The frames of a stack, innermost first.
-    pub(in crate::formats) fn frames(&self, stack: &Stack<V>, frames: &mut Vec<F>) {
+    /// Puts the frames of a stack, innermost first, in place of what `frames` holds.
+    pub(super) fn frames(&self, stack: &Stack<V>, frames: &mut Vec<F>) {
         frames.clear();
         let mut node = stack.node;
         while let Some((frame, around)) = node.checked_sub(1).and_then(|at| self.nodes.get(at)) {

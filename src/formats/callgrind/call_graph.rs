@@ -12,7 +12,7 @@ use crate::events::{
     Sink,
 };
 use crate::formats::common::counted::many;
-use crate::formats::common::names::{Name, Names};
+use crate::formats::common::names::{NameId, NameTable};
 
 /// Figures that a byte of the file may stand for: costs that are 0 may be left out, so that a few
 /// bytes make a line or call with a figure in every metric. What Valgrind writes with all of its
@@ -23,7 +23,7 @@ const RATIO: u64 = 4;
 const FLOOR: u64 = 1 << 18;
 
 /// A function as the file names it: object, file and name.
-pub(in crate::formats) type Key = (Name, Name, Name);
+pub(in crate::formats) type Key = (NameId, NameId, NameId);
 
 /// A function, and whether a call of it was under way already.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,12 +33,12 @@ pub(in crate::formats) struct Level {
 }
 
 /// A line and its file.
-pub(in crate::formats) type Place = (Name, u32);
+pub(in crate::formats) type FileLine = (NameId, u32);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Pair {
     caller: Level,
-    place: Place,
+    place: FileLine,
     callee: Level,
 }
 
@@ -61,16 +61,16 @@ pub(in crate::formats) enum CallCost {
 #[derive(Default)]
 pub(in crate::formats) struct CallGraph {
     /// Own cost.
-    functions: Sums<Key>,
+    functions: CostTable<Key>,
     /// Whether the file states own cost of a function. One per function, as far as there is one
     /// that does.
     stated: Vec<bool>,
     /// Cost of the outermost level of a function with what it called.
-    outermost: Sums<usize>,
+    outermost: CostTable<usize>,
     /// Own cost.
-    lines: Sums<(usize, Place)>,
+    lines: CostTable<(usize, FileLine)>,
     /// Cost of the calls with what they called.
-    edges: Sums<Pair>,
+    edges: CostTable<Pair>,
     /// Metrics in which the cost of a call is not that of everything called.
     of_calls_alone: Vec<usize>,
     /// One per edge. A call that began in an earlier part of the file counts 0, so that only a sum
@@ -122,7 +122,7 @@ impl CallGraph {
     }
 
     /// The name of a function.
-    pub(in crate::formats) fn name(&self, level: Level) -> Option<Name> {
+    pub(in crate::formats) fn name(&self, level: Level) -> Option<NameId> {
         self.functions
             .keys
             .get(level.function)
@@ -135,7 +135,7 @@ impl CallGraph {
     }
 
     /// Adds own cost of a line. Line 0 is unknown.
-    pub(in crate::formats) fn cost(&mut self, level: Level, place: Place, figures: &[Figure]) {
+    pub(in crate::formats) fn cost(&mut self, level: Level, place: FileLine, figures: &[Figure]) {
         self.functions.add(level.function, figures);
         if self.stated.len() <= level.function {
             self.stated.resize(level.function + 1, false);
@@ -153,7 +153,7 @@ impl CallGraph {
     /// Adds calls from a line, with all that they cost.
     pub(in crate::formats) fn call(
         &mut self,
-        (caller, place): (Level, Place),
+        (caller, place): (Level, FileLine),
         callee: Level,
         calls: u64,
         figures: &[Figure],
@@ -294,7 +294,7 @@ impl CallGraph {
     pub(in crate::formats) fn say(
         &self,
         sink: &mut dyn Sink,
-        names: &Names,
+        names: &NameTable,
         metrics: &[MetricId],
         own: &OwnCosts,
         meaning: CallCost,
@@ -306,7 +306,7 @@ impl CallGraph {
         self.say_own(sink, names, own);
     }
 
-    fn say_own(&self, sink: &mut dyn Sink, names: &Names, own: &OwnCosts) {
+    fn say_own(&self, sink: &mut dyn Sink, names: &NameTable, own: &OwnCosts) {
         let mut note = |functions: &mut dyn Iterator<Item = usize>, what: &str| {
             let functions: Vec<usize> = functions.collect();
             let first = functions
@@ -335,7 +335,7 @@ impl CallGraph {
     pub(in crate::formats) fn functions(
         &self,
         sink: &mut dyn Sink,
-        names: &Names,
+        names: &NameTable,
     ) -> Vec<FunctionId> {
         let mut id = |(object, file, name): &Key| {
             let (module, file) = (names.text(*object), names.text(*file));
@@ -351,7 +351,7 @@ impl CallGraph {
     fn say_edges(
         &self,
         sink: &mut dyn Sink,
-        names: &Names,
+        names: &NameTable,
         metrics: &[MetricId],
         functions: &[FunctionId],
         (levels, meaning): (&Levels, CallCost),
@@ -405,7 +405,7 @@ impl CallGraph {
     fn say_infos(
         &self,
         sink: &mut dyn Sink,
-        names: &Names,
+        names: &NameTable,
         metrics: &[MetricId],
         functions: &[FunctionId],
         (levels, own): (&Levels, &OwnCosts),
@@ -441,8 +441,8 @@ impl CallGraph {
     fn frame<'n>(
         &self,
         function: usize,
-        (file, line): Place,
-        names: &'n Names,
+        (file, line): FileLine,
+        names: &'n NameTable,
         functions: &[FunctionId],
     ) -> Option<Frame<'n>> {
         let (_, own_file, _) = *self.functions.keys.get(function)?;
@@ -468,14 +468,14 @@ pub(in crate::formats) struct OwnCosts {
 }
 
 /// Things with a sum per metric, in the order in which they came.
-struct Sums<K> {
+struct CostTable<K> {
     index: HashMap<K, usize>,
     keys: Vec<K>,
     /// By metric.
     values: Vec<Vec<f64>>,
 }
 
-impl<K> Default for Sums<K> {
+impl<K> Default for CostTable<K> {
     fn default() -> Self {
         Self {
             index: HashMap::new(),
@@ -485,7 +485,7 @@ impl<K> Default for Sums<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> Sums<K> {
+impl<K: Copy + Eq + Hash> CostTable<K> {
     fn at(&mut self, key: K) -> usize {
         let next = self.keys.len();
         let at = *self.index.entry(key).or_insert(next);
@@ -549,7 +549,7 @@ struct Levels {
 }
 
 impl Levels {
-    fn of(edges: &Sums<Pair>) -> Self {
+    fn of(edges: &CostTable<Pair>) -> Self {
         let known = edges.keys.iter().any(|pair| pair.callee.deeper);
         let mut levels = Self {
             known,
@@ -598,7 +598,7 @@ impl Levels {
     }
 
     /// How often each function was called from outside.
-    fn primitive(&self, edges: &Sums<Pair>, calls: &[u64]) -> HashMap<usize, u64> {
+    fn primitive(&self, edges: &CostTable<Pair>, calls: &[u64]) -> HashMap<usize, u64> {
         let mut primitive = HashMap::new();
         for (Pair { callee, .. }, calls) in edges.keys.iter().zip(calls) {
             if self.knows(callee.function) && !callee.deeper {

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::words::number;
 use crate::base::error::{ImportError, Position};
-use crate::formats::common::names::{Name, Names};
+use crate::formats::common::names::{NameId, NameTable};
 
 /// What the numbers of names are counted by.
 #[derive(Clone, Copy)]
@@ -16,10 +16,10 @@ pub(in crate::formats) enum Sort {
 
 /// The names of a file.
 pub(in crate::formats) struct NumberedNames {
-    names: Names,
-    by_number: [HashMap<u64, Name>; 3],
+    names: NameTable,
+    by_number: [HashMap<u64, NameId>; 3],
     /// The empty name.
-    pub(in crate::formats) unknown: Name,
+    pub(in crate::formats) unknown: NameId,
     homes: Homes,
 }
 
@@ -29,14 +29,14 @@ enum Homes {
     Said,
     /// The same, but a call that says none is one of the function of this name, wherever it is. By
     /// function.
-    Unsaid(HashMap<Name, Name>),
+    Unsaid(HashMap<NameId, NameId>),
     /// The first one that is said with it. By function.
-    First(HashMap<Name, Name>),
+    First(HashMap<NameId, NameId>),
 }
 
 impl NumberedNames {
     pub(in crate::formats) fn new() -> Self {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         let unknown = names.of_text(String::new());
         Self {
             names,
@@ -67,19 +67,19 @@ impl NumberedNames {
         }
     }
 
-    pub(in crate::formats) fn all(&self) -> &Names {
+    pub(in crate::formats) fn all(&self) -> &NameTable {
         &self.names
     }
 
-    pub(in crate::formats) fn text(&self, name: Name) -> &str {
+    pub(in crate::formats) fn text(&self, name: NameId) -> &str {
         self.names.text(name)
     }
 
-    pub(in crate::formats) fn of_text(&mut self, text: &str) -> Name {
+    pub(in crate::formats) fn of_text(&mut self, text: &str) -> NameId {
         self.names.of_text(text.to_owned())
     }
 
-    pub(in crate::formats) fn of_bytes(&mut self, text: &[u8]) -> Name {
+    pub(in crate::formats) fn of_bytes(&mut self, text: &[u8]) -> NameId {
         self.names.of_bytes(text)
     }
 
@@ -89,7 +89,7 @@ impl NumberedNames {
         at: Position,
         sort: Sort,
         text: &[u8],
-    ) -> Result<Name, ImportError> {
+    ) -> Result<NameId, ImportError> {
         let (id, text) = numbered(text);
         if let (Some(id), true) = (id, text.is_empty()) {
             let missing =
@@ -119,7 +119,7 @@ impl NumberedNames {
     }
 
     /// The function is in this file. `true` if its file was asked for before and not known.
-    pub(in crate::formats) fn settle(&mut self, function: Name, file: Name) -> bool {
+    pub(in crate::formats) fn settle(&mut self, function: NameId, file: NameId) -> bool {
         let unknown = self.unknown;
         match &mut self.homes {
             Homes::Unsaid(homes) => homes.insert(function, file) == Some(unknown),
@@ -128,7 +128,7 @@ impl NumberedNames {
     }
 
     /// The file of a function, given what the file says where it costs something.
-    pub(in crate::formats) fn home(&mut self, function: Name, said: Name) -> Name {
+    pub(in crate::formats) fn home(&mut self, function: NameId, said: NameId) -> NameId {
         match &mut self.homes {
             Homes::First(homes) => *homes.entry(function).or_insert(said),
             Homes::Said | Homes::Unsaid(_) => said,
@@ -138,10 +138,10 @@ impl NumberedNames {
     /// The file of a called function, given what the call says, and the file of the caller.
     pub(in crate::formats) fn home_of_called(
         &mut self,
-        function: Name,
-        said: Option<Name>,
-        caller: Name,
-    ) -> Name {
+        function: NameId,
+        said: Option<NameId>,
+        caller: NameId,
+    ) -> NameId {
         let unknown = self.unknown;
         match (&mut self.homes, said) {
             (Homes::Unsaid(homes), None) => *homes.entry(function).or_insert(unknown),

@@ -60,23 +60,24 @@
 //! - "Callgrind Format Specification", Valgrind documentation.
 //! - "Profiling", Xdebug documentation; the changes of 2.0.0RC4 in its list of changes.
 
-use super::call_graph::{CallGraph, Figure, Key, Level, OwnCosts, Place, Shown};
+use super::call_graph::{CallGraph, Figure, FileLine, Key, Level, OwnCosts, Shown};
+use super::columns::Columns;
 use super::names::{NumberedNames, Sort, gives_number};
-use super::words::{Creator, Metric, OLD_VERSION, cost, header, is_blank, lines, number, words};
-use super::xdebug::exit_order::{Accuracy, ExitOrder};
+use super::oddities::Oddities;
+use super::words::{Creator, Metric, OLD_VERSION, header, is_blank, lines, number, words};
+use super::xdebug::exit_order::{Accuracy, Doubt, ExitOrder};
 use super::xdebug::exit_tree::ExitTree;
 use super::xdebug::record::Call;
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Fidelity, FunctionDef, Kind, MetricId, Note, RunFact, Severity, Sink};
-use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
-use crate::formats::common::names::Name;
+use crate::formats::common::names::NameId;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// Files of callgrind and of programs that write as it does.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "callgrind",
     summary: "Callgrind profiles: valgrind, Xdebug, pprof -callgrind, NYTProf",
@@ -92,9 +93,6 @@ const XDEBUG: &[u8] = b"creator: xdebug";
 
 /// What Xdebug writes in front of a request when it adds it to a file.
 const NEXT_FILE: &[u8] = b"==== NEW PROFILING FILE";
-
-/// Events of a file: each is a metric of all functions, lines and calls.
-const MOST_EVENTS: usize = 64;
 
 fn sniff(head: &[u8]) -> Confidence {
     const FIRST: [&[u8]; 9] = [
@@ -132,16 +130,9 @@ fn import(
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
-    let mut profile = Profile::new(sink);
-    profile.creator = Creator::of_head(input.head());
-    match profile.creator {
-        Creator::OldXdebug => profile.names.calls_name_no_file(),
-        Creator::Nytprof => profile.names.functions_have_one_file(),
-        _ => {}
-    }
-    if profile.creator == Creator::OldXdebug
-        || lines(input.head()).any(|line| line.starts_with(XDEBUG))
-    {
+    let creator = Creator::of_head(input.head());
+    let mut profile = Profile::new(sink, creator);
+    if creator == Creator::OldXdebug || lines(input.head()).any(|line| line.starts_with(XDEBUG)) {
         // Its calls can be read twice, if the first time shows that they are a tree.
         input.keep();
         profile.order = Some(ExitOrder::to_prove());
@@ -158,12 +149,42 @@ fn import(
     Ok(())
 }
 
-/// Where the called function is, as far as it differs from the calling one.
-#[derive(Default)]
-struct Called {
-    object: Option<Name>,
-    file: Option<Name>,
-    function: Option<Name>,
+/// Reads a file: the graph of calls is added up in the first pass, a tree is built in the second.
+struct Profile<'s> {
+    sink: &'s mut dyn Sink,
+    creator: Creator,
+    names: NumberedNames,
+    columns: Columns,
+    context: Context,
+    part: Part,
+    pass: Pass,
+    graph: CallGraph,
+    /// The order in which calls return, where it may show a tree.
+    order: Option<ExitOrder>,
+    oddities: Oddities,
+    /// The figures of a line, kept to be used again.
+    figures: Vec<Figure>,
+}
+
+/// How often the file has been read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// Facts, notes and the graph of calls are taken in.
+    First,
+    /// All of that has been told, and only the tree is built.
+    Second,
+}
+
+/// What costs are of: the specifications that hold until others come.
+struct Context {
+    object: NameId,
+    file: NameId,
+    /// The file of the current function.
+    home: NameId,
+    current: Option<Current>,
+    called: Called,
+    /// A call whose cost is on the next line, and how often it was made.
+    call: Option<(Level, u64)>,
 }
 
 /// The function that costs are of.
@@ -175,91 +196,77 @@ enum Current {
     Begun(Level),
 }
 
-/// The file as far as it has been read.
-struct Profile<'s> {
-    sink: &'s mut dyn Sink,
-    names: NumberedNames,
-
-    metrics: Vec<Metric>,
-    /// The metric of each column of costs; `None` for one that is not read.
-    columns: Vec<Option<usize>>,
-    /// Where each column of positions stands.
-    positions: Vec<u64>,
-    /// Which of them is the line.
-    line_column: Option<usize>,
-    creator: Creator,
-
-    object: Name,
-    file: Name,
-    /// The file of the current function.
-    home: Name,
-    current: Option<Current>,
-    called: Called,
-    /// A call whose cost is on the next line, with the number of calls.
-    call: Option<(Position, Level, u64)>,
-
-    graph: CallGraph,
-    /// The order in which calls return, if it can tell something.
-    order: Option<ExitOrder>,
-    /// The file is read for the second time: what is not of the tree has been told.
-    again: bool,
-
-    /// What the part says it is of.
-    command: Name,
-    parts: u64,
-    /// Costs have come in this part.
-    in_body: bool,
-    /// The end of the part has come.
-    has_totals: bool,
-    summary: Option<Vec<Figure>>,
-    totals: Option<Vec<Figure>>,
-
-    unknown_headers: Counted,
-    jumps: Counted,
-    computed: Counted,
-    /// Events that are quotients.
-    quotients: Counted,
-    /// Events of which a call knows no more than how often it was made.
-    calls_alone: Counted,
-    addresses: Counted,
-    later_parts: Counted,
-    figures: Vec<Figure>,
+/// Where the called function is, as far as it differs from the calling one.
+#[derive(Default)]
+struct Called {
+    object: Option<NameId>,
+    file: Option<NameId>,
+    function: Option<NameId>,
 }
 
-impl<'s> Profile<'s> {
-    fn new(sink: &'s mut dyn Sink) -> Self {
-        let names = NumberedNames::new();
-        let unknown = names.unknown;
+impl Context {
+    /// Before the first specification.
+    fn new(unknown: NameId) -> Self {
         Self {
-            sink,
-            names,
-            metrics: Vec::new(),
-            columns: Vec::new(),
-            positions: vec![0],
-            line_column: Some(0),
-            creator: Creator::Other,
             object: unknown,
             file: unknown,
             home: unknown,
             current: None,
             called: Called::default(),
             call: None,
-            graph: CallGraph::default(),
-            order: None,
-            again: false,
-            command: unknown,
-            parts: 1,
+        }
+    }
+}
+
+/// A part of the file: a dump, a thread, a request.
+struct Part {
+    /// What it says it is of; where it does not, as the part before.
+    command: NameId,
+    /// Costs have come.
+    in_body: bool,
+    /// Its end has come.
+    has_totals: bool,
+    summary: Option<Vec<Figure>>,
+    totals: Option<Vec<Figure>>,
+}
+
+impl Part {
+    fn of(command: NameId) -> Self {
+        Self {
+            command,
             in_body: false,
             has_totals: false,
             summary: None,
             totals: None,
-            unknown_headers: Counted::default(),
-            jumps: Counted::default(),
-            computed: Counted::default(),
-            quotients: Counted::default(),
-            calls_alone: Counted::default(),
-            addresses: Counted::default(),
-            later_parts: Counted::default(),
+        }
+    }
+
+    /// Whether a header that begins parts would begin the next one.
+    fn has_begun(&self) -> bool {
+        self.in_body || self.has_totals
+    }
+}
+
+impl<'s> Profile<'s> {
+    fn new(sink: &'s mut dyn Sink, creator: Creator) -> Self {
+        let mut names = NumberedNames::new();
+        match creator {
+            Creator::OldXdebug => names.calls_name_no_file(),
+            Creator::Nytprof => names.functions_have_one_file(),
+            _ => {}
+        }
+        let unknown = names.unknown;
+        Self {
+            sink,
+            creator,
+            names,
+            columns: Columns::default(),
+            context: Context::new(unknown),
+            part: Part::of(unknown),
+            pass: Pass::First,
+            graph: CallGraph::default(),
+            order: None,
+            oddities: Oddities::default(),
             figures: Vec::new(),
         }
     }
@@ -272,18 +279,19 @@ impl<'s> Profile<'s> {
         Ok(())
     }
 
+    /// Takes the next line.
     fn line(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
         match line.first() {
             _ if is_blank(line) => Ok(()),
             Some(b'0'..=b'9' | b'+' | b'-' | b'*') => self.costs(at, line),
-            _ if self.call.is_some() => Err(ImportError::malformed(
+            _ if self.context.call.is_some() => Err(ImportError::malformed(
                 at,
                 "the cost of the call in the line before",
                 quote(line),
             )),
             _ if line.starts_with(NEXT_FILE) => {
-                // The first request has one, too.
-                if !self.columns.is_empty() {
+                // It comes before the first request, too.
+                if self.columns.has_events() {
                     self.next_part(at);
                 }
                 self.names.forget();
@@ -296,19 +304,20 @@ impl<'s> Profile<'s> {
         }
     }
 
+    /// Takes a line such as `events: Ir`.
     fn header(&mut self, at: Position, key: &[u8], text: &[u8]) -> Result<(), ImportError> {
         let begins_a_part = matches!(
             key,
             b"version" | b"creator" | b"cmd" | b"command" | b"pid" | b"part" | b"events"
         );
-        if begins_a_part && (self.in_body || self.has_totals) {
+        if begins_a_part && (self.part.has_begun()) {
             self.next_part(at);
         }
         let name = self.names.of_bytes(text);
         let shown = self.names.text(name);
-        let (sink, again) = (&mut *self.sink, self.again);
+        let (sink, pass) = (&mut *self.sink, self.pass);
         let mut say = |fact: RunFact<'_>| {
-            if !again {
+            if pass == Pass::First {
                 sink.run(fact);
             }
         };
@@ -326,7 +335,7 @@ impl<'s> Profile<'s> {
                 say(RunFact::ToolVersion(shown));
             }
             b"cmd" | b"command" => {
-                self.command = name;
+                self.part.command = name;
                 say(RunFact::Command(shown));
             }
             b"pid" | b"thread" | b"part" => {
@@ -341,7 +350,7 @@ impl<'s> Profile<'s> {
                 }
             }
             b"event" => match shown.split_once(':') {
-                _ if shown.contains('=') => self.computed.add(at),
+                _ if shown.contains('=') => self.oddities.computed.add(at),
                 Some((name, meaning)) => {
                     say(RunFact::Other(
                         &format!("event {}", name.trim()),
@@ -351,138 +360,49 @@ impl<'s> Profile<'s> {
                 None => {}
             },
             b"events" => self.events(at, text)?,
-            b"positions" => self.positions(at, text)?,
-            b"summary" => self.summary = Some(self.stated(at, text)?),
+            b"positions" => {
+                self.columns.positions(at, text)?;
+                if self.columns.has_addresses() {
+                    self.oddities.addresses.add(at);
+                }
+            }
+            b"summary" => self.part.summary = Some(self.stated(at, text)?),
             b"totals" => {
-                self.totals = Some(self.stated(at, text)?);
-                self.has_totals = true;
+                self.part.totals = Some(self.stated(at, text)?);
+                self.part.has_totals = true;
             }
-            _ => self.unknown_headers.add_with(at, || quote(key)),
+            _ => self.oddities.unknown_headers.add_with(at, || quote(key)),
         }
         Ok(())
     }
 
+    /// Takes the events, which are metrics.
     fn events(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
+        let known = self.columns.metrics().len();
         let creator = self.creator.of_events(text);
-        let mut columns = Vec::new();
-        for word in words(text) {
-            let event = escape::text(word);
-            let metric = Metric::of_event(&event, creator);
-            let found = self
-                .metrics
-                .iter()
-                .position(|known| (&known.name, known.scale) == (&metric.name, metric.scale));
-            let column = found.unwrap_or(self.metrics.len());
-            if creator.is_quotient(word) {
-                self.quotients.add_with(at, || quote(word));
-                columns.push(None);
-                continue;
+        self.columns
+            .events(at, text, creator, &mut self.oddities.quotients)?;
+        for (number, metric) in self.columns.metrics().iter().enumerate().skip(known) {
+            self.graph.add_metric();
+            if metric.is_of_calls_alone {
+                self.graph.counts_calls_alone(number);
+                self.oddities
+                    .calls_alone
+                    .add_with(at, || quote(metric.name.as_bytes()));
             }
-            if columns.contains(&Some(column)) {
-                return Err(ImportError::malformed(
-                    at,
-                    format!("one event {}", quote(word)),
-                    "a second one",
-                ));
-            }
-            if found.is_none() {
-                if self.metrics.len() == MOST_EVENTS {
-                    let limit = format!("{MOST_EVENTS} events (limit: events of a file)");
-                    return Err(ImportError::Limit {
-                        position: at,
-                        limit,
-                    });
-                }
-                if self.metrics.iter().any(|known| known.name == metric.name) {
-                    let expected = format!("the unit that the event {} had before", quote(word));
-                    return Err(ImportError::malformed(at, expected, "another one"));
-                }
-                self.metrics.push(metric);
-                self.graph.add_metric();
-                if creator.counts_calls_alone(word) {
-                    self.graph.counts_calls_alone(column);
-                    self.calls_alone.add_with(at, || quote(word));
-                }
-            }
-            columns.push(Some(column));
         }
-        if columns.is_empty() {
-            return Err(ImportError::malformed(
-                at,
-                "the name of an event",
-                "the end of the line",
-            ));
-        }
-        self.columns = columns;
         if let Some(order) = &mut self.order {
-            order.measure(
-                at,
-                self.metrics
-                    .iter()
-                    .map(|metric| Accuracy::of(&metric.unit, metric.scale))
-                    .collect(),
-            );
-        }
-        Ok(())
-    }
-
-    fn positions(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
-        let names: Vec<&[u8]> = words(text).collect();
-        if names.is_empty() {
-            return Err(ImportError::malformed(
-                at,
-                "line or instr",
-                "the end of the line",
-            ));
-        }
-        for (column, name) in names.iter().enumerate() {
-            if !matches!(*name, b"instr" | b"addr" | b"bb" | b"line")
-                || names.iter().position(|known| known == name) != Some(column)
-            {
-                return Err(ImportError::malformed(
-                    at,
-                    "instr, bb and line, each at most once",
-                    quote(text),
-                ));
-            }
-        }
-        self.line_column = names.iter().position(|name| *name == b"line");
-        self.positions = vec![0; names.len()];
-        if names.len() > usize::from(self.line_column.is_some()) {
-            self.addresses.add(at);
+            let accuracy = |metric: &Metric| Accuracy::of(&metric.unit, metric.scale);
+            order.measure(at, self.columns.metrics().iter().map(accuracy).collect());
         }
         Ok(())
     }
 
     /// What a part states as its totals.
-    fn stated(&mut self, at: Position, text: &[u8]) -> Result<Vec<Figure>, ImportError> {
-        self.figures.clear();
-        self.read_costs(at, words(text))?;
-        Ok(self.figures.clone())
-    }
-
-    /// Reads costs into `figures`. Those that are not there are 0.
-    fn read_costs<'w>(
-        &mut self,
-        at: Position,
-        words: impl Iterator<Item = &'w [u8]>,
-    ) -> Result<(), ImportError> {
-        let mut columns = self.columns.iter();
-        for word in words {
-            let Some(metric) = columns.next() else {
-                let expected = match self.columns.len() {
-                    0 => "a line `events:` before any cost".to_owned(),
-                    count => format!("costs of {}", many(count as u64, "event")),
-                };
-                return Err(ImportError::malformed(at, expected, quote(word)));
-            };
-            let cost =
-                cost(word).ok_or_else(|| ImportError::malformed(at, "a cost", quote(word)))?;
-            let Some(metric) = metric else { continue };
-            let scale = self.metrics.get(*metric).map_or(1.0, |metric| metric.scale);
-            self.figures.push((*metric, cost * scale));
-        }
-        Ok(())
+    fn stated(&self, at: Position, text: &[u8]) -> Result<Vec<Figure>, ImportError> {
+        let mut figures = Vec::new();
+        self.columns.costs(at, words(text), &mut figures)?;
+        Ok(figures)
     }
 
     /// `fn=(1) main` and the like.
@@ -496,36 +416,40 @@ impl<'s> Profile<'s> {
         let key = line.get(..equals).unwrap_or_default();
         let text = line.get(equals + 1..).unwrap_or_default().trim_ascii();
         match key {
-            b"ob" => self.object = self.names.read(at, Sort::Object, text)?,
-            b"fl" => self.file = self.names.read(at, Sort::File, text)?,
+            b"ob" => self.context.object = self.names.read(at, Sort::Object, text)?,
+            b"fl" => self.context.file = self.names.read(at, Sort::File, text)?,
             b"fi" | b"fe" => {
-                if self.current.is_none() {
+                if self.context.current.is_none() {
                     return Err(ImportError::malformed(
                         at,
                         "fn= before another file of the function",
                         quote(line),
                     ));
                 }
-                self.file = self.names.read(at, Sort::File, text)?;
+                self.context.file = self.names.read(at, Sort::File, text)?;
             }
             b"fn" => {
                 let name = self.names.read(at, Sort::Function, text)?;
-                let key = (self.object, self.file, name);
-                self.current = Some(if gives_number(text) {
+                let key = (self.context.object, self.context.file, name);
+                self.context.current = Some(if gives_number(text) {
                     Current::Named(at, key)
                 } else {
                     Current::Begun(self.begin(at, key)?)
                 });
-                self.called = Called::default();
+                self.context.called = Called::default();
             }
-            b"cob" => self.called.object = Some(self.names.read(at, Sort::Object, text)?),
-            b"cfi" | b"cfl" => self.called.file = Some(self.names.read(at, Sort::File, text)?),
-            b"cfn" => self.called.function = Some(self.names.read(at, Sort::Function, text)?),
+            b"cob" => self.context.called.object = Some(self.names.read(at, Sort::Object, text)?),
+            b"cfi" | b"cfl" => {
+                self.context.called.file = Some(self.names.read(at, Sort::File, text)?)
+            }
+            b"cfn" => {
+                self.context.called.function = Some(self.names.read(at, Sort::Function, text)?)
+            }
             b"calls" => self.calls(at, text)?,
             // They may give names to numbers.
             b"jfi" => _ = self.names.read(at, Sort::File, text)?,
             b"jfn" => _ = self.names.read(at, Sort::Function, text)?,
-            b"jump" | b"jcnd" => self.jumps.add(at),
+            b"jump" | b"jcnd" => self.oddities.jumps.add(at),
             _ => return Err(wrong()),
         }
         Ok(())
@@ -537,8 +461,8 @@ impl<'s> Profile<'s> {
             self.graph
                 .settle((object, self.names.unknown, name), (object, file, name));
         }
-        self.home = self.names.home(name, file);
-        let level = self.level(at, (object, self.home, name))?;
+        self.context.home = self.names.home(name, file);
+        let level = self.level(at, (object, self.context.home, name))?;
         if let Some(order) = &mut self.order {
             order.begin(at, number_of(level));
         }
@@ -574,8 +498,10 @@ impl<'s> Profile<'s> {
         })
     }
 
+    /// Takes a line `calls=`, whose cost is on the next one.
     fn calls(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
-        let Some(function) = self.called.function.take() else {
+        let context = &mut self.context;
+        let Some(function) = context.called.function.take() else {
             return Err(ImportError::malformed(at, "cfn= before calls=", "nothing"));
         };
         let word = words(text).next().unwrap_or_default();
@@ -586,36 +512,20 @@ impl<'s> Profile<'s> {
         } else {
             calls
         };
-        let object = self.called.object.take().unwrap_or(self.object);
+        let object = context.called.object.take().unwrap_or(context.object);
         let file = self
             .names
-            .home_of_called(function, self.called.file.take(), self.file);
+            .home_of_called(function, context.called.file.take(), context.file);
         let callee = self.level(at, (object, file, function))?;
-        self.call = Some((at, callee, calls));
+        self.context.call = Some((callee, calls));
         Ok(())
     }
 
     /// A line of costs: of the function itself, or of the call before it.
     fn costs(&mut self, at: Position, line: &[u8]) -> Result<(), ImportError> {
         let mut words = words(line);
-        for position in &mut self.positions {
-            let word = words.next().unwrap_or_default();
-            let moved = match word.split_first() {
-                Some((b'*', [])) => Some(*position),
-                Some((b'+', by)) => number(by).and_then(|by| position.checked_add(by)),
-                Some((b'-', by)) => number(by).and_then(|by| position.checked_sub(by)),
-                _ => number(word),
-            };
-            *position = moved.ok_or_else(|| {
-                let found = if word.is_empty() {
-                    "the end of the line".to_owned()
-                } else {
-                    quote(word)
-                };
-                ImportError::malformed(at, "a position", found)
-            })?;
-        }
-        let current = match self.current {
+        self.columns.move_to(at, &mut words)?;
+        let current = match self.context.current {
             Some(Current::Begun(level)) => level,
             Some(Current::Named(at, key)) => self.begin(at, key)?,
             None => {
@@ -626,26 +536,19 @@ impl<'s> Profile<'s> {
                 ));
             }
         };
-        self.current = Some(Current::Begun(current));
-        self.figures.clear();
-        self.read_costs(at, words)?;
-        self.in_body = true;
-        let line = self
-            .line_column
-            .and_then(|column| self.positions.get(column))
-            .copied()
-            .unwrap_or(0);
-        let wrong =
-            || ImportError::malformed(at, "a line that is less than 2^32", line.to_string());
-        let place = (self.file, u32::try_from(line).map_err(|_| wrong())?);
-        let figures = std::mem::take(&mut self.figures);
-        let call = self.call.take();
+        self.context.current = Some(Current::Begun(current));
+        let mut figures = std::mem::take(&mut self.figures);
+        figures.clear();
+        self.columns.costs(at, words, &mut figures)?;
+        self.part.in_body = true;
+        let place = (self.context.file, self.columns.line(at)?);
+        let call = self.context.call.take();
         if let Some(order) = &mut self.order {
-            if self.file != self.home {
+            if self.context.file != self.context.home {
                 order.doubt_shape("has lines of another file");
             }
             match call {
-                Some((_, callee, calls)) => {
+                Some((callee, calls)) => {
                     order.call(
                         Call {
                             callee: number_of(callee),
@@ -658,20 +561,21 @@ impl<'s> Profile<'s> {
                 None => order.cost(place.1, &figures),
             }
         }
-        if !self.again {
-            self.add(
-                current,
-                place,
-                call.map(|(_, callee, calls)| (callee, calls)),
-                &figures,
-            );
+        if self.pass == Pass::First {
+            self.add(current, place, call, &figures);
         }
         self.figures = figures;
         self.graph.check_size(at)
     }
 
     /// Adds costs to the graph.
-    fn add(&mut self, level: Level, place: Place, call: Option<(Level, u64)>, figures: &[Figure]) {
+    fn add(
+        &mut self,
+        level: Level,
+        place: FileLine,
+        call: Option<(Level, u64)>,
+        figures: &[Figure],
+    ) {
         let name = |level| {
             self.graph
                 .name(level)
@@ -698,63 +602,51 @@ impl<'s> Profile<'s> {
     /// A part of the file is over, and another one begins.
     fn next_part(&mut self, at: Position) {
         self.end_part(at);
-        self.parts += 1;
-        self.later_parts.add(at);
-        self.current = None;
-        self.called = Called::default();
-        (self.object, self.file) = (self.names.unknown, self.names.unknown);
+        self.oddities.later_parts.add(at);
+        self.context = Context::new(self.names.unknown);
     }
 
     fn end_part(&mut self, at: Position) {
         if let Some(order) = &mut self.order {
-            match &self.summary {
+            match &self.part.summary {
                 Some(_) => order.end_part(),
                 None => order.cut_part(at),
             }
             if let Some(tree) = order.tree() {
-                let name = self.names.text(self.command);
+                let name = self.names.text(self.part.command);
                 let part = FunctionDef {
                     kind: Kind::Part,
                     ..FunctionDef::named(name)
                 };
-                let is_one_of_many = self.later_parts.count() > 0;
+                let is_one_of_many = self.oddities.later_parts.count() > 0;
                 tree.say(self.sink, is_one_of_many.then_some(part));
             }
         }
         let is_known = |stated: &Vec<Figure>| stated.iter().any(|(_, figure)| *figure != 0.0);
-        let (summary, totals) = (self.summary.take(), self.totals.take());
+        let (summary, totals) = (self.part.summary.take(), self.part.totals.take());
         let stated = summary.filter(is_known).or(totals);
-        for (at, metric) in self.metrics.iter_mut().enumerate() {
-            let figure = stated.as_ref().map(|stated| {
-                stated
-                    .iter()
-                    .find(|(of, _)| *of == at)
-                    .map_or(0.0, |of| of.1)
-            });
-            metric.stated = metric.stated.zip(figure).map(|(sum, figure)| sum + figure);
-        }
-        self.in_body = false;
-        self.has_totals = false;
+        self.columns.add_stated(stated.as_deref());
+        self.part = Part::of(self.part.command);
     }
 
     /// Says what has been added up; or, if a second reading can say more, no more than what is
     /// needed before it.
     fn finish(&mut self, end: Position) -> Result<Option<ExitTree>, ImportError> {
-        if let Some((_, _, _)) = self.call {
+        if self.context.call.is_some() {
             return Err(ImportError::malformed(
                 end,
                 "the cost of a call",
                 "the end of the file",
             ));
         }
-        if self.metrics.is_empty() {
+        if self.columns.metrics().is_empty() {
             return Err(ImportError::malformed(
                 end,
                 "a line `events:`",
                 "the end of the file",
             ));
         }
-        let is_cut = self.creator == Creator::Callgrind && !self.has_totals;
+        let is_cut = self.creator == Creator::Callgrind && !self.part.has_totals;
         self.end_part(end);
         let proof = self.order.take().map(ExitOrder::proof);
         if !matches!(proof, Some(Ok(_))) {
@@ -766,11 +658,12 @@ impl<'s> Profile<'s> {
             self.sink.run(RunFact::Fidelity(fidelity));
         }
         let metrics: Vec<MetricId> = self
-            .metrics
+            .columns
+            .metrics()
             .iter()
             .map(|metric| self.sink.metric(&metric.name, metric.unit.clone()))
             .collect();
-        if let (Some(metric), true) = (metrics.get(1), self.calls_alone.count() > 0) {
+        if let (Some(metric), true) = (metrics.get(1), self.oddities.calls_alone.count() > 0) {
             self.sink.run(RunFact::DefaultMetric(*metric));
         }
         let own = self.graph.own_costs(self.creator.call_cost());
@@ -788,22 +681,8 @@ impl<'s> Profile<'s> {
                     &own,
                     self.creator.call_cost(),
                 );
-                if let Some(Err((at, function, doubt))) = doubt {
-                    let name = |function: u32| {
-                        let level = Level {
-                            function: function as usize,
-                            deeper: false,
-                        };
-                        self.graph
-                            .name(level)
-                            .map_or("", |name| self.names.text(name))
-                    };
-                    let message = format!("read without paths: {}", doubt.told(name, function));
-                    self.sink.note(Note {
-                        severity: Severity::Warning,
-                        position: Some(at),
-                        message: &message,
-                    });
+                if let Some(Err(doubt)) = doubt {
+                    self.note_doubt(doubt);
                 }
                 None
             }
@@ -816,28 +695,50 @@ impl<'s> Profile<'s> {
                 message,
             });
         }
-        self.remarks(if tree.is_some() {
-            "each is a root of its own"
-        } else {
-            "they are added up"
-        });
+        self.oddities.note(
+            self.sink,
+            if tree.is_some() {
+                "each is a root of its own"
+            } else {
+                "they are added up"
+            },
+        );
         Ok(tree)
     }
 
-    /// Stands before the first line once more, to build the tree. What numbers functions have
-    /// stays.
-    fn begin_again(&mut self, tree: ExitTree) {
-        let unknown = self.names.unknown;
-        (self.order, self.again) = (Some(ExitOrder::to_build(tree)), true);
-        self.names.forget();
-        self.columns.clear();
-        (self.positions, self.line_column) = (vec![0], Some(0));
-        (self.object, self.file, self.home, self.command) = (unknown, unknown, unknown, unknown);
-        (self.current, self.called) = (None, Called::default());
+    /// Says why a file of Xdebug's is not read as a tree.
+    fn note_doubt(&mut self, (at, function, doubt): (Position, u32, Doubt)) {
+        let name = |function: u32| {
+            let level = Level {
+                function: function as usize,
+                deeper: false,
+            };
+            self.graph
+                .name(level)
+                .map_or("", |name| self.names.text(name))
+        };
+        let message = format!("read without paths: {}", doubt.told(name, function));
+        self.sink.note(Note {
+            severity: Severity::Warning,
+            position: Some(at),
+            message: &message,
+        });
     }
 
+    /// Back to the first line, to build the tree. The numbers of names are forgotten, those of
+    /// functions and metrics stay.
+    fn begin_again(&mut self, tree: ExitTree) {
+        let unknown = self.names.unknown;
+        (self.order, self.pass) = (Some(ExitOrder::to_build(tree)), Pass::Second);
+        self.names.forget();
+        self.columns.forget();
+        self.context = Context::new(unknown);
+        self.part = Part::of(unknown);
+    }
+
+    /// Says the totals that the file states, with a note where its functions add up to others.
     fn totals(&mut self, metrics: &[MetricId], own: &OwnCosts) {
-        for (at, (id, metric)) in metrics.iter().zip(&self.metrics).enumerate() {
+        for (at, (id, metric)) in metrics.iter().zip(self.columns.metrics()).enumerate() {
             let Some(stated) = metric.stated else {
                 continue;
             };
@@ -856,47 +757,9 @@ impl<'s> Profile<'s> {
             }
         }
     }
-
-    fn remarks(&mut self, of_parts: &str) {
-        let sink = &mut *self.sink;
-        let (info, warning) = (Severity::Info, Severity::Warning);
-        self.unknown_headers
-            .note_with(sink, warning, |count, first| {
-                format!(
-                    "{} of an unknown sort were not read (first: {first})",
-                    many(count, "header line")
-                )
-            });
-        let parts = self.parts;
-        self.later_parts.note(sink, info, |_| {
-            format!("the file has {parts} parts; {of_parts}")
-        });
-        self.addresses.note(sink, info, |_| {
-            "costs of instructions are added up line by line".to_owned()
-        });
-        self.jumps.note(sink, info, |count| {
-            format!("{} were not read", many(count, "jump"))
-        });
-        self.quotients.note_with(sink, info, |_, event| {
-            format!("event {event} is a quotient: not read")
-        });
-        self.calls_alone.note_with(sink, info, |_, event| {
-            format!("event {event} counts of a call how often it was made: what calls cost in all is unknown")
-        });
-        self.computed.note(sink, info, |count| {
-            format!(
-                "{} computed from others: not read",
-                if count == 1 {
-                    "1 event is".to_owned()
-                } else {
-                    format!("{count} events are")
-                }
-            )
-        });
-    }
 }
 
-/// What the order of calls knows a function by. Nobody has room for more of them.
+/// What the order of calls knows a function by. There is no room for more functions than that.
 fn number_of(level: Level) -> u32 {
     u32::try_from(level.function).unwrap_or(u32::MAX)
 }

@@ -131,7 +131,7 @@ impl Creator {
     }
 
     /// Whether what its calls cost in an event is no more than their number.
-    pub(in crate::formats) fn counts_calls_alone(self, event: &[u8]) -> bool {
+    fn counts_calls_alone(self, event: &[u8]) -> bool {
         self == Self::Pprofile && event == b"hits"
     }
 
@@ -155,6 +155,8 @@ pub(in crate::formats) struct Metric {
     pub(in crate::formats) unit: Unit,
     /// What a figure of the file is to be multiplied by.
     pub(in crate::formats) scale: f64,
+    /// What it says of a call is how often it was made, and no cost of what was called.
+    pub(in crate::formats) is_of_calls_alone: bool,
     /// What parts state as their totals, in the file's figures; `None` as soon as one does not.
     pub(in crate::formats) stated: Option<f64>,
 }
@@ -178,6 +180,7 @@ impl Metric {
             (&["count", "samples"], Unit::Count, 1.0),
         ];
         let stated = Some(0.0);
+        let is_of_calls_alone = creator.counts_calls_alone(event.as_bytes());
         let of_xdebug = match (creator, event) {
             (Creator::Xdebug | Creator::OldXdebug, "Time") => Some((Unit::Nanoseconds, 1e3)),
             (Creator::FirstXdebug, "Time") => Some((Unit::Nanoseconds, 1e2)),
@@ -189,6 +192,7 @@ impl Metric {
                 name: event.to_lowercase(),
                 unit,
                 scale,
+                is_of_calls_alone,
                 stated,
             };
         }
@@ -215,6 +219,7 @@ impl Metric {
                     name,
                     unit,
                     scale: times * scale,
+                    is_of_calls_alone,
                     stated,
                 };
             }
@@ -223,6 +228,7 @@ impl Metric {
             name: event.to_owned(),
             unit: Unit::Count,
             scale: 1.0,
+            is_of_calls_alone,
             stated,
         }
     }

@@ -305,12 +305,12 @@ struct Written {
     /// How often it was called; `None` if nobody calls it.
     calls: Option<u64>,
     /// What it costs, by metric.
-    costs: Vec<Sums>,
+    costs: Vec<CallSums>,
 }
 
 /// What the calls of a file say that a function costs.
 #[derive(Clone, Default)]
-struct Sums {
+struct CallSums {
     /// What its callers paid, if each of them says that of calls from outside.
     paid: Option<f64>,
     /// What the functions cost that it called and that do not call it.
@@ -417,7 +417,7 @@ impl<'p> Writer<'p> {
             );
         }
         let sums = vec![
-            Sums {
+            CallSums {
                 paid: Some(0.0),
                 left: 0.0
             };
@@ -674,7 +674,7 @@ impl<'p> Writer<'p> {
                 OUTSIDE_CALLS,
                 (rows[0].calls.is_some() && rows[0].calls != *calls).into(),
             );
-            let differs = |(metric, sums): (&usize, &Sums)| {
+            let differs = |(metric, sums): (&usize, &CallSums)| {
                 let row = &rows[*metric];
                 let told = self.cumulative(at, row.exclusive.unwrap_or(0.0), calls.is_some(), sums);
                 match (row.cumulative, told) {
@@ -692,7 +692,13 @@ impl<'p> Writer<'p> {
 
     /// Cost with what was called, as profdb's reader works it out: own cost and that of the calls;
     /// what the callers paid where that is more, or where functions call each other.
-    fn cumulative(&self, function: usize, own: f64, is_called: bool, sums: &Sums) -> Option<f64> {
+    fn cumulative(
+        &self,
+        function: usize,
+        own: f64,
+        is_called: bool,
+        sums: &CallSums,
+    ) -> Option<f64> {
         let paid = sums.paid.filter(|_| is_called);
         if !self.circles.has_calls {
             return None;

@@ -99,13 +99,13 @@ fn import(
 
 /// A place in the file, in less room.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct PackedPosition {
     byte: u64,
     /// The last number stands for all that do not fit.
     line: u32,
 }
 
-impl Place {
+impl PackedPosition {
     fn of(position: Position) -> Self {
         let line = position
             .line
@@ -128,7 +128,7 @@ impl Place {
 /// A beginning or an end.
 struct Mark {
     time: i64,
-    at: Place,
+    at: PackedPosition,
     /// The number of its name; ends may have none.
     name: Option<u32>,
     /// `None` for an end.
@@ -139,7 +139,7 @@ struct Mark {
 struct Slice {
     start: i64,
     end: i64,
-    at: Place,
+    at: PackedPosition,
     /// Where the end stands in the file; 0 if the slice is one event.
     end_byte: u64,
     function: FunctionId,
@@ -426,7 +426,7 @@ impl<'s> Trace<'s> {
         } else {
             Some(self.function())
         };
-        let place = Place::of(at);
+        let place = PackedPosition::of(at);
         if let (Some(b'X'), Some(function)) = (phase, function) {
             let duration = duration
                 .filter(|duration| *duration >= 0)

@@ -87,7 +87,7 @@ pub(in crate::formats) struct CallTree<O> {
     /// By parent and site.
     index: HashTable<NodeId>,
     hasher: DefaultHashBuilder,
-    figures: Vec<Figures<O>>,
+    figures: Vec<NodeCost<O>>,
 }
 
 #[derive(Clone, Copy)]
@@ -119,7 +119,7 @@ impl Node {
     }
 }
 
-struct Figures<O> {
+struct NodeCost<O> {
     /// 0 where nobody counts them.
     calls: u64,
     own: O,
@@ -293,11 +293,11 @@ impl<O: Own> CallTree<O> {
             .map(|node| node.parent)
     }
 
-    fn figures(&mut self, node: NodeId) -> Option<&mut Figures<O>> {
+    fn figures(&mut self, node: NodeId) -> Option<&mut NodeCost<O>> {
         let node = self.nodes.get_mut(node as usize)?;
         if node.figures == NONE {
             node.figures = u32::try_from(self.figures.len()).unwrap_or(NONE);
-            self.figures.push(Figures {
+            self.figures.push(NodeCost {
                 calls: 0,
                 own: O::zero(),
             });

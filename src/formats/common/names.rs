@@ -6,26 +6,26 @@ use crate::text::escape;
 
 /// The number of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::formats) struct Name(usize);
+pub(in crate::formats) struct NameId(usize);
 
 /// Names, equal ones once, however they were written.
 #[derive(Default)]
-pub(in crate::formats) struct Names {
+pub(in crate::formats) struct NameTable {
     texts: Vec<String>,
-    by_text: HashMap<String, Name>,
-    by_bytes: HashMap<Box<[u8]>, Name>,
+    by_text: HashMap<String, NameId>,
+    by_bytes: HashMap<Box<[u8]>, NameId>,
 }
 
-impl Names {
-    pub(in crate::formats) fn of_text(&mut self, text: String) -> Name {
-        let next = Name(self.texts.len());
+impl NameTable {
+    pub(in crate::formats) fn of_text(&mut self, text: String) -> NameId {
+        let next = NameId(self.texts.len());
         *self.by_text.entry(text).or_insert_with_key(|text| {
             self.texts.push(text.clone());
             next
         })
     }
 
-    pub(in crate::formats) fn of_bytes(&mut self, bytes: &[u8]) -> Name {
+    pub(in crate::formats) fn of_bytes(&mut self, bytes: &[u8]) -> NameId {
         if let Some(name) = self.by_bytes.get(bytes) {
             return *name;
         }
@@ -34,57 +34,7 @@ impl Names {
         name
     }
 
-    /// A name of a Windows program, UTF-8 or Windows-1252 (nothing in the file tells which), and
-    /// whether it is met for the first time and is no UTF-8.
-    pub(in crate::formats) fn of_windows(&mut self, bytes: &[u8]) -> (Name, bool) {
-        if let Some(name) = self.by_bytes.get(bytes) {
-            return (*name, false);
-        }
-        let Decoded { text, is_utf8 } = decode(bytes);
-        let name = self.of_text(text);
-        self.by_bytes.insert(bytes.into(), name);
-        (name, !is_utf8)
-    }
-
-    pub(in crate::formats) fn text(&self, name: Name) -> &str {
+    pub(in crate::formats) fn text(&self, name: NameId) -> &str {
         self.texts.get(name.0).map_or("", String::as_str)
-    }
-}
-
-/// A name as text.
-pub(in crate::formats) struct Decoded {
-    pub(in crate::formats) text: String,
-    pub(in crate::formats) is_utf8: bool,
-}
-
-/// UTF-8, else Windows-1252, without the zero bytes at the end.
-pub(in crate::formats) fn decode(bytes: &[u8]) -> Decoded {
-    // What the bytes 0x80 to 0x9f mean; five of them mean nothing.
-    const HIGH: &str = "€\u{fffd}‚ƒ„…†‡ˆ‰Š‹Œ\u{fffd}Ž\u{fffd}\u{fffd}‘’“”•–—˜™š›œ\u{fffd}žŸ";
-    let character = |text: &mut Vec<u8>, byte: u8| {
-        let high = byte
-            .checked_sub(0x80)
-            .and_then(|high| HIGH.chars().nth(usize::from(high)));
-        match high.unwrap_or(char::from(byte)) {
-            char::REPLACEMENT_CHARACTER => text.push(byte),
-            letter => text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    };
-    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
-    let bytes = bytes.get(..bytes.len() - zeros).unwrap_or_default();
-    let is_utf8 = std::str::from_utf8(bytes).is_ok();
-    if is_utf8 {
-        return Decoded {
-            text: escape::text(bytes).into_owned(),
-            is_utf8,
-        };
-    }
-    let mut text = Vec::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        character(&mut text, *byte);
-    }
-    Decoded {
-        text: escape::owned(text),
-        is_utf8,
     }
 }

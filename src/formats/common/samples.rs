@@ -25,7 +25,7 @@ pub(in crate::formats) const LINE_FILES: Loss = Loss {
 
 /// A frame: a function, or a line of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::formats) struct Place {
+pub(in crate::formats) struct FrameKey {
     /// Its place in [`Profile::functions`].
     pub(in crate::formats) function: usize,
     /// The line; 0 for the function as a whole.
@@ -52,7 +52,7 @@ pub(in crate::formats) struct Sample<'s> {
 
 /// The frames that there are, and what has been met of the run.
 pub(in crate::formats) struct Frames {
-    pub(in crate::formats) places: Vec<Place>,
+    pub(in crate::formats) places: Vec<FrameKey>,
     /// Which functions have a place in the tree.
     pub(in crate::formats) placed: Vec<bool>,
     /// Which of them stand around all others wherever they are.
@@ -64,7 +64,7 @@ pub(in crate::formats) struct Frames {
     /// By function: the first one that readers take for the same, as long as what holds others is
     /// no frame.
     alike: Vec<usize>,
-    numbers: HashMap<Place, usize>,
+    numbers: HashMap<FrameKey, usize>,
 }
 
 impl Frames {
@@ -108,7 +108,7 @@ impl Frames {
     }
 
     /// The number of a frame.
-    fn number(&mut self, place: Place) -> usize {
+    fn number(&mut self, place: FrameKey) -> usize {
         let next = self.places.len();
         let number = *self.numbers.entry(place).or_insert(next);
         if number == next {
@@ -125,7 +125,7 @@ pub(in crate::formats) fn each_sample(
     metrics: &[MetricInfo],
     frames: &mut Frames,
     losses: &mut Losses,
-    each: impl FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>,
+    each: impl FnMut(&Sample<'_>, &[FrameKey]) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
     let ids: Vec<i64> = metrics.iter().map(|metric| metric.metric_id).collect();
     let mut walk = Walk {
@@ -154,7 +154,7 @@ pub(in crate::formats) fn each_sample(
 struct Walk<'p, 'f, F> {
     profile: &'p Profile<'p>,
     frames: &'f mut Frames,
-    stacks: Stacks<Place>,
+    stacks: Stacks<FrameKey>,
     open: Vec<Open>,
     stack: Vec<usize>,
     /// Frames that have stayed since the last sample.
@@ -178,7 +178,7 @@ struct Open {
     is_leaf: bool,
 }
 
-impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F> {
+impl<F: FnMut(&Sample<'_>, &[FrameKey]) -> Result<(), ExportError>> Walk<'_, '_, F> {
     fn node(&mut self, rows: &[NodeRow], losses: &mut Losses) -> Result<(), ExportError> {
         let NodeRow {
             depth,
@@ -190,7 +190,7 @@ impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F>
         self.close(*depth, losses)?;
         let function = self.profile.function(*function_id)?;
         losses.add(CALLS, calls.is_some().into());
-        let mut place = Place {
+        let mut place = FrameKey {
             function,
             line: 0,
             col: 0,
@@ -201,7 +201,7 @@ impl<F: FnMut(&Sample<'_>, &[Place]) -> Result<(), ExportError>> Walk<'_, '_, F>
             (place.line, place.col) = (*line, *col);
         }
         let frame = self.frames.number(place);
-        let alike = Place {
+        let alike = FrameKey {
             function: self.frames.alike[function],
             ..place
         };

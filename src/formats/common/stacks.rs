@@ -37,11 +37,11 @@ type Costs = Vec<(Option<f64>, f64)>;
 
 /// The open nodes of a tree, to find where costs are not the sum of own costs.
 #[derive(Default)]
-pub(in crate::formats) struct Sums {
+pub(in crate::formats) struct OpenNodes {
     open: Vec<Costs>,
 }
 
-impl Sums {
+impl OpenNodes {
     /// Opens a node with so many others above, with its cost and its own cost in each metric.
     pub(in crate::formats) fn enter(&mut self, depth: usize, costs: Costs, losses: &mut Losses) {
         self.leave(depth, losses);
@@ -68,7 +68,7 @@ impl Sums {
 /// The open nodes of a tree, to find what a reader of stacks would not find again. `N` is what
 /// names stand for: equal for functions that the format cannot tell apart.
 pub(in crate::formats) struct Stacks<N> {
-    sums: Sums,
+    sums: OpenNodes,
     /// The names that each has called so far, behind those that stand at the top.
     called: Vec<HashSet<N>>,
 }
@@ -76,7 +76,7 @@ pub(in crate::formats) struct Stacks<N> {
 impl<N> Default for Stacks<N> {
     fn default() -> Self {
         Self {
-            sums: Sums::default(),
+            sums: OpenNodes::default(),
             called: Vec::new(),
         }
     }

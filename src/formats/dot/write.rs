@@ -160,7 +160,7 @@ fn write(
 
 /// Figures of a function in one metric.
 #[derive(Clone, Copy)]
-struct Figures {
+struct FunctionCost {
     /// `None` where it is unknown.
     exclusive: Option<f64>,
     cumulative: Option<f64>,
@@ -184,7 +184,7 @@ struct Graph<'p> {
     shown: usize,
     scales: Vec<Scale>,
     /// By function and metric.
-    figures: Vec<Vec<Figures>>,
+    figures: Vec<Vec<FunctionCost>>,
     /// Which functions are shown.
     kept: Vec<bool>,
     /// What colours functions, as a part of the largest; `None` for no colour.
@@ -199,7 +199,7 @@ impl<'p> Graph<'p> {
     ) -> Result<Self, ExportError> {
         let ids: Vec<i64> = metrics.iter().map(|metric| metric.metric_id).collect();
         let mut figures = Vec::with_capacity(profile.functions.len());
-        let of = |row: &FunctionRow| Figures {
+        let of = |row: &FunctionRow| FunctionCost {
             exclusive: row.exclusive,
             cumulative: row.cumulative.or(row.seen),
         };
@@ -229,7 +229,7 @@ impl<'p> Graph<'p> {
             graph.drop_empty()?;
         }
         for (at, function) in profile.functions.iter().enumerate() {
-            let Figures {
+            let FunctionCost {
                 exclusive,
                 cumulative,
             } = graph.figures[at][shown];
@@ -499,7 +499,7 @@ impl<'p> Graph<'p> {
         lines.extend(function.calls.map(|calls| many(calls, "call")));
         for (
             metric,
-            Figures {
+            FunctionCost {
                 exclusive,
                 cumulative,
             },

@@ -43,7 +43,7 @@ pub(super) struct Rows<'s> {
     rows: u64,
     /// Function of each open row, and whether the row is a line: what a new row may follow.
     path: Vec<(FunctionId, bool)>,
-    names: Names,
+    names: FunctionsByName,
     waiting: Vec<Known>,
     tree: Tree,
     data: Vec<Known>,
@@ -53,13 +53,13 @@ pub(super) struct Rows<'s> {
 
 /// The functions of the file by their names.
 #[derive(Default)]
-struct Names {
+struct FunctionsByName {
     dictionary: Dictionary,
     /// By number of the name.
     functions: Vec<FunctionId>,
 }
 
-impl Names {
+impl FunctionsByName {
     fn find(&self, name: &str) -> Option<FunctionId> {
         self.functions
             .get(self.dictionary.find(name.as_bytes())? as usize)
@@ -100,7 +100,7 @@ impl<'s> Rows<'s> {
             verdict: Verdict::new(layout),
             rows: 0,
             path: Vec::new(),
-            names: Names::default(),
+            names: FunctionsByName::default(),
             waiting: Vec::new(),
             tree: Tree::default(),
             data: Vec::new(),

@@ -110,7 +110,7 @@ pub(in crate::formats) struct Table<'p, 'd> {
 }
 
 /// A function or line with its figures, wherever it stands.
-struct Figures {
+struct TableRow {
     function: usize,
     line: Option<i64>,
     depth: Option<usize>,
@@ -344,7 +344,7 @@ impl<'p, 'd> Table<'p, 'd> {
     }
 
     /// The values of a row. What is unknown stays so.
-    fn row(&self, figures: &Figures, losses: &mut Losses) -> Vec<Value> {
+    fn row(&self, figures: &TableRow, losses: &mut Losses) -> Vec<Value> {
         let real = |figure: Option<f64>| figure.map_or(Value::Null, Value::Real);
         let whole = |figure: Option<i64>| figure.map_or(Value::Null, Value::Integer);
         let mut row = Vec::with_capacity(8);
@@ -377,7 +377,7 @@ impl<'p, 'd> Table<'p, 'd> {
     fn figures(
         &self,
         losses: &mut Losses,
-        mut each: impl FnMut(Figures, &mut Losses) -> Result<(), ExportError>,
+        mut each: impl FnMut(TableRow, &mut Losses) -> Result<(), ExportError>,
     ) -> Result<(), ExportError> {
         let Profile { database, run, .. } = self.profile;
         let metrics: Vec<i64> = std::iter::once(&self.time)
@@ -393,7 +393,7 @@ impl<'p, 'd> Table<'p, 'd> {
                         (!place.file.is_empty() || place.col != 0).into(),
                     );
                 }
-                let figures = Figures {
+                let figures = TableRow {
                     function: self.profile.function(node.function_id)?,
                     line: node.line.as_ref().map(|place| place.line),
                     depth: Some(node.depth),
@@ -415,7 +415,7 @@ impl<'p, 'd> Table<'p, 'd> {
         database.each_function(run.run_id, &metrics, |rows| {
             let [row, ..] = rows else { return Ok(()) };
             let function = self.profile.function(row.function_id)?;
-            let figures = Figures {
+            let figures = TableRow {
                 function,
                 line: None,
                 depth: None,
@@ -430,7 +430,7 @@ impl<'p, 'd> Table<'p, 'd> {
                     LINE_PLACES,
                     (!line.place.file.is_empty() || line.place.col != 0).into(),
                 );
-                let figures = Figures {
+                let figures = TableRow {
                     function,
                     line: Some(line.place.line),
                     depth: None,

@@ -41,7 +41,7 @@ pub(in crate::formats) struct Profile<'d> {
 
 /// What the places of a function add up to.
 #[derive(Clone)]
-pub(in crate::formats) struct Places {
+pub(in crate::formats) struct NodeSums {
     /// By metric: own cost, and that with what was called, of those that are in no other one.
     pub(in crate::formats) costs: Vec<(f64, f64)>,
     pub(in crate::formats) calls: Option<u64>,
@@ -87,7 +87,7 @@ impl<'d> Profile<'d> {
             return Ok(());
         }
         let becomes_0 = losses.declares(losses::UNKNOWN);
-        let none = Places {
+        let none = NodeSums {
             costs: vec![(0.0, 0.0); metrics.len()],
             calls: Some(0),
             open: 0,
@@ -121,7 +121,7 @@ impl<'d> Profile<'d> {
         let mut places = places.into_iter();
         self.database
             .each_function(self.run.run_id, &metrics, |rows: &[FunctionRow]| {
-                let Some(Places { costs, calls, .. }) = places.next() else {
+                let Some(NodeSums { costs, calls, .. }) = places.next() else {
                     return Ok(());
                 };
                 let is_other =

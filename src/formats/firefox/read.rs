@@ -543,7 +543,7 @@ impl<'f> File<'f> {
             .filter(|names| names.len() > 1 || names.iter().any(|one| one.subcategories.len() > 1));
         let categories = view.categories();
         let mut own_functions = HashMap::new();
-        let mut places = Places {
+        let mut places = StackNodes {
             view,
             tree: &mut self.tree,
             sink: &mut *self.sink,
@@ -726,7 +726,7 @@ fn category(json: &mut Reader<'_, '_>) -> Result<Category, ImportError> {
 }
 
 /// Finds out where in the tree the stacks of a thread are.
-struct Places<'p> {
+struct StackNodes<'p> {
     view: View<'p>,
     tree: &'p mut CallTree<[f64; 0]>,
     sink: &'p mut dyn Sink,
@@ -741,7 +741,7 @@ struct Places<'p> {
     end: Position,
 }
 
-impl Places<'_> {
+impl StackNodes<'_> {
     fn node(&mut self, stack: u32, at: Position) -> Result<NodeId, ImportError> {
         let mut way = Vec::new();
         let mut next = stack;

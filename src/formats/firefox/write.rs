@@ -29,7 +29,7 @@ use hashbrown::HashMap;
 
 use super::unknown_interval::UNKNOWN_INTERVAL;
 use crate::events::Kind;
-use crate::formats::common::samples::{Frames, LINE_FILES, Place, Sample, each_sample};
+use crate::formats::common::samples::{FrameKey, Frames, LINE_FILES, Sample, each_sample};
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
 use crate::formats::common::written::{are_in_step, json, lose_raw_names};
 use crate::formats::export::error::ExportError;
@@ -363,7 +363,7 @@ impl<'p> Threads<'p> {
     fn sample(
         &mut self,
         sample: &Sample<'_>,
-        places: &[Place],
+        places: &[FrameKey],
         out: &mut dyn Write,
     ) -> Result<(), ExportError> {
         if self
@@ -403,7 +403,7 @@ impl<'p> Threads<'p> {
     }
 
     /// Writes the open thread.
-    fn end(&mut self, places: &[Place], out: &mut dyn Write) -> Result<(), ExportError> {
+    fn end(&mut self, places: &[FrameKey], out: &mut dyn Write) -> Result<(), ExportError> {
         let Some(thread) = self.open.take() else {
             return Ok(());
         };
@@ -496,7 +496,7 @@ impl<'p> Threads<'p> {
     fn tables(
         &self,
         thread: &Thread,
-        places: &[Place],
+        places: &[FrameKey],
         out: &mut dyn Write,
     ) -> Result<(), ExportError> {
         let mut frames = Numbers::default();

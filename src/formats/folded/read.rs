@@ -42,7 +42,7 @@
 //! - inferno, the same in Rust, version 0.12.
 
 use super::austin;
-use super::stack_lines::{Figures, Name, Stacks, split_last, whole_lines};
+use super::stack_lines::{FrameReader, StackLines, Values, split_last, whole_lines};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
@@ -245,11 +245,11 @@ fn import(
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
-    let names = Names {
+    let names = FrameNames {
         are_spaced: has_blanks_between(input.head()),
-        ..Names::default()
+        ..FrameNames::default()
     };
-    let mut stacks = Stacks::new(input, names);
+    let mut stacks = StackLines::new(input, names);
     let mut comments = Counted::default();
     let read = read(input, sink, &mut stacks, &mut comments);
     // Also what comes before an error.
@@ -273,7 +273,7 @@ fn import(
 fn read(
     input: &mut Input<'_>,
     sink: &mut dyn Sink,
-    stacks: &mut Stacks<Names>,
+    stacks: &mut StackLines<FrameNames>,
     comments: &mut Counted,
 ) -> Result<(), ImportError> {
     let two = has_two(input.head());
@@ -308,13 +308,13 @@ fn read(
             })?;
             (
                 stack,
-                Figures::from_slice(&[(samples, second), (before, first)]),
+                Values::from_slice(&[(samples, second), (before, first)]),
             )
         } else {
             let (stack, count) = split_last(line)
                 .and_then(|(stack, count)| Some((stack, figure(count)?)))
                 .ok_or_else(|| malformed(at, "a stack, a blank and a number", line))?;
-            (stack, Figures::from_slice(&[(samples, count)]))
+            (stack, Values::from_slice(&[(samples, count)]))
         };
         let stack = if closed {
             stack.strip_suffix(b";").unwrap_or(stack)
@@ -347,14 +347,14 @@ fn malformed(at: Position, expected: &str, line: &[u8]) -> ImportError {
 
 /// What there is to remark on the names of frames.
 #[derive(Default)]
-struct Names {
+struct FrameNames {
     /// A blank in front belongs to the semicolon before it.
     are_spaced: bool,
     displaced: Counted,
     unnamed: Counted,
 }
 
-impl Name for Names {
+impl FrameReader for FrameNames {
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
         let frame = frame
             .strip_prefix(b" ")
@@ -368,7 +368,7 @@ impl Name for Names {
     }
 }
 
-impl Names {
+impl FrameNames {
     fn remarks(&self, sink: &mut dyn Sink) {
         self.displaced.note(sink, Severity::Info, |count| {
             format!(

@@ -24,16 +24,16 @@ const MOST_NEW: usize = 256;
 const MOST_TEXT: usize = 64 * 1024;
 
 /// Figures of a line.
-pub(super) type Figures = SmallVec<[(MetricId, f64); 3]>;
+pub(super) type Values = SmallVec<[(MetricId, f64); 3]>;
 
 /// Says what frames stand for.
-pub(super) trait Name {
+pub(super) trait FrameReader {
     /// What stands for a frame that is met for the first time.
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static>;
 }
 
 /// The frames that are known, the last stack, and lines that wait to be told.
-pub(super) struct Stacks<N> {
+pub(super) struct StackLines<N> {
     names: N,
     /// Where what is told comes from.
     place: Rc<Cell<Position>>,
@@ -59,7 +59,7 @@ struct Waiting {
     /// Frames of the line before that it begins with, and frames of its own.
     shared: usize,
     new: usize,
-    figures: Figures,
+    figures: Values,
 }
 
 /// A frame that remains to be looked up.
@@ -69,7 +69,7 @@ struct New {
     guess: Option<u32>,
 }
 
-impl<N: Name> Stacks<N> {
+impl<N: FrameReader> StackLines<N> {
     /// For the lines of an input, none of which has been added.
     pub(super) fn new(input: &Input<'_>, names: N) -> Self {
         Self {
@@ -95,7 +95,7 @@ impl<N: Name> Stacks<N> {
         &mut self,
         at: Position,
         stack: &[u8],
-        figures: Figures,
+        figures: Values,
     ) -> Result<bool, ImportError> {
         let same = common_prefix(&self.last, stack);
         let is_whole = |end: usize| end <= same && stack.get(end).is_none_or(|byte| *byte == b';');
@@ -256,7 +256,7 @@ mod tests {
     #[derive(Default)]
     struct Asked(Vec<(String, Option<u64>)>);
 
-    impl Name for Asked {
+    impl FrameReader for Asked {
         fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
             let name = String::from_utf8_lossy(frame).into_owned();
             let function = sink.function(FunctionDef::named(&name));
@@ -265,14 +265,14 @@ mod tests {
         }
     }
 
-    fn no_lines() -> Result<Stacks<Asked>, ImportError> {
+    fn no_lines() -> Result<StackLines<Asked>, ImportError> {
         let input = Input::new(Box::new(io::empty()), Limits::default(), Stop::default())?;
-        Ok(Stacks::new(&input, Asked::default()))
+        Ok(StackLines::new(&input, Asked::default()))
     }
 
     /// Adds lines and tells them whenever it is time, and at the end; gives what was told each
     /// time.
-    fn told(stacks: &mut Stacks<Asked>, lines: &[&str]) -> Result<Vec<String>, ImportError> {
+    fn told(stacks: &mut StackLines<Asked>, lines: &[&str]) -> Result<Vec<String>, ImportError> {
         let (sender, events) = mpsc::channel();
         let mut recorder = Recorder::new(|event| sender.send(event).unwrap_or_default());
         let mut told = Vec::new();
@@ -281,7 +281,7 @@ mod tests {
                 byte: 0,
                 line: Some(number),
             };
-            let is_full = stacks.add(at, line.as_bytes(), Figures::new())?;
+            let is_full = stacks.add(at, line.as_bytes(), Values::new())?;
             if is_full || number == lines.len() as u64 {
                 stacks.tell(&mut recorder);
                 let samples = events

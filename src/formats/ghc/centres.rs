@@ -201,7 +201,7 @@ struct Waiting {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Sums {
+struct StackCost {
     ticks: u128,
     alloc: u128,
 }
@@ -219,8 +219,8 @@ pub(in crate::formats) struct Stacks {
     builtin_from: Option<usize>,
     waiting: Vec<Waiting>,
     rows: u64,
-    all: Sums,
-    builtin: Sums,
+    all: StackCost,
+    builtin: StackCost,
     /// Sums of the stacks' own percentages, of those that have no other figures.
     percent: Option<(f64, f64)>,
 }
@@ -238,8 +238,8 @@ impl Stacks {
             builtin_from: None,
             waiting: Vec::new(),
             rows: 0,
-            all: Sums::default(),
-            builtin: Sums::default(),
+            all: StackCost::default(),
+            builtin: StackCost::default(),
             percent: None,
         }
     }

@@ -140,7 +140,7 @@ struct Report {
     calls: Vec<Call>,
     by_pair: HashMap<(Option<usize>, usize), usize>,
     /// Callers of the block, whose function comes behind them.
-    callers: Vec<(Option<usize>, Figures)>,
+    callers: Vec<(Option<usize>, Measured)>,
     /// The function of the block; `None` for a circle as a whole.
     of_block: Option<usize>,
     circles: Vec<(Position, String)>,
@@ -148,7 +148,7 @@ struct Report {
 
 /// What a line of a block says.
 #[derive(Clone, Copy, Default)]
-struct Figures {
+struct Measured {
     times: Option<(f64, f64)>,
     calls: Option<(u64, u64)>,
 }
@@ -238,7 +238,7 @@ impl Report {
         }
         let wrong = || ImportError::malformed(at, "a line of the call graph", quote(text));
         if text == b"<spontaneous>" && self.section == Section::Callers {
-            self.callers.push((None, Figures::default()));
+            self.callers.push((None, Measured::default()));
             return Ok(());
         }
         let mut words = Words(text);
@@ -253,7 +253,7 @@ impl Report {
             Some((_, None)) => return Err(wrong()),
             None => None,
         };
-        let figures = Figures {
+        let figures = Measured {
             times,
             calls: words.calls(),
         };
@@ -287,7 +287,7 @@ impl Report {
         at: Position,
         name: &[u8],
         number: u32,
-        figures: Figures,
+        figures: Measured,
     ) -> Result<(), ImportError> {
         self.section = Section::Callees;
         let callers = std::mem::take(&mut self.callers);
@@ -336,7 +336,7 @@ impl Report {
     }
 
     /// Adds a call; it stands in the blocks of both functions.
-    fn call(&mut self, caller: Option<usize>, callee: usize, figures: Figures) {
+    fn call(&mut self, caller: Option<usize>, callee: usize, figures: Measured) {
         let calls = figures.calls.map(|(calls, _)| calls);
         let next = self.calls.len();
         if *self.by_pair.entry((caller, callee)).or_insert(next) == next {

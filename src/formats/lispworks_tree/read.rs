@@ -272,7 +272,7 @@ struct Tree<'s> {
     samples: MetricId,
     /// Open nodes.
     open: usize,
-    names: Names,
+    names: FunctionTable,
     roots: u64,
     /// Counts of the roots that are closed.
     counted: Total,
@@ -297,15 +297,15 @@ struct Total {
 
 /// The names of the file.
 #[derive(Default)]
-struct Names {
+struct FunctionTable {
     dictionary: Dictionary,
-    names: Vec<Name>,
+    names: Vec<KnownFunction>,
     /// Where each comes first.
     positions: Vec<Position>,
 }
 
 /// What is known of a name.
-struct Name {
+struct KnownFunction {
     function: FunctionId,
     kind: Kind,
     info: FunctionInfo,
@@ -313,7 +313,7 @@ struct Name {
     sum: u64,
 }
 
-impl Names {
+impl FunctionTable {
     /// Reads the plain lines that the bytes start with, a few at most, and looks up their names:
     /// step by step for all of them, because each step waits for memory.
     fn plain_rows(&self, mut bytes: &[u8], rows: &mut Vec<PlainRow>) {
@@ -347,7 +347,7 @@ impl Names {
         self.dictionary.find(name.as_bytes())
     }
 
-    fn add(&mut self, text: &str, name: Name, position: Position) {
+    fn add(&mut self, text: &str, name: KnownFunction, position: Position) {
         self.dictionary.add(text.as_bytes());
         self.names.push(name);
         self.positions.push(position);
@@ -361,7 +361,7 @@ impl<'s> Tree<'s> {
             sink,
             samples,
             open: 0,
-            names: Names::default(),
+            names: FunctionTable::default(),
             roots: 0,
             counted: Total::default(),
             root: 0,
@@ -465,7 +465,7 @@ impl<'s> Tree<'s> {
         });
         self.names.add(
             name,
-            Name {
+            KnownFunction {
                 function,
                 kind,
                 info: row.info,
@@ -483,7 +483,7 @@ impl<'s> Tree<'s> {
             self.sink
                 .run(RunFact::Total(self.samples, self.counted.most));
         }
-        let Names {
+        let FunctionTable {
             dictionary,
             names,
             positions,

@@ -114,7 +114,7 @@ fn write(
     );
     let blank = if title.is_empty() { "" } else { " " };
     line(out, &format!("LispWorks Profiler Tree:{blank}{title}"))?;
-    let mut names = Names::new(profile, losses);
+    let mut names = WrittenNames::new(profile, losses);
     lose_raw_names(profile, losses);
     let mut open: Vec<Open> = Vec::new();
     // The root that is open, and what it has called: readers take the larger one.
@@ -181,14 +181,14 @@ fn close(open: &mut Vec<Open>, depth: usize, losses: &mut Losses) {
 }
 
 /// What the names stand for.
-struct Names {
-    names: Vec<Name>,
+struct WrittenNames {
+    names: Vec<WrittenName>,
     /// By the place in [`Profile::functions`]: the place of its name, and whether a place in the
     /// tree has it.
     functions: Vec<(usize, bool)>,
 }
 
-struct Name {
+struct WrittenName {
     text: String,
     /// Calls, cost seen, own cost.
     figures: [u64; 3],
@@ -196,10 +196,10 @@ struct Name {
     kind: Option<Kind>,
 }
 
-impl Names {
+impl WrittenNames {
     fn new(profile: &Profile<'_>, losses: &mut Losses) -> Self {
         let mut index: HashMap<String, usize> = HashMap::new();
-        let mut names: Vec<Name> = Vec::new();
+        let mut names: Vec<WrittenName> = Vec::new();
         let mut functions = Vec::new();
         for function in &profile.functions {
             let mut text = one_line(&function.name).into_owned();
@@ -213,7 +213,7 @@ impl Names {
             losses.add(PLACES, has_place.into());
             let at = *index.entry(text.clone()).or_insert(names.len());
             if at == names.len() {
-                names.push(Name {
+                names.push(WrittenName {
                     text,
                     figures: [0; 3],
                     kind: None,
@@ -245,7 +245,7 @@ impl Names {
     }
 
     /// The name at a place in the tree.
-    fn place(&mut self, profile: &Profile<'_>, call: &Call, losses: &mut Losses) -> &Name {
+    fn place(&mut self, profile: &Profile<'_>, call: &Call, losses: &mut Losses) -> &WrittenName {
         let (at, known) = &mut self.functions[call.function];
         let name = &mut self.names[*at];
         let kind = *name.kind.get_or_insert_with(|| match call.depth {

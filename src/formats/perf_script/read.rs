@@ -224,7 +224,7 @@ impl Pending {
 struct Script<'s> {
     sink: &'s mut dyn Sink,
     events: Vec<Event>,
-    names: Names,
+    names: SymbolTable,
     pending: Pending,
     samples: u64,
 
@@ -239,7 +239,7 @@ impl<'s> Script<'s> {
         Self {
             sink,
             events: Vec::new(),
-            names: Names::default(),
+            names: SymbolTable::default(),
             pending: Pending::default(),
             samples: 0,
             not_understood: Counted::default(),
@@ -578,7 +578,7 @@ struct Symbol {
 
 /// Functions, threads, processes and their texts, each once.
 #[derive(Default)]
-struct Names {
+struct SymbolTable {
     texts: Vec<Box<str>>,
     by_bytes: HashMap<Box<[u8]>, Text>,
     functions: HashMap<(Symbol, Text), FunctionId>,
@@ -587,7 +587,7 @@ struct Names {
     unknown: Counted,
 }
 
-impl Names {
+impl SymbolTable {
     fn text(&mut self, bytes: &[u8]) -> Text {
         if let Some(known) = self.by_bytes.get(bytes) {
             return *known;

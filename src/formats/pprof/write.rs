@@ -32,7 +32,7 @@ use hashbrown::HashMap;
 
 use super::encode::{Message, varint};
 use crate::events::Kind;
-use crate::formats::common::samples::{Frames, LINE_FILES, Place, Sample, each_sample};
+use crate::formats::common::samples::{FrameKey, Frames, LINE_FILES, Sample, each_sample};
 use crate::formats::common::stacks::{CUMULATIVE, SIBLINGS};
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
@@ -367,7 +367,7 @@ fn tables<'p>(
     let mappings = mappings(profile, texts, out)?;
     for (
         id,
-        Place {
+        FrameKey {
             function,
             line,
             col,

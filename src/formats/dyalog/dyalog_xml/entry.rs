@@ -16,11 +16,11 @@ use crate::input::Input;
 /// What an entry says, and where in the bytes it stands.
 #[derive(Clone, Debug)]
 struct PlainEntry {
-    start: Place,
+    start: Offset,
     /// Where its end tag starts.
-    end_tag: Place,
+    end_tag: Offset,
     /// What comes behind it.
-    end: Place,
+    end: Offset,
     name: Range<usize>,
     depth: Option<u32>,
     line: Option<u32>,
@@ -31,7 +31,7 @@ struct PlainEntry {
 
 /// Bytes and line ends before a place.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Offset {
     bytes: usize,
     lines: u64,
 }
@@ -106,7 +106,7 @@ impl PlainEntries {
     ) -> Result<(), ImportError> {
         while let Some(entry) = self.find(input.at_hand()) {
             let at = input.position();
-            let position = |place: Place| Position {
+            let position = |place: Offset| Position {
                 byte: at.byte + place.bytes as u64,
                 line: at.line.map(|line| line + place.lines),
             };
@@ -142,7 +142,7 @@ impl PlainEntries {
     /// Reads an entry that differs from the last one in its texts alone.
     fn like_the_last(&self, bytes: &[u8]) -> Option<PlainEntry> {
         let (first, _) = self.gaps.split_first()?;
-        let mut at = Place::default();
+        let mut at = Offset::default();
         let (mut level, mut name, mut line, mut calls) = (None, None, None, None);
         let (mut inclusive, mut exclusive, mut inclusive_ticks, mut exclusive_ticks) =
             (None, None, None, None);
@@ -167,7 +167,7 @@ impl PlainEntries {
         bytes
             .get(at.bytes..)?
             .strip_prefix(self.last.text.as_slice())?;
-        let end = Place {
+        let end = Offset {
             bytes: at.bytes + self.last.text.len(),
             lines: at.lines + self.last.lines,
         };
@@ -182,11 +182,11 @@ impl PlainEntries {
             .iter()
             .take_while(|byte| byte.is_ascii_whitespace());
         Some(PlainEntry {
-            start: Place {
+            start: Offset {
                 bytes: blanks.clone().count(),
                 lines: line_ends(blanks),
             },
-            end_tag: Place {
+            end_tag: Offset {
                 bytes: end.bytes - END.len(),
                 ..end
             },

@@ -44,7 +44,7 @@ use crate::base::error::{ImportError, Position, quote};
 use crate::events::{Frame, FunctionDef, Kind, MetricId, RunFact, Severity, Sink, Unit};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
-use crate::formats::folded::stack_lines::{Name, Stacks, split_last, whole_lines};
+use crate::formats::folded::stack_lines::{FrameReader, StackLines, split_last, whole_lines};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -248,7 +248,7 @@ fn import(
         ));
     }
     let mut header = Header::default();
-    let mut stacks = Stacks::new(input, Names::default());
+    let mut stacks = StackLines::new(input, PythonFrames::default());
     let read = read(input, sink, &mut header, &mut stacks);
     // Also what comes before an error.
     stacks.tell(sink);
@@ -279,7 +279,7 @@ fn read(
     input: &mut Input<'_>,
     sink: &mut dyn Sink,
     header: &mut Header,
-    stacks: &mut Stacks<Names>,
+    stacks: &mut StackLines<PythonFrames>,
 ) -> Result<(), ImportError> {
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {
@@ -377,11 +377,11 @@ fn mode_expected(metrics: Option<Metrics>) -> &'static str {
 
 /// What there is to remark on frames.
 #[derive(Default)]
-struct Names {
+struct PythonFrames {
     other_form: Counted,
 }
 
-impl Name for Names {
+impl FrameReader for PythonFrames {
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static> {
         let text = escape::text(frame);
         let mut whole = |kind| {
@@ -429,7 +429,7 @@ impl Name for Names {
     }
 }
 
-impl Names {
+impl PythonFrames {
     fn remarks(&self, sink: &mut dyn Sink) {
         self.other_form
             .note_with(sink, Severity::Warning, |count, first| {

@@ -31,7 +31,7 @@ use std::io::Write;
 use hashbrown::{HashMap, HashSet};
 
 use crate::events::Kind;
-use crate::formats::common::stacks::{CUMULATIVE, Sums};
+use crate::formats::common::stacks::{CUMULATIVE, OpenNodes};
 use crate::formats::common::written::{NO_NAME, are_in_step, lose_raw_names, one_line, whole};
 use crate::formats::export::error::ExportError;
 use crate::formats::export::losses::{
@@ -114,7 +114,7 @@ fn write(
         .and_then(|text| text.parse().ok())
         .unwrap_or(seen.ticks);
     write!(out, "5 {total}")?;
-    let mut sums = Sums::default();
+    let mut sums = OpenNodes::default();
     let mut totals = [0.0; 2];
     // The depth from which on stacks stand apart from those of the program.
     let mut apart: Option<usize> = None;

@@ -1,0 +1,72 @@
+//! Names of a Windows program: UTF-8 or Windows-1252, and nothing in the file tells which.
+
+use hashbrown::HashMap;
+
+use crate::formats::common::names::{NameId, NameTable};
+use crate::text::escape;
+
+/// Names, each decoded once.
+#[derive(Default)]
+pub(super) struct WindowsNames {
+    names: NameTable,
+    by_bytes: HashMap<Box<[u8]>, NameId>,
+}
+
+impl WindowsNames {
+    /// A name, and whether it is met for the first time and is no UTF-8.
+    pub(super) fn of_bytes(&mut self, bytes: &[u8]) -> (NameId, bool) {
+        if let Some(name) = self.by_bytes.get(bytes) {
+            return (*name, false);
+        }
+        let Decoded { text, is_utf8 } = decode(bytes);
+        let name = self.names.of_text(text);
+        self.by_bytes.insert(bytes.into(), name);
+        (name, !is_utf8)
+    }
+
+    pub(super) fn of_text(&mut self, text: String) -> NameId {
+        self.names.of_text(text)
+    }
+
+    pub(super) fn text(&self, name: NameId) -> &str {
+        self.names.text(name)
+    }
+}
+
+/// A name as text.
+pub(super) struct Decoded {
+    pub(super) text: String,
+    pub(super) is_utf8: bool,
+}
+
+/// UTF-8, else Windows-1252, without the zero bytes at the end.
+pub(super) fn decode(bytes: &[u8]) -> Decoded {
+    // What the bytes 0x80 to 0x9f mean; five of them mean nothing.
+    const HIGH: &str = "€\u{fffd}‚ƒ„…†‡ˆ‰Š‹Œ\u{fffd}Ž\u{fffd}\u{fffd}‘’“”•–—˜™š›œ\u{fffd}žŸ";
+    let character = |text: &mut Vec<u8>, byte: u8| {
+        let high = byte
+            .checked_sub(0x80)
+            .and_then(|high| HIGH.chars().nth(usize::from(high)));
+        match high.unwrap_or(char::from(byte)) {
+            char::REPLACEMENT_CHARACTER => text.push(byte),
+            letter => text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    };
+    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+    let bytes = bytes.get(..bytes.len() - zeros).unwrap_or_default();
+    let is_utf8 = std::str::from_utf8(bytes).is_ok();
+    if is_utf8 {
+        return Decoded {
+            text: escape::text(bytes).into_owned(),
+            is_utf8,
+        };
+    }
+    let mut text = Vec::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        character(&mut text, *byte);
+    }
+    Decoded {
+        text: escape::owned(text),
+        is_utf8,
+    }
+}
