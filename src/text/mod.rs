@@ -3,6 +3,7 @@
 pub(crate) mod cell;
 pub(crate) mod compiled_names;
 pub(crate) mod csv;
+pub(crate) mod dates;
 pub(crate) mod dyalog_files;
 pub(crate) mod escape;
 pub(crate) mod number;

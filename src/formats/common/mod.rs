@@ -3,7 +3,6 @@
 pub(super) mod buffered;
 pub(super) mod call_tree;
 pub(super) mod counted;
-pub(super) mod dates;
 pub(super) mod demangle;
 pub(super) mod dictionary;
 pub(super) mod json;

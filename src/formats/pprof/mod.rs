@@ -2,6 +2,8 @@
 
 mod decode;
 mod encode;
+mod proportion;
 pub(in crate::formats) mod read;
+mod symbols;
 mod tables;
 pub(in crate::formats) mod write;

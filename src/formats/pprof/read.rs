@@ -42,28 +42,27 @@
 //! - The schema, profile.proto, and the documentation of `pprof`: <https://github.com/google/pprof>.
 //! - "Encoding", Protocol Buffers documentation: tags, numbers, packed fields.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use hashbrown::HashMap;
 
 use super::decode::{Bytes, Field, Value, next_field};
-use super::tables::{
-    COMMENTS, Function, Location, Mapping, Reference, Tables, ValueType, reference,
-};
+use super::proportion::{RATIO, is_out_of_proportion};
+use super::symbols::{Symbols, remark};
+use super::tables::{COMMENTS, Reference, Tables, ValueType, reference};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, Line, MetricId, Note,
-    RunFact, Sample, Severity, Sink, Unit,
+    Frame, FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, Note, RunFact,
+    Sample, Severity, Sink, Unit,
 };
 use crate::formats::common::counted::{Counted, many};
-use crate::formats::common::dates::utc;
 use crate::formats::common::demangle::Demangler;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
+use crate::text::dates::utc;
 
-/// See the module's page.
+/// Profiles of pprof, whose tables and samples come in any order.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "pprof",
     summary: "pprof profiles (profile.proto) of Go, C++, Rust, Node.js",
@@ -73,22 +72,11 @@ pub(in crate::formats) const FORMAT: Format = Format {
     import,
 };
 
-/// What has neither name nor address.
-const UNKNOWN: &str = "[unknown]";
-
 /// Frames of one stack, those of inlined functions among them.
 const FRAMES: usize = 1 << 16;
 
-/// Frames of stacks, or bytes of names or labels, that a byte of the file may stand for: a few
-/// bytes can name a text of any length, or an address where any number of functions were inlined.
-/// Profiles stay below 10.
-const RATIO: u64 = 64;
-
-/// Frames, or bytes of names or labels, below which [`RATIO`] does not matter.
-const RATIO_FLOOR: u64 = 1 << 20;
-
 /// There is no magic number. Two fields that look like nothing else will do, before the first that
-/// no profile has: damage behind them is reported with its place.
+/// no profile has: damage after them is reported with its place.
 fn sniff(head: &[u8]) -> Confidence {
     let mut rest = Bytes {
         bytes: head,
@@ -329,212 +317,6 @@ fn unit(unit: &str) -> (Unit, f64) {
     }
 }
 
-/// Finds out what the locations stand for.
-struct Symbols<'s> {
-    tables: &'s Tables,
-    sink: &'s mut dyn Sink,
-    /// Where the tables end.
-    end: Position,
-    /// By function and mapping.
-    known: HashMap<(usize, Option<usize>), FunctionId>,
-    /// Bytes of all names.
-    named: u64,
-
-    no_mapping: Counted,
-    no_function: Counted,
-    odd_lines: Counted,
-    symbolized: Counted,
-}
-
-impl<'s> Symbols<'s> {
-    fn new(tables: &'s Tables, end: Position, sink: &'s mut dyn Sink) -> Self {
-        Self {
-            tables,
-            sink,
-            end,
-            known: HashMap::new(),
-            named: 0,
-            no_mapping: Counted::default(),
-            no_function: Counted::default(),
-            odd_lines: Counted::default(),
-            symbolized: Counted::default(),
-        }
-    }
-
-    /// Adds the frames of a location, outermost first.
-    fn frames(
-        &mut self,
-        location: &Location,
-        frames: &mut Vec<Frame<'static>>,
-    ) -> Result<(), ImportError> {
-        let tables = self.tables;
-        let mapping = tables.mappings.get(location.mapping);
-        if mapping.is_none() && location.mapping != 0 {
-            self.no_mapping
-                .add_with(location.at, || location.mapping.to_string());
-        }
-        let lines = tables.lines.get(location.lines.clone()).unwrap_or_default();
-        let mut named = !lines.is_empty();
-        for line in lines.iter().rev() {
-            let function = if let Some((at, function)) = tables.functions.get(line.function) {
-                self.function(at, function, mapping, location)?
-            } else {
-                self.no_function
-                    .add_with(location.at, || line.function.to_string());
-                named = false;
-                self.address(location, mapping)?
-            };
-            let (number, col) = (
-                self.number(line.line, location.at),
-                self.number(line.column, location.at),
-            );
-            frames.push(match number {
-                0 => Frame::function(function),
-                line => Frame {
-                    function,
-                    line: Some(Line {
-                        file: "",
-                        line,
-                        col,
-                    }),
-                },
-            });
-        }
-        if lines.is_empty() {
-            frames.push(Frame::function(self.address(location, mapping)?));
-        } else if named && location.address != 0 {
-            self.symbolized.add(location.at);
-        }
-        Ok(())
-    }
-
-    /// A function that the file names, in a mapping.
-    fn function(
-        &mut self,
-        at: usize,
-        function: &Function,
-        mapping: Option<(usize, &Mapping)>,
-        location: &Location,
-    ) -> Result<FunctionId, ImportError> {
-        let key = (at, mapping.map(|(mapping, _)| mapping));
-        if let Some(known) = self.known.get(&key) {
-            return Ok(*known);
-        }
-        let (name, system) = (self.text(function.name)?, self.text(function.system_name)?);
-        let (name, raw_name) = match (&*name, &*system) {
-            // What else is known of it is kept: `go tool pprof -lines` shows file and line.
-            ("", "") if function.file.text != 0 => (UNKNOWN, ""),
-            ("", "") => return self.address(location, mapping),
-            ("", system) => (system, ""),
-            (name, system) if name == system => (name, ""),
-            (name, system) => (name, system),
-        };
-        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
-        let file = self.text(function.file)?;
-        let first_line = self.number(function.start_line, function.name.at);
-        let found = self.define(FunctionDef {
-            raw_name,
-            module: &module,
-            file: &file,
-            first_line,
-            ..FunctionDef::named(name)
-        })?;
-        self.known.insert(key, found);
-        Ok(found)
-    }
-
-    /// What stands for an address that nobody has found a name for.
-    fn address(
-        &mut self,
-        location: &Location,
-        mapping: Option<(usize, &Mapping)>,
-    ) -> Result<FunctionId, ImportError> {
-        let Location { address, .. } = *location;
-        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
-        let binary = module.rsplit(['/', '\\']).next().unwrap_or_default();
-        let within = mapping.and_then(|(_, mapping)| {
-            let within = address.checked_sub(mapping.start)?;
-            (mapping.limit == 0 || address < mapping.limit)
-                .then_some(within.wrapping_add(mapping.offset))
-        });
-        let name = match within {
-            _ if address == 0 => UNKNOWN.to_owned(),
-            Some(within) if !binary.is_empty() => format!("{binary}+{within:#x}"),
-            _ => format!("{address:#x}"),
-        };
-        let kind = if address == 0 {
-            Kind::Pseudo
-        } else {
-            Kind::Function
-        };
-        self.define(FunctionDef {
-            kind,
-            module: &module,
-            ..FunctionDef::named(&name)
-        })
-    }
-
-    fn define(&mut self, def: FunctionDef<'_>) -> Result<FunctionId, ImportError> {
-        self.named +=
-            (def.name.len() + def.raw_name.len() + def.module.len() + def.file.len()) as u64;
-        if self.named > RATIO_FLOOR && self.named / RATIO > self.end.byte {
-            let limit =
-                format!("{RATIO} bytes of names for each byte of the file (limit: repeated names)");
-            return Err(ImportError::Limit {
-                position: self.end,
-                limit,
-            });
-        }
-        Ok(self.sink.function(def))
-    }
-
-    fn text(&mut self, reference: Reference) -> Result<Cow<'s, str>, ImportError> {
-        self.tables.texts.text(reference)
-    }
-
-    /// A line or column; 0 if there is no such line.
-    fn number(&mut self, number: u64, at: Position) -> u32 {
-        u32::try_from(number).unwrap_or_else(|_| {
-            self.odd_lines
-                .add_with(at, || number.cast_signed().to_string());
-            0
-        })
-    }
-
-    fn remarks(self) {
-        let Self { sink, .. } = self;
-        let warning = Severity::Warning;
-        remark(
-            &self.no_mapping,
-            sink,
-            warning,
-            "location",
-            "of a mapping that is not in the file",
-        );
-        remark(
-            &self.no_function,
-            sink,
-            warning,
-            "line",
-            "of a function that is not in the file, called by the address",
-        );
-        remark(
-            &self.odd_lines,
-            sink,
-            warning,
-            "line number",
-            "below 0 or above 2^32-1, taken as unknown",
-        );
-        remark(
-            &self.symbolized,
-            sink,
-            Severity::Info,
-            "location",
-            "with a function, whose address is left out",
-        );
-    }
-}
-
 /// A label, with the numbers of its texts.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct RawLabel {
@@ -730,7 +512,7 @@ impl<'s> Profile<'s> {
             self.path.push((*id, self.stack.len()));
         }
         self.frames_used += self.stack.len() as u64;
-        if self.frames_used > RATIO_FLOOR && self.frames_used / RATIO > self.bytes_used {
+        if is_out_of_proportion(self.frames_used, self.bytes_used) {
             let limit =
                 format!("{RATIO} frames for each byte of the samples (limit: inlined functions)");
             return Err(ImportError::Limit {
@@ -757,7 +539,7 @@ impl<'s> Profile<'s> {
         }
         let bytes = texts.iter().flatten().map(|text| text.len() as u64);
         self.labelled += bytes.sum::<u64>();
-        if self.labelled > RATIO_FLOOR && self.labelled / RATIO > self.end.byte {
+        if is_out_of_proportion(self.labelled, self.end.byte) {
             let limit = format!(
                 "{RATIO} bytes of labels for each byte of the file (limit: repeated labels)"
             );
@@ -829,18 +611,6 @@ impl<'s> Profile<'s> {
             "of an unknown number left out",
         );
     }
-}
-
-/// One note of something odd, with the first of it as an example.
-fn remark(odd: &Counted, sink: &mut dyn Sink, severity: Severity, thing: &str, what: &str) {
-    odd.note_with(sink, severity, |count, first| {
-        let example = if first.is_empty() {
-            String::new()
-        } else {
-            format!(" (first: {first})")
-        };
-        format!("{} {what}{example}", many(count, thing))
-    });
 }
 
 #[expect(

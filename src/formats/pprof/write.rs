@@ -42,6 +42,7 @@ use crate::formats::export::losses::{
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::store::FunctionRow;
+use crate::text::dates::nanoseconds;
 use crate::text::escape;
 
 /// See the module's page.
@@ -253,40 +254,6 @@ fn value_type<'p>(texts: &mut Texts<'p>, name: &'p str, unit: &'p str) -> Messag
     message
 }
 
-/// Nanoseconds since 1970 of a date and a time of day, UTC, as pprof's are shown:
-/// `2026-01-31T09:30:00.5Z`.
-fn nanoseconds(text: &str) -> Option<i64> {
-    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
-    let numbers = |text: &str, by: char| -> Option<[i64; 3]> {
-        let parts: Option<Vec<i64>> = text
-            .split(by)
-            .map(|part| part.parse::<u32>().ok().map(i64::from))
-            .collect();
-        parts?.try_into().ok()
-    };
-    let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
-    let [year, month, day] = numbers(date, '-')?;
-    let [hour, minute, second] = numbers(time, ':')?;
-    let fraction = format!("{fraction:0<9}")
-        .parse::<u32>()
-        .ok()
-        .filter(|_| fraction.len() <= 9)?;
-    // Years begin in March here, so that the odd day is the last one.
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let days =
-        365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
-    let seconds = days
-        .checked_mul(86_400)?
-        .checked_add(hour * 3600 + minute * 60 + second)?;
-    seconds
-        .checked_mul(1_000_000_000)?
-        .checked_add(i64::from(fraction))
-}
-
 /// The locations of a stack as they are written: the innermost first. What stays from one sample to
 /// the next is not written anew, so that a sample costs what its bytes cost.
 #[derive(Default)]
@@ -473,27 +440,4 @@ fn is_reserved(function: &FunctionRow) -> bool {
     function.kind == Kind::Pseudo
         && is_plain
         && (function.name == UNKNOWN || (function.name == NO_STACK && function.module.is_empty()))
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::formats::pprof::write::nanoseconds;
-
-    #[test]
-    fn times() {
-        let table = [
-            ("1970-01-01T00:00:00Z", Some(0)),
-            ("1970-01-01T00:00:00.000000001Z", Some(1)),
-            ("1969-12-31T23:59:59.5Z", Some(-500_000_000)),
-            ("2000-02-29T12:00:00Z", Some(951_825_600_000_000_000)),
-            ("2026-11-21T18:00:00.25Z", Some(1_795_284_000_250_000_000)),
-            ("2026-11-21 18:00:00", None),
-            ("2026-11-21T18:00Z", None),
-            ("9999-01-01T00:00:00Z", None),
-            ("", None),
-        ];
-        for (text, expected) in table {
-            assert_eq!(nanoseconds(text), expected, "{text}");
-        }
-    }
 }

@@ -44,14 +44,14 @@ use crate::events::{
     Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
 };
 use crate::formats::common::counted::{Counted, many};
-use crate::formats::common::dates::utc;
 use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
+use crate::text::dates::utc;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "pyinstrument_json",
     summary: "JSON of pyinstrument, a sampling profiler for Python",

@@ -1,0 +1,240 @@
+//! Which functions the locations of a profile are: those that the file names, or one for each
+//! address without a name.
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+
+use super::proportion::{RATIO, is_out_of_proportion};
+use super::tables::{Function, Location, Mapping, Reference, Tables};
+use crate::base::error::{ImportError, Position};
+use crate::events::{Frame, FunctionDef, FunctionId, Kind, Line, Severity, Sink};
+use crate::formats::common::counted::{Counted, many};
+
+/// What has neither name nor address.
+const UNKNOWN: &str = "[unknown]";
+
+/// Finds the functions of locations: one for each function of the file in each mapping.
+pub(super) struct Symbols<'s> {
+    tables: &'s Tables,
+    sink: &'s mut dyn Sink,
+    /// Where the tables end.
+    end: Position,
+    /// By function and mapping.
+    known: HashMap<(usize, Option<usize>), FunctionId>,
+    /// Bytes of all names.
+    named: u64,
+
+    no_mapping: Counted,
+    no_function: Counted,
+    odd_lines: Counted,
+    symbolized: Counted,
+}
+
+impl<'s> Symbols<'s> {
+    pub(super) fn new(tables: &'s Tables, end: Position, sink: &'s mut dyn Sink) -> Self {
+        Self {
+            tables,
+            sink,
+            end,
+            known: HashMap::new(),
+            named: 0,
+            no_mapping: Counted::default(),
+            no_function: Counted::default(),
+            odd_lines: Counted::default(),
+            symbolized: Counted::default(),
+        }
+    }
+
+    /// Adds the frames of a location, outermost first.
+    pub(super) fn frames(
+        &mut self,
+        location: &Location,
+        frames: &mut Vec<Frame<'static>>,
+    ) -> Result<(), ImportError> {
+        let tables = self.tables;
+        let mapping = tables.mappings.get(location.mapping);
+        if mapping.is_none() && location.mapping != 0 {
+            self.no_mapping
+                .add_with(location.at, || location.mapping.to_string());
+        }
+        let lines = tables.lines.get(location.lines.clone()).unwrap_or_default();
+        let mut named = !lines.is_empty();
+        for line in lines.iter().rev() {
+            let function = if let Some((at, function)) = tables.functions.get(line.function) {
+                self.function(at, function, mapping, location)?
+            } else {
+                self.no_function
+                    .add_with(location.at, || line.function.to_string());
+                named = false;
+                self.address(location, mapping)?
+            };
+            let (number, col) = (
+                self.number(line.line, location.at),
+                self.number(line.column, location.at),
+            );
+            frames.push(match number {
+                0 => Frame::function(function),
+                line => Frame {
+                    function,
+                    line: Some(Line {
+                        file: "",
+                        line,
+                        col,
+                    }),
+                },
+            });
+        }
+        if lines.is_empty() {
+            frames.push(Frame::function(self.address(location, mapping)?));
+        } else if named && location.address != 0 {
+            self.symbolized.add(location.at);
+        }
+        Ok(())
+    }
+
+    /// A function that the file names, in a mapping.
+    fn function(
+        &mut self,
+        at: usize,
+        function: &Function,
+        mapping: Option<(usize, &Mapping)>,
+        location: &Location,
+    ) -> Result<FunctionId, ImportError> {
+        let key = (at, mapping.map(|(mapping, _)| mapping));
+        if let Some(known) = self.known.get(&key) {
+            return Ok(*known);
+        }
+        let (name, system) = (self.text(function.name)?, self.text(function.system_name)?);
+        let (name, raw_name) = match (&*name, &*system) {
+            // What else is known of it is kept: `go tool pprof -lines` shows file and line.
+            ("", "") if function.file.text != 0 => (UNKNOWN, ""),
+            ("", "") => return self.address(location, mapping),
+            ("", system) => (system, ""),
+            (name, system) if name == system => (name, ""),
+            (name, system) => (name, system),
+        };
+        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
+        let file = self.text(function.file)?;
+        let first_line = self.number(function.start_line, function.name.at);
+        let found = self.define(FunctionDef {
+            raw_name,
+            module: &module,
+            file: &file,
+            first_line,
+            ..FunctionDef::named(name)
+        })?;
+        self.known.insert(key, found);
+        Ok(found)
+    }
+
+    /// The function of an address that has no name.
+    fn address(
+        &mut self,
+        location: &Location,
+        mapping: Option<(usize, &Mapping)>,
+    ) -> Result<FunctionId, ImportError> {
+        let Location { address, .. } = *location;
+        let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
+        let binary = module.rsplit(['/', '\\']).next().unwrap_or_default();
+        let within = mapping.and_then(|(_, mapping)| {
+            let within = address.checked_sub(mapping.start)?;
+            (mapping.limit == 0 || address < mapping.limit)
+                .then_some(within.wrapping_add(mapping.offset))
+        });
+        let name = match within {
+            _ if address == 0 => UNKNOWN.to_owned(),
+            Some(within) if !binary.is_empty() => format!("{binary}+{within:#x}"),
+            _ => format!("{address:#x}"),
+        };
+        let kind = if address == 0 {
+            Kind::Pseudo
+        } else {
+            Kind::Function
+        };
+        self.define(FunctionDef {
+            kind,
+            module: &module,
+            ..FunctionDef::named(&name)
+        })
+    }
+
+    fn define(&mut self, def: FunctionDef<'_>) -> Result<FunctionId, ImportError> {
+        self.named +=
+            (def.name.len() + def.raw_name.len() + def.module.len() + def.file.len()) as u64;
+        if is_out_of_proportion(self.named, self.end.byte) {
+            let limit =
+                format!("{RATIO} bytes of names for each byte of the file (limit: repeated names)");
+            return Err(ImportError::Limit {
+                position: self.end,
+                limit,
+            });
+        }
+        Ok(self.sink.function(def))
+    }
+
+    fn text(&mut self, reference: Reference) -> Result<Cow<'s, str>, ImportError> {
+        self.tables.texts.text(reference)
+    }
+
+    /// A line or column; 0 if there is no such line.
+    fn number(&mut self, number: u64, at: Position) -> u32 {
+        u32::try_from(number).unwrap_or_else(|_| {
+            self.odd_lines
+                .add_with(at, || number.cast_signed().to_string());
+            0
+        })
+    }
+
+    /// Notes what was not as it should be.
+    pub(super) fn remarks(self) {
+        let Self { sink, .. } = self;
+        let warning = Severity::Warning;
+        remark(
+            &self.no_mapping,
+            sink,
+            warning,
+            "location",
+            "of a mapping that is not in the file",
+        );
+        remark(
+            &self.no_function,
+            sink,
+            warning,
+            "line",
+            "of a function that is not in the file, called by the address",
+        );
+        remark(
+            &self.odd_lines,
+            sink,
+            warning,
+            "line number",
+            "below 0 or above 2^32-1, taken as unknown",
+        );
+        remark(
+            &self.symbolized,
+            sink,
+            Severity::Info,
+            "location",
+            "with a function, whose address is left out",
+        );
+    }
+}
+
+/// One note of something odd, with the first of it as an example.
+pub(super) fn remark(
+    odd: &Counted,
+    sink: &mut dyn Sink,
+    severity: Severity,
+    thing: &str,
+    what: &str,
+) {
+    odd.note_with(sink, severity, |count, first| {
+        let example = if first.is_empty() {
+            String::new()
+        } else {
+            format!(" (first: {first})")
+        };
+        format!("{} {what}{example}", many(count, thing))
+    });
+}
