@@ -48,12 +48,13 @@
 
 use hashbrown::HashMap;
 
-use super::tables::{NONE, Tables, View, columns, none_of, numbers, or_0};
+use super::categories::{Category, HAS_CATEGORIES, category, labels};
+use super::stack_nodes::StackNodes;
+use super::tables::{NONE, Tables, View, columns, numbers};
 use super::unknown_interval::UNKNOWN_INTERVAL;
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    FunctionDef, FunctionId, Kind, Label, LabelValue, LabelsId, MetricId, RunFact, Sample,
-    Severity, Sink, Unit,
+    FunctionDef, FunctionId, Kind, LabelsId, MetricId, RunFact, Sample, Severity, Sink, Unit,
 };
 use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
 use crate::formats::common::counted::{Counted, many};
@@ -64,7 +65,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// Processed profiles, of four generations of one format.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "firefox",
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
@@ -169,27 +170,6 @@ struct Meta {
     cpu: Option<(usize, f64)>,
     /// `None` if the numbers of categories mean nothing.
     categories: Option<Vec<Category>>,
-}
-
-/// The viewer's categories, for files that have no list.
-const CATEGORIES: [&str; 8] = [
-    "Other",
-    "Idle",
-    "Layout",
-    "JavaScript",
-    "GC / CC",
-    "Network",
-    "Graphics",
-    "DOM",
-];
-
-/// The first version with a list of categories.
-const HAS_CATEGORIES: f64 = 12.0;
-
-#[derive(Default)]
-struct Category {
-    name: String,
-    subcategories: Vec<String>,
 }
 
 struct File<'f> {
@@ -329,11 +309,7 @@ impl<'f> File<'f> {
             }
         }
         if meta.categories.is_none() && version >= HAS_CATEGORIES {
-            let category = |name: &str| Category {
-                name: name.to_owned(),
-                subcategories: vec!["Other".to_owned()],
-            };
-            meta.categories = Some(CATEGORIES.map(category).into());
+            meta.categories = Some(Category::of_the_viewer());
         }
         Ok(meta)
     }
@@ -664,181 +640,5 @@ impl Costs {
                 labels: *labels,
             });
         }
-    }
-}
-
-/// Names a category and its subcategory.
-fn labels(
-    categories: &[Category],
-    (category, subcategory): (u32, u32),
-    at: Position,
-    sink: &mut dyn Sink,
-) -> Result<LabelsId, ImportError> {
-    let wrong = |what: &str, length: usize, number: u32| {
-        ImportError::malformed(
-            at,
-            format!("the number of a {what} below {length}"),
-            number.to_string(),
-        )
-    };
-    let found = categories.get(category as usize);
-    let Category {
-        name,
-        subcategories,
-    } = found.ok_or_else(|| wrong("category", categories.len(), category))?;
-    let label = |key, value| Label {
-        key,
-        value: LabelValue::Text(value),
-        unit: "",
-    };
-    let mut labels = vec![label("category", name)];
-    match subcategories.get(subcategory as usize) {
-        Some(name) => labels.push(label("subcategory", name)),
-        // The first one is what writers say that have none.
-        None if subcategory == NONE || subcategory == 0 => {}
-        None => return Err(wrong("subcategory", subcategories.len(), subcategory)),
-    }
-    Ok(sink.labels(&labels))
-}
-
-/// Reads an item of the list of categories.
-fn category(json: &mut Reader<'_, '_>) -> Result<Category, ImportError> {
-    let mut category = Category::default();
-    let mut within = Within::default();
-    let mut name = Vec::new();
-    let mut text = Vec::new();
-    while json.member(&mut within, &mut name)?.is_some() {
-        match name.as_slice() {
-            b"name" => {
-                json.text(&mut text)?;
-                category.name = escape::text(&text).into_owned();
-            }
-            b"subcategories" if json.is_next(b'[')? => {
-                category.subcategories = column(json, |json| {
-                    json.text(&mut text)?;
-                    Ok(escape::text(&text).into_owned())
-                })?;
-            }
-            _ => json.skip()?,
-        }
-    }
-    Ok(category)
-}
-
-/// Finds out where in the tree the stacks of a thread are.
-struct StackNodes<'p> {
-    view: View<'p>,
-    tree: &'p mut CallTree<[f64; 0]>,
-    sink: &'p mut dyn Sink,
-    at: Position,
-    top: NodeId,
-    /// By stack; [`TOP`] where nobody has asked yet.
-    nodes: Vec<NodeId>,
-    /// By number in the table.
-    functions: &'p mut HashMap<u32, FunctionId>,
-    names: &'p mut Repeated,
-    /// Where the thread ends.
-    end: Position,
-}
-
-impl StackNodes<'_> {
-    fn node(&mut self, stack: u32, at: Position) -> Result<NodeId, ImportError> {
-        let mut way = Vec::new();
-        let mut next = stack;
-        let mut node = self.top;
-        while next != NONE {
-            let wrong = || none_of(at, self.nodes.len(), "stack", next);
-            let known = *self.nodes.get(next as usize).ok_or_else(wrong)?;
-            if known != TOP {
-                node = known;
-                break;
-            }
-            way.push(next);
-            next = self
-                .view
-                .stacks
-                .prefix
-                .get(next as usize)
-                .copied()
-                .unwrap_or(NONE);
-        }
-        while let Some(stack) = way.pop() {
-            let site = self.site(stack)?;
-            node = self.tree.below(node, site);
-            if let Some(known) = self.nodes.get_mut(stack as usize) {
-                *known = node;
-            }
-        }
-        Ok(node)
-    }
-
-    /// The innermost frame of a stack.
-    fn site(&mut self, stack: u32) -> Result<Site, ImportError> {
-        let View { stacks, frames, .. } = self.view;
-        let frame = stacks.frame.get(stack as usize).copied().unwrap_or(NONE);
-        let function = frames.function.get(frame as usize);
-        let function =
-            *function.ok_or_else(|| none_of(self.at, frames.function.len(), "frame", frame))?;
-        let known = self.functions.get(&function).copied();
-        let id = if let Some(known) = known {
-            known
-        } else {
-            self.function(function)?
-        };
-        let line = or_0(&frames.line, frame);
-        // Without a line, a column tells nothing.
-        Ok(Site {
-            function: id,
-            line,
-            col: if line == 0 {
-                0
-            } else {
-                or_0(&frames.column, frame)
-            },
-        })
-    }
-
-    fn function(&mut self, number: u32) -> Result<FunctionId, ImportError> {
-        let View {
-            strings,
-            functions,
-            resources,
-            sources,
-            ..
-        } = self.view;
-        let at = |column: &[u32], number: u32| {
-            column
-                .get(number as usize)
-                .copied()
-                .filter(|value| *value != NONE)
-        };
-        let Some(name) = functions.name.get(number as usize) else {
-            return Err(none_of(self.at, functions.name.len(), "function", number));
-        };
-        let resource = at(&functions.resource, number).and_then(|resource| at(resources, resource));
-        let source = at(&functions.source, number).and_then(|source| at(sources, source));
-        let file = at(&functions.file, number).or(source);
-        let text = |number| {
-            self.view
-                .text(number)
-                .map_err(|wrong| none_of(self.at, strings.len(), "string", wrong))
-        };
-        let (name, module, file) = (text(Some(*name))?, text(resource)?, text(file)?);
-        self.names.add(&[name, module, file], self.end)?;
-        let first_line = or_0(&functions.line, number);
-        let first_col = if first_line == 0 {
-            0
-        } else {
-            or_0(&functions.column, number)
-        };
-        let id = self.sink.function(FunctionDef {
-            module,
-            file,
-            first_line,
-            first_col,
-            ..FunctionDef::named(name)
-        });
-        self.functions.insert(number, id);
-        Ok(id)
     }
 }

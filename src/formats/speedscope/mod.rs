@@ -1,5 +1,6 @@
 //! speedscope's file format.
 
+mod metrics;
 mod names;
 pub(in crate::formats) mod read;
 pub(in crate::formats) mod write;

@@ -47,6 +47,7 @@
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
+use super::metrics::Metrics;
 use super::names::{Measured, of_austin};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{FunctionDef, Kind, RunFact, Severity, Sink, Unit};
@@ -58,7 +59,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// Files of speedscope, which hold one profile or more.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "speedscope",
     summary: "speedscope files: py-spy, rbspy, dotnet-trace and others",
@@ -68,15 +69,8 @@ pub(in crate::formats) const FORMAT: Format = Format {
     import,
 };
 
-/// What counts samples.
-const SAMPLES: &str = "samples";
-
 /// Where values are added up while their unit is unknown.
 const RAW: usize = 0;
-
-/// Metrics of one file, those that count samples among them: each node has room for all. The
-/// metrics of any other format fit.
-const MOST_METRICS: usize = 256;
 
 /// Units of values: what they are stored in, what they are multiplied with, and the metric if the
 /// file does not name it.
@@ -124,9 +118,7 @@ struct File<'f> {
     sink: &'f mut dyn Sink,
     frames: Option<Vec<Site>>,
     tree: CallTree<SmallVec<[f64; 4]>>,
-    /// The metrics that there are, in the order in which they were first used; the place of the
-    /// first in a node is 1.
-    metrics: Vec<Metric>,
+    metrics: Metrics,
     /// The metric of each profile, and the number of the one that is shown first.
     profiles: Vec<usize>,
     active: Option<i64>,
@@ -147,7 +139,7 @@ impl<'f> File<'f> {
             sink,
             frames: None,
             tree: CallTree::default(),
-            metrics: Vec::new(),
+            metrics: Metrics::default(),
             profiles: Vec::new(),
             active: None,
             measured: Measured::default(),
@@ -394,7 +386,9 @@ impl<'f> File<'f> {
             self.name_part(part, &title);
         }
         let of_austin = of_austin(&title).map(|(metric, _)| metric);
-        let metric = self.metric(told.as_deref().or(of_austin).unwrap_or(usual), unit, at)?;
+        let metric = self
+            .metrics
+            .of(told.as_deref().or(of_austin).unwrap_or(usual), unit, at)?;
         self.profiles.push(metric);
         if told.is_none() && of_austin.is_none() {
             self.measured.add(metric, &title, at);
@@ -420,7 +414,7 @@ impl<'f> File<'f> {
         // Whoever names the metric says what is to be known of it; what stands for a sample there
         // may be anything.
         let count = if told.is_none() {
-            Some(self.count_of(metric, at)?)
+            Some(self.metrics.count_of(metric, at)?)
         } else {
             None
         };
@@ -431,66 +425,6 @@ impl<'f> File<'f> {
             }
         }
         Ok(())
-    }
-
-    /// The place of a metric in the nodes.
-    fn metric(&mut self, name: &str, unit: Unit, at: Position) -> Result<usize, ImportError> {
-        let known = self
-            .metrics
-            .iter()
-            .position(|metric| metric.of.is_none() && metric.name == name);
-        if let Some(place) = known {
-            let stored = self
-                .metrics
-                .get(place)
-                .map_or("", |metric| metric.unit.name());
-            if stored != unit.name() {
-                let expected = format!("one unit for the metric {}", quote(name.as_bytes()));
-                return Err(ImportError::malformed(
-                    at,
-                    expected,
-                    format!("{stored} and {}", unit.name()),
-                ));
-            }
-            return Ok(place + 1);
-        }
-        self.push(
-            Metric {
-                name: name.to_owned(),
-                unit,
-                of: None,
-            },
-            at,
-        )
-    }
-
-    /// The place of the number of samples of a metric.
-    fn count_of(&mut self, of: usize, at: Position) -> Result<usize, ImportError> {
-        match self.metrics.iter().position(|metric| metric.of == Some(of)) {
-            Some(place) => Ok(place + 1),
-            None => self.push(
-                Metric {
-                    name: String::new(),
-                    unit: Unit::Count,
-                    of: Some(of),
-                },
-                at,
-            ),
-        }
-    }
-
-    fn push(&mut self, metric: Metric, at: Position) -> Result<usize, ImportError> {
-        if self.metrics.len() == MOST_METRICS {
-            let limit = format!(
-                "{MOST_METRICS} metrics of a file, numbers of samples among them (limit: metrics)"
-            );
-            return Err(ImportError::Limit {
-                position: at,
-                limit,
-            });
-        }
-        self.metrics.push(metric);
-        Ok(self.metrics.len())
     }
 
     /// Where the stacks of a profile begin, as far as it is known in front of them.
@@ -739,31 +673,7 @@ impl<'f> File<'f> {
 
     /// Tells what has been read.
     fn finish(self) {
-        let mut ids = vec![None];
-        let counts = self
-            .metrics
-            .iter()
-            .filter(|metric| metric.of.is_some())
-            .count();
-        let is_taken = self
-            .metrics
-            .iter()
-            .any(|metric| metric.of.is_none() && metric.name == SAMPLES);
-        for metric in &self.metrics {
-            let of = metric
-                .of
-                .and_then(|of| self.metrics.get(of.checked_sub(1)?));
-            let name = match of {
-                None => metric.name.clone(),
-                Some(_) if counts == 1 && !is_taken => SAMPLES.to_owned(),
-                Some(of) => format!("{}.{SAMPLES}", of.name),
-            };
-            ids.push(Some(self.sink.metric(&name, metric.unit.clone())));
-        }
-        // Something is measured also where there was no profile.
-        if self.metrics.is_empty() {
-            self.sink.metric(SAMPLES, Unit::Count);
-        }
+        let ids = self.metrics.say(self.sink);
         let shown = self
             .active
             .and_then(|active| self.profiles.get(usize::try_from(active).ok()?));
@@ -783,14 +693,6 @@ impl<'f> File<'f> {
                 format!("{} not read (first: {first})", many(count, "member"))
             });
     }
-}
-
-/// What is measured.
-struct Metric {
-    name: String,
-    unit: Unit,
-    /// It counts the samples of another one, which is at this place in the nodes.
-    of: Option<usize>,
 }
 
 /// Where the stacks of a profile begin.

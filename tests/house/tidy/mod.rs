@@ -27,30 +27,6 @@ const LINES: usize = 800;
 /// Source files that have more, and why they are not two.
 const LONG_FILES: &[(&str, &str)] = &[
     (
-        "src/formats/business_rules/read.rs",
-        "two kinds of log and the page about both",
-    ),
-    (
-        "src/formats/callgrind/read.rs",
-        "the page is a fifth of it; to be split by job",
-    ),
-    (
-        "src/formats/common/json.rs",
-        "the reader and its GHC dialect; to be split",
-    ),
-    (
-        "src/formats/firefox/read.rs",
-        "four generations of one format, and the page about them",
-    ),
-    (
-        "src/formats/pprof/read.rs",
-        "one message after the other, and their page",
-    ),
-    (
-        "src/formats/speedscope/read.rs",
-        "two kinds of profile in one document",
-    ),
-    (
         "src/input/mod.rs",
         "decompression, limits and fingerprint see every buffer together",
     ),
