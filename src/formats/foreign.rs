@@ -386,7 +386,7 @@ const FOREIGN: &[Foreign] = &[
 ];
 
 /// What a file is and what to do instead, if it is one that people try.
-pub(in crate::formats) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
+pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let text = head.trim_ascii_start();
     let has = |sign: &&[u8]| memchr::memmem::find(head, sign).is_some();
     let found = FOREIGN

@@ -36,7 +36,7 @@ impl WindowsNames {
 /// A name as text.
 pub(super) struct Decoded {
     pub(super) text: String,
-    pub(super) is_utf8: bool,
+    is_utf8: bool,
 }
 
 /// UTF-8, else Windows-1252, without the zero bytes at the end.

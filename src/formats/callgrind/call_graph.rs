@@ -23,17 +23,17 @@ const RATIO: u64 = 4;
 const FLOOR: u64 = 1 << 18;
 
 /// A function as the file names it: object, file and name.
-pub(in crate::formats) type Key = (NameId, NameId, NameId);
+pub(super) type Key = (NameId, NameId, NameId);
 
 /// A function, and whether a call of it was under way already.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::formats) struct Level {
-    pub(in crate::formats) function: usize,
-    pub(in crate::formats) deeper: bool,
+pub(super) struct Level {
+    pub(super) function: usize,
+    pub(super) deeper: bool,
 }
 
 /// A line and its file.
-pub(in crate::formats) type FileLine = (NameId, u32);
+pub(super) type FileLine = (NameId, u32);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Pair {
@@ -43,11 +43,11 @@ struct Pair {
 }
 
 /// A figure and the number of its metric.
-pub(in crate::formats) type Figure = (usize, f64);
+pub(super) type Figure = (usize, f64);
 
 /// What the cost of a call means where functions recur.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::formats) enum CallCost {
+pub(super) enum CallCost {
     /// Every level is counted.
     #[default]
     EveryLevel,
@@ -59,7 +59,7 @@ pub(in crate::formats) enum CallCost {
 
 /// The graph.
 #[derive(Default)]
-pub(in crate::formats) struct CallGraph {
+pub(super) struct CallGraph {
     /// Own cost.
     functions: CostTable<Key>,
     /// Whether the file states own cost of a function. One per function, as far as there is one
@@ -80,7 +80,7 @@ pub(in crate::formats) struct CallGraph {
 
 impl CallGraph {
     /// Another metric, the next number.
-    pub(in crate::formats) fn add_metric(&mut self) {
+    pub(super) fn add_metric(&mut self) {
         self.functions.add_metric();
         self.outermost.add_metric();
         self.lines.add_metric();
@@ -88,7 +88,7 @@ impl CallGraph {
     }
 
     /// Refuses a file that leaves out so many costs that they would take memory out of proportion.
-    pub(in crate::formats) fn check_size(&self, at: Position) -> Result<(), ImportError> {
+    pub(super) fn check_size(&self, at: Position) -> Result<(), ImportError> {
         let Self {
             functions,
             outermost,
@@ -111,18 +111,18 @@ impl CallGraph {
     }
 
     /// The number of a function.
-    pub(in crate::formats) fn function(&mut self, key: Key) -> usize {
+    pub(super) fn function(&mut self, key: Key) -> usize {
         self.functions.at(key)
     }
 
     /// The first function turns out to be the second one. Nothing changes where both are known
     /// already.
-    pub(in crate::formats) fn settle(&mut self, from: Key, to: Key) {
+    pub(super) fn settle(&mut self, from: Key, to: Key) {
         self.functions.rename(from, to);
     }
 
     /// The name of a function.
-    pub(in crate::formats) fn name(&self, level: Level) -> Option<NameId> {
+    pub(super) fn name(&self, level: Level) -> Option<NameId> {
         self.functions
             .keys
             .get(level.function)
@@ -130,12 +130,12 @@ impl CallGraph {
     }
 
     /// What a call costs in this metric is no cost of what was called.
-    pub(in crate::formats) fn counts_calls_alone(&mut self, metric: usize) {
+    pub(super) fn counts_calls_alone(&mut self, metric: usize) {
         self.of_calls_alone.push(metric);
     }
 
     /// Adds own cost of a line. Line 0 is unknown.
-    pub(in crate::formats) fn cost(&mut self, level: Level, place: FileLine, figures: &[Figure]) {
+    pub(super) fn cost(&mut self, level: Level, place: FileLine, figures: &[Figure]) {
         self.functions.add(level.function, figures);
         if self.stated.len() <= level.function {
             self.stated.resize(level.function + 1, false);
@@ -151,7 +151,7 @@ impl CallGraph {
     }
 
     /// Adds calls from a line, with all that they cost.
-    pub(in crate::formats) fn call(
+    pub(super) fn call(
         &mut self,
         (caller, place): (Level, FileLine),
         callee: Level,
@@ -184,12 +184,12 @@ impl CallGraph {
     }
 
     /// Whether anybody calls anybody.
-    pub(in crate::formats) fn has_calls(&self) -> bool {
+    pub(super) fn has_calls(&self) -> bool {
         !self.edges.keys.is_empty()
     }
 
     /// What all functions cost themselves.
-    pub(in crate::formats) fn total(&self, metric: usize, own: &OwnCosts) -> f64 {
+    pub(super) fn total(&self, metric: usize, own: &OwnCosts) -> f64 {
         (0..self.functions.keys.len())
             .filter_map(|function| self.own(metric, function, own))
             .sum()
@@ -198,7 +198,7 @@ impl CallGraph {
     /// Own cost that the file leaves out although calls of the function cost more than what it
     /// called: the difference, or, where functions call each other in a circle, unknown. It is also
     /// unknown of what nobody calls, if the writer tells own costs of functions that are called.
-    pub(in crate::formats) fn own_costs(&self, meaning: CallCost) -> OwnCosts {
+    pub(super) fn own_costs(&self, meaning: CallCost) -> OwnCosts {
         let mut own = OwnCosts::default();
         let count = self.functions.keys.len();
         let is_stated = |function: usize| self.stated.get(function).copied().unwrap_or(false);
@@ -291,7 +291,7 @@ impl CallGraph {
     }
 
     /// Tells all of it.
-    pub(in crate::formats) fn say(
+    pub(super) fn say(
         &self,
         sink: &mut dyn Sink,
         names: &NameTable,
@@ -332,11 +332,7 @@ impl CallGraph {
     }
 
     /// Names all functions: ids by number.
-    pub(in crate::formats) fn functions(
-        &self,
-        sink: &mut dyn Sink,
-        names: &NameTable,
-    ) -> Vec<FunctionId> {
+    pub(super) fn functions(&self, sink: &mut dyn Sink, names: &NameTable) -> Vec<FunctionId> {
         let mut id = |(object, file, name): &Key| {
             let (module, file) = (names.text(*object), names.text(*file));
             sink.function(FunctionDef {
@@ -461,7 +457,7 @@ impl CallGraph {
 
 /// Own costs of functions of which the file states none.
 #[derive(Default)]
-pub(in crate::formats) struct OwnCosts {
+pub(super) struct OwnCosts {
     /// One per metric.
     worked_out: HashMap<usize, Vec<f64>>,
     unknown: HashSet<usize>,
@@ -611,10 +607,7 @@ impl Levels {
 }
 
 /// Costs of a record in words.
-pub(in crate::formats) struct Shown<'f>(
-    pub(in crate::formats) u64,
-    pub(in crate::formats) &'f [Figure],
-);
+pub(super) struct Shown<'f>(pub(super) u64, pub(super) &'f [Figure]);
 
 impl std::fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

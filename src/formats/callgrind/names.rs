@@ -8,18 +8,18 @@ use crate::formats::common::names::{NameId, NameTable};
 
 /// What the numbers of names are counted by.
 #[derive(Clone, Copy)]
-pub(in crate::formats) enum Sort {
+pub(super) enum Sort {
     Object,
     File,
     Function,
 }
 
 /// The names of a file.
-pub(in crate::formats) struct NumberedNames {
+pub(super) struct NumberedNames {
     names: NameTable,
     by_number: [HashMap<u64, NameId>; 3],
     /// The empty name.
-    pub(in crate::formats) unknown: NameId,
+    pub(super) unknown: NameId,
     homes: Homes,
 }
 
@@ -35,7 +35,7 @@ enum Homes {
 }
 
 impl NumberedNames {
-    pub(in crate::formats) fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut names = NameTable::default();
         let unknown = names.of_text(String::new());
         Self {
@@ -48,18 +48,18 @@ impl NumberedNames {
 
     /// From now on a call that names no file is one of the function of this name, wherever it is.
     /// Else it is one of a function in the file of the caller.
-    pub(in crate::formats) fn calls_name_no_file(&mut self) {
+    pub(super) fn calls_name_no_file(&mut self) {
         self.homes = Homes::Unsaid(HashMap::new());
     }
 
     /// From now on a function is in the first file that is said with it: its name is that of no
     /// other, and what follows is the file of its lines.
-    pub(in crate::formats) fn functions_have_one_file(&mut self) {
+    pub(super) fn functions_have_one_file(&mut self) {
         self.homes = Homes::First(HashMap::new());
     }
 
     /// Another file, or this one once more: numbers and places mean nothing any more.
-    pub(in crate::formats) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.by_number = Default::default();
         match &mut self.homes {
             Homes::Said => {}
@@ -67,24 +67,24 @@ impl NumberedNames {
         }
     }
 
-    pub(in crate::formats) fn all(&self) -> &NameTable {
+    pub(super) fn all(&self) -> &NameTable {
         &self.names
     }
 
-    pub(in crate::formats) fn text(&self, name: NameId) -> &str {
+    pub(super) fn text(&self, name: NameId) -> &str {
         self.names.text(name)
     }
 
-    pub(in crate::formats) fn of_text(&mut self, text: &str) -> NameId {
+    pub(super) fn of_text(&mut self, text: &str) -> NameId {
         self.names.of_text(text.to_owned())
     }
 
-    pub(in crate::formats) fn of_bytes(&mut self, text: &[u8]) -> NameId {
+    pub(super) fn of_bytes(&mut self, text: &[u8]) -> NameId {
         self.names.of_bytes(text)
     }
 
     /// A name, or what its number stands for.
-    pub(in crate::formats) fn read(
+    pub(super) fn read(
         &mut self,
         at: Position,
         sort: Sort,
@@ -119,7 +119,7 @@ impl NumberedNames {
     }
 
     /// The function is in this file. `true` if its file was asked for before and not known.
-    pub(in crate::formats) fn settle(&mut self, function: NameId, file: NameId) -> bool {
+    pub(super) fn settle(&mut self, function: NameId, file: NameId) -> bool {
         let unknown = self.unknown;
         match &mut self.homes {
             Homes::Unsaid(homes) => homes.insert(function, file) == Some(unknown),
@@ -128,7 +128,7 @@ impl NumberedNames {
     }
 
     /// The file of a function, given what the file says where it costs something.
-    pub(in crate::formats) fn home(&mut self, function: NameId, said: NameId) -> NameId {
+    pub(super) fn home(&mut self, function: NameId, said: NameId) -> NameId {
         match &mut self.homes {
             Homes::First(homes) => *homes.entry(function).or_insert(said),
             Homes::Said | Homes::Unsaid(_) => said,
@@ -136,7 +136,7 @@ impl NumberedNames {
     }
 
     /// The file of a called function, given what the call says, and the file of the caller.
-    pub(in crate::formats) fn home_of_called(
+    pub(super) fn home_of_called(
         &mut self,
         function: NameId,
         said: Option<NameId>,
@@ -151,7 +151,7 @@ impl NumberedNames {
 }
 
 /// Whether the text gives a number to a name, and may do no more than that.
-pub(in crate::formats) fn gives_number(text: &[u8]) -> bool {
+pub(super) fn gives_number(text: &[u8]) -> bool {
     matches!(numbered(text), (Some(_), [_, ..]))
 }
 

@@ -440,10 +440,10 @@ impl<'s> Profile<'s> {
             }
             b"cob" => self.context.called.object = Some(self.names.read(at, Sort::Object, text)?),
             b"cfi" | b"cfl" => {
-                self.context.called.file = Some(self.names.read(at, Sort::File, text)?)
+                self.context.called.file = Some(self.names.read(at, Sort::File, text)?);
             }
             b"cfn" => {
-                self.context.called.function = Some(self.names.read(at, Sort::Function, text)?)
+                self.context.called.function = Some(self.names.read(at, Sort::Function, text)?);
             }
             b"calls" => self.calls(at, text)?,
             // They may give names to numbers.

@@ -4,30 +4,30 @@ use super::call_graph::CallCost;
 use crate::events::Unit;
 
 /// The version that Xdebug wrote before it said who it is.
-pub(in crate::formats) const OLD_VERSION: &[u8] = b"0.9.6";
+pub(super) const OLD_VERSION: &[u8] = b"0.9.6";
 
 /// What only Xdebug calls files and functions: code of PHP itself, and the script.
 const OF_PHP: [&[u8]; 3] = [b"fl=php:internal", b"fn=php::", b"fn={main}"];
 
 /// Nothing, or a comment.
-pub(in crate::formats) fn is_blank(line: &[u8]) -> bool {
+pub(super) fn is_blank(line: &[u8]) -> bool {
     line.starts_with(b"#") || line.trim_ascii().is_empty()
 }
 
 /// The word before a colon at the start of a line, and what is behind it.
-pub(in crate::formats) fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|byte| !byte.is_ascii_alphabetic())?;
     let rest = line.get(colon..)?.strip_prefix(b":")?;
     Some((line.get(..colon)?, rest.trim_ascii()))
 }
 
-pub(in crate::formats) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| matches!(byte, b' ' | b'\t'))
         .filter(|word| !word.is_empty())
 }
 
 /// A whole number, decimal or hexadecimal.
-pub(in crate::formats) fn number(word: &[u8]) -> Option<u64> {
+pub(super) fn number(word: &[u8]) -> Option<u64> {
     let (digits, radix) = match word.strip_prefix(b"0x") {
         Some(digits) => (digits, 16),
         None => (word, 10),
@@ -43,14 +43,14 @@ pub(in crate::formats) fn number(word: &[u8]) -> Option<u64> {
     clippy::cast_precision_loss,
     reason = "costs are REAL; the builder counts what is rounded"
 )]
-pub(in crate::formats) fn cost(word: &[u8]) -> Option<f64> {
+pub(super) fn cost(word: &[u8]) -> Option<f64> {
     match word.strip_prefix(b"-") {
         Some(digits) => number(digits).map(|number| -(number as f64)),
         None => number(word).map(|number| number as f64),
     }
 }
 
-pub(in crate::formats) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.split(|byte| *byte == b'\n')
 }
 
@@ -68,7 +68,7 @@ fn is_old_xdebug(head: &[u8]) -> bool {
 
 /// Who wrote the file, where it matters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::formats) enum Creator {
+pub(super) enum Creator {
     Callgrind,
     Xdebug,
     /// Xdebug when it did not say so yet.
@@ -87,7 +87,7 @@ pub(in crate::formats) enum Creator {
 
 impl Creator {
     /// What the header `creator` says.
-    pub(in crate::formats) fn of(text: &[u8]) -> Self {
+    pub(super) fn of(text: &[u8]) -> Self {
         match text {
             _ if text.starts_with(b"callgrind") => Self::Callgrind,
             _ if text.starts_with(b"xdebug") => Self::Xdebug,
@@ -98,7 +98,7 @@ impl Creator {
     }
 
     /// Who begins a file so and does not say who it is.
-    pub(in crate::formats) fn of_head(head: &[u8]) -> Self {
+    pub(super) fn of_head(head: &[u8]) -> Self {
         let mut lines = head
             .split(|byte| *byte == b'\n')
             .map(<[u8]>::trim_ascii)
@@ -117,7 +117,7 @@ impl Creator {
     }
 
     /// What the costs of its calls mean.
-    pub(in crate::formats) fn call_cost(self) -> CallCost {
+    pub(super) fn call_cost(self) -> CallCost {
         match self {
             Self::Nytprof => CallCost::Outermost,
             Self::Pprof | Self::Yappi => CallCost::OncePerPair,
@@ -126,7 +126,7 @@ impl Creator {
     }
 
     /// Whether an event of its files is a quotient, which adds up to nothing.
-    pub(in crate::formats) fn is_quotient(self, event: &[u8]) -> bool {
+    pub(super) fn is_quotient(self, event: &[u8]) -> bool {
         self == Self::Pprofile && event == b"usphit"
     }
 
@@ -136,12 +136,12 @@ impl Creator {
     }
 
     /// Whether the numbers of its calls are numbers of samples.
-    pub(in crate::formats) fn counts_samples_as_calls(self) -> bool {
+    pub(super) fn counts_samples_as_calls(self) -> bool {
         self == Self::Gperftools
     }
 
     /// Xdebug 2.0.0RC4 took memory out of its profiles, and told whole microseconds from then on.
-    pub(in crate::formats) fn of_events(self, events: &[u8]) -> Self {
+    pub(super) fn of_events(self, events: &[u8]) -> Self {
         if self == Self::OldXdebug && words(events).eq([b"Time".as_slice(), b"Memory"]) {
             return Self::FirstXdebug;
         }
@@ -150,20 +150,20 @@ impl Creator {
 }
 
 /// What an event measures.
-pub(in crate::formats) struct Metric {
-    pub(in crate::formats) name: String,
-    pub(in crate::formats) unit: Unit,
+pub(super) struct Metric {
+    pub(super) name: String,
+    pub(super) unit: Unit,
     /// What a figure of the file is to be multiplied by.
-    pub(in crate::formats) scale: f64,
+    pub(super) scale: f64,
     /// What it says of a call is how often it was made, and no cost of what was called.
-    pub(in crate::formats) is_of_calls_alone: bool,
+    pub(super) is_of_calls_alone: bool,
     /// What parts state as their totals, in the file's figures; `None` as soon as one does not.
-    pub(in crate::formats) stated: Option<f64>,
+    pub(super) stated: Option<f64>,
 }
 
 impl Metric {
     /// The name of the event, without the unit if it ends in one.
-    pub(in crate::formats) fn of_event(event: &str, creator: Creator) -> Self {
+    pub(super) fn of_event(event: &str, creator: Creator) -> Self {
         const UNITS: [(&[&str], Unit, f64); 9] = [
             (&["ns", "nsec", "nanoseconds"], Unit::Nanoseconds, 1.0),
             (

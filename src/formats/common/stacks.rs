@@ -94,12 +94,7 @@ impl<N: Eq + Hash> Stacks<N> {
     }
 
     /// Opens a node, or a line, of formats that hold several metrics, and lines.
-    pub(in crate::formats) fn enter_node(
-        &mut self,
-        rows: &[NodeRow],
-        name: N,
-        losses: &mut Losses,
-    ) {
+    pub(super) fn enter_node(&mut self, rows: &[NodeRow], name: N, losses: &mut Losses) {
         let costs = rows.iter().map(|row| match row.line {
             None => (Some(row.cumulative.unwrap_or(row.exclusive)), row.exclusive),
             Some(_) => (None, 0.0),

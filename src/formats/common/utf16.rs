@@ -1,7 +1,7 @@
 //! Letters as JSON escapes them: by the numbers of UTF-16, two for some of them.
 
 /// Adds half of a letter, given by its four digits: a byte, or three as UTF-8 would have them.
-pub(in crate::formats) fn half(digits: &[u8], text: &mut Vec<u8>) {
+pub(super) fn half(digits: &[u8], text: &mut Vec<u8>) {
     let unit = std::str::from_utf8(digits)
         .ok()
         .and_then(|digits| u16::from_str_radix(digits, 16).ok());

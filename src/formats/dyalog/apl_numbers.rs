@@ -6,7 +6,7 @@ use std::io::Write;
 ///
 /// The exponent is moved before the text becomes a number, so the result is the REAL nearest to
 /// what the file says.
-pub(in crate::formats) fn nanoseconds(text: &[u8]) -> Option<f64> {
+pub(super) fn nanoseconds(text: &[u8]) -> Option<f64> {
     number(text, 6)
 }
 
@@ -16,7 +16,7 @@ pub(in crate::formats) fn nanoseconds(text: &[u8]) -> Option<f64> {
     clippy::cast_sign_loss,
     reason = "both bounds are checked"
 )]
-pub(in crate::formats) fn count(text: &[u8]) -> Option<u64> {
+pub(super) fn count(text: &[u8]) -> Option<u64> {
     let digits = !text.is_empty() && text.len() <= 15 && text.iter().all(u8::is_ascii_digit);
     if digits {
         return Some(
@@ -30,10 +30,7 @@ pub(in crate::formats) fn count(text: &[u8]) -> Option<u64> {
 }
 
 /// Reads a figure that is empty where it is unknown.
-pub(in crate::formats) fn known<T>(
-    text: &[u8],
-    read: impl FnOnce(&[u8]) -> Option<T>,
-) -> Option<Option<T>> {
+pub(super) fn known<T>(text: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> Option<Option<T>> {
     if text.is_empty() {
         Some(None)
     } else {
@@ -42,12 +39,12 @@ pub(in crate::formats) fn known<T>(
 }
 
 /// Reads a depth.
-pub(in crate::formats) fn depth(text: &[u8]) -> Option<u32> {
+pub(super) fn depth(text: &[u8]) -> Option<u32> {
     u32::try_from(count(text)?).ok()
 }
 
 /// Reads the line of a row: empty or ¯1 in rows of whole functions.
-pub(in crate::formats) fn line_number(text: &[u8]) -> Option<Option<u32>> {
+pub(super) fn line_number(text: &[u8]) -> Option<Option<u32>> {
     if text.is_empty() || text == "¯1".as_bytes() || text == b"-1" {
         return Some(None);
     }

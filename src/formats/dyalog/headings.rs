@@ -150,7 +150,7 @@ impl Verdict {
         match (self.decided, shown) {
             (_, None) => {}
             (Some((headings, _)), Some((other, _))) if headings != other => {
-                self.contradicting = true
+                self.contradicting = true;
             }
             (_, Some(_)) => (self.decided, self.position) = (shown, Some(position)),
         }

@@ -27,7 +27,7 @@ use crate::text::cell::{Kind as CellKind, Shown, Value};
 use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times, V0_9, V1_37};
 
 /// The layouts of the two versions whose files are known.
-pub(in crate::formats) const LAYOUTS: &[Layout] = &[OLD, NEW];
+pub(super) const LAYOUTS: &[Layout] = &[OLD, NEW];
 
 const OLD: Layout = Layout {
     name: V0_9,
@@ -40,7 +40,7 @@ const NEW: Layout = Layout {
 };
 
 /// What both formats lose, besides [`TITLE`] and what they differ in.
-pub(in crate::formats) const LOSSES: [Loss; 19] = [
+pub(super) const LOSSES: [Loss; 19] = [
     METRIC,
     METRICS,
     TITLE,
@@ -85,15 +85,15 @@ const LARGEST: u64 = 1 << 53;
 
 /// What a format of files can hold.
 #[derive(Clone, Copy)]
-pub(in crate::formats) struct Holds {
+pub(super) struct Holds {
     /// What is known of the timer, and other facts of the run.
-    pub(in crate::formats) settings: bool,
+    pub(super) settings: bool,
     /// Whether names may have a character.
-    pub(in crate::formats) character: fn(char) -> bool,
+    pub(super) character: fn(char) -> bool,
 }
 
 /// The rows of a file.
-pub(in crate::formats) struct Table<'p, 'd> {
+pub(super) struct Table<'p, 'd> {
     profile: &'p Profile<'d>,
     holds: Holds,
     /// The metric of the times.
@@ -122,7 +122,7 @@ struct TableRow {
 
 impl<'p, 'd> Table<'p, 'd> {
     /// Finds what there is to write, and counts what gets lost of the run as a whole.
-    pub(in crate::formats) fn of(
+    pub(super) fn of(
         profile: &'p Profile<'d>,
         holds: Holds,
         losses: &mut Losses,
@@ -226,16 +226,16 @@ impl<'p, 'd> Table<'p, 'd> {
         })
     }
 
-    pub(in crate::formats) fn is_tree(&self) -> bool {
+    pub(super) fn is_tree(&self) -> bool {
         self.profile.run.fidelity == "tree"
     }
 
     /// In which layout the file is written.
-    pub(in crate::formats) fn style(&self) -> Style {
+    pub(super) fn style(&self) -> Style {
         self.style
     }
 
-    pub(in crate::formats) fn rows(&self) -> Rows {
+    pub(super) fn rows(&self) -> Rows {
         if self.is_tree() {
             Rows::Tree
         } else {
@@ -244,17 +244,17 @@ impl<'p, 'd> Table<'p, 'd> {
     }
 
     /// What the file says of its version and the timer.
-    pub(in crate::formats) fn said(&self) -> Said<'p> {
+    pub(super) fn said(&self) -> Said<'p> {
         self.said
     }
 
     /// The metric of the times.
-    pub(in crate::formats) fn time(&self) -> &MetricInfo {
+    pub(super) fn time(&self) -> &MetricInfo {
         &self.time
     }
 
     /// The columns by their right names, in the order of [`each`](Self::each).
-    pub(in crate::formats) fn columns(&self) -> Vec<Shown> {
+    pub(super) fn columns(&self) -> Vec<Shown> {
         let mut columns = Vec::new();
         let mut add = |title: &str, kind| {
             columns.push(Shown {
@@ -279,7 +279,7 @@ impl<'p, 'd> Table<'p, 'd> {
     }
 
     /// Calls a function for the values of every row, in the order of the file.
-    pub(in crate::formats) fn each(
+    pub(super) fn each(
         &self,
         losses: &mut Losses,
         mut each: impl FnMut(&[Value]) -> Result<(), ExportError>,

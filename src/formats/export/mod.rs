@@ -36,25 +36,24 @@ pub struct Export {
     /// What it is, in one line.
     pub summary: &'static str,
     /// What a run must know for it.
-    pub(in crate::formats) needs: Needs,
+    pub(super) needs: Needs,
     /// How many metrics a file of it holds.
-    pub(in crate::formats) metrics: Metrics,
+    pub(super) metrics: Metrics,
     /// The layouts that it has; none where there is one only.
     pub layouts: &'static [Layout],
     /// What the user may want of a file.
     pub options: &'static [OptionDef],
     /// How its bytes are packed.
-    pub(in crate::formats) packing: Packing,
+    pub(super) packing: Packing,
     /// Everything that it cannot hold.
     pub losses: &'static [Loss],
     /// Writes a run.
-    pub(in crate::formats) write:
-        fn(&Profile<'_>, &mut Losses, &mut dyn Write) -> Result<(), ExportError>,
+    pub(super) write: fn(&Profile<'_>, &mut Losses, &mut dyn Write) -> Result<(), ExportError>,
 }
 
 /// What a run must know to be written in a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum Needs {
+pub(super) enum Needs {
     /// Totals are enough.
     Totals,
     /// Who called whom.
@@ -65,7 +64,7 @@ pub(in crate::formats) enum Needs {
 
 /// How the bytes of a file are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum Packing {
+pub(super) enum Packing {
     /// Not at all.
     Plain,
     /// By gzip. What a file may have is counted before.

@@ -41,12 +41,12 @@ pub(in crate::formats) struct Profile<'d> {
 
 /// What the places of a function add up to.
 #[derive(Clone)]
-pub(in crate::formats) struct NodeSums {
+struct NodeSums {
     /// By metric: own cost, and that with what was called, of those that are in no other one.
-    pub(in crate::formats) costs: Vec<(f64, f64)>,
-    pub(in crate::formats) calls: Option<u64>,
+    costs: Vec<(f64, f64)>,
+    calls: Option<u64>,
     /// How many of them are open.
-    pub(in crate::formats) open: usize,
+    open: usize,
 }
 
 /// A place in the tree of calls, with its cost in the metric.
@@ -64,7 +64,7 @@ pub(in crate::formats) struct Call {
 impl<'d> Profile<'d> {
     /// Counts functions whose costs or number of calls are not what their places add up to: the
     /// file itself says so.
-    pub(in crate::formats) fn lose_recorded(&self, losses: &mut Losses) -> Result<(), ExportError> {
+    pub(super) fn lose_recorded(&self, losses: &mut Losses) -> Result<(), ExportError> {
         let of_functions = [
             losses::RECORDED,
             losses::FUNCTION_COSTS,
@@ -148,7 +148,7 @@ impl<'d> Profile<'d> {
             })
     }
 
-    pub(in crate::formats) fn open(
+    pub(super) fn open(
         database: &'d Database,
         run: &RunInfo,
         request: &Request,
@@ -213,7 +213,7 @@ impl<'d> Profile<'d> {
     }
 
     /// The numbers of the metrics that are written.
-    pub(in crate::formats) fn metric_ids(&self) -> Vec<i64> {
+    fn metric_ids(&self) -> Vec<i64> {
         self.metrics.iter().map(|metric| metric.metric_id).collect()
     }
 

@@ -7,12 +7,12 @@ use crate::formats::common::json::{Reader, Within, column};
 use crate::text::escape;
 
 /// Stands for `null` and -1 in columns.
-pub(in crate::formats) const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Tables of a thread, or of all threads: each may be there or not. Columns are kept of what is
 /// looked up.
 #[derive(Default)]
-pub(in crate::formats) struct Tables {
+pub(super) struct Tables {
     strings: Option<Vec<Box<str>>>,
     stacks: Option<Stacks>,
     frames: Option<Frames>,
@@ -25,7 +25,7 @@ pub(in crate::formats) struct Tables {
 
 impl Tables {
     /// Whether all that a function consists of is shared by all threads.
-    pub(in crate::formats) fn shares_functions(&self) -> bool {
+    pub(super) fn shares_functions(&self) -> bool {
         let own = [
             self.strings.is_some(),
             self.functions.is_some(),
@@ -36,7 +36,7 @@ impl Tables {
     }
 
     /// Reads a table, if the member is one that is looked up; says whether it was.
-    pub(in crate::formats) fn read(
+    pub(super) fn read(
         &mut self,
         json: &mut Reader<'_, '_>,
         name: &[u8],
@@ -133,22 +133,19 @@ impl Tables {
 
 /// The tables that hold for a thread.
 #[derive(Clone, Copy)]
-pub(in crate::formats) struct View<'t> {
-    pub(in crate::formats) strings: &'t [Box<str>],
-    pub(in crate::formats) stacks: &'t Stacks,
-    pub(in crate::formats) frames: &'t Frames,
-    pub(in crate::formats) functions: &'t Functions,
-    pub(in crate::formats) resources: &'t [u32],
-    pub(in crate::formats) sources: &'t [u32],
+pub(super) struct View<'t> {
+    pub(super) strings: &'t [Box<str>],
+    pub(super) stacks: &'t Stacks,
+    pub(super) frames: &'t Frames,
+    pub(super) functions: &'t Functions,
+    pub(super) resources: &'t [u32],
+    pub(super) sources: &'t [u32],
 }
 
 impl<'t> View<'t> {
     /// The thread's own tables, else the shared ones; else the name of one that is missing and
     /// needed.
-    pub(in crate::formats) fn of(
-        own: &'t Tables,
-        shared: &'t Tables,
-    ) -> Result<Self, &'static str> {
+    pub(super) fn of(own: &'t Tables, shared: &'t Tables) -> Result<Self, &'static str> {
         Ok(Self {
             strings: own
                 .strings
@@ -185,7 +182,7 @@ impl<'t> View<'t> {
 
     /// Category and subcategory of each stack: its own, else that of its innermost frame, else that
     /// of the stack around it; [`NONE`] where none has one.
-    pub(in crate::formats) fn categories(&self) -> Vec<(u32, u32)> {
+    pub(super) fn categories(&self) -> Vec<(u32, u32)> {
         let Stacks {
             frame: frames,
             prefix: prefixes,
@@ -205,7 +202,7 @@ impl<'t> View<'t> {
     }
 
     /// A text, empty where there is none.
-    pub(in crate::formats) fn text(&self, number: Option<u32>) -> Result<&'t str, u32> {
+    pub(super) fn text(&self, number: Option<u32>) -> Result<&'t str, u32> {
         match number.filter(|number| *number != NONE) {
             None => Ok(""),
             Some(number) => self
@@ -218,19 +215,19 @@ impl<'t> View<'t> {
 }
 
 #[derive(Default)]
-pub(in crate::formats) struct Stacks {
-    pub(in crate::formats) frame: Vec<u32>,
+pub(super) struct Stacks {
+    pub(super) frame: Vec<u32>,
     /// The stack without its innermost frame: one with a smaller number.
-    pub(in crate::formats) prefix: Vec<u32>,
+    pub(super) prefix: Vec<u32>,
     /// Of files whose stacks have them.
     categories: Categories,
 }
 
 #[derive(Default)]
-pub(in crate::formats) struct Frames {
-    pub(in crate::formats) function: Vec<u32>,
-    pub(in crate::formats) line: Vec<u32>,
-    pub(in crate::formats) column: Vec<u32>,
+pub(super) struct Frames {
+    pub(super) function: Vec<u32>,
+    pub(super) line: Vec<u32>,
+    pub(super) column: Vec<u32>,
     categories: Categories,
 }
 
@@ -250,17 +247,17 @@ impl Categories {
 }
 
 #[derive(Default)]
-pub(in crate::formats) struct Functions {
-    pub(in crate::formats) name: Vec<u32>,
-    pub(in crate::formats) resource: Vec<u32>,
-    pub(in crate::formats) file: Vec<u32>,
-    pub(in crate::formats) source: Vec<u32>,
-    pub(in crate::formats) line: Vec<u32>,
-    pub(in crate::formats) column: Vec<u32>,
+pub(super) struct Functions {
+    pub(super) name: Vec<u32>,
+    pub(super) resource: Vec<u32>,
+    pub(super) file: Vec<u32>,
+    pub(super) source: Vec<u32>,
+    pub(super) line: Vec<u32>,
+    pub(super) column: Vec<u32>,
 }
 
 /// A number of a column, 0 where there is none.
-pub(in crate::formats) fn or_0(column: &[u32], number: u32) -> u32 {
+pub(super) fn or_0(column: &[u32], number: u32) -> u32 {
     column
         .get(number as usize)
         .copied()
@@ -269,12 +266,7 @@ pub(in crate::formats) fn or_0(column: &[u32], number: u32) -> u32 {
 }
 
 /// There is no such thing in the table.
-pub(in crate::formats) fn none_of(
-    at: Position,
-    length: usize,
-    what: &str,
-    number: u32,
-) -> ImportError {
+pub(super) fn none_of(at: Position, length: usize, what: &str, number: u32) -> ImportError {
     let found = if number == NONE {
         "none".to_owned()
     } else {
@@ -288,7 +280,7 @@ pub(in crate::formats) fn none_of(
 }
 
 /// Reads the columns of a table and passes over those that nobody reads; these are needed.
-pub(in crate::formats) fn columns(
+pub(super) fn columns(
     json: &mut Reader<'_, '_>,
     needed: &[&str],
     mut read: impl FnMut(&mut Reader<'_, '_>, &[u8]) -> Result<bool, ImportError>,
@@ -424,7 +416,7 @@ fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
     Ok(table)
 }
 
-pub(in crate::formats) fn numbers(json: &mut Reader<'_, '_>) -> Result<Vec<u32>, ImportError> {
+pub(super) fn numbers(json: &mut Reader<'_, '_>) -> Result<Vec<u32>, ImportError> {
     column(json, optional)
 }
 

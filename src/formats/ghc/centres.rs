@@ -21,7 +21,7 @@ use crate::formats::options::{OptionDef, Options, Takes};
 use crate::text::escape;
 
 /// The option that counts the built-in centres.
-pub(in crate::formats) const WITH_BUILTINS: OptionDef = OptionDef {
+pub(super) const WITH_BUILTINS: OptionDef = OptionDef {
     name: "with-builtins",
     takes: Takes::Nothing,
     meaning: "count the profiler's own cost centres (GC, SYSTEM, ...) as part of the run",
@@ -50,7 +50,7 @@ const TIME_ROUNDING: f64 = 0.005_001;
 
 /// A cost centre that is known to the sink.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Centre {
+pub(super) struct Centre {
     function: FunctionId,
     builtin: bool,
 }
@@ -58,7 +58,7 @@ pub(in crate::formats) struct Centre {
 impl Centre {
     /// A centre that the report uses and does not declare, under a name that was made up. It is not
     /// known to be code of the program.
-    pub(in crate::formats) fn undeclared(sink: &mut dyn Sink, name: &str) -> Self {
+    pub(super) fn undeclared(sink: &mut dyn Sink, name: &str) -> Self {
         let function = sink.function(FunctionDef {
             kind: Kind::Pseudo,
             ..FunctionDef::named(name)
@@ -72,7 +72,7 @@ impl Centre {
 
 /// The cost centres of a run.
 #[derive(Default)]
-pub(in crate::formats) struct Centres {
+pub(super) struct Centres {
     /// By label, module and SRC, with a byte between them that UTF-8 does not have.
     known: HashMap<Vec<u8>, Centre>,
     taken: HashSet<FunctionId>,
@@ -82,7 +82,7 @@ pub(in crate::formats) struct Centres {
 
 impl Centres {
     /// The centre of this label, module and SRC.
-    pub(in crate::formats) fn centre(
+    pub(super) fn centre(
         &mut self,
         sink: &mut dyn Sink,
         position: Position,
@@ -129,7 +129,7 @@ impl Centres {
     }
 
     /// Notes what was remarkable.
-    pub(in crate::formats) fn finish(&self, sink: &mut dyn Sink) {
+    pub(super) fn finish(&self, sink: &mut dyn Sink) {
         self.same_start.note_with(sink, Severity::Info, |count, first| {
             format!(
                 "{count} cost centres differ from another of their name in nothing but the end of the source span \
@@ -158,13 +158,13 @@ fn place(src: &str) -> (&str, u32, u32) {
 
 /// What the head of a report says, and where.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Totals {
-    pub(in crate::formats) position: Position,
-    pub(in crate::formats) seconds: Option<f64>,
-    pub(in crate::formats) ticks: u64,
-    pub(in crate::formats) interval_ns: f64,
-    pub(in crate::formats) processors: u64,
-    pub(in crate::formats) alloc: u64,
+pub(super) struct Totals {
+    pub(super) position: Position,
+    pub(super) seconds: Option<f64>,
+    pub(super) ticks: u64,
+    pub(super) interval_ns: f64,
+    pub(super) processors: u64,
+    pub(super) alloc: u64,
 }
 
 impl Totals {
@@ -176,7 +176,7 @@ impl Totals {
 
 /// What a report says of the cost of a stack.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::formats) enum Costs {
+pub(super) enum Costs {
     /// Its own ticks and bytes.
     Exact { ticks: u64, alloc: u64 },
     /// Percentages of the totals, of the stack itself and with what it called.
@@ -207,7 +207,7 @@ struct StackCost {
 }
 
 /// Takes the stacks of a report, in pre-order.
-pub(in crate::formats) struct Stacks {
+pub(super) struct Stacks {
     totals: Totals,
     time: MetricId,
     ticks: MetricId,
@@ -227,7 +227,7 @@ pub(in crate::formats) struct Stacks {
 
 impl Stacks {
     /// Announces the metrics.
-    pub(in crate::formats) fn new(sink: &mut dyn Sink, totals: Totals, options: &Options) -> Self {
+    pub(super) fn new(sink: &mut dyn Sink, totals: Totals, options: &Options) -> Self {
         Self {
             totals,
             time: sink.metric("time", Unit::Nanoseconds),
@@ -245,12 +245,12 @@ impl Stacks {
     }
 
     /// Open stacks.
-    pub(in crate::formats) fn depth(&self) -> usize {
+    pub(super) fn depth(&self) -> usize {
         self.depth
     }
 
     /// Opens a stack below the innermost open one.
-    pub(in crate::formats) fn enter(
+    pub(super) fn enter(
         &mut self,
         sink: &mut dyn Sink,
         position: Position,
@@ -330,7 +330,7 @@ impl Stacks {
     }
 
     /// Closes the innermost open stack.
-    pub(in crate::formats) fn leave(&mut self, sink: &mut dyn Sink) {
+    pub(super) fn leave(&mut self, sink: &mut dyn Sink) {
         let waits = self.builtin_from.is_some() && !self.builtins_inside;
         if !waits {
             sink.leave();
@@ -352,11 +352,7 @@ impl Stacks {
 
     /// Gives the built-in centres their root, states the totals and compares them with what was
     /// read. Says to `from` where it stands what is said next.
-    pub(in crate::formats) fn finish(
-        mut self,
-        sink: &mut dyn Sink,
-        mut from: impl FnMut(Position),
-    ) {
+    pub(super) fn finish(mut self, sink: &mut dyn Sink, mut from: impl FnMut(Position)) {
         while self.depth > 0 {
             self.leave(sink);
         }
@@ -469,7 +465,7 @@ impl Stacks {
     clippy::cast_precision_loss,
     reason = "costs are REAL, the builder notes what is rounded"
 )]
-pub(in crate::formats) fn real(count: u128) -> f64 {
+pub(super) fn real(count: u128) -> f64 {
     count as f64
 }
 

@@ -2,28 +2,28 @@
 //! prints them in one order.
 
 /// What the lines of other records than samples are called.
-pub(in crate::formats) const RECORD: &[u8] = b"PERF_RECORD_";
+pub(super) const RECORD: &[u8] = b"PERF_RECORD_";
 
 /// The columns of a period. The number of a thread has at most seven digits, and a blank before it.
 const PERIOD_COLUMNS: usize = 10;
 
 /// The line in front of a stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::formats) struct Header<'l> {
-    pub(in crate::formats) comm: &'l [u8],
-    pub(in crate::formats) process: Option<&'l [u8]>,
-    pub(in crate::formats) thread: Option<&'l [u8]>,
-    pub(in crate::formats) has_time: bool,
-    pub(in crate::formats) period: Option<f64>,
-    pub(in crate::formats) event: Option<&'l [u8]>,
+pub(super) struct Header<'l> {
+    pub(super) comm: &'l [u8],
+    pub(super) process: Option<&'l [u8]>,
+    pub(super) thread: Option<&'l [u8]>,
+    pub(super) has_time: bool,
+    pub(super) period: Option<f64>,
+    pub(super) event: Option<&'l [u8]>,
     /// What stands behind the event.
-    pub(in crate::formats) rest: &'l [u8],
+    pub(super) rest: &'l [u8],
 }
 
 /// Reads a line in front of a stack: `COMM PID/TID [CPU] MISC TIME: PERIOD EVENT: REST`, each part
 /// of which may be missing, but not all but the command. The event alone may be text of another
 /// sort: nothing or an address stands behind it.
-pub(in crate::formats) fn header(line: &[u8]) -> Option<Header<'_>> {
+pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
     let mut header = Header::default();
     // Commands and all that is behind the event may hold anything. A time stands between the two,
     // if there is one.
@@ -185,24 +185,24 @@ fn number(word: &[u8]) -> Option<f64> {
 
 /// A line of a stack.
 #[derive(Debug, PartialEq)]
-pub(in crate::formats) struct FrameText<'l> {
-    pub(in crate::formats) address: &'l [u8],
+pub(super) struct FrameText<'l> {
+    pub(super) address: &'l [u8],
     /// Without its offset; empty if not printed.
-    pub(in crate::formats) symbol: &'l [u8],
+    pub(super) symbol: &'l [u8],
     /// How far the address is behind the start of the symbol, in hexadecimal; empty if not printed.
-    pub(in crate::formats) offset: &'l [u8],
+    offset: &'l [u8],
     /// `None` if not printed: inlined frames have none.
-    pub(in crate::formats) binary: Option<&'l [u8]>,
+    pub(super) binary: Option<&'l [u8]>,
 }
 
 impl FrameText<'_> {
     /// The address as a number: it has at most 16 digits.
-    pub(in crate::formats) fn address(&self) -> u64 {
+    pub(super) fn address(&self) -> u64 {
         hexadecimal(self.address).unwrap_or_default()
     }
 
     /// Where the symbol starts, if the offset is printed.
-    pub(in crate::formats) fn start(&self) -> Option<u64> {
+    pub(super) fn start(&self) -> Option<u64> {
         Some(hexadecimal(self.address)?.wrapping_sub(hexadecimal(self.offset)?))
     }
 }
@@ -212,7 +212,7 @@ fn hexadecimal(digits: &[u8]) -> Option<u64> {
 }
 
 /// Reads `1585 helper+0x1e (/path/of/binary)`, blanks in front of it, or what `-F` has left of it.
-pub(in crate::formats) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
+pub(super) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
     let line = line.trim_ascii();
     let end = line
         .iter()
@@ -299,7 +299,7 @@ fn split_offset(symbol: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// `work.c:31`, as `-F +srcline` prints it below a frame.
-pub(in crate::formats) fn source_line(line: &[u8]) -> Option<(&[u8], u32)> {
+pub(super) fn source_line(line: &[u8]) -> Option<(&[u8], u32)> {
     let line = line.trim_ascii();
     let line = line
         .strip_suffix(b"(inlined)")
@@ -323,7 +323,7 @@ pub(in crate::formats) fn source_line(line: &[u8]) -> Option<(&[u8], u32)> {
 
 /// What `-F +srcline` prints below a frame whose line is not known: binary and address as
 /// `libc.so.6[27249]`, or no file.
-pub(in crate::formats) fn is_source_unknown(line: &[u8]) -> bool {
+pub(super) fn is_source_unknown(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     if line == b":0" || line == b"??:0" {
         return true;
@@ -338,7 +338,7 @@ pub(in crate::formats) fn is_source_unknown(line: &[u8]) -> bool {
 
 /// What stands behind an event, without the address of the data (`-F addr`) and its symbol and
 /// binary. The address of the code stands behind them, padded as that of the data is.
-pub(in crate::formats) fn without_address(rest: &[u8]) -> &[u8] {
+pub(super) fn without_address(rest: &[u8]) -> &[u8] {
     let mut words = tokens(rest);
     if !words
         .next()

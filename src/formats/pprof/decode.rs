@@ -8,17 +8,17 @@ use crate::input::Input;
 const LONGEST: usize = 10;
 
 /// One field of a message.
-pub(in crate::formats) struct Field<'m> {
+pub(super) struct Field<'m> {
     /// Its number, which says what it means.
-    pub(in crate::formats) number: u64,
-    pub(in crate::formats) value: Value<'m>,
+    pub(super) number: u64,
+    pub(super) value: Value<'m>,
     /// Where its tag stands.
-    pub(in crate::formats) at: Position,
+    pub(super) at: Position,
 }
 
 /// What a field holds, as far as the wire tells.
 #[derive(Clone, Copy)]
-pub(in crate::formats) enum Value<'m> {
+pub(super) enum Value<'m> {
     Number(u64),
     /// A text, a message, or numbers: the schema knows.
     Bytes(Bytes<'m>),
@@ -28,9 +28,9 @@ pub(in crate::formats) enum Value<'m> {
 
 /// Bytes with their place.
 #[derive(Clone, Copy)]
-pub(in crate::formats) struct Bytes<'m> {
-    pub(in crate::formats) bytes: &'m [u8],
-    pub(in crate::formats) at: Position,
+pub(super) struct Bytes<'m> {
+    pub(super) bytes: &'m [u8],
+    pub(super) at: Position,
 }
 
 /// What the tag says about the value.
@@ -43,7 +43,7 @@ enum Wire {
 
 impl<'m> Field<'m> {
     /// The value as a number.
-    pub(in crate::formats) fn number_of(&self, name: &str) -> Result<u64, ImportError> {
+    pub(super) fn number_of(&self, name: &str) -> Result<u64, ImportError> {
         match self.value {
             Value::Number(number) => Ok(number),
             _ => Err(self.unlike("a number", name)),
@@ -51,7 +51,7 @@ impl<'m> Field<'m> {
     }
 
     /// The value as bytes.
-    pub(in crate::formats) fn bytes_of(&self, name: &str) -> Result<Bytes<'m>, ImportError> {
+    pub(super) fn bytes_of(&self, name: &str) -> Result<Bytes<'m>, ImportError> {
         match self.value {
             Value::Bytes(bytes) => Ok(bytes),
             _ => Err(self.unlike("bytes", name)),
@@ -59,11 +59,7 @@ impl<'m> Field<'m> {
     }
 
     /// Adds the number, or all numbers where several share a field.
-    pub(in crate::formats) fn numbers_of(
-        &self,
-        name: &str,
-        numbers: &mut Vec<u64>,
-    ) -> Result<(), ImportError> {
+    pub(super) fn numbers_of(&self, name: &str, numbers: &mut Vec<u64>) -> Result<(), ImportError> {
         match self.value {
             Value::Number(number) => numbers.push(number),
             Value::Bytes(mut packed) => {
@@ -92,7 +88,7 @@ impl<'m> Field<'m> {
 
 impl<'m> Bytes<'m> {
     /// The next field of the message that the bytes are.
-    pub(in crate::formats) fn field(&mut self) -> Result<Option<Field<'m>>, ImportError> {
+    pub(super) fn field(&mut self) -> Result<Option<Field<'m>>, ImportError> {
         if self.bytes.is_empty() {
             return Ok(None);
         }
@@ -153,7 +149,7 @@ impl<'m> Bytes<'m> {
 
 /// Reads the next field of the message that the input is, as a record. What is not at hand goes
 /// through `buffer`.
-pub(in crate::formats) fn next_field<'m>(
+pub(super) fn next_field<'m>(
     input: &'m mut Input<'_>,
     buffer: &'m mut Vec<u8>,
 ) -> Result<Option<Field<'m>>, ImportError> {

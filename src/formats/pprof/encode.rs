@@ -2,20 +2,20 @@
 
 /// A message that is being put together.
 #[derive(Default)]
-pub(in crate::formats) struct Message(Vec<u8>);
+pub(super) struct Message(Vec<u8>);
 
 impl Message {
     /// Its bytes.
-    pub(in crate::formats) fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    pub(in crate::formats) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
     /// A field that is a number; 0 is what a field is that is not there.
-    pub(in crate::formats) fn number(&mut self, field: u64, number: u64) {
+    pub(super) fn number(&mut self, field: u64, number: u64) {
         if number != 0 {
             self.varint(field << 3);
             self.varint(number);
@@ -23,21 +23,21 @@ impl Message {
     }
 
     /// A field that is a text or a message; it is there even if it is empty.
-    pub(in crate::formats) fn field(&mut self, field: u64, bytes: &[u8]) {
+    pub(super) fn field(&mut self, field: u64, bytes: &[u8]) {
         self.varint(field << 3 | 2);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 
     /// A field of several numbers.
-    pub(in crate::formats) fn numbers(&mut self, field: u64, numbers: impl Iterator<Item = u64>) {
+    pub(super) fn numbers(&mut self, field: u64, numbers: impl Iterator<Item = u64>) {
         let mut bytes = Vec::new();
         numbers.for_each(|number| varint(number, &mut bytes));
         self.packed(field, &bytes);
     }
 
     /// The same, of numbers that have been written.
-    pub(in crate::formats) fn packed(&mut self, field: u64, numbers: &[u8]) {
+    pub(super) fn packed(&mut self, field: u64, numbers: &[u8]) {
         if !numbers.is_empty() {
             self.field(field, numbers);
         }
@@ -49,7 +49,7 @@ impl Message {
 }
 
 /// Seven bits a byte, the lowest first; all bytes but the last have the highest bit set.
-pub(in crate::formats) fn varint(mut number: u64, bytes: &mut Vec<u8>) {
+pub(super) fn varint(mut number: u64, bytes: &mut Vec<u8>) {
     while number > 0x7f {
         bytes.push((number & 0x7f) as u8 | 0x80);
         number >>= 7;

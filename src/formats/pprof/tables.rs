@@ -16,43 +16,43 @@ use crate::text::escape;
 const SAMPLE_TYPES: usize = 128;
 
 /// Comments that are kept.
-pub(in crate::formats) const COMMENTS: usize = 100;
+pub(super) const COMMENTS: usize = 100;
 
 /// Everything but the samples. Texts are numbers of texts: they may follow later.
 #[derive(Default)]
-pub(in crate::formats) struct Tables {
-    pub(in crate::formats) texts: Texts,
-    pub(in crate::formats) sample_types: Vec<ValueType>,
-    pub(in crate::formats) mappings: Table<Mapping>,
-    pub(in crate::formats) locations: Table<Location>,
-    pub(in crate::formats) lines: Vec<SourceLine>,
-    pub(in crate::formats) functions: Table<Function>,
-    pub(in crate::formats) drop_frames: Reference,
-    pub(in crate::formats) keep_frames: Reference,
-    pub(in crate::formats) time: i64,
-    pub(in crate::formats) duration: Option<i64>,
-    pub(in crate::formats) period: Option<i64>,
-    pub(in crate::formats) period_type: Option<ValueType>,
-    pub(in crate::formats) comments: Vec<Reference>,
-    pub(in crate::formats) default_sample_type: Reference,
-    pub(in crate::formats) doc_url: Reference,
+pub(super) struct Tables {
+    pub(super) texts: Texts,
+    pub(super) sample_types: Vec<ValueType>,
+    pub(super) mappings: Table<Mapping>,
+    pub(super) locations: Table<Location>,
+    pub(super) lines: Vec<SourceLine>,
+    pub(super) functions: Table<Function>,
+    pub(super) drop_frames: Reference,
+    pub(super) keep_frames: Reference,
+    pub(super) time: i64,
+    pub(super) duration: Option<i64>,
+    pub(super) period: Option<i64>,
+    pub(super) period_type: Option<ValueType>,
+    pub(super) comments: Vec<Reference>,
+    pub(super) default_sample_type: Reference,
+    pub(super) doc_url: Reference,
 
-    pub(in crate::formats) more_comments: Counted,
-    pub(in crate::formats) unknown_fields: Counted,
+    pub(super) more_comments: Counted,
+    pub(super) unknown_fields: Counted,
 }
 
 /// The string table.
 #[derive(Default)]
-pub(in crate::formats) struct Texts {
+pub(super) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 /// The number of a text, and where it stands. Number 0 is the empty text.
 #[derive(Clone, Copy)]
-pub(in crate::formats) struct Reference {
-    pub(in crate::formats) text: u64,
-    pub(in crate::formats) at: Position,
+pub(super) struct Reference {
+    pub(super) text: u64,
+    pub(super) at: Position,
 }
 
 impl Default for Reference {
@@ -68,9 +68,9 @@ impl Default for Reference {
 }
 
 /// Records that others refer to by an id.
-pub(in crate::formats) struct Table<T> {
-    pub(in crate::formats) records: Vec<T>,
-    pub(in crate::formats) index: HashMap<u64, usize>,
+pub(super) struct Table<T> {
+    pub(super) records: Vec<T>,
+    pub(super) index: HashMap<u64, usize>,
 }
 
 impl<T> Default for Table<T> {
@@ -83,39 +83,39 @@ impl<T> Default for Table<T> {
 }
 
 #[derive(Clone, Copy, Default)]
-pub(in crate::formats) struct ValueType {
-    pub(in crate::formats) name: Reference,
-    pub(in crate::formats) unit: Reference,
+pub(super) struct ValueType {
+    pub(super) name: Reference,
+    pub(super) unit: Reference,
 }
 
 #[derive(Default)]
-pub(in crate::formats) struct Mapping {
-    pub(in crate::formats) start: u64,
-    pub(in crate::formats) limit: u64,
-    pub(in crate::formats) offset: u64,
-    pub(in crate::formats) file: Reference,
-    pub(in crate::formats) build_id: Reference,
+pub(super) struct Mapping {
+    pub(super) start: u64,
+    pub(super) limit: u64,
+    pub(super) offset: u64,
+    pub(super) file: Reference,
+    pub(super) build_id: Reference,
 }
 
-pub(in crate::formats) struct Location {
-    pub(in crate::formats) mapping: u64,
-    pub(in crate::formats) address: u64,
-    pub(in crate::formats) lines: Range<usize>,
-    pub(in crate::formats) at: Position,
+pub(super) struct Location {
+    pub(super) mapping: u64,
+    pub(super) address: u64,
+    pub(super) lines: Range<usize>,
+    pub(super) at: Position,
 }
 
-pub(in crate::formats) struct SourceLine {
-    pub(in crate::formats) function: u64,
-    pub(in crate::formats) line: u64,
-    pub(in crate::formats) column: u64,
+pub(super) struct SourceLine {
+    pub(super) function: u64,
+    pub(super) line: u64,
+    pub(super) column: u64,
 }
 
 #[derive(Default)]
-pub(in crate::formats) struct Function {
-    pub(in crate::formats) name: Reference,
-    pub(in crate::formats) system_name: Reference,
-    pub(in crate::formats) file: Reference,
-    pub(in crate::formats) start_line: u64,
+pub(super) struct Function {
+    pub(super) name: Reference,
+    pub(super) system_name: Reference,
+    pub(super) file: Reference,
+    pub(super) start_line: u64,
 }
 
 impl Texts {
@@ -132,7 +132,7 @@ impl Texts {
         Ok(())
     }
 
-    pub(in crate::formats) fn get(&self, reference: Reference) -> Result<&[u8], ImportError> {
+    pub(super) fn get(&self, reference: Reference) -> Result<&[u8], ImportError> {
         let Reference { text, at } = reference;
         if text == 0 {
             return Ok(&[]);
@@ -151,10 +151,7 @@ impl Texts {
     }
 
     /// The text, with bytes that are no UTF-8 escaped.
-    pub(in crate::formats) fn text(
-        &self,
-        reference: Reference,
-    ) -> Result<Cow<'_, str>, ImportError> {
+    pub(super) fn text(&self, reference: Reference) -> Result<Cow<'_, str>, ImportError> {
         self.get(reference).map(escape::text)
     }
 }
@@ -178,17 +175,14 @@ impl<T> Table<T> {
         Ok(())
     }
 
-    pub(in crate::formats) fn get(&self, id: u64) -> Option<(usize, &T)> {
+    pub(super) fn get(&self, id: u64) -> Option<(usize, &T)> {
         let at = *self.index.get(&id)?;
         Some((at, self.records.get(at)?))
     }
 }
 
 /// A field that holds the number of a text.
-pub(in crate::formats) fn reference(
-    field: &Field<'_>,
-    name: &str,
-) -> Result<Reference, ImportError> {
+pub(super) fn reference(field: &Field<'_>, name: &str) -> Result<Reference, ImportError> {
     Ok(Reference {
         text: field.number_of(name)?,
         at: field.at,
@@ -197,7 +191,7 @@ pub(in crate::formats) fn reference(
 
 impl Tables {
     /// Takes a field of the file.
-    pub(in crate::formats) fn field(
+    pub(super) fn field(
         &mut self,
         field: &Field<'_>,
         sink: &mut dyn Sink,

@@ -17,7 +17,7 @@ const REFERRED: u8 = 0x80;
 
 /// An object. Those that are referred to are the same one.
 #[derive(Clone, Debug)]
-pub(in crate::formats) enum Object {
+pub(super) enum Object {
     /// `None`, a truth value, a constant of code: something that profiles have no use for.
     Other,
     Integer(i64),
@@ -29,7 +29,7 @@ pub(in crate::formats) enum Object {
 
 impl Object {
     /// What a message says that was found.
-    pub(in crate::formats) fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Self::Other => "something else".to_owned(),
             Self::Integer(number) => number.to_string(),
@@ -42,7 +42,7 @@ impl Object {
 }
 
 /// Reads objects from an input.
-pub(in crate::formats) struct Reader<'r, 'a> {
+pub(super) struct Reader<'r, 'a> {
     input: &'r mut Input<'a>,
     bytes: Vec<u8>,
     /// Objects that later ones may refer to, in the order in which they begin; dictionaries are
@@ -57,7 +57,7 @@ pub(in crate::formats) struct Reader<'r, 'a> {
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
-    pub(in crate::formats) fn new(input: &'r mut Input<'a>) -> Self {
+    pub(super) fn new(input: &'r mut Input<'a>) -> Self {
         Self {
             input,
             bytes: Vec::new(),
@@ -68,16 +68,16 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    pub(in crate::formats) fn position(&self) -> Position {
+    pub(super) fn position(&self) -> Position {
         self.input.position()
     }
 
-    pub(in crate::formats) fn begin_record(&mut self) {
+    pub(super) fn begin_record(&mut self) {
         self.input.begin_record();
     }
 
     /// The start of a dictionary whose items are read one by one.
-    pub(in crate::formats) fn open_dictionary(&mut self) -> Result<(), ImportError> {
+    pub(super) fn open_dictionary(&mut self) -> Result<(), ImportError> {
         let at = self.position();
         let byte = self.byte("a dictionary")?;
         if byte & !REFERRED != b'{' {
@@ -90,17 +90,17 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// The key of the next item of a dictionary, `None` at its end.
-    pub(in crate::formats) fn key(&mut self) -> Result<Option<Object>, ImportError> {
+    pub(super) fn key(&mut self) -> Result<Option<Object>, ImportError> {
         self.object_or_end(1)
     }
 
     /// An object within a dictionary.
-    pub(in crate::formats) fn value(&mut self) -> Result<Object, ImportError> {
+    pub(super) fn value(&mut self) -> Result<Object, ImportError> {
         self.object(1)
     }
 
     /// The end of the file.
-    pub(in crate::formats) fn end(&mut self) -> Result<(), ImportError> {
+    pub(super) fn end(&mut self) -> Result<(), ImportError> {
         let at = self.position();
         let rest = self.input.next_bytes(1, &mut self.bytes)?;
         if rest.is_empty() {

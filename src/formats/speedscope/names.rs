@@ -34,7 +34,7 @@ const MEASURES: [&str; 14] = [
 ];
 
 /// Metric and thread of a profile that Austin's converter made.
-pub(in crate::formats) fn of_austin(title: &str) -> Option<(&'static str, &str)> {
+pub(super) fn of_austin(title: &str) -> Option<(&'static str, &str)> {
     OF_AUSTIN
         .iter()
         .find_map(|(start, metric)| Some((*metric, title.strip_prefix(start)?)))
@@ -42,7 +42,7 @@ pub(in crate::formats) fn of_austin(title: &str) -> Option<(&'static str, &str)>
 
 /// Finds profiles that by their names measure one thing in several ways.
 #[derive(Default)]
-pub(in crate::formats) struct Measured {
+pub(super) struct Measured {
     /// By metric and what is left of the name without words for what was measured: the first name,
     /// and whether it has some.
     first: HashMap<(usize, String), (String, bool)>,
@@ -51,7 +51,7 @@ pub(in crate::formats) struct Measured {
 
 impl Measured {
     /// Looks at the name of a profile of a metric.
-    pub(in crate::formats) fn add(&mut self, metric: usize, title: &str, at: Position) {
+    pub(super) fn add(&mut self, metric: usize, title: &str, at: Position) {
         let words = title
             .split(|character: char| !character.is_alphanumeric())
             .filter(|word| !word.is_empty());
@@ -76,7 +76,7 @@ impl Measured {
     }
 
     /// Says how many there were.
-    pub(in crate::formats) fn remark(&self, sink: &mut dyn Sink) {
+    pub(super) fn remark(&self, sink: &mut dyn Sink) {
         self.twice.note_with(sink, Severity::Warning, |count, first| {
             let profiles = many(count, "profile");
             format!(

@@ -11,7 +11,7 @@ use crate::text::escape;
 
 /// Reads functions, and counts members of objects that nobody knows.
 #[derive(Default)]
-pub(in crate::formats) struct CallFrames {
+pub(super) struct CallFrames {
     name: Vec<u8>,
     url: Vec<u8>,
     member: Vec<u8>,
@@ -20,7 +20,7 @@ pub(in crate::formats) struct CallFrames {
 
 impl CallFrames {
     /// Passes over a member that is not known.
-    pub(in crate::formats) fn skip(
+    pub(super) fn skip(
         &mut self,
         json: &mut Reader<'_, '_>,
         at: Position,
@@ -31,7 +31,7 @@ impl CallFrames {
     }
 
     /// A function: lines and columns count from 0 in the file, -1 is unknown.
-    pub(in crate::formats) fn read(
+    pub(super) fn read(
         &mut self,
         json: &mut Reader<'_, '_>,
         sink: &mut dyn Sink,
@@ -75,7 +75,7 @@ impl CallFrames {
         }))
     }
 
-    pub(in crate::formats) fn remarks(&self, sink: &mut dyn Sink) {
+    pub(super) fn remarks(&self, sink: &mut dyn Sink) {
         self.unknown
             .note_with(sink, Severity::Info, |count, first| {
                 format!("{} not read (first: {first})", many(count, "member"))
@@ -98,7 +98,7 @@ const NONE: u32 = u32::MAX;
 
 /// A tree whose nodes come in any order.
 #[derive(Default)]
-pub(in crate::formats) struct Tree {
+pub(super) struct Tree {
     nodes: Vec<Node>,
     by_id: HashMap<u32, u32>,
     /// Samples of a line of a node, both as they come.
@@ -118,11 +118,7 @@ struct Node {
 
 impl Tree {
     /// Adds a node that hangs nowhere yet; says its number.
-    pub(in crate::formats) fn add(
-        &mut self,
-        at: Position,
-        function: FunctionId,
-    ) -> Result<u32, ImportError> {
+    pub(super) fn add(&mut self, at: Position, function: FunctionId) -> Result<u32, ImportError> {
         let number = u32::try_from(self.nodes.len())
             .ok()
             .filter(|number| *number < NONE)
@@ -147,7 +143,7 @@ impl Tree {
     }
 
     /// Gives a node its id.
-    pub(in crate::formats) fn name(&mut self, node: u32, id: u32) -> Result<(), ImportError> {
+    pub(super) fn name(&mut self, node: u32, id: u32) -> Result<(), ImportError> {
         match (self.by_id.insert(id, node), self.nodes.get(node as usize)) {
             (Some(_), Some(node)) => Err(ImportError::malformed(
                 node.at,
@@ -159,19 +155,19 @@ impl Tree {
     }
 
     /// The node of an id.
-    pub(in crate::formats) fn of_id(&self, id: u32) -> Option<u32> {
+    pub(super) fn of_id(&self, id: u32) -> Option<u32> {
         self.by_id.get(&id).copied()
     }
 
     /// Says what a node stands for.
-    pub(in crate::formats) fn set_function(&mut self, node: u32, function: FunctionId) {
+    pub(super) fn set_function(&mut self, node: u32, function: FunctionId) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
             node.function = function;
         }
     }
 
     /// Hangs a node below another one, behind the others there.
-    pub(in crate::formats) fn link(&mut self, parent: u32, child: u32) -> Result<(), ImportError> {
+    pub(super) fn link(&mut self, parent: u32, child: u32) -> Result<(), ImportError> {
         let Some(node) = self.nodes.get_mut(child as usize) else {
             return Ok(());
         };
@@ -199,7 +195,7 @@ impl Tree {
     }
 
     /// Adds to the node's own cost.
-    pub(in crate::formats) fn cost(&mut self, node: u32, metric: usize, cost: f64) {
+    pub(super) fn cost(&mut self, node: u32, metric: usize, cost: f64) {
         if let Some(sum) = self
             .nodes
             .get_mut(node as usize)
@@ -210,13 +206,13 @@ impl Tree {
     }
 
     /// Adds samples of a line. All lines of a node come one after the other.
-    pub(in crate::formats) fn line(&mut self, node: u32, line: u32, samples: f64) {
+    pub(super) fn line(&mut self, node: u32, line: u32, samples: f64) {
         self.lines.push((node, line, samples));
     }
 
     /// Tells all of it; a line's part of the second metric is that of its samples. `place` says
     /// which node it is about.
-    pub(in crate::formats) fn say(
+    pub(super) fn say(
         mut self,
         sink: &mut dyn Sink,
         metrics: &[Option<MetricId>; 2],

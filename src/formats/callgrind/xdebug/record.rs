@@ -12,7 +12,7 @@ pub(super) struct Record {
     pub(super) own: Vec<f64>,
     pub(super) calls: Vec<Call>,
     /// What the calls cost in all, one after the other, by metric.
-    pub(super) costs: Vec<f64>,
+    costs: Vec<f64>,
     /// Its own cost has come.
     pub(super) has_cost: bool,
     /// How many figures each cost has.

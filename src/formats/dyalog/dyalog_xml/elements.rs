@@ -12,7 +12,7 @@ use crate::events::{Note, Severity, Sink};
 use crate::input::Input;
 
 /// The root element.
-pub(in crate::formats) const ROOT: &str = "ProfileData";
+pub(super) const ROOT: &str = "ProfileData";
 
 /// Different things that a note is made of; a file with more is not worth the memory.
 const NOTED: usize = 1000;
@@ -22,7 +22,7 @@ const NESTING: usize = 64;
 
 /// The elements of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum Tag {
+pub(super) enum Tag {
     Settings,
     Version,
     Command,
@@ -79,7 +79,7 @@ impl Tag {
         }
     }
 
-    pub(in crate::formats) fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         Self::NAMES
             .iter()
             .find(|(tag, _)| *tag == self)
@@ -89,12 +89,12 @@ impl Tag {
 
 /// The XML of one file as elements with text. Comments, processing instructions and white space
 /// between elements are passed over.
-pub(in crate::formats) struct Xml<'r, 'a> {
-    pub(in crate::formats) reader: Reader<&'r mut Input<'a>>,
+pub(super) struct Xml<'r, 'a> {
+    pub(super) reader: Reader<&'r mut Input<'a>>,
     buffer: Vec<u8>,
     text: String,
     /// Where the last event started.
-    pub(in crate::formats) position: Position,
+    pub(super) position: Position,
     /// Elements that are open.
     depth: usize,
     /// Name of the last start tag, if the format does not know it.
@@ -114,7 +114,7 @@ enum Piece {
 }
 
 impl<'r, 'a> Xml<'r, 'a> {
-    pub(in crate::formats) fn new(input: &'r mut Input<'a>) -> Self {
+    pub(super) fn new(input: &'r mut Input<'a>) -> Self {
         let position = input.position();
         let mut reader = Reader::from_reader(input);
         reader.config_mut().expand_empty_elements = true;
@@ -131,12 +131,12 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 
     /// Whether the root is still open.
-    pub(in crate::formats) fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.depth > 0
     }
 
     /// Reads up to the start of the root.
-    pub(in crate::formats) fn root(&mut self, sink: &mut dyn Sink) -> Result<(), ImportError> {
+    pub(super) fn root(&mut self, sink: &mut dyn Sink) -> Result<(), ImportError> {
         self.text.clear();
         loop {
             match self.piece()? {
@@ -157,10 +157,7 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 
     /// Reads the start of the next element within the one that is open, or the end of the latter.
-    pub(in crate::formats) fn child(
-        &mut self,
-        sink: &mut dyn Sink,
-    ) -> Result<Option<Tag>, ImportError> {
+    pub(super) fn child(&mut self, sink: &mut dyn Sink) -> Result<Option<Tag>, ImportError> {
         self.text.clear();
         loop {
             match self.piece()? {
@@ -180,7 +177,7 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 
     /// Reads the text of an element that has just been opened, and its end.
-    pub(in crate::formats) fn text(&mut self, tag: Tag) -> Result<&str, ImportError> {
+    pub(super) fn text(&mut self, tag: Tag) -> Result<&str, ImportError> {
         self.text.clear();
         loop {
             match self.piece()? {
@@ -200,7 +197,7 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 
     /// Reads the text of an element that has just been opened as a value.
-    pub(in crate::formats) fn value<T>(
+    pub(super) fn value<T>(
         &mut self,
         tag: Tag,
         what: &str,
@@ -218,11 +215,7 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 
     /// Passes over an element that has just been opened, and remarks it.
-    pub(in crate::formats) fn skip(
-        &mut self,
-        tag: Tag,
-        sink: &mut dyn Sink,
-    ) -> Result<(), ImportError> {
+    pub(super) fn skip(&mut self, tag: Tag, sink: &mut dyn Sink) -> Result<(), ImportError> {
         if tag != Tag::ReportColumn {
             let name = if tag == Tag::Unknown {
                 self.unknown.as_str()
@@ -249,7 +242,7 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 
     /// Reads what follows the root.
-    pub(in crate::formats) fn end_of_file(&mut self) -> Result<Position, ImportError> {
+    pub(super) fn end_of_file(&mut self) -> Result<Position, ImportError> {
         self.text.clear();
         loop {
             match self.piece()? {

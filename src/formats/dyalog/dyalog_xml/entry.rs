@@ -38,7 +38,7 @@ struct Offset {
 
 /// Finds plain entries. What stands between the texts of one is expected in the next.
 #[derive(Debug)]
-pub(in crate::formats) struct PlainEntries {
+pub(super) struct PlainEntries {
     layout: Layout,
     /// Tags and blanks before each text, and which text it is.
     gaps: Vec<Gap>,
@@ -87,7 +87,7 @@ impl Field {
 }
 
 impl PlainEntries {
-    pub(in crate::formats) fn new(layout: Layout) -> Self {
+    pub(super) fn new(layout: Layout) -> Self {
         Self {
             layout,
             gaps: Vec::new(),
@@ -99,7 +99,7 @@ impl PlainEntries {
     ///
     /// # Errors
     /// When a row cannot follow the rows before it.
-    pub(in crate::formats) fn read(
+    pub(super) fn read(
         &mut self,
         input: &mut Input<'_>,
         rows: &mut Rows<'_>,

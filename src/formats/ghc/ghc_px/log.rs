@@ -20,16 +20,16 @@ const UNDECLARED_BUILT_IN: u64 = 4;
 const MARKED_PAIRS: usize = 20;
 
 /// No stack.
-pub(in crate::formats) const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// A cost centre.
-pub(in crate::formats) struct Centre {
-    pub(in crate::formats) number: u64,
+pub(super) struct Centre {
+    pub(super) number: u64,
     /// Label and module; `None` until it is declared.
-    pub(in crate::formats) name: Option<(String, String)>,
+    pub(super) name: Option<(String, String)>,
     /// Where it is declared; until then, where it was first mentioned.
-    pub(in crate::formats) position: Position,
-    pub(in crate::formats) used: bool,
+    pub(super) position: Position,
+    pub(super) used: bool,
 }
 
 impl Centre {
@@ -59,53 +59,53 @@ impl Centre {
 }
 
 /// A cost-centre stack: a node of the tree.
-pub(in crate::formats) struct Stack {
-    pub(in crate::formats) centre: u32,
+pub(super) struct Stack {
+    pub(super) centre: u32,
     /// The stack below which it was first declared, [`NONE`] for roots.
-    pub(in crate::formats) parent: u32,
+    pub(super) parent: u32,
     /// Where that was.
-    pub(in crate::formats) declared: Position,
-    pub(in crate::formats) entries: u64,
-    pub(in crate::formats) ticks: u64,
-    pub(in crate::formats) words: u64,
+    pub(super) declared: Position,
+    pub(super) entries: u64,
+    pub(super) ticks: u64,
+    pub(super) words: u64,
     /// Where the last of these costs stands.
-    pub(in crate::formats) sampled: Option<Position>,
+    pub(super) sampled: Option<Position>,
 }
 
 /// A later line of a stack.
-pub(in crate::formats) struct Back {
-    pub(in crate::formats) stack: u32,
+pub(super) struct Back {
+    pub(super) stack: u32,
     /// The stack that called; [`NONE`] where the line does not say it.
-    pub(in crate::formats) caller: u32,
-    pub(in crate::formats) position: Position,
+    pub(super) caller: u32,
+    pub(super) position: Position,
 }
 
 /// Everything that the log says. The tree is complete only with its last line, so that the stacks
 /// have to be kept.
 #[derive(Default)]
-pub(in crate::formats) struct Log {
+pub(super) struct Log {
     /// The time of the run.
-    pub(in crate::formats) stamp: Option<(Position, String)>,
+    pub(super) stamp: Option<(Position, String)>,
     /// Milliseconds per tick.
-    pub(in crate::formats) interval: Option<(Position, u64)>,
-    pub(in crate::formats) centres: Vec<Centre>,
-    pub(in crate::formats) centre_index: HashMap<u64, u32>,
+    pub(super) interval: Option<(Position, u64)>,
+    pub(super) centres: Vec<Centre>,
+    pub(super) centre_index: HashMap<u64, u32>,
     /// The largest number that is declared.
-    pub(in crate::formats) last_declared: Option<u64>,
-    pub(in crate::formats) stacks: Vec<Stack>,
-    pub(in crate::formats) stack_index: HashMap<u64, u32>,
-    pub(in crate::formats) backs: Vec<Back>,
-    pub(in crate::formats) samples: Counted,
+    pub(super) last_declared: Option<u64>,
+    pub(super) stacks: Vec<Stack>,
+    pub(super) stack_index: HashMap<u64, u32>,
+    pub(super) backs: Vec<Back>,
+    pub(super) samples: Counted,
     /// Ticks that the samples state.
-    pub(in crate::formats) ticks: u64,
-    pub(in crate::formats) repeated_centres: Counted,
-    pub(in crate::formats) reserved: Counted,
-    pub(in crate::formats) own_parents: Counted,
-    pub(in crate::formats) roots_of_their_own: Counted,
-    pub(in crate::formats) returns_to_root: Counted,
-    pub(in crate::formats) cut: Option<Position>,
+    pub(super) ticks: u64,
+    pub(super) repeated_centres: Counted,
+    pub(super) reserved: Counted,
+    pub(super) own_parents: Counted,
+    pub(super) roots_of_their_own: Counted,
+    pub(super) returns_to_root: Counted,
+    pub(super) cut: Option<Position>,
     /// Where the log ends, once all of it is read.
-    pub(in crate::formats) end: Option<Position>,
+    pub(super) end: Option<Position>,
 }
 
 impl Log {
@@ -117,13 +117,7 @@ impl Log {
     /// Says what the log says, each thing with its place. Of a log that was not read to its end
     /// that is what came before the error: costs as far as they go, and nothing about the log as a
     /// whole.
-    pub(in crate::formats) fn tell(
-        &self,
-        word: u64,
-        apart: Apart,
-        input: &mut Input<'_>,
-        sink: &mut dyn Sink,
-    ) {
+    pub(super) fn tell(&self, word: u64, apart: Apart, input: &mut Input<'_>, sink: &mut dyn Sink) {
         if let Some((position, stamp)) = &self.stamp {
             input.begin_record_at(*position);
             sink.run(RunFact::RecordedAt(stamp));
@@ -192,7 +186,7 @@ impl Log {
 
 /// Which stacks stand outside the tree of the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::formats) enum Apart {
+pub(super) enum Apart {
     BuiltIn,
     Nothing,
 }
