@@ -44,7 +44,7 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
     })
 }
 
-/// What a user may do about a file that nobody recognises.
+/// What a user may do about a file that no format recognises.
 fn remedy(head: &[u8]) -> &'static str {
     let is_nothing =
         head.trim_ascii().is_empty() || MAGIC.iter().any(|(magic, _)| head.starts_with(magic));
@@ -70,7 +70,7 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"\xfe\xff", "UTF-16 text"),
 ];
 
-/// What a file that nobody recognises looks like, in words.
+/// What a file that no format recognises looks like, in words.
 fn describe(head: &[u8]) -> String {
     if head.is_empty() {
         return "an empty file".to_owned();

@@ -1,6 +1,6 @@
 //! Files that no format reads and that people try: what they are, and what to do instead.
 
-/// A kind of file, known by how it starts behind blanks and by what else stands in its first bytes.
+/// A kind of file, known by how it starts after blanks and by what else is in its first bytes.
 struct Foreign {
     starts: &'static [u8],
     has: &'static [&'static [u8]],

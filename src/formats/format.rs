@@ -12,7 +12,7 @@ pub struct Format {
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
-    /// Raised when the same file gives other rows than before, so that it may be imported once
+    /// Raised when a file gives other rows than before, so that it may be imported once
     /// more.
     pub revision: u32,
     /// Looks at the first bytes (at most [`crate::input::HEAD`], decompressed, without a byte order

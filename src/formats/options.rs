@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct OptionDef {
     /// Its name, without dashes. Several formats may have the same option.
     pub name: &'static str,
-    /// What stands behind it.
+    /// What is written after it.
     pub takes: Takes,
     /// What it means, with the default.
     pub meaning: &'static str,
@@ -64,7 +64,8 @@ impl Options {
             .find(|name| !known.iter().any(|option| option.name == *name))
     }
 
-    /// All of them as text, always in the same order: part of what makes a run the same run.
+    /// The options as text, in one order always: a run of the same file with other options is
+    /// another run.
     #[must_use]
     pub fn describe(&self) -> String {
         let parts: Vec<_> = self

@@ -58,7 +58,7 @@ use crate::formats::format::{Confidence, Format};
 use crate::formats::options::{OptionDef, Options, Takes};
 use crate::input::Input;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "business_rules",
     summary: "Business Rules! profiler logs, SAMPLED and TIMED",
@@ -142,7 +142,7 @@ fn import(
                 );
                 log.ending = Some((position, message));
             } else {
-                // What stands before is told all the same: `profdb dump` shows it.
+                // What comes before is told nevertheless: `profdb dump` shows it.
                 let found = format!("{found} behind {kept} (--{KEEP} imports what is before)");
                 outcome = Err(ImportError::malformed(position, expected, found));
             }
@@ -228,7 +228,7 @@ struct Block {
     time: Option<u64>,
 }
 
-/// A block as it stands in the log, in words.
+/// A block of the log in words.
 struct Words<'b> {
     frames: &'b [Marked],
     time: Option<u64>,
@@ -293,7 +293,7 @@ struct Reading {
     count: MetricId,
 }
 
-/// See the module's page.
+/// What is known of a log so far.
 #[derive(Default)]
 struct Log {
     names: WindowsNames,
@@ -327,7 +327,7 @@ struct Log {
 }
 
 impl Log {
-    /// Reads all records. Malformed is what nobody can read on from.
+    /// Reads all records. The first record that cannot be read is an error.
     fn read(&mut self, input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
         let mut name = Vec::new();
         loop {

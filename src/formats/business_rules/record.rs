@@ -1,5 +1,5 @@
-//! Records of a log of Business Rules!: a type in one byte, then numbers, the highest byte first, and
-//! names.
+//! Records of a log of Business Rules!: a type in one byte, then numbers, the highest byte first,
+//! and names.
 
 use std::io::{self, Read};
 

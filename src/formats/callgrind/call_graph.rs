@@ -14,7 +14,7 @@ use crate::events::{
 use crate::formats::common::counted::many;
 use crate::formats::common::names::{NameId, NameTable};
 
-/// Figures that a byte of the file may stand for: costs that are 0 may be left out, so that a few
+/// Figures for each byte of the file: costs that are 0 may be left out, so that a few
 /// bytes make a line or call with a figure in every metric. What Valgrind writes with all of its
 /// events stays below 4.
 const RATIO: u64 = 4;
@@ -183,7 +183,7 @@ impl CallGraph {
         }
     }
 
-    /// Whether anybody calls anybody.
+    /// Whether there is any call.
     pub(super) fn has_calls(&self) -> bool {
         !self.edges.keys.is_empty()
     }
@@ -197,7 +197,8 @@ impl CallGraph {
 
     /// Own cost that the file leaves out although calls of the function cost more than what it
     /// called: the difference, or, where functions call each other in a circle, unknown. It is also
-    /// unknown of what nobody calls, if the writer tells own costs of functions that are called.
+    /// unknown of functions without a caller, if the writer tells own costs of functions that are
+    /// called.
     pub(super) fn own_costs(&self, meaning: CallCost) -> OwnCosts {
         let mut own = OwnCosts::default();
         let count = self.functions.keys.len();

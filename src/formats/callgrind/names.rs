@@ -27,8 +27,8 @@ pub(super) struct NumberedNames {
 enum Homes {
     /// The one that is said with it; with a call that says none, that of the caller.
     Said,
-    /// The same, but a call that says none is one of the function of this name, wherever it is. By
-    /// function.
+    /// The one that is said with it; a call that says none is one of the function of this name,
+    /// wherever it is. By function.
     Unsaid(HashMap<NameId, NameId>),
     /// The first one that is said with it. By function.
     First(HashMap<NameId, NameId>),
@@ -83,7 +83,7 @@ impl NumberedNames {
         self.names.of_bytes(text)
     }
 
-    /// A name, or what its number stands for.
+    /// A name, which may be given by its number.
     pub(super) fn read(
         &mut self,
         at: Position,

@@ -14,7 +14,7 @@ pub(super) fn is_blank(line: &[u8]) -> bool {
     line.starts_with(b"#") || line.trim_ascii().is_empty()
 }
 
-/// The word before a colon at the start of a line, and what is behind it.
+/// The word before a colon at the start of a line, and what comes after it.
 pub(super) fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|byte| !byte.is_ascii_alphabetic())?;
     let rest = line.get(colon..)?.strip_prefix(b":")?;
@@ -54,7 +54,8 @@ pub(super) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.split(|byte| *byte == b'\n')
 }
 
-/// Whether Xdebug wrote the file before it said so: the version it gave, nobody's name, and PHP's.
+/// Whether Xdebug wrote the file before it said so: by its version, the missing creator, and names
+/// of PHP.
 fn is_old_xdebug(head: &[u8]) -> bool {
     let says = |key: &[u8], of: fn(&[u8]) -> bool| {
         lines(head)

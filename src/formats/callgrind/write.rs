@@ -41,7 +41,7 @@ use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::store::{EdgeRow, FunctionRow, LineRow, MetricInfo};
 use crate::text::escape::Bytes;
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "callgrind",
     summary: "Callgrind profiles, for KCachegrind",
@@ -148,7 +148,7 @@ const UNITS: [&str; 22] = [
     "samples",
 ];
 
-/// What stands for an unknown file or object.
+/// How an unknown file or object is written.
 const UNKNOWN_NAME: &str = "???";
 
 fn write(
@@ -271,8 +271,8 @@ fn has_unit(name: &str) -> bool {
     })
 }
 
-/// A name as it can stand behind a number. Readers pass over blanks around it and zero bytes at its
-/// end.
+/// A name as it can be written after a number. Readers pass over blanks around it and zero bytes at
+/// its end.
 fn line_name(name: &str) -> String {
     let line = one_line(name);
     let shown = line.trim_matches(|character: char| character.is_ascii_whitespace());
@@ -302,7 +302,7 @@ impl Numbers {
 /// What the calls of a file say of a function.
 #[derive(Clone, Default)]
 struct Written {
-    /// How often it was called; `None` if nobody calls it.
+    /// How often it was called; `None` if it has no caller.
     calls: Option<u64>,
     /// What it costs, by metric.
     costs: Vec<CallSums>,
@@ -716,7 +716,7 @@ fn call_cost(edge: &EdgeRow) -> Option<f64> {
     edge.seen.or(edge.cumulative)
 }
 
-/// Writes figures behind something.
+/// Writes figures after something.
 fn write_figures(before: &str, figures: &[i64], out: &mut dyn Write) -> Result<(), ExportError> {
     write!(out, "{before}")?;
     for figure in figures {

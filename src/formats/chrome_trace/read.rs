@@ -51,7 +51,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "chrome_trace",
     summary: "Chrome traces (Trace Event Format): Chrome, Node.js, clang, PyTorch, VizTracer",
@@ -101,7 +101,7 @@ fn import(
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PackedPosition {
     byte: u64,
-    /// The last number stands for all that do not fit.
+    /// The largest number means all that do not fit.
     line: u32,
 }
 
@@ -140,7 +140,7 @@ struct Slice {
     start: i64,
     end: i64,
     at: PackedPosition,
-    /// Where the end stands in the file; 0 if the slice is one event.
+    /// Where the end is in the file; 0 if the slice is one event.
     end_byte: u64,
     function: FunctionId,
 }
@@ -193,7 +193,7 @@ struct Event {
 
 impl Event {
     /// Whether it says how long all slices of a name took, as clang does at the end of its traces:
-    /// some versions put a colon behind the first word.
+    /// some versions put a colon after the first word.
     fn is_sum(&self) -> bool {
         let is_named_so = self.name.starts_with(b"Total ") || self.name.starts_with(b"Total: ");
         self.has_average && is_named_so
@@ -332,7 +332,7 @@ impl<'s> Trace<'s> {
             }
         }
         match self.event.phase.as_slice() {
-            // Something must stand behind the last comma.
+            // Something must come after the last comma.
             b"" if is_empty => Ok(()),
             b"" => Err(ImportError::malformed(
                 at,

@@ -81,7 +81,7 @@ where
     }
 }
 
-/// See the module's page; `O` are the costs of a node.
+/// Nodes by their parent and frame, with calls and own costs; `O` are the costs of a node.
 pub(in crate::formats) struct CallTree<O> {
     nodes: Vec<Node>,
     /// By parent and site.
@@ -120,7 +120,7 @@ impl Node {
 }
 
 struct NodeCost<O> {
-    /// 0 where nobody counts them.
+    /// 0 where they are not counted.
     calls: u64,
     own: O,
 }
@@ -180,7 +180,7 @@ impl<O: Own> CallTree<O> {
         new
     }
 
-    /// A new node behind the others below its parent.
+    /// A new node, the last child of its parent.
     fn push(&mut self, parent: NodeId, site: Site) -> NodeId {
         let new = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         self.nodes.push(Node::new(parent, site));
@@ -200,7 +200,7 @@ impl<O: Own> CallTree<O> {
         new
     }
 
-    /// The frames of a node, outermost first. A line stands for its function, too.
+    /// The frames of a node, outermost first. A line comes in the place of its function.
     pub(in crate::formats) fn stack(&self, node: NodeId, stack: &mut Vec<Frame<'static>>) {
         stack.clear();
         let mut at = node;
@@ -305,7 +305,7 @@ impl<O: Own> CallTree<O> {
         self.figures.get_mut(node.figures as usize)
     }
 
-    /// Tells all of it. What costs nothing in a metric that nobody has announced is lost.
+    /// Tells the tree. Costs in a metric without an id are lost.
     pub(in crate::formats) fn say(&self, sink: &mut dyn Sink, metrics: &[Option<MetricId>]) {
         let mut at = TOP;
         let mut next = self.nodes.first().map_or(TOP, |top| top.first_child);

@@ -9,7 +9,7 @@ use crate::events::{Note, Severity, Sink};
 pub(in crate::formats) struct Counted {
     count: u64,
     first: Option<Position>,
-    /// What it was at the first place; empty if nobody said.
+    /// What it was at the first place; empty if that is not known.
     example: String,
 }
 

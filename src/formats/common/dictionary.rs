@@ -16,7 +16,7 @@ use crate::base::hash_index::HashIndex;
 pub(in crate::formats) struct Dictionary {
     index: HashIndex,
     hasher: DefaultHashBuilder,
-    /// One name behind the other, and where each of them ends.
+    /// One name after the other, and where each of them ends.
     text: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -67,7 +67,7 @@ impl Dictionary {
 
     /// Adds a name that is not there. Whoever counts the names knows its number.
     pub(in crate::formats) fn add(&mut self, name: &[u8]) {
-        // There are fewer functions than that: the sink numbers them in the same way.
+        // There are fewer functions than that: the sink has numbers of 32 bits for them, too.
         let at = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
         self.index.insert(self.hash(name), at);
         self.text.extend_from_slice(name);

@@ -2,7 +2,7 @@
 
 use crate::base::error::{ImportError, Position};
 
-/// Bytes of names that a byte of the file may stand for: a few bytes can refer to a text of any
+/// Bytes of names for each byte of the file: a few bytes can refer to a text of any
 /// length. Profiles stay below 10.
 const RATIO: u64 = 64;
 

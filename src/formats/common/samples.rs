@@ -39,9 +39,9 @@ pub(in crate::formats) struct Sample<'s> {
     /// Threads and the like around all functions: their places in [`Profile::functions`], outermost
     /// first.
     pub(in crate::formats) around: &'s [usize],
-    /// The same as numbers of frames.
+    /// The numbers of their frames.
     pub(in crate::formats) around_frames: &'s [usize],
-    /// Numbers of frames, outermost first. Lines stand in the place of their function; a thread is
+    /// Numbers of frames, outermost first. A line is in the place of its function; a thread is
     /// a frame only where it cost something itself or holds nothing.
     pub(in crate::formats) stack: &'s [usize],
     /// How many of them are, from the outermost on, those of the last sample.
@@ -55,20 +55,20 @@ pub(in crate::formats) struct Frames {
     pub(in crate::formats) places: Vec<FrameKey>,
     /// Which functions have a place in the tree.
     pub(in crate::formats) placed: Vec<bool>,
-    /// Which of them stand around all others wherever they are.
+    /// Which functions are around all others wherever they are.
     pub(in crate::formats) is_around: Vec<bool>,
-    /// Which of them are frames, although they stand around all others.
+    /// Which functions are frames, although they are around all others.
     pub(in crate::formats) is_framed: Vec<bool>,
-    /// By function: the first one of the same identity.
+    /// By function: the first one with its identity.
     first: Vec<usize>,
-    /// By function: the first one that readers take for the same, as long as what holds others is
-    /// no frame.
+    /// By function: the first one that readers cannot tell from it, as long as what holds others
+    /// is no frame.
     alike: Vec<usize>,
     numbers: HashMap<FrameKey, usize>,
 }
 
 impl Frames {
-    /// No frames yet. Functions of which `identity` is the same cannot be told apart by readers.
+    /// Has no frames yet. Readers cannot tell functions of one `identity` apart.
     pub(in crate::formats) fn new<'p, I: Eq + Hash>(
         profile: &'p Profile<'_>,
         identity: impl Fn(&'p FunctionRow) -> I,
@@ -171,9 +171,9 @@ struct Walk<'p, 'f, F> {
 /// An open node.
 struct Open {
     frame: usize,
-    /// It stands around all functions, and is no frame.
+    /// It is around all functions, and no frame.
     is_around: bool,
-    /// The frame that stood where its own stands now: lines take the place of their function.
+    /// The frame whose place its own has taken: lines take that of their function.
     instead: Option<usize>,
     is_leaf: bool,
 }

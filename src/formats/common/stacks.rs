@@ -66,10 +66,10 @@ impl OpenNodes {
 }
 
 /// The open nodes of a tree, to find what a reader of stacks would not find again. `N` is what
-/// names stand for: equal for functions that the format cannot tell apart.
+/// a name is for: equal for functions that the format cannot tell apart.
 pub(in crate::formats) struct Stacks<N> {
     sums: OpenNodes,
-    /// The names that each has called so far, behind those that stand at the top.
+    /// The names at the top, and then those that each open node has called so far.
     called: Vec<HashSet<N>>,
 }
 

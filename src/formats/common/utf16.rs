@@ -16,7 +16,7 @@ pub(super) fn half(digits: &[u8], text: &mut Vec<u8>) {
     }
 }
 
-/// The letter that stands behind `\u`, and how many bytes it takes.
+/// The letter whose digits come after `\u`, and how many bytes it takes.
 pub(in crate::formats) fn utf16(behind: &[u8]) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = behind

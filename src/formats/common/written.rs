@@ -136,7 +136,8 @@ pub(in crate::formats) fn json(text: &str) -> String {
     string
 }
 
-/// Text without characters that XML cannot hold, nor breaks of lines: pictures stand for them.
+/// Text without characters that XML cannot hold, nor breaks of lines: these are replaced by
+/// pictures.
 pub(in crate::formats) fn printable(text: &str) -> String {
     let picture = |character: char| match character {
         '\0'..='\u{1f}' => {
@@ -168,7 +169,7 @@ pub(in crate::formats) fn whole(cost: f64, losses: &mut Losses) -> u64 {
     }
     let whole = cost.round();
     losses.add(FRACTIONS, (whole.to_bits() != cost.to_bits()).into());
-    // A REAL cannot tell the largest number from the one behind it.
+    // A REAL cannot tell the largest number from the next one.
     losses.add(LARGE, (whole > LIMIT).into());
     #[expect(
         clippy::cast_possible_truncation,

@@ -42,7 +42,7 @@ use crate::report::{self, ReportError};
 use crate::store::{EdgeRow, FunctionRow, LineRow, MetricInfo};
 use crate::text::number::{Scale, fixed, shortest};
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "dot",
     summary: "Call graphs for Graphviz",
@@ -431,7 +431,7 @@ impl<'p> Graph<'p> {
         self.kept[arrow.caller] && self.kept[arrow.callee] && (arrow.is_back || !is_small)
     }
 
-    /// What stands above the graph: what is shown, and what is not.
+    /// The text above the graph: what is shown, and what is not.
     fn caption(&self, title: &str, [left_out, _]: [u64; 2]) -> Vec<String> {
         let metric = &self.metrics[self.shown];
         let total = self.scales[self.shown].with_unit(metric.total, 1);
@@ -487,7 +487,7 @@ impl<'p> Graph<'p> {
         Ok(())
     }
 
-    /// What stands in the box of a function.
+    /// The text in the box of a function.
     fn label(&self, at: usize, function: &FunctionRow) -> Vec<String> {
         let mut lines: Vec<String> = [&function.module, &function.name].map(String::clone).into();
         if function.module.is_empty() {

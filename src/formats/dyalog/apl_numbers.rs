@@ -102,7 +102,7 @@ fn number(text: &[u8], power: i32) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// The same for numbers without exponent, as most are.
+/// The value of a number without exponent, as most are; `power` is that of a unit.
 #[expect(
     clippy::cast_precision_loss,
     reason = "whole numbers up to 2^53 are exact"

@@ -185,7 +185,7 @@ impl Verdict {
         self.decided.get_or_insert_with(usual).0
     }
 
-    /// The sums of ticks over all rows must say the same, and so must those of times, where ticks
+    /// The sums of ticks over all rows must agree, and so must those of times, where ticks
     /// decided and no correction has made times negative: then callees can cost less than nothing.
     /// Otherwise, what speaks against the decision is remarked.
     pub(super) fn confirm(

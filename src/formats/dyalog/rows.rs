@@ -1,4 +1,4 @@
-//! Rows of Dyalog's `]PROFILE`, whatever file they stand in.
+//! Rows of Dyalog's `]PROFILE`, of whichever kind of file.
 //!
 //! A `tree` file is streamed; a `data` file has one row per function and line, and is held until
 //! its end, because only then is it known whether its times still have to be corrected.
@@ -66,8 +66,8 @@ impl FunctionsByName {
             .copied()
     }
 
-    /// Whether a function is known to have this name. Sinks give the same numbers as the dictionary
-    /// does.
+    /// Whether a function is known to have this name. Sinks number functions as the dictionary
+    /// numbers names.
     fn is(&self, function: FunctionId, name: &str) -> bool {
         self.functions.get(function.0 as usize) == Some(&function)
             && self.dictionary.text(function.0) == name.as_bytes()
@@ -221,7 +221,7 @@ impl<'s> Rows<'s> {
         Ok(function)
     }
 
-    /// Checks where a tree row stands and opens it on the path.
+    /// Checks the depth of a tree row and opens it on the path.
     fn place(
         &mut self,
         row: &Row<'_>,

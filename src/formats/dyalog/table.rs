@@ -109,7 +109,7 @@ pub(super) struct Table<'p, 'd> {
     applied: f64,
 }
 
-/// A function or line with its figures, wherever it stands.
+/// A function or line with its figures.
 struct TableRow {
     function: usize,
     line: Option<i64>,
@@ -485,7 +485,7 @@ fn names<'p>(profile: &'p Profile<'_>, holds: Holds, losses: &mut Losses) -> Vec
     names
 }
 
-/// What stands for a character that a format cannot hold: the picture of a control character.
+/// What replaces a character that a format cannot hold: the picture of a control character.
 fn pictured(character: char) -> char {
     let picture = char::from_u32(u32::from(character) + 0x2400).filter(|_| character < ' ');
     picture.unwrap_or(char::REPLACEMENT_CHARACTER)

@@ -2,17 +2,17 @@
 //!
 //! Some formats need far more room for a run than its database: a folded stack names all callers of
 //! a place, a trace has a record for each sample. So the first bytes are held back, and if there
-//! are more, everything is written once to nowhere, to know how many: what is too large is refused
+//! are more, everything is written once into a counter: what is too large is refused
 //! before anything has been written, and what is large is told.
 
 use std::io::{self, Write};
 
 use super::error::ExportError;
 
-/// Bytes that a file has at most unless somebody asks for more (limit: size of the output).
+/// Bytes that a file has at most unless more are asked for (limit: size of the output).
 pub const MOST_BYTES: u64 = 4 << 30;
 
-/// A file that becomes larger is told how large.
+/// The user is told of a file that becomes larger.
 pub const LARGE_OUTPUT: u64 = 1 << 30;
 
 /// Bytes that are held back: the files of nearly all runs are smaller, and written once.

@@ -65,7 +65,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// Processed profiles, of four generations of one format.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "firefox",
     summary: "Firefox Profiler's processed profiles: Firefox, samply",
@@ -163,7 +163,7 @@ struct Thread {
 /// What `meta` says that figures depend on.
 #[derive(Default)]
 struct Meta {
-    /// Nanoseconds between two samples, and whether nobody knows them.
+    /// Nanoseconds between two samples, and whether they are unknown.
     interval: f64,
     no_interval: bool,
     /// The metric of processor time, and the factor.
@@ -214,7 +214,7 @@ impl<'f> File<'f> {
         }
     }
 
-    /// Reads the file; says whether there are threads that need what stands behind them.
+    /// Reads the file; says whether there are threads that need what comes after them.
     fn read(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
         let mut waits = None;
         let mut within = Within::default();
@@ -566,7 +566,7 @@ impl<'f> File<'f> {
             if let Some(interval) = interval.filter(|_| metric == SAMPLES) {
                 add(TIME, weight * interval);
             }
-            // Before the first sample, nobody knows where the processor was.
+            // Before the first sample it is unknown what the processor did.
             let delta = cpu.get(number).copied().flatten().filter(|_| number > 0);
             if let (Some((metric, factor)), Some(delta)) = (cpu_unit, delta) {
                 add(metric, delta * factor);

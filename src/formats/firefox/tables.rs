@@ -6,7 +6,7 @@ use crate::formats::common::counted::many;
 use crate::formats::common::json::{Reader, Within, column};
 use crate::text::escape;
 
-/// Stands for `null` and -1 in columns.
+/// What `null` and -1 in columns are read as.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Tables of a thread, or of all threads: each may be there or not. Columns are kept of what is
@@ -279,7 +279,7 @@ pub(super) fn none_of(at: Position, length: usize, what: &str, number: u32) -> I
     )
 }
 
-/// Reads the columns of a table and passes over those that nobody reads; these are needed.
+/// Reads the columns of a table and passes over those that are not read; these are needed.
 pub(super) fn columns(
     json: &mut Reader<'_, '_>,
     needed: &[&str],

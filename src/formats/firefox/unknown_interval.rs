@@ -1,5 +1,5 @@
 //! What profdb itself says in files of the Firefox Profiler, read and written.
 
-/// A member of `meta`: nobody knows the interval, and the one that is there is for viewers, which
+/// A member of `meta`: the interval is unknown, and the one that is there is for viewers, which
 /// want one.
 pub(crate) const UNKNOWN_INTERVAL: &str = "unknownInterval";

@@ -43,7 +43,7 @@ use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::store::{FunctionRow, MetricInfo};
 use crate::text::number::shortest;
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "firefox",
     summary: "Firefox Profiler's processed profiles, for profiler.firefox.com",
@@ -180,8 +180,8 @@ fn is_measured(profile: &Profile<'_>) -> bool {
     scale(&profile.metric).1 != "samples"
 }
 
-/// Milliseconds from one sample to the next: what there is of the metric `time` for each, if that
-/// is the same everywhere.
+/// Milliseconds from one sample to the next: the metric `time` divided by the samples, if that
+/// gives one figure everywhere.
 fn interval(profile: &Profile<'_>) -> Result<Option<f64>, ExportError> {
     if is_measured(profile) {
         return Ok(None);
@@ -325,7 +325,7 @@ impl<'p> Modules<'p> {
     }
 }
 
-/// The threads, one behind the other.
+/// Writes the threads, one after the other.
 struct Threads<'p> {
     profile: &'p Profile<'p>,
     modules: &'p Modules<'p>,
@@ -337,7 +337,7 @@ struct Threads<'p> {
 
 /// A thread as far as it has come.
 struct Thread {
-    /// What stands around its functions.
+    /// The threads and the like around its functions.
     around: Vec<usize>,
     /// For each stack: the one below it ([`NONE`] at the bottom), and its frame.
     stacks: Vec<(u32, u32)>,
@@ -683,7 +683,7 @@ fn column<T: std::fmt::Display>(
     Ok(write!(out, "]")?)
 }
 
-/// Columns that say the same in every row.
+/// Columns with one value in all rows.
 fn constants(
     out: &mut dyn Write,
     names: &[&str],

@@ -37,7 +37,7 @@ use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::report::ReportError;
 use crate::text::number::{Scale, fixed, shortest};
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "flamegraph",
     summary: "Flame graphs, SVG",
@@ -80,7 +80,7 @@ fn write(
     losses.add(LABELS, profile.labels);
     let scale =
         Scale::of(&profile.metric.name, &profile.metric.unit, None).map_err(ReportError::Usage)?;
-    // First how wide and high everything is, for it stands before the first box.
+    // The picture's size comes before the first box, so that the tree is walked once for it.
     let mut whole = 0.0;
     profile.each_call(&mut Losses::new(EXPORT.name, EXPORT.losses), |call, _| {
         whole += if call.depth == 0 {
@@ -287,7 +287,7 @@ fn draw(
 /// Warm colours on which black can be read: the shade from the module, the rest from the name.
 fn colour(function: &crate::store::FunctionRow) -> String {
     let [module, name] = [&function.module, &function.name].map(|text| {
-        // FNV-1a: the same everywhere, for ever.
+        // FNV-1a: colours are alike on all machines and in all versions.
         text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         })

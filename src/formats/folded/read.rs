@@ -52,7 +52,7 @@ use crate::formats::options::Options;
 use crate::input::{HEAD, Input};
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "folded",
     summary: "Folded (collapsed) stacks: perf, inferno, py-spy, async-profiler, FlameGraph",
@@ -69,7 +69,7 @@ fn sniff(head: &[u8]) -> Confidence {
     let mut lines = stacks(head).peekable();
     let plausible = match lines.peek().map(|first| look(first)) {
         // The first line is longer than what can be seen of it. Names with a semicolon are also
-        // found in JSON, where a quote and a colon stand behind the names of members.
+        // found in JSON, where a quote and a colon come after the names of members.
         None => {
             let is_whole = head.len() == HEAD && !head.contains(&b'\n');
             let begins = head
@@ -111,7 +111,7 @@ enum Look {
     Meet,
     /// A name and a number.
     Plain,
-    /// The same, and a row of a table or a header as well.
+    /// A name and a number, which may be a row of a table or a header as well.
     Odd,
     /// No stack.
     Other,
@@ -122,7 +122,7 @@ fn look(line: &[u8]) -> Look {
         return Look::Other;
     };
     let (first, last) = (stack.trim_ascii_start().first(), stack.last());
-    // In JSON, such a byte stands before a number; lines of `perf script` begin with a tab.
+    // In JSON, such a byte comes before a number; lines of `perf script` begin with a tab.
     let is_json = matches!(first, Some(b'{' | b'[' | b'"'))
         && matches!(last, Some(b':' | b',' | b'[' | b'{'));
     if is_json || line.starts_with(b"\t") || stack.contains(&0) {
@@ -199,14 +199,14 @@ fn has_two(head: &[u8]) -> bool {
     lines.peek().is_some() && lines.all(|line| split_two(line).is_some())
 }
 
-/// Whether all stacks of the first bytes end in a semicolon, so that it stands behind each frame.
+/// Whether all stacks of the first bytes end in a semicolon, so that one comes after each frame.
 fn has_closed_frames(head: &[u8]) -> bool {
     let mut lines = stacks(head).peekable();
     lines.peek().is_some()
         && lines.all(|line| split_last(line).is_some_and(|(stack, _)| stack.ends_with(b";")))
 }
 
-/// Whether a semicolon stands in front of every line at the start of the file but the first, which
+/// Whether a semicolon comes before every line at the start of the file but the first, which
 /// is a mistake of Excimer's (`ExcimerLog::formatCollapsed`): the others would have a root of their
 /// own that has no name.
 fn has_displaced_semicolons(head: &[u8]) -> bool {
@@ -230,7 +230,7 @@ fn has_displaced_semicolons(head: &[u8]) -> bool {
     all && is_there_again
 }
 
-/// Whether a blank stands behind every semicolon of the first bytes, so that it separates frames.
+/// Whether a blank comes after every semicolon of the first bytes, so that it separates frames.
 fn has_blanks_between(head: &[u8]) -> bool {
     let mut inner = stacks(head)
         .filter_map(split_last)
@@ -335,7 +335,7 @@ fn read(
     Ok(())
 }
 
-/// Says what stands at the end of a line, which is where the number is missing.
+/// Quotes the end of a line, which is where the number is missing.
 fn malformed(at: Position, expected: &str, line: &[u8]) -> ImportError {
     const SHOWN: usize = 40;
     let Some(start) = line.len().checked_sub(SHOWN).filter(|start| *start > 0) else {

@@ -1,7 +1,7 @@
 //! Stacks in lines of text: frames with `;` between them, a blank, figures.
 //!
-//! Lines of one branch of the tree mostly come one behind the other. What a stack shares with the
-//! one before it is compared in chunks and not looked at again; only the frames behind that are
+//! Lines of one branch of the tree mostly come one after the other. What a stack shares with the
+//! one before it is compared in chunks and not looked at again; only the frames after that are
 //! looked up, by their bytes. They lie all over memory, so that lines wait until the frames of
 //! several can be [fetched at once](Dictionary).
 
@@ -23,12 +23,12 @@ const TOGETHER: usize = 32;
 const MOST_NEW: usize = 256;
 const MOST_TEXT: usize = 64 * 1024;
 
-/// Figures of a line.
+/// The figures of a line.
 pub(super) type Values = SmallVec<[(MetricId, f64); 3]>;
 
-/// Says what frames stand for.
+/// Makes frames of their texts.
 pub(super) trait FrameReader {
-    /// What stands for a frame that is met for the first time.
+    /// The frame of a text that is met for the first time.
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static>;
 }
 
@@ -38,7 +38,7 @@ pub(super) struct StackLines<N> {
     /// Where what is told comes from.
     place: Rc<Cell<Position>>,
     dictionary: Dictionary,
-    /// What stands for each of the dictionary.
+    /// By number in the dictionary: the frame.
     known: Vec<Frame<'static>>,
     /// The last stack that was added.
     last: Vec<u8>,
@@ -105,8 +105,7 @@ impl<N: FrameReader> StackLines<N> {
             .extend_from_slice(stack.get(same..).unwrap_or_default());
         let (shared, before) = (self.ends.len(), self.new.len());
         let mut start = self.ends.last().map_or(0, |end| end + 1);
-        // Behind a stack that is the beginning of the last one nothing is left, not even an empty
-        // frame.
+        // Of a stack that the last one begins with nothing is left, not even an empty frame.
         for frame in stack
             .get(start..)
             .into_iter()
@@ -195,7 +194,7 @@ impl<N: FrameReader> StackLines<N> {
         self.known.is_empty()
     }
 
-    /// Who said what frames stand for.
+    /// What made frames of their texts.
     pub(super) fn names(&self) -> &N {
         &self.names
     }
@@ -233,8 +232,7 @@ pub(super) fn whole_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(<[u8]>::trim_ascii_end)
 }
 
-/// What stands before the last blank or tab of a line, without blanks at its end, and what stands
-/// behind it.
+/// Splits a line at its last blank or tab; the first half is without blanks at its end.
 pub(super) fn split_last(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memrchr2(b' ', b'\t', line)?;
     Some((line.get(..at)?.trim_ascii_end(), line.get(at + 1..)?))

@@ -45,7 +45,7 @@ use crate::store::FunctionRow;
 use crate::text::compiled_names::readable;
 use crate::text::escape::Bytes;
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "folded",
     summary: "Collapsed stacks, for flame graphs and speedscope",

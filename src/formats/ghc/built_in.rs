@@ -11,7 +11,7 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("IDLE", "IDLE"),
 ];
 
-/// The root of their stacks, which stand apart from those of the program.
+/// The root of their stacks, which are apart from those of the program.
 pub(crate) const ROOT: &str = "(built-in)";
 
 /// The name of a centre of which only the number is known.

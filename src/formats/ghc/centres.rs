@@ -118,7 +118,8 @@ impl Centres {
         };
         let mut function = sink.function(def);
         if !self.taken.insert(function) {
-            // Spans that start at one place and end at two: the whole span stands in for the file.
+            // Spans that start at one place and end at two: the whole span takes the place of the
+            // file.
             self.same_start.add_with(position, || quote(src.as_bytes()));
             function = sink.function(FunctionDef { file: &src, ..def });
             self.taken.insert(function);
@@ -140,7 +141,7 @@ impl Centres {
 }
 
 /// File, line and column where a span starts: `file:l:c`, `file:l:c-c`, `file:(l,c)-(l,c)`. What
-/// stands between angle brackets (`<entire-module>`) is no file.
+/// is between angle brackets (`<entire-module>`) is no file.
 fn place(src: &str) -> (&str, u32, u32) {
     let spanned = || {
         let (before, last) = src.rsplit_once(':')?;
@@ -351,7 +352,7 @@ impl Stacks {
     }
 
     /// Gives the built-in centres their root, states the totals and compares them with what was
-    /// read. Says to `from` where it stands what is said next.
+    /// read. Tells `from` where in the file it is what is said next.
     pub(super) fn finish(mut self, sink: &mut dyn Sink, mut from: impl FnMut(Position)) {
         while self.depth > 0 {
             self.leave(sink);

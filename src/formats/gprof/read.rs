@@ -46,7 +46,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "gprof",
     summary: "gprof reports: flat profile, call graph",
@@ -98,7 +98,7 @@ enum Section {
     Flat,
     /// Before the blocks of the call graph.
     GraphHead,
-    /// Within a block, before or behind the line of its function.
+    /// Within a block, before or after the line of its function.
     Callers,
     Callees,
     /// Between two blocks.
@@ -119,7 +119,7 @@ struct Function {
 }
 
 struct Call {
-    /// `None` where nobody is known to have called.
+    /// `None` where the caller is unknown.
     caller: Option<usize>,
     callee: usize,
     calls: Option<u64>,
@@ -139,7 +139,7 @@ struct Report {
     flat: Vec<Function>,
     calls: Vec<Call>,
     by_pair: HashMap<(Option<usize>, usize), usize>,
-    /// Callers of the block, whose function comes behind them.
+    /// Callers of the block, whose function comes after them.
     callers: Vec<(Option<usize>, Measured)>,
     /// The function of the block; `None` for a circle as a whole.
     of_block: Option<usize>,
@@ -160,7 +160,7 @@ impl Report {
             (self.section, self.has_flat) = (Section::FlatHead, true);
             return Ok(());
         }
-        // The form feed that may stand before it is blank, too.
+        // The form feed that may come before it is blank, too.
         if text == INDEX {
             self.section = Section::Index;
             return Ok(());
@@ -335,7 +335,7 @@ impl Report {
         })
     }
 
-    /// Adds a call; it stands in the blocks of both functions.
+    /// Adds a call; it is in the blocks of both functions.
     fn call(&mut self, caller: Option<usize>, callee: usize, figures: Measured) {
         let calls = figures.calls.map(|(calls, _)| calls);
         let next = self.calls.len();
@@ -460,7 +460,7 @@ impl Report {
             .caller
             .and_then(|caller| ids.get(caller))
             .map(|caller| Frame::function(*caller));
-        // What calls nobody counted cost is what the function cost, unless others called it, too.
+        // Calls without a number cost what the function cost, unless others called it, too.
         let of_function = of
             .times
             .filter(|_| call.caller.is_none() && of.calls.is_none() && !of.in_circle);
@@ -586,7 +586,7 @@ impl<'t> Words<'t> {
     }
 }
 
-/// A name and the number behind it: `fib [2]`, or `fib (2)` if its block was left out (`-E`, `-f`).
+/// A name and the number after it: `fib [2]`, or `fib (2)` if its block was left out (`-E`, `-f`).
 fn numbered(text: &[u8]) -> Option<(&[u8], u32)> {
     let (rest, open) = match text.split_last()? {
         (b']', rest) => (rest, b'['),

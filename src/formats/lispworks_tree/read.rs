@@ -55,7 +55,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "lispworks_tree",
     summary: "LispWorks profiler trees (save-current-profiler-tree)",
@@ -239,7 +239,7 @@ impl PlainRow {
     }
 }
 
-/// Reads a number that is too short to be too large, and the bar behind it; gives what follows.
+/// Reads a number that is too short to be too large, and the bar after it; gives what follows.
 fn short_number<'b>(bytes: &'b [u8], number: &mut u64) -> Option<&'b [u8]> {
     const LONGEST: usize = 18;
     for (at, byte) in bytes.iter().enumerate().take(LONGEST + 1) {
@@ -291,7 +291,7 @@ struct Tree<'s> {
 struct Total {
     /// What the roots say.
     roots: f64,
-    /// The same, or what the nodes below them say where these count more.
+    /// What the roots say, or the nodes below them where these count more.
     most: f64,
 }
 
@@ -527,7 +527,7 @@ impl<'s> Tree<'s> {
     }
 }
 
-/// Names that are strings stand for no function.
+/// Whether a name is a string, which is no function's.
 fn is_quoted(name: &str) -> bool {
     name.len() > 1 && name.starts_with('"') && name.ends_with('"')
 }

@@ -38,7 +38,7 @@ use crate::formats::export::profile::{Call, Profile};
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::text::escape::Bytes;
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "lispworks_tree",
     summary: "LispWorks profiler trees (save-current-profiler-tree)",
@@ -150,7 +150,7 @@ fn write(
 
 /// A number as far as the file may hold it.
 fn held(number: u64, losses: &mut Losses) -> u64 {
-    // A REAL cannot tell the largest number from the one behind it.
+    // A REAL cannot tell the largest number from the next one.
     losses.add(LARGE, (number > LARGEST + 1).into());
     number.min(LARGEST)
 }
@@ -180,7 +180,7 @@ fn close(open: &mut Vec<Open>, depth: usize, losses: &mut Losses) {
     }
 }
 
-/// What the names stand for.
+/// The names that are written, of which several functions may have one.
 struct WrittenNames {
     names: Vec<WrittenName>,
     /// By the place in [`Profile::functions`]: the place of its name, and whether a place in the
@@ -270,7 +270,7 @@ impl WrittenNames {
     }
 }
 
-/// Names that are strings stand for no function.
+/// Whether a name is a string, which readers take for no function.
 fn is_quoted(name: &str) -> bool {
     name.len() > 1 && name.starts_with('"') && name.ends_with('"')
 }

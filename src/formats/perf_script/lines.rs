@@ -16,16 +16,16 @@ pub(super) struct Header<'l> {
     pub(super) has_time: bool,
     pub(super) period: Option<f64>,
     pub(super) event: Option<&'l [u8]>,
-    /// What stands behind the event.
+    /// What comes after the event.
     pub(super) rest: &'l [u8],
 }
 
 /// Reads a line in front of a stack: `COMM PID/TID [CPU] MISC TIME: PERIOD EVENT: REST`, each part
 /// of which may be missing, but not all but the command. The event alone may be text of another
-/// sort: nothing or an address stands behind it.
+/// sort: nothing or an address comes after it.
 pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
     let mut header = Header::default();
-    // Commands and all that is behind the event may hold anything. A time stands between the two,
+    // Commands and all that comes after the event may hold anything. A time is between the two,
     // if there is one.
     let time = tokens(line).find(|(_, token)| is_time(token));
     let mut before = line;
@@ -49,8 +49,8 @@ pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
         (before, header.rest) = (line.get(..start)?, line.get(start + event.len()..)?);
     }
     before = before.trim_ascii_end();
-    // A number is a period if it stands in columns that are too many for a thread, or before an
-    // event and behind a thread or a processor.
+    // A number is a period if it has more columns than a thread has, or is between a thread or
+    // processor and an event.
     if !header.has_time
         && let (front, Some(period)) = split_word(before)
         && number(period).is_some()
@@ -113,7 +113,7 @@ fn tokens(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// The last word of a text, and what stands before it without blanks at its end.
+/// The last word of a text, and the text before it without blanks at its end.
 fn split_word(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     let start = text
         .iter()
@@ -189,7 +189,7 @@ pub(super) struct FrameText<'l> {
     pub(super) address: &'l [u8],
     /// Without its offset; empty if not printed.
     pub(super) symbol: &'l [u8],
-    /// How far the address is behind the start of the symbol, in hexadecimal; empty if not printed.
+    /// How far the address is from the start of the symbol, in hexadecimal; empty if not printed.
     offset: &'l [u8],
     /// `None` if not printed: inlined frames have none.
     pub(super) binary: Option<&'l [u8]>,
@@ -248,7 +248,7 @@ pub(super) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
 }
 
 /// A symbol and its binary, without the instruction or the branches (`-F +insn,+brstack`) that
-/// stand behind these where no stacks were recorded; `None` if the binary was cut.
+/// come after these where no stacks were recorded; `None` if the binary was cut.
 fn without_extras(text: &[u8]) -> Option<&[u8]> {
     let find = |part: &[u8]| memchr::memmem::find(text, part);
     let Some(start) = find(b" (/").or_else(|| find(b" ([")) else {
@@ -336,8 +336,8 @@ pub(super) fn is_source_unknown(line: &[u8]) -> bool {
     !address.is_empty() && address.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// What stands behind an event, without the address of the data (`-F addr`) and its symbol and
-/// binary. The address of the code stands behind them, padded as that of the data is.
+/// What comes after an event, without the address of the data (`-F addr`) and its symbol and
+/// binary. The address of the code comes after them, padded as that of the data is.
 pub(super) fn without_address(rest: &[u8]) -> &[u8] {
     let mut words = tokens(rest);
     if !words
@@ -355,7 +355,7 @@ fn is_hexadecimal(word: &[u8]) -> bool {
     word.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Whether the word that starts there is an address in a column of its own: behind a blank, 16
+/// Whether the word that starts there is an address in a column of its own: after a blank, 16
 /// digits or as many blanks as are missing.
 fn ends_in_column(line: &[u8], start: usize) -> bool {
     let Some((before, behind)) = line.split_at_checked(start) else {

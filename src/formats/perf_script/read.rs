@@ -56,7 +56,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "perf_script",
     summary: "Linux perf, as perf script prints it",
@@ -112,7 +112,7 @@ fn sniff(head: &[u8]) -> Confidence {
     }
 }
 
-/// The frame that stands behind the event.
+/// The frame after the event, on its line.
 fn behind(rest: &[u8]) -> Option<FrameText<'_>> {
     frame(without_address(rest)).filter(|frame| !frame.symbol.is_empty() || frame.binary.is_some())
 }
@@ -177,7 +177,7 @@ struct Pending {
     /// It is a sample, whether or not frames follow. If not, the line is kept for the note.
     is_sure: bool,
     line: Vec<u8>,
-    /// What stands behind time and event, then.
+    /// The rest of that line, after time and event.
     rest: Vec<u8>,
     /// What may be the only frame. If others follow, it is the address of data with its symbol (`-F
     /// +addr`).
@@ -249,7 +249,7 @@ impl<'s> Script<'s> {
         }
     }
 
-    /// Reads what stands behind `#`.
+    /// Takes a comment, without its `#`.
     fn comment(&mut self, comment: &[u8]) {
         let text = escape::text(comment);
         let Some((key, value)) = text.split_once(" : ") else {
@@ -300,7 +300,7 @@ impl<'s> Script<'s> {
             }
         }
         let Some(header) = header(line) else {
-            // What stands between frames does not end their stack.
+            // An indented line between frames does not end their stack.
             if !is_frame {
                 self.finish_sample()?;
             }
@@ -314,7 +314,7 @@ impl<'s> Script<'s> {
 
     fn frame(&mut self, at: Position, frame: &FrameText<'_>) -> Result<(), ImportError> {
         let pending = &mut self.pending;
-        // With `-F ip,sym`, nothing stands in front of the frames.
+        // With `-F ip,sym`, no line comes before the frames.
         let first = *pending.at.get_or_insert(at);
         if pending.frames.len() == MOST_FRAMES {
             return Err(too_many_frames(first));
@@ -364,7 +364,7 @@ impl<'s> Script<'s> {
         }
     }
 
-    /// Takes what stands behind the event for the frame that it is if there are no others.
+    /// Takes what comes after the event for a frame: it is the only one if no others follow.
     fn only_frame(&mut self) -> Result<(), ImportError> {
         let text = std::mem::take(&mut self.pending.behind);
         if let (Some(frame), Some(at)) = (behind(&text), self.pending.at) {
@@ -526,7 +526,7 @@ impl Event {
     /// The metric of its periods.
     fn period(&mut self, sink: &mut dyn Sink) -> MetricId {
         *self.period.get_or_insert_with(|| {
-            // `cpu-clock:u`: what stands behind the colon says when it was counted.
+            // `cpu-clock:u`: what comes after the colon says when it was counted.
             let counted = self
                 .name
                 .split(|byte| *byte == b':')
@@ -566,12 +566,12 @@ impl Event {
 /// The number of a text.
 type Text = usize;
 
-/// What an address stands for.
+/// What is known of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Symbol {
     kind: Kind,
     name: Text,
-    /// Where it starts in its page of memory, if the file says so. The same binary may lie
+    /// Where it starts in its page of memory, if the file says so. A binary may lie
     /// elsewhere in each process, but always by whole pages.
     start: Option<u64>,
 }

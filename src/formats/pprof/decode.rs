@@ -12,7 +12,7 @@ pub(super) struct Field<'m> {
     /// Its number, which says what it means.
     pub(super) number: u64,
     pub(super) value: Value<'m>,
-    /// Where its tag stands.
+    /// Where its tag is.
     pub(super) at: Position,
 }
 

@@ -36,7 +36,7 @@ impl Message {
         self.packed(field, &bytes);
     }
 
-    /// The same, of numbers that have been written.
+    /// A field of several numbers, which have been encoded.
     pub(super) fn packed(&mut self, field: u64, numbers: &[u8]) {
         if !numbers.is_empty() {
             self.field(field, numbers);

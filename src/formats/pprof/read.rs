@@ -62,7 +62,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::dates::utc;
 
-/// Profiles of pprof, whose tables and samples come in any order.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "pprof",
     summary: "pprof profiles (profile.proto) of Go, C++, Rust, Node.js",

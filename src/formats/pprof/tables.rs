@@ -48,7 +48,7 @@ pub(super) struct Texts {
     ends: Vec<usize>,
 }
 
-/// The number of a text, and where it stands. Number 0 is the empty text.
+/// The number of a text, and where it is used. Number 0 is the empty text.
 #[derive(Clone, Copy)]
 pub(super) struct Reference {
     pub(super) text: u64,

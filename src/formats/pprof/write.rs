@@ -45,7 +45,7 @@ use crate::store::FunctionRow;
 use crate::text::dates::nanoseconds;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "pprof",
     summary: "pprof profiles (profile.proto), for go tool pprof",
@@ -426,7 +426,7 @@ fn mappings<'p>(
                 0
             },
         );
-        // Functions, files, lines and inlined functions are known: nobody needs to look for
+        // Functions, files, lines and inlined functions are known: there is no need to look for
         // symbols.
         (7..=10).for_each(|known| message.number(known, 1));
         put(out, 3, &message)?;

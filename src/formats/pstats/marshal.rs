@@ -15,7 +15,7 @@ const DEEPEST: u32 = 16;
 /// Set in the type of an object that a later one refers to.
 const REFERRED: u8 = 0x80;
 
-/// An object. Those that are referred to are the same one.
+/// An object. One that is referred to is shared.
 #[derive(Clone, Debug)]
 pub(super) enum Object {
     /// `None`, a truth value, a constant of code: something that profiles have no use for.
@@ -48,7 +48,7 @@ pub(super) struct Reader<'r, 'a> {
     /// Objects that later ones may refer to, in the order in which they begin; dictionaries are
     /// none of them.
     referred: Vec<Option<Object>>,
-    /// The same for texts of Python 2.
+    /// Interned texts of Python 2, to which later ones may refer by a numbering of their own.
     interned: Vec<Object>,
     /// Code within which we are.
     codes: u32,
@@ -280,7 +280,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         self.take(4)?;
         self.object(depth + 1)?;
-        // Since 3.11 the kinds of variables stand where names of them were, and a part more is at
+        // Since 3.11 kinds of variables are where their names were, and a part more is at
         // the end.
         let has_kinds = numbers == 5 && matches!(parts.get(3), Some(Object::Text(_)));
         if has_kinds {

@@ -41,7 +41,7 @@ use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "pstats",
     summary: "Python's cProfile and profile (pstats files)",

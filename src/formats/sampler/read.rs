@@ -52,7 +52,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "sampler",
     summary: "Apple Sampler traces, as written from SBCL's sb-sprof",
@@ -73,12 +73,12 @@ const SYMBOL_HEAD: u64 = 11;
 /// Of a sample: tab, three numbers, number of frames.
 const SAMPLE_HEAD: u64 = 17;
 
-/// What each sample begins with. Nobody knows what the numbers mean.
+/// What each sample begins with. The meaning of the numbers is unknown.
 const USUAL: [u32; 3] = [1, 0, 1];
 
 fn sniff(head: &[u8]) -> Confidence {
-    // Without the version, so that another one is refused with its place and not as a file of
-    // nobody.
+    // Without the version, so that another one is refused with its place and not as an unknown
+    // file.
     if head.starts_with(b"@supersampler") {
         Confidence::Yes
     } else {
@@ -151,7 +151,7 @@ fn peek(input: &mut Input<'_>) -> Result<Option<u8>, ImportError> {
     }
 }
 
-/// Adds what stands before the next line feed, which is consumed; says whether there was one.
+/// Adds the bytes before the next line feed, which is consumed; says whether there was one.
 /// Unlike [`Input::read_line`], this leaves a carriage return where it is: it is part of a name, or
 /// damage.
 fn read_text(input: &mut Input<'_>, text: &mut Vec<u8>) -> Result<bool, ImportError> {
@@ -165,7 +165,7 @@ fn read_text(input: &mut Input<'_>, text: &mut Vec<u8>) -> Result<bool, ImportEr
     Ok(ended)
 }
 
-/// The same as a record of its own.
+/// Reads a line as a record of its own, in place of what `line` holds.
 fn read_line(input: &mut Input<'_>, line: &mut Vec<u8>) -> Result<bool, ImportError> {
     line.clear();
     input.begin_record();
@@ -180,7 +180,7 @@ enum Section {
     Ended,
 }
 
-/// What an id stands for.
+/// What is known of an id.
 struct Symbol {
     name: Box<str>,
     file: Box<str>,
@@ -208,7 +208,7 @@ struct Trace<'s> {
     labels: HashSet<Box<str>>,
     /// The thread and the frames of the last sample, outermost frame first.
     stack: Vec<Frame<'static>>,
-    /// The ids of its frames, in the same order.
+    /// The ids of its frames, in that order.
     ids: Vec<[u8; 4]>,
     /// Whole samples.
     samples: u64,
@@ -340,7 +340,7 @@ impl<'s> Trace<'s> {
         if line == END {
             return Ok(Section::Ended);
         }
-        // A section that nobody knows may hold numbers, so that its end cannot be found.
+        // An unknown section may hold numbers, so that its end cannot be found.
         let Some(id) = line.strip_prefix(THREAD) else {
             return Err(self.refuse(at, "@threadV1.0 with an id, or @end", &quote(line)));
         };
@@ -569,7 +569,7 @@ impl<'s> Trace<'s> {
 }
 
 impl Symbol {
-    /// What stands for an id that the table does not have.
+    /// The symbol of an id that the table does not have.
     fn unlisted(id: u32) -> Self {
         let name = format!("0x{id:08X}").into();
         Self {

@@ -42,7 +42,7 @@ use crate::report::ReportError;
 use crate::store::FunctionRow;
 use crate::text::escape::Bytes;
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "sampler",
     summary: "Apple Sampler traces",
@@ -245,7 +245,7 @@ fn record(frames: &[u32]) -> Vec<u8> {
     record
 }
 
-/// The numbers that stand for threads and functions.
+/// The numbers of threads and functions.
 struct Symbols {
     /// By the place in [`Profile::functions`].
     ids: Vec<u32>,
@@ -254,9 +254,9 @@ struct Symbols {
     unlisted: HashSet<u32>,
     /// Some frame has the number of a thread.
     borrowed: bool,
-    /// The thread of what stands in none.
+    /// The thread of what is in none.
     own_thread: u32,
-    /// By the place in [`Profile::functions`]: the first one that readers take for the same.
+    /// By the place in [`Profile::functions`]: the first one that readers cannot tell from it.
     alike: Vec<usize>,
 }
 

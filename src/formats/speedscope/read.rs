@@ -59,7 +59,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// Files of speedscope, which hold one profile or more.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "speedscope",
     summary: "speedscope files: py-spy, rbspy, dotnet-trace and others",
@@ -411,8 +411,8 @@ impl<'f> File<'f> {
                 weights.len().to_string(),
             ));
         }
-        // Whoever names the metric says what is to be known of it; what stands for a sample there
-        // may be anything.
+        // A profile that names its metric says of it what there is to know; a sample may be
+        // anything there, so that samples are not counted.
         let count = if told.is_none() {
             Some(self.metrics.count_of(metric, at)?)
         } else {
@@ -552,8 +552,8 @@ impl<'f> File<'f> {
         while let Some(at) = json.item(&mut items)? {
             json.begin_record_at(at);
             let mut node = None;
-            // The innermost of what stands around the stacks, as long as it is the only frame: its
-            // own cost.
+            // The innermost frame around the stacks, as long as it is the only one of this stack:
+            // its own cost.
             let mut alone = None;
             let mut within = Within::default();
             while json.item(&mut within)?.is_some() {
@@ -701,7 +701,7 @@ struct Top {
     node: NodeId,
     /// The node, if it waits for the profile's name.
     part: Option<NodeId>,
-    /// The innermost of the frames that stand around all stacks.
+    /// The innermost of the frames around all stacks.
     innermost: Option<Site>,
 }
 
@@ -711,7 +711,7 @@ struct Calls {
     open: Vec<(u32, NodeId)>,
     /// When the last event was.
     last: Option<f64>,
-    /// Where the last event stands.
+    /// Where the last event is in the file.
     at: Position,
 }
 

@@ -39,7 +39,7 @@ use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::store::MetricInfo;
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "speedscope",
     summary: "speedscope files",
@@ -136,7 +136,7 @@ fn write(
     Ok(writeln!(out, "}}")?)
 }
 
-/// The profiles, one behind the other.
+/// Writes the profiles, one after the other.
 struct Profiles<'p> {
     profile: &'p Profile<'p>,
     /// How many have begun.
@@ -145,7 +145,7 @@ struct Profiles<'p> {
     around: Option<Vec<usize>>,
     /// Its weights.
     weights: Vec<u64>,
-    /// What stands for the threads where there are none.
+    /// The name of the profile where there are no threads.
     title: String,
 }
 

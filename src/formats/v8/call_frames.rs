@@ -9,7 +9,7 @@ use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Reader, Within};
 use crate::text::escape;
 
-/// Reads functions, and counts members of objects that nobody knows.
+/// Reads functions, and counts unknown members of objects.
 #[derive(Default)]
 pub(super) struct CallFrames {
     name: Vec<u8>,
@@ -159,14 +159,14 @@ impl Tree {
         self.by_id.get(&id).copied()
     }
 
-    /// Says what a node stands for.
+    /// Sets the function of a node.
     pub(super) fn set_function(&mut self, node: u32, function: FunctionId) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
             node.function = function;
         }
     }
 
-    /// Hangs a node below another one, behind the others there.
+    /// Makes a node the last child of another one.
     pub(super) fn link(&mut self, parent: u32, child: u32) -> Result<(), ImportError> {
         let Some(node) = self.nodes.get_mut(child as usize) else {
             return Ok(());

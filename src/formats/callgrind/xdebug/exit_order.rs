@@ -1,7 +1,7 @@
-//! Whether records stand in the order in which calls returned, so that they are a tree. Xdebug
+//! Whether records come in the order in which calls returned, so that they are a tree. Xdebug
 //! writes one when a function returns: its own cost, then each of its calls, in order, with what it
-//! cost in all. Those calls have returned before, so they must be the last ones that nobody has
-//! claimed yet. Whether they are is looked at in every record.
+//! cost in all. Those calls have returned before, so they must be the last ones that
+//! no other record has claimed. Whether they are is looked at in every record.
 //!
 //! Takes room for every call that waits for its caller, as Xdebug itself does, and four bytes for
 //! every other one.
@@ -51,14 +51,15 @@ pub(in crate::formats::callgrind) enum Doubt {
         named: u32,
         returned: u32,
     },
-    /// The same function, but another cost than its record has, in the file's units.
+    /// Its `at`th call cost something else than the record of that call adds up to, in the file's
+    /// units.
     Cost {
         at: usize,
         named: u32,
         stated: f64,
         cost: f64,
     },
-    /// The file ends before somebody says so.
+    /// The file ends before the request does.
     Cut,
 }
 
@@ -130,8 +131,8 @@ enum Reader {
     Nobody,
 }
 
-/// See the module's page. One record after the other is [begun](Self::begin) and given its costs
-/// and calls.
+/// Looks whether the calls of each record are the last ones that returned, or builds the tree once
+/// that is known. One record after the other is [begun](Self::begin) and given its costs and calls.
 #[derive(Default)]
 pub(in crate::formats::callgrind) struct ExitOrder {
     metrics: Vec<Accuracy>,

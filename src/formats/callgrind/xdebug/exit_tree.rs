@@ -20,7 +20,7 @@ enum Step {
     Line(u32),
     /// To a function that it called.
     Function(u32),
-    /// To a call that has not returned, so that nobody knows its function.
+    /// To a call that has not returned, so that its function is unknown.
     Open,
 }
 
@@ -37,7 +37,7 @@ struct Node {
     order: usize,
 }
 
-/// See the module's page.
+/// The tree of a request, as far as its records have come.
 #[derive(Default)]
 pub(in crate::formats::callgrind) struct ExitTree {
     marks: Vec<Mark>,
@@ -53,8 +53,8 @@ pub(in crate::formats::callgrind) struct ExitTree {
     /// By parent and step.
     index: HashTable<NodeId>,
     hasher: DefaultHashBuilder,
-    /// Calls that have not returned, outermost first; the first one stands for whoever calls the
-    /// roots.
+    /// Calls that have not returned, outermost first; the first one is the caller of
+    /// the roots, which is none.
     open: Vec<NodeId>,
 }
 
@@ -98,7 +98,7 @@ impl ExitTree {
         let Some(caller) = self.open.last().copied() else {
             return;
         };
-        // Nobody says what a root cost in all.
+        // What a root cost in all is in no record.
         if self.open.len() == 1 {
             self.add_figures(node, self.metrics.len(), &record.own);
             record

@@ -46,7 +46,7 @@ use crate::formats::options::{OptionDef, Options, Takes};
 use crate::input::Input;
 use crate::text::separators::Separators;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "dyalog_csv",
     summary: "Dyalog APL ]PROFILE tree and data reports, CSV",
@@ -85,7 +85,7 @@ fn sniff(head: &[u8]) -> Confidence {
     }
 }
 
-/// The character behind the first name of the header.
+/// The character after the first name of the header.
 fn separator(head: &[u8]) -> u8 {
     let behind = match head.strip_prefix(b"\"") {
         Some(quoted) => quoted
@@ -179,7 +179,7 @@ impl<'r, 'a> Table<'r, 'a> {
 
     /// Divides the next line at its delimiters, if all of it is in the buffer and it is plain: no
     /// quotes but around whole fields, without quotes or line ends between them. The reader could
-    /// do the same, byte by byte.
+    /// do that, too, byte by byte.
     fn split_line(&mut self) -> bool {
         let at_hand = self.input.at_hand();
         let Some(length) = memchr::memchr(b'\n', at_hand) else {
@@ -228,7 +228,7 @@ impl<'r, 'a> Table<'r, 'a> {
             empty += 1;
         }
         if empty > 0 && !self.begun {
-            // A byte order mark behind them is text.
+            // A byte order mark after them is text.
             self.reader.read_record(b"\n", &mut [0], &mut [0]);
         }
         self.begun = true;
@@ -286,7 +286,7 @@ impl<'r, 'a> Table<'r, 'a> {
     }
 }
 
-/// Which column stands where.
+/// Where each column is.
 struct Columns {
     count: usize,
     depth: Option<usize>,

@@ -33,7 +33,7 @@ use crate::text::csv::{self, Dialect};
 use crate::text::number::Scale;
 use crate::text::separators::Separators;
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "dyalog_csv",
     summary: "Dyalog APL ]PROFILE tree and data reports, CSV",

@@ -369,7 +369,7 @@ impl<'r, 'a> Xml<'r, 'a> {
     }
 }
 
-/// Adds the character that a reference stands for.
+/// Adds the character of a reference.
 fn resolve(
     reference: &BytesRef<'_>,
     position: Position,

@@ -13,13 +13,13 @@ use crate::formats::dyalog::row::{Layout, Pair, Row};
 use crate::formats::dyalog::rows::Rows;
 use crate::input::Input;
 
-/// What an entry says, and where in the bytes it stands.
+/// What an entry says, and where in the bytes it is.
 #[derive(Clone, Debug)]
 struct PlainEntry {
     start: Offset,
     /// Where its end tag starts.
     end_tag: Offset,
-    /// What comes behind it.
+    /// What comes after it.
     end: Offset,
     name: Range<usize>,
     depth: Option<u32>,
@@ -36,13 +36,13 @@ struct Offset {
     lines: u64,
 }
 
-/// Finds plain entries. What stands between the texts of one is expected in the next.
+/// Finds plain entries. The bytes between the texts of one are expected in the next.
 #[derive(Debug)]
 pub(super) struct PlainEntries {
     layout: Layout,
     /// Tags and blanks before each text, and which text it is.
     gaps: Vec<Gap>,
-    /// Tags and blanks behind the last text.
+    /// Tags and blanks after the last text.
     last: Gap,
 }
 
@@ -203,7 +203,7 @@ impl PlainEntries {
         })
     }
 
-    /// Learns what stands between the texts of an entry, if it has each element that the layout
+    /// Learns the bytes between the texts of an entry, if it has each element that the layout
     /// asks for, once, and nothing else.
     fn learn(&mut self, bytes: &[u8]) -> Option<()> {
         self.gaps.clear();
@@ -260,13 +260,13 @@ fn line_ends<'b>(text: impl IntoIterator<Item = &'b u8>) -> u64 {
         .fold(0, |lines, byte| lines + u64::from(*byte == b'\n'))
 }
 
-/// What stands before a byte, and what behind it.
+/// Splits at the first such byte, which is left out.
 fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     let (before, rest) = bytes.split_at_checked(memchr::memchr(at, bytes)?)?;
     Some((before, rest.get(1..)?))
 }
 
-/// Where a name stands, if it is one as it is: no references, no line ends, which would have to be
+/// Where a name is, if it is one as it is: no references, no line ends, which would have to be
 /// counted.
 fn plain_name(at: usize, text: &[u8]) -> Option<Range<usize>> {
     let is_plain = !text.is_empty() && memchr::memchr2(b'&', b'\n', text).is_none();

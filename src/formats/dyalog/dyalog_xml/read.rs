@@ -46,7 +46,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::dyalog_files::corrects_trees;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "dyalog_xml",
     summary: "Dyalog APL ]PROFILE tree and data reports, XML",
@@ -118,7 +118,7 @@ fn import(
     let mut plain = PlainEntries::new(layout);
     while xml.is_open() {
         rows.row(&entry.row(layout)?)?;
-        // The XML reader does not notice: it stands behind an end tag before and afterwards.
+        // The XML reader does not notice: it is after an end tag before and afterwards.
         plain.read(xml.reader.get_mut(), &mut rows)?;
         next_entry(&mut xml, &mut entry, rows.sink())?;
     }
@@ -377,7 +377,7 @@ impl Entry {
         Ok(())
     }
 
-    /// The row that the entry stands for, if it has what the layout asks for.
+    /// The row of the entry, if it has what the layout asks for.
     fn row(&self, layout: Layout) -> Result<Row<'_>, ImportError> {
         const NOWHERE: Position = Position {
             byte: 0,

@@ -34,7 +34,7 @@ use crate::text::dyalog_files::Said;
 use crate::text::number::Scale;
 use crate::text::xml::{self, begin, end, escaped, is_held, milliseconds_of_apl as time};
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "dyalog_xml",
     summary: "Dyalog APL ]PROFILE tree and data reports, XML",

@@ -47,7 +47,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "ghc_json",
     summary: "GHC time and allocation profiles, JSON (-pj)",
@@ -117,7 +117,7 @@ fn import(
 #[derive(Default)]
 struct Head {
     program: String,
-    /// Each behind a blank, the first left out: it is the program.
+    /// Each after a blank, the first left out: it is the program.
     arguments: String,
     rts_arguments: String,
     capabilities: u64,
@@ -256,7 +256,7 @@ impl File<'_, '_, '_> {
         Ok(escape::text(&self.text).into_owned())
     }
 
-    /// The texts of a list but for the first ones, each behind a blank.
+    /// The texts of a list but for the first ones, each after a blank.
     fn texts(&mut self, left_out: u64) -> Result<String, ImportError> {
         let mut joined = String::new();
         let mut texts = 0;
@@ -379,7 +379,7 @@ impl File<'_, '_, '_> {
             if opened && !self.json.accept(b']')? {
                 continue;
             }
-            // Behind the last member of a stack or behind its children.
+            // After the last member of a stack or after its children.
             loop {
                 self.json.begin_record();
                 while !self.json.accept(b'}')? {

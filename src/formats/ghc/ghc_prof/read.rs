@@ -41,7 +41,7 @@ use crate::formats::options::Options;
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "ghc_prof",
     summary: "GHC time and allocation profiles, text (-p, -P, -pa)",
@@ -51,15 +51,15 @@ pub(in crate::formats) const FORMAT: Format = Format {
     import,
 };
 
-/// What stands in the first line of every report.
+/// What is in the first line of every report.
 const TITLE: &[u8] = b"Time and Allocation Profiling Report";
 
 /// Bytes that the command line of the program may have.
 const COMMAND: usize = 1 << 20;
 
 fn sniff(head: &[u8]) -> Confidence {
-    // The same file name serves JSON, which starts with a brace, and the old log, which starts with
-    // a quote.
+    // JSON, which starts with a brace, and the old log, which starts with a quote, have this file
+    // name, too.
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let title = line
         .strip_prefix(b"\t")
@@ -262,7 +262,7 @@ fn property(sink: &mut dyn Sink, name: &str, line: &[u8]) {
     }
 }
 
-/// The words behind the equals sign of a total.
+/// The words after the equals sign of a total.
 fn words(line: &[u8]) -> Option<impl Iterator<Item = &str>> {
     let (_, behind) = std::str::from_utf8(line).ok()?.split_once('=')?;
     let between = |letter: char| letter.is_whitespace() || matches!(letter, '(' | ')');
@@ -406,7 +406,7 @@ impl Layout {
         })
     }
 
-    /// Label, module and SRC of what stands left of the numbers.
+    /// Label, module and SRC, which are left of the numbers.
     fn centre(self, text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
         let blank = |text: &[u8]| text.iter().position(u8::is_ascii_whitespace);
         let last_blank = |text: &[u8]| text.iter().rposition(u8::is_ascii_whitespace);

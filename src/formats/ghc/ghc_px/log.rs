@@ -12,7 +12,7 @@ use crate::formats::ghc::built_in::{BUILT_IN, ROOT, made_up};
 use crate::formats::ghc::centres::real;
 use crate::input::Input;
 
-/// How many centres the RTS of late 2011 registers behind `MAIN`, all undeclared.
+/// How many centres the RTS of late 2011 registers after `MAIN`, all undeclared.
 const UNDECLARED_BUILT_IN: u64 = 4;
 
 /// Pairs of caller and callee whose arrivals over back edges have a note of their own; the rest is
@@ -68,7 +68,7 @@ pub(super) struct Stack {
     pub(super) entries: u64,
     pub(super) ticks: u64,
     pub(super) words: u64,
-    /// Where the last of these costs stands.
+    /// Where the last of these costs is in the file.
     pub(super) sampled: Option<Position>,
 }
 
@@ -184,7 +184,7 @@ impl Log {
     }
 }
 
-/// Which stacks stand outside the tree of the program.
+/// Which stacks are outside the tree of the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Apart {
     BuiltIn,
@@ -195,7 +195,7 @@ pub(super) enum Apart {
 struct Forest {
     /// Roots of the program.
     program: u32,
-    /// Stacks of the RTS that stand apart.
+    /// Stacks of the RTS that are apart.
     apart: u32,
     below: Vec<u32>,
     next: Vec<u32>,
@@ -249,7 +249,7 @@ fn is_built_in(log: &Log, stack: &Stack) -> bool {
         return BUILT_IN.contains(&(label.as_str(), module.as_str()));
     }
     // The RTS of late 2011 numbers `MAIN`, `SYSTEM`, `GC`, `OVERHEAD_of` and `DONT_CARE` one after
-    // the other, behind all centres that it declares (case `ghc_px/snapshot-2011`).
+    // the other, after all centres that it declares (case `ghc_px/snapshot-2011`).
     let Some((root, last)) = parent.and_then(centre).zip(log.last_declared) else {
         return false;
     };

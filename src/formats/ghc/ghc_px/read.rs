@@ -60,7 +60,7 @@ use crate::formats::options::{OptionDef, Options, Takes};
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "ghc_px",
     summary: "GHC cost-centre logs of +RTS -px (GHC 4 to 7.0)",
@@ -106,7 +106,7 @@ fn import(
     };
     let mut log = Log::default();
     let read = log.header(input).and_then(|()| log.read(input));
-    // Nobody listens any more to an import that was stopped.
+    // The sink takes nothing more of an import that was stopped.
     if !matches!(read, Err(ImportError::Stopped)) {
         log.tell(word, apart, input, sink);
     }
@@ -117,7 +117,7 @@ fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// What stands between the first and the last character, if both are quotes.
+/// The text between the first and the last character, if both are quotes.
 fn quoted(text: &[u8]) -> Option<&[u8]> {
     text.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }

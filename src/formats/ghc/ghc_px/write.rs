@@ -45,7 +45,7 @@ use crate::formats::ghc::built_in::{BUILT_IN, ROOT, number};
 use crate::store::{FunctionRow, MetricInfo};
 use crate::text::escape::Bytes;
 
-/// See the module's page.
+/// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
     name: "ghc_px",
     summary: "GHC cost-centre logs of +RTS -px (GHC 4 to 7.0)",
@@ -116,7 +116,7 @@ fn write(
     write!(out, "5 {total}")?;
     let mut sums = OpenNodes::default();
     let mut totals = [0.0; 2];
-    // The depth from which on stacks stand apart from those of the program.
+    // The depth from which on stacks are apart from those of the program.
     let mut apart: Option<usize> = None;
     let mut is_below_root = false;
     each_stack(profile, &scales, losses, |stack, losses| {
@@ -165,7 +165,7 @@ fn told<'p>(profile: &'p Profile<'_>, name: &str) -> Option<&'p str> {
         .map(|(_, text)| text.as_str())
 }
 
-/// When the run was recorded, as it may stand between quotes.
+/// When the run was recorded, as it may be written between quotes.
 fn stamp<'p>(profile: &'p Profile<'_>) -> Cow<'p, str> {
     let stamp = one_line(told(profile, "recorded_at").unwrap_or_default());
     if stamp.contains('"') {
@@ -392,7 +392,7 @@ struct Seen {
     ticks: u64,
     /// Something is known of some stack.
     is_sampled: bool,
-    /// Some stack of a centre that GHC never declared stands apart.
+    /// Some stack of a centre that GHC never declared is apart.
     is_undeclared: bool,
 }
 
@@ -431,7 +431,7 @@ impl Seen {
     }
 }
 
-/// The root below which GHC's own stacks stand, if it costs nothing itself.
+/// The root of GHC's own stacks, if it costs nothing itself.
 fn root(profile: &Profile<'_>) -> Option<usize> {
     let is_root = |function: &FunctionRow| {
         function.kind == Kind::Root
@@ -534,7 +534,7 @@ impl<'p> Centres<'p> {
         }
     }
 
-    /// Whether readers know a function for one of GHC's own where it stands at or below a root;
+    /// Whether readers know a function for one of GHC's own where it is at or below a root;
     /// those that GHC has not declared, by numbers above all that are declared.
     fn is_built_in(&self, function: &FunctionRow, is_apart: bool) -> bool {
         BUILT_IN.contains(&(function.name.as_str(), function.module.as_str()))
@@ -550,7 +550,7 @@ impl<'p> Centres<'p> {
     }
 }
 
-/// Label and module as they may stand in quotes. Readers look for the last `" "`.
+/// Label and module as they may be written between quotes. Readers look for the last `" "`.
 fn names(function: &FunctionRow) -> (Cow<'_, str>, Cow<'_, str>) {
     let label = if function.name.is_empty() {
         NO_NAME.into()

@@ -42,7 +42,7 @@ use crate::formats::v8::call_frames::{CallFrames, Tree};
 use crate::input::Input;
 use crate::text::escape;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "cpuprofile",
     summary: "V8 CPU profiles (.cpuprofile) of Node.js, Deno, Chrome",

@@ -34,7 +34,7 @@ use crate::formats::options::Options;
 use crate::formats::v8::call_frames::{CallFrames, Tree};
 use crate::input::Input;
 
-/// See the module's page.
+/// The format of the page above: how it is recognised and read.
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "heapprofile",
     summary: "V8 heap profiles (.heapprofile) of Node.js, Chrome",
@@ -48,7 +48,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
 const SIZE: usize = 0;
 const SAMPLES: usize = 1;
 
-/// What a node stands for until its `callFrame` comes.
+/// The function of a node whose `callFrame` has not come.
 const NOT_YET: FunctionId = FunctionId(0);
 
 fn sniff(head: &[u8]) -> Confidence {
