@@ -142,7 +142,7 @@ fn import(
                 );
                 log.ending = Some((position, message));
             } else {
-                // What comes before is told nevertheless: `profdb dump` shows it.
+                // What comes before is emitted nevertheless: `profdb dump` shows it.
                 let found = format!("{found} behind {kept} (--{KEEP} imports what is before)");
                 outcome = Err(ImportError::malformed(position, expected, found));
             }
@@ -527,7 +527,7 @@ impl Log {
         self.stacks.add(start, &self.frames, value, Value::add);
     }
 
-    /// Tells what the log means, which only its end makes certain.
+    /// Emits what the log means, which only its end makes certain.
     fn finish(mut self, input: &mut Input<'_>, sink: &mut dyn Sink) {
         if !self.any_trace {
             sink.run(RunFact::Fidelity(Fidelity::Flat));
@@ -545,14 +545,14 @@ impl Log {
             }
         };
         if self.any_trace {
-            self.tell_stacks(reading, input, sink);
+            self.emit_stacks(reading, input, sink);
         } else {
-            self.tell_totals(reading, input, sink);
+            self.emit_totals(reading, input, sink);
         }
         self.notes(sink);
     }
 
-    fn tell_stacks(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
+    fn emit_stacks(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.close();
         let (mut frames, mut stack) = (Vec::new(), Vec::new());
@@ -615,9 +615,9 @@ impl Log {
         }
     }
 
-    /// Tells a log without backtraces: one line is all that is known of each block, so stacks would
+    /// Emits a log without backtraces: one line is all that is known of each block, so stacks would
     /// say too much.
-    fn tell_totals(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
+    fn emit_totals(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.close();
         let mut totals: Vec<(events::Frame<'static>, Position, Value)> = Vec::new();

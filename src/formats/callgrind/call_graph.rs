@@ -1,5 +1,5 @@
-//! A graph of functions that call each other, added up line by line before it is told: for formats
-//! that know no paths and whose last line may add to the first function.
+//! The call graph, added up line by line before it is emitted: the format knows no paths, and the
+//! last line of a file may add to its first function.
 
 use std::hash::Hash;
 
@@ -291,8 +291,8 @@ impl CallGraph {
         ))
     }
 
-    /// Tells all of it.
-    pub(super) fn say(
+    /// Emits functions, lines and calls.
+    pub(super) fn emit(
         &self,
         sink: &mut dyn Sink,
         names: &NameTable,
@@ -302,12 +302,12 @@ impl CallGraph {
     ) {
         let functions = self.functions(sink, names);
         let levels = Levels::of(&self.edges);
-        self.say_edges(sink, names, metrics, &functions, (&levels, meaning));
-        self.say_infos(sink, names, metrics, &functions, (&levels, own));
-        self.say_own(sink, names, own);
+        self.emit_edges(sink, names, metrics, &functions, (&levels, meaning));
+        self.emit_infos(sink, names, metrics, &functions, (&levels, own));
+        self.note_own(sink, names, own);
     }
 
-    fn say_own(&self, sink: &mut dyn Sink, names: &NameTable, own: &OwnCosts) {
+    fn note_own(&self, sink: &mut dyn Sink, names: &NameTable, own: &OwnCosts) {
         let mut note = |functions: &mut dyn Iterator<Item = usize>, what: &str| {
             let functions: Vec<usize> = functions.collect();
             let first = functions
@@ -345,7 +345,7 @@ impl CallGraph {
         self.functions.keys.iter().map(&mut id).collect()
     }
 
-    fn say_edges(
+    fn emit_edges(
         &self,
         sink: &mut dyn Sink,
         names: &NameTable,
@@ -399,7 +399,7 @@ impl CallGraph {
         }
     }
 
-    fn say_infos(
+    fn emit_infos(
         &self,
         sink: &mut dyn Sink,
         names: &NameTable,
@@ -532,7 +532,7 @@ impl<K: Copy + Eq + Hash> CostTable<K> {
     }
 }
 
-/// What levels of recursion tell. They tell it of all functions or, where no function has them, of
+/// What levels of recursion show. They show it of all functions or, where no function has them, of
 /// none.
 struct Levels {
     known: bool,

@@ -58,7 +58,7 @@ impl NumberedNames {
         self.homes = Homes::First(HashMap::new());
     }
 
-    /// Another file, or this one once more: numbers and places mean nothing any more.
+    /// Forgets what numbers mean and where functions are: another file begins, or this one again.
     pub(super) fn forget(&mut self) {
         self.by_number = Default::default();
         match &mut self.homes {

@@ -171,7 +171,7 @@ struct Profile<'s> {
 enum Pass {
     /// Facts, notes and the graph of calls are taken in.
     First,
-    /// All of that has been told, and only the tree is built.
+    /// All of that has been emitted, and only the tree is built.
     Second,
 }
 
@@ -316,7 +316,7 @@ impl<'s> Profile<'s> {
         let name = self.names.of_bytes(text);
         let shown = self.names.text(name);
         let (sink, pass) = (&mut *self.sink, self.pass);
-        let mut say = |fact: RunFact<'_>| {
+        let mut emit = |fact: RunFact<'_>| {
             if pass == Pass::First {
                 sink.run(fact);
             }
@@ -332,27 +332,27 @@ impl<'s> Profile<'s> {
             }
             b"creator" => {
                 self.creator = Creator::of(text);
-                say(RunFact::ToolVersion(shown));
+                emit(RunFact::ToolVersion(shown));
             }
             b"cmd" | b"command" => {
                 self.part.command = name;
-                say(RunFact::Command(shown));
+                emit(RunFact::Command(shown));
             }
             b"pid" | b"thread" | b"part" => {
-                say(RunFact::Other(&escape::text(key), shown));
+                emit(RunFact::Other(&escape::text(key), shown));
             }
             b"desc" => {
                 if let Some((name, value)) = shown
                     .split_once(':')
                     .filter(|(_, value)| !value.trim().is_empty())
                 {
-                    say(RunFact::Other(name.trim(), value.trim()));
+                    emit(RunFact::Other(name.trim(), value.trim()));
                 }
             }
             b"event" => match shown.split_once(':') {
                 _ if shown.contains('=') => self.oddities.computed.add(at),
                 Some((name, meaning)) => {
-                    say(RunFact::Other(
+                    emit(RunFact::Other(
                         &format!("event {}", name.trim()),
                         meaning.trim(),
                     ));
@@ -619,7 +619,7 @@ impl<'s> Profile<'s> {
                     ..FunctionDef::named(name)
                 };
                 let is_one_of_many = self.oddities.later_parts.count() > 0;
-                tree.say(self.sink, is_one_of_many.then_some(part));
+                tree.emit(self.sink, is_one_of_many.then_some(part));
             }
         }
         let is_known = |stated: &Vec<Figure>| stated.iter().any(|(_, figure)| *figure != 0.0);
@@ -674,7 +674,7 @@ impl<'s> Profile<'s> {
                 Some(ExitTree::new(marks, metrics, functions))
             }
             doubt => {
-                self.graph.say(
+                self.graph.emit(
                     self.sink,
                     self.names.all(),
                     &metrics,
@@ -717,7 +717,7 @@ impl<'s> Profile<'s> {
                 .name(level)
                 .map_or("", |name| self.names.text(name))
         };
-        let message = format!("read without paths: {}", doubt.told(name, function));
+        let message = format!("read without paths: {}", doubt.message(name, function));
         self.sink.note(Note {
             severity: Severity::Warning,
             position: Some(at),

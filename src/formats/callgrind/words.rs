@@ -141,7 +141,7 @@ impl Creator {
         self == Self::Gperftools
     }
 
-    /// Xdebug 2.0.0RC4 took memory out of its profiles, and told whole microseconds from then on.
+    /// Xdebug 2.0.0RC4 took memory out of its profiles, and wrote whole microseconds from then on.
     pub(super) fn of_events(self, events: &[u8]) -> Self {
         if self == Self::OldXdebug && words(events).eq([b"Time".as_slice(), b"Memory"]) {
             return Self::FirstXdebug;

@@ -189,7 +189,7 @@ fn head(
 ) -> Result<(), ExportError> {
     writeln!(out, "# callgrind format\nversion: 1\ncreator: profdb")?;
     let command = profile
-        .told
+        .properties
         .iter()
         .find(|(name, _)| name == "command")
         .map(|(_, command)| command.as_str());

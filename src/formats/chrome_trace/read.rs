@@ -504,7 +504,7 @@ impl<'s> Trace<'s> {
             self.stack(&mut tree, node, slices);
         }
         let time = self.sink.metric("time", Unit::Nanoseconds);
-        tree.say(self.sink, &[Some(time)]);
+        tree.emit(self.sink, &[Some(time)]);
         self.remarks();
     }
 

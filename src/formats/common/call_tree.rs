@@ -1,6 +1,6 @@
-//! Calls, merged by their path before they are told: for formats that tell calls one by one, or
-//! whose names come last. Takes room for every distinct path once, and a step costs the same at any
-//! depth.
+//! The call tree (a trie of paths), built before it is emitted: for formats that have calls one by
+//! one, or whose names come last. Takes room for every distinct path once, and a step costs as much
+//! at any depth.
 
 use std::hash::BuildHasher;
 
@@ -305,8 +305,8 @@ impl<O: Own> CallTree<O> {
         self.figures.get_mut(node.figures as usize)
     }
 
-    /// Tells the tree. Costs in a metric without an id are lost.
-    pub(in crate::formats) fn say(&self, sink: &mut dyn Sink, metrics: &[Option<MetricId>]) {
+    /// Emits the tree. Costs in a metric without an id are lost.
+    pub(in crate::formats) fn emit(&self, sink: &mut dyn Sink, metrics: &[Option<MetricId>]) {
         let mut at = TOP;
         let mut next = self.nodes.first().map_or(TOP, |top| top.first_child);
         loop {

@@ -1,4 +1,4 @@
-//! What may happen often, and gets one note.
+//! Counters of what may happen often in a file and gets one note.
 
 use crate::base::error::Position;
 use crate::events::{Note, Severity, Sink};
@@ -14,12 +14,12 @@ pub(in crate::formats) struct Counted {
 }
 
 impl Counted {
-    /// Once more.
+    /// Counts it at one more place.
     pub(in crate::formats) fn add(&mut self, at: Position) {
         self.add_with(at, String::new);
     }
 
-    /// Once more; the example is asked for if no earlier place is known.
+    /// Counts it at one more place; the example is asked for if no earlier place is known.
     pub(in crate::formats) fn add_with(&mut self, at: Position, example: impl FnOnce() -> String) {
         self.count += 1;
         if self.first.is_none_or(|first| at.byte < first.byte) {

@@ -1,5 +1,5 @@
-//! Names by their text. Large profiles ask for names in memory that has long left the caches, so
-//! that what a lookup needs lies close together, and can be asked for ahead:
+//! A string interner: names by their text. Large profiles look names up in memory that is in no
+//! cache any more, so that what a lookup needs lies close together and can be prefetched:
 //! [`prefetch`](Dictionary::prefetch), [`guess`](Dictionary::guess) and
 //! [`prefetch_text`](Dictionary::prefetch_text) for several names before the first is
 //! [confirmed](Dictionary::confirm).
@@ -22,7 +22,7 @@ pub(in crate::formats) struct Dictionary {
 }
 
 impl Dictionary {
-    /// The hash of a name, for whoever looks up several names together.
+    /// The hash of a name, for callers that look up several names together.
     pub(in crate::formats) fn hash(&self, name: &[u8]) -> u64 {
         self.hasher.hash_one(name)
     }
@@ -65,7 +65,7 @@ impl Dictionary {
         self.index.find(hash, |at| self.text(at) == name)
     }
 
-    /// Adds a name that is not there. Whoever counts the names knows its number.
+    /// Adds a name that is not there: its number is how many there were.
     pub(in crate::formats) fn add(&mut self, name: &[u8]) {
         // There are fewer functions than that: the sink has numbers of 32 bits for them, too.
         let at = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);

@@ -38,7 +38,7 @@ pub(in crate::formats) trait Dialect: Default {
     /// Whether a quote with these bytes after it ends a text that is followed so.
     fn is_end(follows: Self::After, after: &[u8]) -> bool;
 
-    /// Is told of a text within which so many quotes were.
+    /// Takes note of a text within which so many quotes were.
     fn see_quotes(&mut self, start: Position, count: u64, text: &[u8]);
 }
 

@@ -1,4 +1,4 @@
-//! What several families share.
+//! What at least two families share, which a test holds (`tests/house/layers.rs`).
 
 pub(super) mod buffered;
 pub(super) mod call_tree;

@@ -1,4 +1,4 @@
-//! Names, each decoded once.
+//! A string interner for names whose bytes may be in any encoding: each is decoded once.
 
 use hashbrown::HashMap;
 

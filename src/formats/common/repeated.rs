@@ -1,4 +1,4 @@
-//! Names that a file holds once and uses often.
+//! The limit of names that a file holds once and uses often.
 
 use crate::base::error::{ImportError, Position};
 

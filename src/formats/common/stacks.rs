@@ -1,4 +1,4 @@
-//! What formats lose that hold stacks with their own cost and nothing else.
+//! Counts what formats lose that hold stacks with their own cost and nothing else.
 
 #![expect(
     clippy::indexing_slicing,

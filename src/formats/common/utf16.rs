@@ -1,4 +1,4 @@
-//! Letters as JSON escapes them: by the numbers of UTF-16, two for some of them.
+//! Letters as JSON escapes them: by code units of UTF-16, a pair of them for some.
 
 /// Adds half of a letter, given by its four digits: a byte, or three as UTF-8 would have them.
 pub(super) fn half(digits: &[u8], text: &mut Vec<u8>) {

@@ -1,4 +1,4 @@
-//! What formats share.
+//! What writers share: losses that they count alike, rounding, and text for JSON and pictures.
 
 #![expect(
     clippy::expect_used,

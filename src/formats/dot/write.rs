@@ -623,7 +623,7 @@ fn heat(profile: &Profile<'_>) -> Result<Option<Vec<f64>>, ExportError> {
     Ok(Some(values.into_iter().map(part).collect()))
 }
 
-/// A text as the language has it. References to characters as in HTML are undone by whoever draws
+/// A text as the language has it. References to characters as in HTML are undone by what draws
 /// it.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped(text))

@@ -1,5 +1,5 @@
-//! A row of Dyalog's `]PROFILE`: the vocabulary of what reads files, decides which of two times is
-//! the inclusive one, and tells the sink.
+//! A row of Dyalog's `]PROFILE`: what the readers of files, the decision which time is the
+//! inclusive one, and the calls of the sink have in common.
 
 use crate::base::error::Position;
 use crate::events::{FunctionId, Note, Severity, Sink};

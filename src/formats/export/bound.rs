@@ -3,7 +3,7 @@
 //! Some formats need far more room for a run than its database: a folded stack names all callers of
 //! a place, a trace has a record for each sample. So the first bytes are held back, and if there
 //! are more, everything is written once into a counter: what is too large is refused
-//! before anything has been written, and what is large is told.
+//! before anything has been written, and the user is told of what is large.
 
 use std::io::{self, Write};
 

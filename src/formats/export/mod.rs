@@ -1,4 +1,4 @@
-//! What a format is in which a run can leave.
+//! What a written format is: the vocabulary that every writer shares.
 //!
 //! A writer sees a `Profile` and somewhere to write to: no SQL, no files, no screen. Nodes come to
 //! it one by one, so that memory grows with functions and depth, not with the run. What its format

@@ -28,7 +28,7 @@ pub(in crate::formats) struct Profile<'d> {
     /// Metrics that are not written.
     pub(in crate::formats) other_metrics: u64,
     /// What the file said of the run as a whole, besides its title: names and texts.
-    pub(in crate::formats) told: Vec<(String, String)>,
+    pub(in crate::formats) properties: Vec<(String, String)>,
     /// How many of these there are.
     pub(in crate::formats) facts: u64,
     /// Different labels that its samples have.
@@ -180,7 +180,7 @@ impl<'d> Profile<'d> {
             .columns
             .into_iter()
             .filter(|(name, _)| of_run.contains(&name.as_str()));
-        let told: Vec<_> = columns
+        let properties: Vec<_> = columns
             .filter_map(|(name, text)| Some((name, text?)))
             .chain(state.properties)
             .collect();
@@ -193,8 +193,8 @@ impl<'d> Profile<'d> {
             metrics,
             layout: None,
             options: request.options.clone(),
-            facts: told.len() as u64,
-            told,
+            facts: properties.len() as u64,
+            properties,
             labels: database.labels(run.run_id)?,
             back_edges: database.back_edges(run.run_id)?,
             nodes,

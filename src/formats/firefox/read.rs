@@ -182,7 +182,7 @@ struct File<'f> {
     /// By category and subcategory.
     labels: HashMap<(u32, u32), LabelsId>,
     used: [bool; 5],
-    /// Threads that have been told.
+    /// Threads that have been emitted.
     done: usize,
     /// The file is read for the second time.
     again: bool,
@@ -346,7 +346,7 @@ impl<'f> File<'f> {
         Ok(tables)
     }
 
-    /// Reads the threads that have not been told yet; says whether all of them have been told.
+    /// Reads the threads that have not been emitted yet; says whether all of them have been.
     fn threads(&mut self, json: &mut Reader<'_, '_>) -> Result<bool, ImportError> {
         let mut number = 0;
         let mut waits = false;
@@ -366,7 +366,7 @@ impl<'f> File<'f> {
                     Err(_) => waits = true,
                     Ok(_) => {
                         let end = json.position();
-                        self.tell(&thread, at, end)?;
+                        self.emit_thread(&thread, at, end)?;
                         self.done += 1;
                     }
                 }
@@ -463,7 +463,12 @@ impl<'f> File<'f> {
     }
 
     /// Adds the samples of a thread that has all its tables.
-    fn tell(&mut self, thread: &Thread, at: Position, end: Position) -> Result<(), ImportError> {
+    fn emit_thread(
+        &mut self,
+        thread: &Thread,
+        at: Position,
+        end: Position,
+    ) -> Result<(), ImportError> {
         let Ok(view) = View::of(&thread.tables, &self.shared) else {
             return Ok(());
         };
@@ -587,7 +592,7 @@ impl<'f> File<'f> {
         Ok(())
     }
 
-    /// Tells what has been added up.
+    /// Emits what has been added up.
     fn finish(self) {
         let mut metrics = [None; 5];
         for ((metric, used), (name, unit)) in metrics.iter_mut().zip(self.used).zip(METRICS) {
@@ -597,7 +602,7 @@ impl<'f> File<'f> {
         if metrics.iter().all(Option::is_none) {
             self.sink.metric("samples", Unit::Count);
         }
-        self.costs.say(self.sink, &self.tree, &metrics);
+        self.costs.emit(self.sink, &self.tree, &metrics);
         self.not_symbolicated.note(self.sink, Severity::Info, |_| {
             "the file says that it is not symbolicated: functions that have an address only are called by it".to_owned()
         });
@@ -624,14 +629,19 @@ impl Costs {
         self.all.get_mut(at).map_or(&mut [], |(_, _, costs)| costs)
     }
 
-    fn say(&self, sink: &mut dyn Sink, tree: &CallTree<[f64; 0]>, metrics: &[Option<MetricId>; 5]) {
+    fn emit(
+        &self,
+        sink: &mut dyn Sink,
+        tree: &CallTree<[f64; 0]>,
+        metrics: &[Option<MetricId>; 5],
+    ) {
         let mut stack = Vec::new();
         let mut values = Vec::new();
         for (node, labels, costs) in &self.all {
             tree.stack(*node, &mut stack);
             values.clear();
-            let told = metrics.iter().zip(costs).filter(|(_, cost)| **cost != 0.0);
-            values.extend(told.filter_map(|(metric, cost)| Some(((*metric)?, *cost))));
+            let values_of = metrics.iter().zip(costs).filter(|(_, cost)| **cost != 0.0);
+            values.extend(values_of.filter_map(|(metric, cost)| Some(((*metric)?, *cost))));
             sink.sample(Sample {
                 stack: &stack,
                 shared: 0,

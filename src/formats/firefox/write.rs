@@ -106,7 +106,7 @@ fn write(
     };
     losses.add(
         FACTS,
-        profile.facts - profile.told.iter().filter(is_held).count() as u64,
+        profile.facts - profile.properties.iter().filter(is_held).count() as u64,
     );
     lose_raw_names(profile, losses);
     losses.add(BACK_EDGES, profile.back_edges);
@@ -193,12 +193,12 @@ fn interval(profile: &Profile<'_>) -> Result<Option<f64>, ExportError> {
     else {
         return Ok(None);
     };
-    let told = profile
-        .told
+    let stated = profile
+        .properties
         .iter()
         .find(|(name, _)| name == "interval")
         .and_then(|(_, text)| text.parse().ok());
-    let interval = told.unwrap_or(time.total / profile.metric.total / MILLISECOND);
+    let interval = stated.unwrap_or(time.total / profile.metric.total / MILLISECOND);
     let is_one = interval.is_finite() && interval != 0.0;
     let is_same = is_one && are_in_step(profile, time, &profile.metric, interval * MILLISECOND)?;
     Ok(Some(interval).filter(|_| is_same))
@@ -206,11 +206,11 @@ fn interval(profile: &Profile<'_>) -> Result<Option<f64>, ExportError> {
 
 /// What is said of the run as a whole and read again: names and texts.
 fn meta(profile: &Profile<'_>, interval: Option<f64>) -> Vec<(&'static str, String)> {
-    let told = |wanted: &str| {
-        let found = profile.told.iter().find(|(name, _)| name == wanted);
+    let property = |wanted: &str| {
+        let found = profile.properties.iter().find(|(name, _)| name == wanted);
         found.map(|(_, text)| text.clone())
     };
-    let number = |wanted: &str| told(wanted).filter(|text| is_number(text));
+    let number = |wanted: &str| property(wanted).filter(|text| is_number(text));
     let title = profile.run.title.as_ref().unwrap_or(&profile.run.name);
     let ms = |interval: f64| {
         let as_told = number("interval").filter(|text| text.parse() == Ok(interval));
@@ -223,14 +223,17 @@ fn meta(profile: &Profile<'_>, interval: Option<f64>) -> Vec<(&'static str, Stri
             "startTime",
             number("startTime").unwrap_or_else(|| "0".to_owned()),
         ),
-        ("product", told("product").unwrap_or_else(|| title.clone())),
+        (
+            "product",
+            property("product").unwrap_or_else(|| title.clone()),
+        ),
         (
             "importedFrom",
-            told("importedFrom").unwrap_or_else(|| "profdb".to_owned()),
+            property("importedFrom").unwrap_or_else(|| "profdb".to_owned()),
         ),
     ];
     for name in ["platform", "oscpu", "appBuildID"] {
-        meta.extend(told(name).map(|text| (name, text)));
+        meta.extend(property(name).map(|text| (name, text)));
     }
     meta
 }

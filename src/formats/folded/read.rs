@@ -253,7 +253,7 @@ fn import(
     let mut comments = Counted::default();
     let read = read(input, sink, &mut stacks, &mut comments);
     // Also what comes before an error.
-    stacks.tell(sink);
+    stacks.emit(sink);
     read?;
     if stacks.is_empty() {
         return Err(ImportError::malformed(
@@ -269,7 +269,7 @@ fn import(
     Ok(())
 }
 
-/// Reads all lines. Those at the end may wait to be told.
+/// Reads all lines. Those at the end may wait to be emitted.
 fn read(
     input: &mut Input<'_>,
     sink: &mut dyn Sink,
@@ -329,7 +329,7 @@ fn read(
             None => stack,
         };
         if stacks.add(at, stack, figures)? {
-            stacks.tell(sink);
+            stacks.emit(sink);
         }
     }
     Ok(())

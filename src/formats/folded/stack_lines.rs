@@ -32,10 +32,10 @@ pub(super) trait FrameReader {
     fn frame(&mut self, frame: &[u8], at: Position, sink: &mut dyn Sink) -> Frame<'static>;
 }
 
-/// The frames that are known, the last stack, and lines that wait to be told.
+/// The frames that are known, the last stack, and lines that wait to be emitted.
 pub(super) struct StackLines<N> {
     names: N,
-    /// Where what is told comes from.
+    /// Where in the file it is what is emitted.
     place: Rc<Cell<Position>>,
     dictionary: Dictionary,
     /// By number in the dictionary: the frame.
@@ -49,8 +49,8 @@ pub(super) struct StackLines<N> {
     /// text.
     new: Vec<New>,
     text: Vec<u8>,
-    /// The last stack that was told.
-    told: Vec<Frame<'static>>,
+    /// The last stack that was emitted.
+    emitted: Vec<Frame<'static>>,
 }
 
 /// A line.
@@ -82,12 +82,12 @@ impl<N: FrameReader> StackLines<N> {
             waiting: Vec::with_capacity(TOGETHER),
             new: Vec::new(),
             text: Vec::new(),
-            told: Vec::new(),
+            emitted: Vec::new(),
         }
     }
 
     /// Adds a line: its stack, outermost frame first, at least one, which may be empty. Says
-    /// whether [`tell`](Self::tell) should be called before the next one.
+    /// whether [`emit`](Self::tell) should be called before the next one.
     ///
     /// # Errors
     /// More than [`MOST_FRAMES`].
@@ -136,8 +136,8 @@ impl<N: FrameReader> StackLines<N> {
             || self.text.len() >= MOST_TEXT)
     }
 
-    /// Tells the lines that wait.
-    pub(super) fn tell(&mut self, sink: &mut dyn Sink) {
+    /// Emits the lines that wait.
+    pub(super) fn emit(&mut self, sink: &mut dyn Sink) {
         for new in &mut self.new {
             new.guess = self.dictionary.guess(new.hash);
         }
@@ -156,7 +156,7 @@ impl<N: FrameReader> StackLines<N> {
         } in self.waiting.drain(..)
         {
             self.place.set(at);
-            self.told.truncate(shared);
+            self.emitted.truncate(shared);
             for New {
                 hash,
                 length,
@@ -169,7 +169,7 @@ impl<N: FrameReader> StackLines<N> {
                 let known = found
                     .and_then(|found| self.known.get(found as usize))
                     .copied();
-                self.told.push(known.unwrap_or_else(|| {
+                self.emitted.push(known.unwrap_or_else(|| {
                     let new = self.names.frame(frame, at, sink);
                     self.dictionary.add(frame);
                     self.known.push(new);
@@ -177,7 +177,7 @@ impl<N: FrameReader> StackLines<N> {
                 }));
             }
             sink.sample(Sample {
-                stack: &self.told,
+                stack: &self.emitted,
                 shared,
                 calls: None,
                 values: &figures,
@@ -189,7 +189,7 @@ impl<N: FrameReader> StackLines<N> {
         self.place.set(now);
     }
 
-    /// Whether nothing has been told.
+    /// Whether nothing has been emitted.
     pub(super) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
@@ -268,12 +268,12 @@ mod tests {
         Ok(StackLines::new(&input, Asked::default()))
     }
 
-    /// Adds lines and tells them whenever it is time, and at the end; gives what was told each
+    /// Adds lines and emits them whenever it is time, and at the end; gives what was emitted each
     /// time.
-    fn told(stacks: &mut StackLines<Asked>, lines: &[&str]) -> Result<Vec<String>, ImportError> {
+    fn emitted(stacks: &mut StackLines<Asked>, lines: &[&str]) -> Result<Vec<String>, ImportError> {
         let (sender, events) = mpsc::channel();
         let mut recorder = Recorder::new(|event| sender.send(event).unwrap_or_default());
-        let mut told = Vec::new();
+        let mut emitted = Vec::new();
         for (number, line) in (1..).zip(lines) {
             let at = Position {
                 byte: 0,
@@ -281,11 +281,11 @@ mod tests {
             };
             let is_full = stacks.add(at, line.as_bytes(), Values::new())?;
             if is_full || number == lines.len() as u64 {
-                stacks.tell(&mut recorder);
+                stacks.emit(&mut recorder);
                 let samples = events
                     .try_iter()
                     .filter_map(|event| Some(event.strip_prefix("sample ")?.to_owned()));
-                told.push(
+                emitted.push(
                     samples
                         .collect::<Vec<_>>()
                         .join("\n")
@@ -294,7 +294,7 @@ mod tests {
                 );
             }
         }
-        Ok(told)
+        Ok(emitted)
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
             "a-frame-longer-than-a-chunk-of-32-bytes;b",
         ];
         let mut stacks = no_lines()?;
-        assert_eq!(told(&mut stacks, &lines)?, [lines.join("\n")]);
+        assert_eq!(emitted(&mut stacks, &lines)?, [lines.join("\n")]);
         let mut first = HashMap::new();
         for (number, line) in (1..).zip(lines) {
             for name in line.split(';') {
@@ -349,7 +349,7 @@ mod tests {
             [short, &long].join("\n"),
             short.to_owned(),
         ];
-        assert_eq!(told(&mut no_lines()?, &lines)?, expected);
+        assert_eq!(emitted(&mut no_lines()?, &lines)?, expected);
         Ok(())
     }
 
@@ -357,9 +357,9 @@ mod tests {
     fn a_stack_without_end_is_refused_by_name() -> Result<(), ImportError> {
         let mut stack = ";".repeat(MOST_FRAMES - 1);
         let mut stacks = no_lines()?;
-        assert_eq!(told(&mut stacks, &[&stack])?, [stack.clone()]);
+        assert_eq!(emitted(&mut stacks, &[&stack])?, [stack.clone()]);
         stack.push(';');
-        let refused = told(&mut stacks, &[&stack]).err();
+        let refused = emitted(&mut stacks, &[&stack]).err();
         let message = refused.map(|error| error.to_string()).unwrap_or_default();
         assert!(
             message.contains("1048576 frames in one stack (limit: frames of a stack)"),

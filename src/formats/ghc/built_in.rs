@@ -1,4 +1,4 @@
-//! The cost centres that GHC has of its own, as its logs are read and written.
+//! The built-in cost centres of GHC, as its logs are read and written.
 
 /// What the RTS itself costs, by label and module. `MAIN` and `SUBSUMED` are not among these: what
 /// a program does outside of all other centres is its own cost.

@@ -1,4 +1,4 @@
-//! Cost-centre stacks of GHC, whatever report they stand in.
+//! Cost-centre stacks of GHC, of whichever report.
 //!
 //! A cost centre is told apart by label, module and source span: two centres of one module may
 //! share a label, and even where their spans start. A cost-centre stack is a node of the tree.

@@ -1,4 +1,4 @@
-//! GHC's cost centre profiles.
+//! GHC's cost-centre profiles.
 
 mod built_in;
 mod centres;

@@ -404,10 +404,10 @@ impl Report {
         }
         let ids = self.ids(sink);
         for call in &self.calls {
-            self.say_call(call, metric, &ids, sink);
+            self.emit_call(call, metric, &ids, sink);
         }
         for (function, id) in self.functions.iter().zip(&ids) {
-            self.say_function(function, *id, metric, sink);
+            self.emit_function(function, *id, metric, sink);
         }
         let unknown = self
             .functions
@@ -451,7 +451,7 @@ impl Report {
         ids
     }
 
-    fn say_call(&self, call: &Call, metric: MetricId, ids: &[FunctionId], sink: &mut dyn Sink) {
+    fn emit_call(&self, call: &Call, metric: MetricId, ids: &[FunctionId], sink: &mut dyn Sink) {
         let (Some(callee), Some(of)) = (ids.get(call.callee), self.functions.get(call.callee))
         else {
             return;
@@ -485,7 +485,7 @@ impl Report {
         });
     }
 
-    fn say_function(
+    fn emit_function(
         &self,
         function: &Function,
         id: FunctionId,

@@ -83,7 +83,7 @@ fn sniff(head: &[u8]) -> Confidence {
     if !holds_words(line) {
         return Confidence::No;
     }
-    // A document on one line may quote the words; whoever knows it better may have it.
+    // A document on one line may quote the words: then another format may recognise it.
     if matches!(line.trim_ascii_start().first(), Some(b'<' | b'{' | b'[')) {
         Confidence::Maybe
     } else {
@@ -476,7 +476,7 @@ impl<'s> Tree<'s> {
         function
     }
 
-    /// Closes what is open, and tells what the file says of the functions.
+    /// Closes what is open, and emits what the file says of the functions.
     fn finish(mut self) {
         self.leave(0);
         if self.counted.most > self.counted.roots {

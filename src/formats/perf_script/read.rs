@@ -375,7 +375,7 @@ impl<'s> Script<'s> {
         Ok(())
     }
 
-    /// Tells the sample that has been read, if there is one.
+    /// Emits the sample that has been read, if there is one.
     fn finish_sample(&mut self) -> Result<(), ImportError> {
         self.only_frame()?;
         let mut pending = std::mem::take(&mut self.pending);

@@ -197,7 +197,7 @@ fn facts<'p>(
     {
         default = &profile.metric.name;
     }
-    for (name, text) in &profile.told {
+    for (name, text) in &profile.properties {
         let number = || {
             text.parse::<i64>()
                 .ok()
@@ -396,11 +396,11 @@ fn mappings<'p>(
     texts: &mut Texts<'p>,
     out: &mut dyn Write,
 ) -> Result<HashMap<&'p str, u64>, ExportError> {
-    let told = |wanted: &str| {
-        let found = profile.told.iter().find(|(name, _)| name == wanted);
+    let property = |wanted: &str| {
+        let found = profile.properties.iter().find(|(name, _)| name == wanted);
         found.map(|(_, text)| text.as_str())
     };
-    let (command, build_id) = (told("command"), told("build_id"));
+    let (command, build_id) = (property("command"), property("build_id"));
     let modules = profile
         .functions
         .iter()

@@ -124,7 +124,7 @@ fn import(
         }
     }
     reader.end()?;
-    say(&functions, &callers, sink);
+    emit(&functions, &callers, sink);
     swapped.note(sink, Severity::Info, |count| {
         let functions = many(count, "function");
         format!("{functions} with more primitive calls than calls, as yappi writes them: taken the other way round")
@@ -261,7 +261,7 @@ fn seconds(object: &Object, at: Position) -> Result<f64, ImportError> {
     ))
 }
 
-fn say(functions: &[Row], calls: &[Call], sink: &mut dyn Sink) {
+fn emit(functions: &[Row], calls: &[Call], sink: &mut dyn Sink) {
     let fidelity = if calls.is_empty() {
         Fidelity::Flat
     } else {

@@ -88,8 +88,8 @@ impl Metrics {
         Ok(self.all.len())
     }
 
-    /// Tells them all: ids by their places in the nodes.
-    pub(super) fn say(&self, sink: &mut dyn Sink) -> Vec<Option<MetricId>> {
+    /// Announces all metrics: ids by their places in the nodes.
+    pub(super) fn emit(&self, sink: &mut dyn Sink) -> Vec<Option<MetricId>> {
         let mut ids = vec![None];
         let counts = self.all.iter().filter(|metric| metric.of.is_some()).count();
         let is_taken = self

@@ -1,4 +1,4 @@
-//! What names of speedscope's profiles say of what was measured.
+//! Names of speedscope's profiles, which may say what was measured.
 
 use hashbrown::HashMap;
 

@@ -328,7 +328,7 @@ impl<'f> File<'f> {
     /// come last.
     fn profile(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<(), ImportError> {
         let (mut title, mut unit, mut end) = (String::new(), None, None);
-        let (mut told, mut around) = (None, None);
+        let (mut named, mut around) = (None, None);
         let mut top: Option<Top> = None;
         let mut is_evented = None;
         let mut samples: Option<Vec<NodeId>> = None;
@@ -356,7 +356,7 @@ impl<'f> File<'f> {
                 b"type" => is_evented = Some(self.is_evented(json)?),
                 b"name" => title = self.text_or_null(json)?.unwrap_or_default(),
                 b"unit" => unit = Some(self.unit(json)?),
-                b"metric" => told = self.text_or_null(json)?,
+                b"metric" => named = self.text_or_null(json)?,
                 b"around" if top.is_some() => {
                     let expected = "`around` in front of what it stands around";
                     return Err(ImportError::malformed(at, expected, "it behind that"));
@@ -388,9 +388,9 @@ impl<'f> File<'f> {
         let of_austin = of_austin(&title).map(|(metric, _)| metric);
         let metric = self
             .metrics
-            .of(told.as_deref().or(of_austin).unwrap_or(usual), unit, at)?;
+            .of(named.as_deref().or(of_austin).unwrap_or(usual), unit, at)?;
         self.profiles.push(metric);
-        if told.is_none() && of_austin.is_none() {
+        if named.is_none() && of_austin.is_none() {
             self.measured.add(metric, &title, at);
         }
         if is_evented {
@@ -413,7 +413,7 @@ impl<'f> File<'f> {
         }
         // A profile that names its metric says of it what there is to know; a sample may be
         // anything there, so that samples are not counted.
-        let count = if told.is_none() {
+        let count = if named.is_none() {
             Some(self.metrics.count_of(metric, at)?)
         } else {
             None
@@ -427,7 +427,7 @@ impl<'f> File<'f> {
         Ok(())
     }
 
-    /// Where the stacks of a profile begin, as far as it is known in front of them.
+    /// Where the stacks of a profile begin, as far as it is known before them.
     fn top(&mut self, around: Option<&[Site]>, title: &str) -> Top {
         if let Some(sites) = around {
             let node = sites
@@ -671,16 +671,16 @@ impl<'f> File<'f> {
         }
     }
 
-    /// Tells what has been read.
+    /// Emits what has been read.
     fn finish(self) {
-        let ids = self.metrics.say(self.sink);
+        let ids = self.metrics.emit(self.sink);
         let shown = self
             .active
             .and_then(|active| self.profiles.get(usize::try_from(active).ok()?));
         if let Some(metric) = shown.and_then(|shown| *ids.get(*shown)?) {
             self.sink.run(RunFact::DefaultMetric(metric));
         }
-        self.tree.say(self.sink, &ids);
+        self.tree.emit(self.sink, &ids);
         self.measured.remark(self.sink);
         self.open.note(self.sink, Severity::Warning, |count| {
             format!(

@@ -1,5 +1,5 @@
-//! What V8's profiles of time and of memory share: functions, and a tree that is told when all of
-//! it is known.
+//! What V8's profiles of time and of memory share: functions, and a tree that is emitted when all
+//! of it is known.
 
 use hashbrown::HashMap;
 
@@ -210,16 +210,16 @@ impl Tree {
         self.lines.push((node, line, samples));
     }
 
-    /// Tells all of it; a line's part of the second metric is that of its samples. `place` says
+    /// Emits the tree; a line's part of the second metric is that of its samples. `place` says
     /// which node it is about.
-    pub(super) fn say(
+    pub(super) fn emit(
         mut self,
         sink: &mut dyn Sink,
         metrics: &[Option<MetricId>; 2],
         mut place: impl FnMut(Position),
     ) -> Result<(), ImportError> {
         self.lines.sort_by_key(|(node, line, _)| (*node, *line));
-        let mut told = 0;
+        let mut emitted = 0;
         for root in 0..self.nodes.len() {
             let Some(node) = self.nodes.get(root).filter(|node| node.parent == NONE) else {
                 continue;
@@ -228,7 +228,7 @@ impl Tree {
             let mut open = Vec::new();
             loop {
                 place(node.at);
-                told += 1;
+                emitted += 1;
                 let number = open
                     .last()
                     .map_or(root, |(number, _): &(u32, &Node)| *number as usize);
@@ -247,7 +247,7 @@ impl Tree {
                 node = below;
             }
         }
-        if told == self.nodes.len() {
+        if emitted == self.nodes.len() {
             return Ok(());
         }
         // What hangs below no root hangs below itself.

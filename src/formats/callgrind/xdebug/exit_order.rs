@@ -65,7 +65,7 @@ pub(in crate::formats::callgrind) enum Doubt {
 
 impl Doubt {
     /// What is to be said of a function's record, with the names of functions.
-    pub(in crate::formats::callgrind) fn told<'n>(
+    pub(in crate::formats::callgrind) fn message<'n>(
         &self,
         name: impl Fn(u32) -> &'n str,
         of: u32,

@@ -33,7 +33,7 @@ struct Node {
     next: NodeId,
     children: u32,
     calls: u64,
-    /// Which record was the first in it: siblings are told in this order.
+    /// Which record was the first in it: siblings are emitted in this order.
     order: usize,
 }
 
@@ -296,9 +296,9 @@ impl ExitTree {
         id
     }
 
-    /// Tells the tree of the request that is over, below a node of the request if it is one of
+    /// Emits the tree of the request that is over, below a node of the request if it is one of
     /// many, and forgets it.
-    pub(in crate::formats::callgrind) fn say(
+    pub(in crate::formats::callgrind) fn emit(
         &mut self,
         sink: &mut dyn Sink,
         part: Option<FunctionDef<'_>>,
@@ -315,7 +315,7 @@ impl ExitTree {
         let top = self.open.first().copied().unwrap_or(NONE);
         self.children(top, &mut below);
         while let Some(node) = below.pop() {
-            // Nodes whose last child has been told.
+            // Nodes whose last child has been emitted.
             while path
                 .last()
                 .is_some_and(|open| Some(*open) != self.node(node).map(|node| node.parent))

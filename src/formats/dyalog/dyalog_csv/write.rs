@@ -65,7 +65,10 @@ fn write(
     let table = Table::of(profile, HOLDS, losses)?;
     losses.add(TITLE, profile.run.title.is_some().into());
     // The cost of the timer is a loss of its own.
-    let facts = profile.told.iter().filter(|(name, _)| name != "timer_bias");
+    let facts = profile
+        .properties
+        .iter()
+        .filter(|(name, _)| name != "timer_bias");
     losses.add(FACTS, facts.count() as u64);
     let separators = profile
         .options

@@ -1,4 +1,4 @@
-//! As XML.
+//! Dyalog's `]PROFILE` as XML.
 
 mod elements;
 mod entry;

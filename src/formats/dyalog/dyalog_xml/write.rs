@@ -72,16 +72,16 @@ fn settings(
     table: &Table<'_, '_>,
     losses: &mut Losses,
 ) -> [(&'static str, Option<String>); 6] {
-    let told = |name: &str| {
+    let property = |name: &str| {
         profile
-            .told
+            .properties
             .iter()
             .find(|(known, _)| known == name)
             .map(|(_, text)| text.as_str())
     };
     let report = if table.is_tree() { "tree" } else { "data" };
     let command =
-        told("command").filter(|command| command.split_whitespace().next() == Some(report));
+        property("command").filter(|command| command.split_whitespace().next() == Some(report));
     let Said { version, bias, .. } = table.said();
     let title = profile.run.title.as_deref();
     losses.add(
@@ -91,7 +91,7 @@ fn settings(
             .into(),
     );
     let total = time(table.time().total);
-    let total_time = told("TotalTime").unwrap_or(&total);
+    let total_time = property("TotalTime").unwrap_or(&total);
     let settings = [
         ("Version", version),
         ("Title", Some(title.unwrap_or_default())),
@@ -100,7 +100,7 @@ fn settings(
         ("TotalTime", Some(total_time)),
         (
             "SelectedTime",
-            Some(told("SelectedTime").unwrap_or(total_time)),
+            Some(property("SelectedTime").unwrap_or(total_time)),
         ),
     ];
     // The cost of the timer is a loss of its own; the time of the recording may be the title.
@@ -117,7 +117,7 @@ fn settings(
         }
     };
     let facts = profile
-        .told
+        .properties
         .iter()
         .filter(|(name, text)| !is_written(name, text));
     losses.add(FACTS, facts.count() as u64);

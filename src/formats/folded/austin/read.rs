@@ -251,7 +251,7 @@ fn import(
     let mut stacks = StackLines::new(input, PythonFrames::default());
     let read = read(input, sink, &mut header, &mut stacks);
     // Also what comes before an error.
-    stacks.tell(sink);
+    stacks.emit(sink);
     read?;
     match (header.metrics, header.mode, header.properties) {
         (Some(_), ..) => {}
@@ -274,7 +274,7 @@ fn import(
     Ok(())
 }
 
-/// Reads all lines. Those at the end may wait to be told.
+/// Reads all lines. Those at the end may wait to be emitted.
 fn read(
     input: &mut Input<'_>,
     sink: &mut dyn Sink,
@@ -288,7 +288,7 @@ fn read(
             continue;
         }
         if line.starts_with(b"#") {
-            stacks.tell(sink);
+            stacks.emit(sink);
             header.line(at, line, sink)?;
             continue;
         }
@@ -319,7 +319,7 @@ fn read(
         });
         let values = metrics.values(figures).ok_or_else(wrong)?;
         if stacks.add(at, stack, values.into_iter().flatten().collect())? {
-            stacks.tell(sink);
+            stacks.emit(sink);
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What a log of GHC's cost-centre stacks says: kept until the log ends, and told as a tree.
+//! What a log of GHC's cost-centre stacks says: kept until the log ends, then emitted as a tree.
 
 use std::collections::{HashMap, HashSet};
 
@@ -117,7 +117,7 @@ impl Log {
     /// Says what the log says, each thing with its place. Of a log that was not read to its end
     /// that is what came before the error: costs as far as they go, and nothing about the log as a
     /// whole.
-    pub(super) fn tell(&self, word: u64, apart: Apart, input: &mut Input<'_>, sink: &mut dyn Sink) {
+    pub(super) fn emit(&self, word: u64, apart: Apart, input: &mut Input<'_>, sink: &mut dyn Sink) {
         if let Some((position, stamp)) = &self.stamp {
             input.begin_record_at(*position);
             sink.run(RunFact::RecordedAt(stamp));
@@ -322,7 +322,7 @@ impl<'a> Teller<'a, '_> {
         }
     }
 
-    /// Tells a chain of stacks with all below them; says how many ticks and words they have.
+    /// Emits a chain of stacks with all below them; says how many ticks and words they have.
     fn nodes(&mut self, first: u32) -> (f64, f64) {
         let known = self.log.is_sampled();
         let mut open = Vec::new();

@@ -1,4 +1,4 @@
-//! Numbers, and lines of them that may be longer than a record: read number by number, never held.
+//! Numbers in lines that may be longer than a record: read one by one, no line is kept.
 
 use std::io::BufRead;
 

@@ -108,7 +108,7 @@ fn import(
     let read = log.header(input).and_then(|()| log.read(input));
     // The sink takes nothing more of an import that was stopped.
     if !matches!(read, Err(ImportError::Stopped)) {
-        log.tell(word, apart, input, sink);
+        log.emit(word, apart, input, sink);
     }
     read
 }
@@ -152,7 +152,7 @@ impl Log {
     fn read(&mut self, input: &mut Input<'_>) -> Result<(), ImportError> {
         let mut line = Vec::new();
         while let Some(first) = peek(input)? {
-            // A sample is one line of any length; it is never held as one.
+            // A sample is one line of any length; it is never kept as one.
             if first == b'5' {
                 self.sample(input)?;
                 continue;
@@ -166,8 +166,8 @@ impl Log {
             };
             let written = input.position().byte - position.byte;
             if usize::try_from(written).is_ok_and(|written| written == line.len()) {
-                // Whoever is killed leaves half a line, and half a number may look like a whole
-                // one.
+                // A process that is killed leaves half a line, and half a number may look like a
+                // whole one.
                 self.cut = Some(position);
                 break;
             }

@@ -110,7 +110,7 @@ fn write(
         scales.lose_totals([0.0; 2], losses);
         return Ok(());
     }
-    let total = told(profile, "TotalTicks")
+    let total = property(profile, "TotalTicks")
         .and_then(|text| text.parse().ok())
         .unwrap_or(seen.ticks);
     write!(out, "5 {total}")?;
@@ -157,9 +157,9 @@ fn write(
 }
 
 /// What a run says of itself, by name.
-fn told<'p>(profile: &'p Profile<'_>, name: &str) -> Option<&'p str> {
+fn property<'p>(profile: &'p Profile<'_>, name: &str) -> Option<&'p str> {
     profile
-        .told
+        .properties
         .iter()
         .find(|(known, _)| known == name)
         .map(|(_, text)| text.as_str())
@@ -167,7 +167,7 @@ fn told<'p>(profile: &'p Profile<'_>, name: &str) -> Option<&'p str> {
 
 /// When the run was recorded, as it may be written between quotes.
 fn stamp<'p>(profile: &'p Profile<'_>) -> Cow<'p, str> {
-    let stamp = one_line(told(profile, "recorded_at").unwrap_or_default());
+    let stamp = one_line(property(profile, "recorded_at").unwrap_or_default());
     if stamp.contains('"') {
         stamp.replace('"', "'").into()
     } else {
@@ -188,7 +188,7 @@ fn lose_facts(profile: &Profile<'_>, scales: &Scales, losses: &mut Losses) {
         _ => false,
     };
     let facts = profile
-        .told
+        .properties
         .iter()
         .filter(|(name, text)| !is_held(name, text));
     losses.add(FACTS, facts.count() as u64);
@@ -289,7 +289,7 @@ fn interval(
     ticks: &MetricInfo,
 ) -> Result<Option<u64>, ExportError> {
     let said =
-        told(profile, "TickInterval").and_then(|text| text.strip_suffix(" ms")?.parse().ok());
+        property(profile, "TickInterval").and_then(|text| text.strip_suffix(" ms")?.parse().ok());
     let found = (time.total / ticks.total / MILLISECOND).round();
     #[expect(
         clippy::cast_possible_truncation,
@@ -399,7 +399,7 @@ struct Seen {
 impl Seen {
     fn of(profile: &Profile<'_>, scales: &Scales) -> Result<Self, ExportError> {
         let first = vec![None; profile.functions.len()];
-        let is_sampled = told(profile, "TotalTicks").is_some();
+        let is_sampled = property(profile, "TotalTicks").is_some();
         let mut seen = Self {
             first,
             program: None,

@@ -1,3 +1,3 @@
-//! Samples of processor time.
+//! V8's samples of processor time.
 
 pub(in crate::formats) mod read;

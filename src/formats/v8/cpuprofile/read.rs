@@ -100,7 +100,7 @@ fn import(
         backwards,
         ..
     } = file;
-    tree.say(sink, &metrics, |at| json.begin_record_at(at))?;
+    tree.emit(sink, &metrics, |at| json.begin_record_at(at))?;
     backwards.note(sink, Severity::Info, |count| {
         format!(
             "time goes backwards before {}: samples are put in order",

@@ -1,3 +1,3 @@
-//! Sampled allocations.
+//! V8's sampled allocations.
 
 pub(in crate::formats) mod read;

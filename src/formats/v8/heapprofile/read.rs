@@ -119,7 +119,7 @@ fn import(
             many(count, "sample")
         )
     });
-    tree.say(sink, &[Some(size), count], |at| json.begin_record_at(at))?;
+    tree.emit(sink, &[Some(size), count], |at| json.begin_record_at(at))?;
     frames.remarks(sink);
     Ok(())
 }
