@@ -87,7 +87,7 @@ impl<N: FrameReader> StackLines<N> {
     }
 
     /// Adds a line: its stack, outermost frame first, at least one, which may be empty. Says
-    /// whether [`emit`](Self::tell) should be called before the next one.
+    /// whether [`emit`](Self::emit) should be called before the next one.
     ///
     /// # Errors
     /// More than [`MOST_FRAMES`].
