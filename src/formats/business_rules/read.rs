@@ -24,10 +24,10 @@
 //!   A number that is never declared is `module#N`.
 //! - Backtraces from the inside outwards; the other way round, with a note, if the marks of the main routine say so.
 //! - A log without backtraces knows totals only: cumulative is exclusive, and there are no callers.
-//! - A log that is cut keeps its whole blocks, with a note. An unknown type of record is an error, because nobody knows where
+//! - A log that is cut keeps its whole blocks, with a note. An unknown type of record is an error, because it is unknown where
 //!   it ends; `--keep-before-error` imports the whole blocks before it. So is a time of 2^63 ns or more, alone or added up.
 //! - `profdb dump` shows each record that names a module, and each block, at the byte where it starts; the lines of a block
-//!   as they stand in the log, `<` between them. Behind them come the sums per stack, each at the byte of its first block:
+//!   as they are in the log, `<` between them. After them come the sums per stack, each at the byte of its first block:
 //!   only the end of a log says whether it is TIMED, whether it has backtraces and from which side they are to be read.
 //!
 //! # What we leave out

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! # What we read
-//! - Who called whom (fidelity `edges`); files in which nobody calls anybody know totals only (`flat`). The cumulative cost of
+//! - Who called whom (fidelity `edges`); files without any call know totals only (`flat`). The cumulative cost of
 //!   a function is its own and that of its calls or, where that is more, what all its callers paid: profilers other than
 //!   callgrind leave out calls and own costs. A note counts such functions. Where functions call each other in a circle only callgrind itself tells
 //!   recursion apart, as `fib'2` (`--separate-recs`): all levels are one function, and its cumulative cost is that of the
@@ -43,7 +43,7 @@
 //!   if each request ends with its `summary:`. One record that does not fit, and all of the file is read as edges; a warning
 //!   says which it was. Fibers that run by turns, and processes that write into one file, return in no such order.
 //!   Calls of one path become one node, from line to line of the callers. A call cost what its caller says; the outermost
-//!   ones, for which nobody says it, cost what they and their calls did. Costs of a node and of what it called may therefore
+//!   ones, for which no caller says it, cost what they and their calls did. Costs of a node and of what it called may therefore
 //!   differ: Xdebug rounds each time by itself (as many units as there are calls, and one), and version 3 writes 0 for
 //!   memory when more was set free than taken. Any other difference is no proof.
 //! - Names that C++ and Rust compilers have mangled: they are made readable, the raw name is kept.

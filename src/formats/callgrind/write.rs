@@ -6,10 +6,10 @@
 //! totals only can be written as well.
 //!
 //! # What is written
-//! - An event for each metric, the run's default one first, with the unit behind the name where it is no count: `time(ns)`.
+//! - An event for each metric, the run's default one first, with the unit after the name where it is no count: `time(ns)`.
 //!   Costs are whole numbers. `summary:` is the run's total, `totals:` what the functions add up to.
 //! - Functions with object (their module) and file. First the own costs of all of them, line by line; what no line
-//!   has stands at line 0, which is none. Then the calls, caller by caller, from the lines that they were made from.
+//!   has is at line 0, which is none. Then the calls, caller by caller, from the lines that they were made from.
 //! - A call's cost counts every level of a recursion, as callgrind does without `--separate-recs`; where only the cost with
 //!   recursion counted once is known, as in pstats, it is that one. Calls of an unknown
 //!   number, and 0 of them, are 1: `callgrind_annotate` takes the cost of 0 calls for the caller's own.

@@ -15,7 +15,7 @@
 //! # What we read
 //! - Samples of all threads, below a node for the thread and one for its process.
 //! - Versions that have their tables per thread (to 55), and those that share names (from 56), sources (from 58) or all tables
-//!   (from 60) between threads: what a thread does not have itself is looked up in `shared`, wherever that stands. Newer ones
+//!   (from 60) between threads: what a thread does not have itself is looked up in `shared`, wherever that is. Newer ones
 //!   say by how much a stack's number differs from that of the stack around it, and in flags which columns hold something.
 //! - Weights by type: `samples` are the metric `samples`, and `time` is their number times the interval of the file, unless profdb
 //!   has written that there is none; `tracing-ms` are
@@ -30,7 +30,7 @@
 //!   without a list of categories means that of the viewer; before version 12 there was none.
 //! - Product, interval, versions and system, as properties of the run.
 //!
-//! The file is read twice where what threads need stands behind them.
+//! The file is read twice where what threads need comes after them.
 //!
 //! Compared figure by figure: a file of samply 0.13.1 (version 49 of the format), and one of `fxprof-processed-profile` 0.8.1,
 //! the crate that it writes with (version 55).

@@ -5,10 +5,10 @@
 //! functions and names. Newer versions of the viewer bring it up to date when they load it.
 //!
 //! # What is written
-//! - A thread for each thread of the run, below its process; what stands in none has a thread of its own. Each is a frame
+//! - A thread for each thread of the run, below its process; what is in none has a thread of its own. Each is a frame
 //!   where it cost something itself.
 //! - A sample for each place in the tree of calls that cost something itself or called nothing, with that cost as its weight:
-//!   times in milliseconds, bytes, or a count of samples. The time line is the sum of the weights: nobody knows when it was.
+//!   times in milliseconds, bytes, or a count of samples. The time line is the sum of the weights: when it was is unknown.
 //! - The interval of samples, if the run's `time` is so much for each of them everywhere; otherwise 1 ms, as the viewer wants
 //!   one, and the member `unknownInterval` of `meta`, which it does not know and profdb reads: no time is made of such samples.
 //! - Product, start and system, where the file of the run had them; else the run's title is the product.

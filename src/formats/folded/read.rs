@@ -1,7 +1,7 @@
 //! Folded (collapsed) stacks, one per line
 //!
 //! # What it is
-//! Text with one stack per line, outermost frame first, frames separated by semicolons, and behind the last blank how often it
+//! Text with one stack per line, outermost frame first, frames separated by semicolons, and after the last blank how often it
 //! was seen: what flame graphs are drawn from, and what many profilers and converters write. Default metric: `samples`, the
 //! last number of a line, whatever it counts there: samples, periods of perf, bytes.
 //!
@@ -16,17 +16,17 @@
 //! # What we read
 //! - Frames as functions, each by its whole text, blanks and annotations (`_[k]`, `(work.py:13)`) included. Equal stacks are
 //!   merged, in whatever order they come.
-//! - The number behind the last blank or tab: `12`, `12.5`, `1e6`, also negative. A number with a fraction is kept as the
+//! - The number after the last blank or tab: `12`, `12.5`, `1e6`, also negative. A number with a fraction is kept as the
 //!   nearest REAL, and sums are sums of these.
 //! - Stacks of one frame. There is no signature: a file is recognised by a first line of several frames and a number, or, where
 //!   that could be something else as well (one frame, a blank or a quote in front), if all lines at its start are stacks.
 //!   `--from folded` overrules that.
 //! - A second number, as `difffolded.pl` writes it, if all lines at the start of the file have two: the first one is then
 //!   the metric `samples_before`, and `samples` the second. Otherwise it belongs to the name of the frame.
-//! - Stacks with a semicolon behind the last frame too, as heaptrack writes them, if all lines at the start of the file have it.
+//! - Stacks with a semicolon after the last frame too, as heaptrack writes them, if all lines at the start of the file have it.
 //! - Stacks with a semicolon in front, as Excimer 1.0 writes all but the first, if all but the first at the start of the file
 //!   have it: it is left out, with a note.
-//! - Stacks with a blank behind each semicolon, as the crate tracing-flame writes them, if all at the start of the file have it:
+//! - Stacks with a blank after each semicolon, as the crate tracing-flame writes them, if all at the start of the file have it:
 //!   it is no part of the names.
 //! - Frames without text, as a function without a name, with a note.
 //! - Comments (lines that start with `#` and a blank), empty lines, byte order mark, LF and CRLF.

@@ -25,7 +25,7 @@
 //!   that was never counted itself, so many samples there have been: theirs is taken instead.
 //! - Names as they are written, bars, quotes and blanks included. A name in double quotes is no function: at depth 0 it is
 //!   a root, at depth 1 a thread (LispWorks says process), which hold functions without being listed among them and call
-//!   nothing: a function directly below them has no caller. Further down it is listed as `pseudo`. A name stands for one
+//!   nothing: a function directly below them has no caller. Further down it is listed as `pseudo`. A name is that of one
 //!   thing wherever it comes; its first node decides.
 //! - Comments (lines that start with a semicolon), empty lines, byte order mark, LF and CRLF.
 //! - Copies of a function's figures that differ: the first is kept, a note says so. Another note says where Seen-Count is not

@@ -19,7 +19,7 @@
 //!   extrapolated, each on its own. Without the name of the event the metrics are `period` and `samples`.
 //! - The command as a process (`COMM`, or `COMM PID` where the file has the process, too) and the number of the thread as a
 //!   thread below it. A thread that changes its command becomes another one, as in perf's own reports.
-//! - Stacks, or the one frame that stands behind the event if no stacks were recorded. Functions are told apart by name and
+//! - Stacks, or the one frame that comes after the event if no stacks were recorded. Functions are told apart by name and
 //!   binary, which is the module; several of one name in one binary (static functions of C) by where they start, if offsets
 //!   were printed.
 //! - Frames that are marked `(inlined)`, as functions of the binary of the frames with the same address beside them: that is

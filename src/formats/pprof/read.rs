@@ -15,7 +15,7 @@
 //! # What we read
 //! - Every sample type is a metric of its name. Units of time become nanoseconds, units of memory bytes (a kilobyte has 1024
 //!   of them), everything else is a count. Negative values, as in a difference of two profiles, are kept.
-//! - Samples by their lines: the stack is turned round, and inlined functions stand below the one they were inlined into.
+//! - Samples by their lines: the stack is turned round, and inlined functions are below the one they were inlined into.
 //!   Equal stacks are added up.
 //! - Functions, told apart by name, source file, first line and the mapping they lie in, whose file is the module. A function
 //!   without a name has its system name; if both are there and differ, the system name is the raw name. With neither, it is
@@ -35,7 +35,7 @@
 //! - `drop_frames` and `keep_frames` are properties of the run; no frame is left out on their account. A note says so, because
 //!   `pprof` leaves them out.
 //! - Fields that the format did not have when this was written; a note counts those at the top.
-//! - Several profiles, one behind the other: they are refused.
+//! - Several profiles, one after the other: they are refused.
 //! - The older formats, most of them text, that `pprof` also reads.
 //!
 //! # References

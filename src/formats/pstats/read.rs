@@ -10,7 +10,7 @@
 //! ```
 //!
 //! # What we read
-//! - Who called whom (fidelity `edges`); files in which nobody calls anybody know totals only (`flat`).
+//! - Who called whom (fidelity `edges`); files without any call know totals only (`flat`).
 //! - Calls, and primitive calls, which are those that a call of the same function is not under way of: `ncalls` of `pstats` is
 //!   both, `6/1`.
 //! - Own time (`tottime`) and time with what was called, recursion counted once (`cumtime`), of functions as the file gives them.

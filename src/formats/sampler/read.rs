@@ -17,10 +17,10 @@
 //! ```
 //!
 //! # What we read
-//! - `@supersamplerV1.0` with `@symboltableV1.1`, with and without `@end` behind the table and behind each thread. Numbers are
+//! - `@supersamplerV1.0` with `@symboltableV1.1`, with and without `@end` after the table and after each thread. Numbers are
 //!   taken by their length, so that a tab or line feed in one of them means nothing.
 //! - Threads, as nodes at the top. A thread is called as the symbol with its number, else `Thread_` and its id as it
-//!   stands in the file, `NIL` too. Blocks of one thread are put together, one without samples is kept.
+//!   is in the file, `NIL` too. Blocks of one thread are put together, one without samples is kept.
 //! - Stacks, which have the innermost frame first. Functions are told apart by name and first path; several ids of one pair
 //!   are one function. The path is the function's file; `NIL` is unknown.
 //! - Frames with the number of a thread that has begun by then: unknown frames, of kind `pseudo`. Frames with an id that no
@@ -29,7 +29,7 @@
 //!
 //! # What we leave out
 //! - The second number and the second path of a symbol, with a note if they say something; a symbol whose id is taken.
-//! - What stands behind the last `@end`.
+//! - What comes after the last `@end`.
 //! - Three numbers in front of each stack, always 1, 0, 1; if not, a note counts them.
 //!
 //! # References

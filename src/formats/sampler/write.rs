@@ -8,7 +8,7 @@
 //!   `Thread_` and four hexadecimal digits keep them as their id.
 //! - A stack for each sample: a place in the tree that 7 samples fell on comes 7 times. So the metric must be a count:
 //!   samples, or ticks. The three numbers in front of each stack are 1, 0, 1.
-//! - What stands in no thread goes into a thread of its own. Lines of functions are no frames: the frame is the function.
+//! - What is in no thread goes into a thread of its own. Lines of functions are no frames: the frame is the function.
 //! - The layout `published` unless `2008` is asked for.
 //! - In names and files, a line feed becomes `␊`; in files, a tab becomes `␉`.
 //!

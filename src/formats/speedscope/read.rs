@@ -13,7 +13,7 @@
 //!
 //! # What we read
 //! - Profiles of both sorts: samples with weights, and calls as they open and close.
-//! - Every profile stands below a node of its own: a thread if its name begins with `Thread`, else a part of the file. Of two
+//! - Every profile is below a node of its own: a thread if its name begins with `Thread`, else a part of the file. Of two
 //!   profiles of one name, both are kept.
 //! - Functions by name and file. `line` and `col` say where in a function a frame was, so that they become lines of it;
 //!   numbers below 0, as older speedscopes export them of functions without source, are none.
@@ -23,7 +23,7 @@
 //!   `cpu` or `wall`, a note says that the sum may be one of different measurements: the format cannot tell.
 //! - The number of samples is the metric `samples`; of several metrics, `METRIC.samples`.
 //! - Three members that the schema leaves free, as profdb writes them, which tell what the format has no place for: `metric`
-//!   of a profile is the name of what it measures, `around` are the numbers of the frames that stand around all its stacks
+//!   of a profile is the name of what it measures, `around` are the numbers of the frames that are around all its stacks
 //!   (process and thread), instead of a node for the profile, and `kind` of a frame says that it is no function: `thread`,
 //!   `process`, `part`, `root` or `pseudo`. Profiles of the same stacks are then one tree with several metrics. A stack of
 //!   nothing but the last one of `around` is that one's own cost.

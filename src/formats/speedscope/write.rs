@@ -11,7 +11,7 @@
 //!   all functions name the profile; each is a frame where it cost something itself.
 //! - Costs are whole numbers.
 //! - What the format has no place for, in three members that its schema leaves free and that profdb reads: `metric` of a
-//!   profile, the name of what it measures; `around`, the numbers of the frames that stand around all its stacks; `kind` of a
+//!   profile, the name of what it measures; `around`, the numbers of the frames that are around all its stacks; `kind` of a
 //!   frame that is no function. Other readers see a profile per thread and metric, named by both.
 //!
 //! # References

@@ -14,7 +14,7 @@
 //!
 //! # What we read
 //! - `tree` and `data` files of the versions 0.9.0 and 1.37, told apart by their header: with `Depth` it is a tree.
-//! - Every field separator (the character behind the first name of the header, or what `--separators` says) and both
+//! - Every field separator (the character after the first name of the header, or what `--separators` says) and both
 //!   decimal marks (`-separators=",;"`), byte order mark, LF and CRLF.
 //! - The labels of inclusive and exclusive, which 0.9.0 swaps: ticks decide which is which, else that callers cost what they and
 //!   their callees say. Notes say so, also where it stays undecided.

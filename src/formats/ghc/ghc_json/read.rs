@@ -19,7 +19,7 @@
 //!   with four digits, because GHC does not escape modules, the program and, in 9.0, places.
 //! - Trees of any depth.
 //! - Cost centres by label, module and source span: two of one name are two functions. If even the start of the span is the
-//!   same, the whole span stands in for the file of the second.
+//!   same, the whole span takes the place of the file of the second.
 //! - Stacks of a centre that is not declared: it gets a name like `<cc 180>` and is `pseudo`, not known to be code of the
 //!   program.
 //! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`) below a root of their own and outside the total, as in

@@ -19,7 +19,7 @@
 //!   come in steps of 0.1 %, and a note says so.
 //! - Time as the ticks times their interval, divided by the processors, as in the head.
 //! - Cost centres by label, module and source span: two of one name are two functions. If even the start of the span is the
-//!   same, the whole span stands in for the file of the second.
+//!   same, the whole span takes the place of the file of the second.
 //! - Built-in centres (GC, IDLE, SYSTEM, `OVERHEAD_of`, `DONT_CARE`), which only `-pa` shows and counts, below a root of their
 //!   own and outside the total, so that all reports of one run agree: the total is that of `-P`, and the head of `-pa` states
 //!   more, by what a note says they hold. `--with-builtins` leaves them below MAIN and inside, and the total is the head's.

@@ -21,7 +21,7 @@
 //!   its own, by `function_id`, and `--fn` takes all of a name.
 //! - `time` is ticks times the interval in the second line. Allocation is logged in machine words, without their size:
 //!   `alloc` is words times 8, or times 4 with `--word-size 4`.
-//! - Labels as they stand, with quotes and backslashes, which nothing escapes.
+//! - Labels as they are, with quotes and backslashes, which nothing escapes.
 //! - **Back edges.** A stack never holds a centre twice. In the semantics of Morgan and Jarvis, a call of a centre that is
 //!   on the stack already leads back to the stack that ends there, or (in the RTS of late 2011) stays where it is. The
 //!   RTS then logs a stack a second time, with the stack that called as its parent. So the second and later lines of a
@@ -29,10 +29,10 @@
 //!   unknown calls and no cost. What was called over them is in the entries and the cost of the stack itself: the views
 //!   mark such calls (`includes_back`), and notes tell the pairs of caller and callee.
 //! - A repeated stack that is its own parent: the RTS of late 2011 does not say which of the enclosing centres was called.
-//!   The edge is listed as it stands, from the centre to itself; a note counts them.
+//!   The edge is listed as it is, from the centre to itself; a note counts them.
 //! - Centres that are used but not declared get a name like `<cc 180>` and are `pseudo`, not known to be code of the
 //!   program: the RTS of late 2011 declares none of its own.
-//! - The RTS's own centres (`GC`, `SYSTEM`, `OVERHEAD_of`, `DONT_CARE`, `IDLE`) stand below a root `(built-in)` of their own,
+//! - The RTS's own centres (`GC`, `SYSTEM`, `OVERHEAD_of`, `DONT_CARE`, `IDLE`) are below a root `(built-in)` of their own,
 //!   outside the total, so that percentages are those of the program; `--with-builtins` leaves them where the log has
 //!   them. Undeclared ones are known by their numbers, which follow that of the undeclared root.
 //! - Costs of several samples (`5`) are added up. Without one (the program was killed) there are no costs and calls are

@@ -10,7 +10,7 @@
 //!   stay apart by their numbers. Centres that GHC never declared (`<cc 180>`) are not declared.
 //! - A stack for each place, in such an order that readers find the places in theirs, then the back edges. Lines of functions
 //!   are left out: what they called is called by the function.
-//! - What stands below a root `(built-in)` goes back to where GHC has it, below the root of the program.
+//! - What is below a root `(built-in)` goes back to where GHC has it, below the root of the program.
 //! - One sample with the entries, ticks and words of all stacks, unless nothing is known of any.
 //! - Ticks are a count of which `time` is so many whole ms for each, as in what GHC wrote; else the run's default
 //!   metric if it is a time, at 1 ms a tick, or a count. Words are 8 bytes of `alloc`, or of the first metric in bytes.

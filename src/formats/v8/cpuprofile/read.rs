@@ -20,7 +20,7 @@
 //! - `samples` is `hitCount`, or how often a node is sampled if the file has no such counts. The two may differ by a few samples.
 //! - `time`: a sample lasts until the next one, the last one until `endTime`, as in Chrome's developer tools. Where time
 //!   goes backwards between two samples, they are put in order.
-//! - `positionTicks`: samples by line, of which nobody knows what they called. A line has the part of its function's time that
+//! - `positionTicks`: samples by line, of which it is unknown what they called. A line has the part of its function's time that
 //!   it has of these samples.
 //! - Times of the beginning and the end, as the file says them: microseconds of a clock that begins anywhere.
 //!

@@ -17,7 +17,7 @@
 //!   `pseudo`, `(root)` is a root and not listed.
 //!
 //! # What we leave out
-//! - Calls: nobody counts them.
+//! - Calls: V8 does not count them.
 //! - Samples of nodes that the tree does not have, with a note. V8 takes them while it writes the tree, at short intervals.
 //! - Sizes and order of single samples, `scriptId`; members that the format does not know are counted in a note.
 //!
