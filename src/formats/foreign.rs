@@ -27,7 +27,7 @@ const GO_TEXT: &str =
     "import what `go tool pprof -proto FILE` makes of it, or record it without `debug=`";
 const PPROF_TEXT: &str = "import the profile that it was printed of";
 const V8_LOG: &str = "record with `node --cpu-prof`";
-const STACKPROF: &str = "import what `stackprof --stackcollapse` makes of its dump";
+const STACKPROF: &str = "import what `stackprof --json FILE > run.json` makes of its dump";
 const VALGRIND: &str = "record with `valgrind --xtree-memory=full --xtree-memory-file=run.kcg`";
 const XHPROF: &str = "record with Xdebug or Excimer";
 const PYINSTRUMENT: &str = "import what `pyinstrument --load FILE --show-all -r json -o run.json` makes of a saved session";
@@ -228,12 +228,6 @@ const FOREIGN: &[Foreign] = &[
         b"\x04\x08{",
         &[b"gc_samples"],
         "a dump of stackprof",
-        STACKPROF,
-    ),
-    foreign(
-        b"{",
-        &[b"\"gc_samples\":"],
-        "a dump of stackprof as JSON",
         STACKPROF,
     ),
     foreign(

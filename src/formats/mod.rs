@@ -37,7 +37,7 @@
 //! | ruby-prof (Ruby) | `RubyProf::CallTreePrinter` | `callgrind` |
 //! | rustc's own (`-Z self-profile`) | `crox run.mm_profdata` | `chrome_trace` |
 //! | samply | `samply record --save-only -o run.json.gz`, names as said [there](#firefox) | `firefox` |
-//! | stackprof (Ruby) | `stackprof --stackcollapse run.dump`; `--callgrind` has no paths, nor own costs of functions in C | `folded`, `callgrind` |
+//! | stackprof (Ruby) | `stackprof --json run.dump > run.json`, recorded with `raw: true` | `stackprof` |
 //! | tracing (Rust) | the crates tracing-chrome, tracing-flame | `chrome_trace`, `folded` |
 //! | uftrace (C, C++) | `uftrace record --no-sched PROGRAM`, then `uftrace dump --chrome > run.json` | `chrome_trace` |
 //! | valgrind, memory | `valgrind --xtree-memory=full --xtree-memory-file=run.kcg PROGRAM` | `callgrind` |
@@ -83,6 +83,7 @@ mod pstats;
 mod pyinstrument_json;
 mod sampler;
 mod speedscope;
+mod stackprof;
 mod v8;
 
 pub use detect::detect;

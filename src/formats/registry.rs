@@ -27,6 +27,7 @@ pub const FORMATS: &[&Format] = &[
     &super::pstats::read::FORMAT,
     &super::gprof::read::FORMAT,
     &super::pyinstrument_json::read::FORMAT,
+    &super::stackprof::read::FORMAT,
 ];
 
 /// All formats that are written, in the order in which they are listed.

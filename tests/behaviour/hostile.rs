@@ -204,6 +204,7 @@ fn a_million_levels() {
             r#"{"root_frame":{"function":"f","time":1,"children":[],"x":"#,
         ),
         ("firefox", r#"{"meta":{"interval":1,"x":"#),
+        ("stackprof", r#"{"mode":"cpu","metadata":{"x":"#),
     ] {
         let content = format!("{head}{}", "[".repeat(DEEP));
         assert!(
@@ -293,6 +294,7 @@ fn names_of_100_mb() {
         ("firefox", "allocations/case.in/profile.json", "main"),
         ("gprof", "block-without-function/case.in/run.gprof", "work"),
         ("pyinstrument_json", "minimal/case.in/run.json", "sorted"),
+        ("stackprof", "minimal/case.in/run.json", "<main>"),
     ];
     let places = places.map(|(format, path, name)| {
         let bytes = case(format, path);
@@ -511,13 +513,14 @@ const NUMBERS: &[&str] = &[
 
 /// Formats of text whose smallest file says a cost in several places, which have to agree, or says
 /// no cost but intervals, percentages or readings: the numbers of their cases are tried.
-const SEVERAL_COSTS: [&str; 6] = [
+const SEVERAL_COSTS: [&str; 7] = [
     "cpuprofile",
     "firefox",
     "ghc_json",
     "ghc_prof",
     "ghc_px",
     "gprof",
+    "stackprof",
 ];
 
 /// A file with one cost, at `@`, and the unit of that cost.

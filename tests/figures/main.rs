@@ -29,6 +29,7 @@ mod samples;
 mod sbcl;
 mod selection;
 mod speedscope;
+mod stackprof;
 mod tree;
 mod v8;
 

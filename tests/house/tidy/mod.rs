@@ -25,12 +25,10 @@ pub(crate) mod reading;
 const LINES: usize = 800;
 
 /// Source files that have more, and why they are not two.
-const LONG_FILES: &[(&str, &str)] = &[
-    (
-        "src/input/mod.rs",
-        "decompression, limits and fingerprint see every buffer together",
-    ),
-];
+const LONG_FILES: &[(&str, &str)] = &[(
+    "src/input/mod.rs",
+    "decompression, limits and fingerprint see every buffer together",
+)];
 
 /// Bytes of the largest file in `tests/cases`.
 const CASE_BYTES: u64 = 64 * 1024;
