@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 
 use super::failure::{Failure, complain, database, say};
 use crate::base::error::Stop;
-use crate::store::{Database, Patience, RunInfo, StoreError};
+use crate::store::{Database, LockWait, RunInfo, StoreError};
 
 /// Environment variable that names the database.
 const DATABASE_VARIABLE: &str = "PROFDB_DB";
@@ -50,16 +50,16 @@ pub(super) struct WaitArgs {
 }
 
 impl WaitArgs {
-    pub(super) fn patience(&self, stop: &Stop) -> Patience {
-        Patience {
+    pub(super) fn lock_wait(&self, stop: &Stop) -> LockWait {
+        LockWait {
             limit: Duration::from_secs(self.seconds.into()),
-            ..patience(stop)
+            ..lock_wait(stop)
         }
     }
 }
 
 /// Waiting, with what is said of it.
-pub(super) fn patience(stop: &Stop) -> Patience {
+pub(super) fn lock_wait(stop: &Stop) -> LockWait {
     let tell = |path: &Path, limit: Duration| {
         let seconds = limit.as_secs();
         say(format!(
@@ -67,10 +67,10 @@ pub(super) fn patience(stop: &Stop) -> Patience {
             path.display()
         ));
     };
-    Patience {
+    LockWait {
         stop: stop.clone(),
         tell,
-        ..Patience::default()
+        ..LockWait::default()
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn opened_to_read(
     arguments: &DatabaseArgs,
     stop: &Stop,
 ) -> Result<Database, StoreError> {
-    let mut source = Database::open_read_only_patiently(&arguments.path(), &patience(stop))?;
+    let mut source = Database::open_read_only_waiting(&arguments.path(), &lock_wait(stop))?;
     source.heed(stop.clone())?;
     if let Some(found) = source.migrated_from() {
         say(format!(

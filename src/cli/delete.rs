@@ -24,7 +24,7 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
         return Err(complain(StoreError::Missing(path), Failure::Database));
     }
     let failed = |error| database(error, stop);
-    let mut target = Database::open_patiently(&path, delete.wait.patience(stop)).map_err(failed)?;
+    let mut target = Database::open_waiting(&path, delete.wait.lock_wait(stop)).map_err(failed)?;
     target.heed(stop.clone()).map_err(failed)?;
     let run = find_run(&target, Some(&delete.run.to_string()), stop)?;
     if run.run_id != delete.run {

@@ -22,7 +22,7 @@ use crate::input::Fingerprint;
 use crate::pipeline;
 use crate::pipeline::Imported;
 use crate::source::Folder;
-use crate::store::{Database, Outcome, Patience, RunMeta, remove_abandoned};
+use crate::store::{Database, LockWait, Outcome, RunMeta, remove_abandoned};
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
@@ -235,13 +235,13 @@ fn import_file(
         ..pipeline::meta(format, &import.options.0, &name, fingerprint)
     };
     let path = import.database.path();
-    let patience = import.wait.patience(stop);
+    let lock_wait = import.wait.lock_wait(stop);
     if !import.again
-        && let Some(known) = known(&path, &patience, file, source, describe)?
+        && let Some(known) = known(&path, &lock_wait, file, source, describe)?
     {
         return Ok(Told::Known(known));
     }
-    let open = || Database::open_patiently(&path, patience);
+    let open = || Database::open_waiting(&path, lock_wait);
     let imported = pipeline::import(input, format, &import.options.0, stop, describe, open)?;
     Ok(match imported.outcome {
         Outcome::AlreadyThere(run) => Told::Known(Known::new(&imported.database, run, source)?),
@@ -261,7 +261,7 @@ fn file_name(file: &Path) -> String {
 /// content is compared when it has been read.
 fn known(
     database: &Path,
-    patience: &Patience,
+    lock_wait: &LockWait,
     file: &Path,
     source: &Source,
     describe: impl Fn(Fingerprint) -> RunMeta,
@@ -275,9 +275,9 @@ fn known(
     ) else {
         return Ok(None);
     };
-    let opened = Database::open_read_only_patiently(database, patience);
+    let opened = Database::open_read_only_waiting(database, lock_wait);
     let database = opened.map_err(|error| match error {
-        _ if patience.stop.is_set() => pipeline::Failure::Interrupted,
+        _ if lock_wait.stop.is_set() => pipeline::Failure::Interrupted,
         error => error.into(),
     })?;
     if !database.has_source_of_size(about.len())? {

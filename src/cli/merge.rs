@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::database::{WaitArgs, patience};
+use super::database::{WaitArgs, lock_wait};
 use super::failure::{Failure, complain, database, line, say};
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -38,13 +38,13 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
     };
     let mut sources = Vec::new();
     for path in &merge.from {
-        let mut source = Database::open_source(path, &patience(stop)).map_err(failed)?;
+        let mut source = Database::open_source(path, &lock_wait(stop)).map_err(failed)?;
         source.heed(stop.clone()).map_err(failed)?;
         sources.push(source);
     }
     remove_abandoned(&merge.into);
     let mut target =
-        Database::open_patiently(&merge.into, merge.wait.patience(stop)).map_err(failed)?;
+        Database::open_waiting(&merge.into, merge.wait.lock_wait(stop)).map_err(failed)?;
     target.heed(stop.clone()).map_err(failed)?;
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} rows {per_sec}") {

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::error::{Cause, StoreError, failed};
 use super::file::disk_space;
 use super::file::identity::{Identity, Stamp};
-use super::file::lock_wait::{Patience, unless_locked};
+use super::file::lock_wait::{LockWait, unless_locked};
 use super::file::new_file::Claim;
 use super::schema::{VERSION, migrate};
 use crate::base::error::Stop;
@@ -31,7 +31,7 @@ pub struct Database {
     pub(super) stamp: Cell<Option<Stamp>>,
     /// A new file, which gets its name with its first run.
     pub(super) claim: Option<Claim>,
-    pub(super) patience: Patience,
+    pub(super) lock_wait: LockWait,
 }
 
 impl Database {
@@ -55,7 +55,7 @@ impl Database {
 
     /// Lets long statements be interrupted.
     pub(crate) fn heed(&mut self, stop: Stop) -> Result<(), StoreError> {
-        self.patience.stop = stop.clone();
+        self.lock_wait.stop = stop.clone();
         let heeded = self
             .connection
             .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
@@ -88,11 +88,11 @@ impl Database {
         &self,
         mut attempt: impl FnMut() -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let done = self.patience.wait(&self.path, || unless_locked(attempt()));
+        let done = self.lock_wait.wait(&self.path, || unless_locked(attempt()));
         done.map_err(|source| self.failed(source))?
             .ok_or_else(|| StoreError::Locked {
                 path: self.path.clone(),
-                waited: self.patience.limit,
+                waited: self.lock_wait.limit,
             })
     }
 

@@ -20,7 +20,7 @@ pub use check::{CHECKS, Finding};
 pub use database::Database;
 pub use error::StoreError;
 pub(crate) use file::location::{Followed, follow_links};
-pub use file::lock_wait::Patience;
+pub use file::lock_wait::LockWait;
 pub use identity::RunMeta;
 pub use merge::Merged;
 pub use open::remove_abandoned;

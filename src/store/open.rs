@@ -11,7 +11,7 @@ use super::database::{Database, bring_up_to_date};
 use super::error::{Cause, StoreError, failed};
 use super::file::identity::Identity;
 use super::file::location::DatabasePlace;
-use super::file::lock_wait::{Patience, READING};
+use super::file::lock_wait::{LockWait, READING};
 use super::file::logs::log_beside;
 use super::file::new_file::{Claim, may_become_database};
 use super::file::{connection, growing};
@@ -40,7 +40,7 @@ impl Database {
     /// # Errors
     /// When it cannot be opened, is not ours, or is newer than this program.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_patiently(path, Patience::default())
+        Self::open_waiting(path, LockWait::default())
     }
 
     /// Opens a file for writing, as [`Self::open`] does, and says how long other programs are
@@ -48,12 +48,12 @@ impl Database {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn open_patiently(path: &Path, patience: Patience) -> Result<Self, StoreError> {
+    pub fn open_waiting(path: &Path, lock_wait: LockWait) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let file = |source: io::Error| failed(path, source);
         let place = DatabasePlace::of(path).map_err(file)?;
         let Some(free) = &place.free else {
-            return Self::with_flags(path, flags, false, patience);
+            return Self::with_flags(path, flags, false, lock_wait);
         };
         may_become_database(path, &place).map_err(|cause| failed(path, cause))?;
         if !cfg!(unix) {
@@ -63,14 +63,14 @@ impl Database {
                 .create_new(true)
                 .open(free)
                 .map_err(file)?;
-            return Self::with_flags(path, flags, true, patience);
+            return Self::with_flags(path, flags, true, lock_wait);
         }
         let claim = Claim::new(free.clone()).map_err(|cause| failed(path, cause))?;
         let opened = claim
             .open()
             .and_then(|connection| Ok((connection, claim.identity()?)));
         let (connection, identity) = opened.map_err(|cause| failed(path, cause))?;
-        let growing = Self::identified(connection, path, Some(identity), true, patience)?;
+        let growing = Self::identified(connection, path, Some(identity), true, lock_wait)?;
         // The file is synced as a whole before it gets its name.
         growing
             .connection
@@ -90,7 +90,7 @@ impl Database {
     /// # Errors
     /// When it does not exist, cannot be opened, is not ours, or is newer than this program.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
-        Self::open_read_only_patiently(path, &Patience::default())
+        Self::open_read_only_waiting(path, &LockWait::default())
     }
 
     /// Opens an existing file for reading only, as [`Self::open_read_only`] does, and says how long
@@ -98,7 +98,7 @@ impl Database {
     ///
     /// # Errors
     /// As [`Self::open_read_only`].
-    pub fn open_read_only_patiently(path: &Path, patience: &Patience) -> Result<Self, StoreError> {
+    pub fn open_read_only_waiting(path: &Path, lock_wait: &LockWait) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
@@ -107,7 +107,7 @@ impl Database {
                 path,
                 OpenFlags::SQLITE_OPEN_READ_ONLY,
                 false,
-                patience.clone(),
+                lock_wait.clone(),
             )
         };
         let stale = match read_only() {
@@ -116,7 +116,7 @@ impl Database {
             Err(StoreError::Sqlite { source, .. }) if is_not_writable(&source) => None,
             Err(error) => return Err(error),
         };
-        match (Self::rewrite(path, patience), stale) {
+        match (Self::rewrite(path, lock_wait), stale) {
             (Ok(found), _) => Ok(Self {
                 found,
                 ..read_only()?
@@ -148,9 +148,9 @@ impl Database {
 
     /// Rolls back what was interrupted, which reading with the right to write does, and migrates.
     /// Returns the version that was found.
-    fn rewrite(path: &Path, patience: &Patience) -> Result<i64, StoreError> {
+    fn rewrite(path: &Path, lock_wait: &LockWait) -> Result<i64, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let mut database = Self::with_flags(path, flags, false, patience.clone())?;
+        let mut database = Self::with_flags(path, flags, false, lock_wait.clone())?;
         if !database.is_current()? {
             database.change(bring_up_to_date)?;
         }
@@ -164,7 +164,7 @@ impl Database {
     pub fn in_memory() -> Result<Self, StoreError> {
         let path = Path::new(MEMORY);
         let connection = connection::open_in_memory().map_err(|source| failed(path, source))?;
-        let mut database = Self::identified(connection, path, None, false, Patience::default())?;
+        let mut database = Self::identified(connection, path, None, false, LockWait::default())?;
         database.change(migrate)?;
         Ok(database)
     }
@@ -174,7 +174,7 @@ impl Database {
         path: &Path,
         flags: OpenFlags,
         created: bool,
-        patience: Patience,
+        lock_wait: LockWait,
     ) -> Result<Self, StoreError> {
         if path.is_dir() {
             return Err(StoreError::Folder(path.to_owned()));
@@ -202,7 +202,7 @@ impl Database {
             if let Some(own) = identity
                 && (before == identity || own.times_open().is_some_and(|times| times > 0))
             {
-                return Self::identified(connection, path, identity, created, patience);
+                return Self::identified(connection, path, identity, created, lock_wait);
             }
         }
         Err(StoreError::Replaced(path.to_owned()))
@@ -214,7 +214,7 @@ impl Database {
         path: &Path,
         identity: Option<Identity>,
         created: bool,
-        patience: Patience,
+        lock_wait: LockWait,
     ) -> Result<Self, StoreError> {
         let path = path.to_owned();
         let mut database = Self {
@@ -225,7 +225,7 @@ impl Database {
             identity,
             stamp: Cell::default(),
             claim: None,
-            patience,
+            lock_wait,
         };
         database.found = database.identify()?;
         Ok(database)
@@ -291,7 +291,7 @@ impl Database {
     ///
     /// # Errors
     /// When it cannot be read as it is.
-    pub fn open_source(path: &Path, patience: &Patience) -> Result<Self, StoreError> {
+    pub fn open_source(path: &Path, lock_wait: &LockWait) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
@@ -299,7 +299,7 @@ impl Database {
             path,
             OpenFlags::SQLITE_OPEN_READ_ONLY,
             false,
-            patience.clone(),
+            lock_wait.clone(),
         );
         let source = opened.map_err(|error| match error {
             StoreError::Sqlite { source, .. } if is_not_writable(&source) => needs_recovery(path)
@@ -361,7 +361,7 @@ impl Database {
 
     fn reopened(&self) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        Self::with_flags(&self.path, flags, self.created, self.patience.clone())
+        Self::with_flags(&self.path, flags, self.created, self.lock_wait.clone())
     }
 
     /// Removes the file if this program made it and nothing came of it.

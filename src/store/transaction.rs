@@ -39,7 +39,7 @@ impl Database {
     /// Commits as soon as no other program reads what is to be changed. This is the last moment at
     /// which a stop is heeded.
     pub(super) fn commit(&self) -> Result<(), StoreError> {
-        if self.patience.stop.is_set() {
+        if self.lock_wait.stop.is_set() {
             return Err(Stopped.into());
         }
         self.is_untouched()?;

@@ -93,7 +93,7 @@ pub(crate) struct Times<'v> {
 
 /// What a file says of its version and the timer, so that readers make of the times what they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Said<'v> {
+pub(crate) struct Stated<'v> {
     pub(crate) version: Option<&'v str>,
     /// `TimerBias`, in ns.
     pub(crate) bias: Option<f64>,
@@ -106,7 +106,7 @@ pub(crate) struct Said<'v> {
 
 impl<'v> Times<'v> {
     /// What is to be said. The version is left out where it would be that of the other style.
-    pub(crate) fn said(&self) -> Said<'v> {
+    pub(crate) fn stated(&self) -> Stated<'v> {
         let Self {
             timer,
             applied,
@@ -118,45 +118,45 @@ impl<'v> Times<'v> {
             Style::Old => self.version.filter(|version| *version != V1_37),
             Style::New => self.version.filter(|version| !corrects_trees(version)),
         };
-        let raw = Said {
+        let raw = Stated {
             version: own,
             bias: timer,
             read: Some(0.0),
             corrects: false,
         };
         match (self.rows, self.style, applied) {
-            (Rows::Tree, Style::Old, Some(applied)) if self.ticks || applied != 0.0 => Said {
+            (Rows::Tree, Style::Old, Some(applied)) if self.ticks || applied != 0.0 => Stated {
                 version: old.or(Some(V0_9)),
                 bias: Some(applied),
                 read: Some(applied),
                 corrects: true,
             },
             // Readers would take the cost of the timer for what the times are corrected by.
-            (Rows::Tree, Style::Old, None) if old.is_some() => Said {
+            (Rows::Tree, Style::Old, None) if old.is_some() => Stated {
                 bias: None,
                 read: None,
                 ..raw
             },
-            (Rows::Tree, Style::Old, None) if self.ticks => Said { read: None, ..raw },
-            (Rows::Tree, ..) => Said {
+            (Rows::Tree, Style::Old, None) if self.ticks => Stated { read: None, ..raw },
+            (Rows::Tree, ..) => Stated {
                 version: own.filter(|version| !corrects_trees(version)),
                 ..raw
             },
             // Readers correct totals with ticks.
             (Rows::Totals, ..) if !self.ticks => raw,
-            (Rows::Totals, _, Some(0.0)) if stored == timer => Said {
+            (Rows::Totals, _, Some(0.0)) if stored == timer => Stated {
                 read: timer.or(Some(0.0)),
                 ..raw
             },
             (Rows::Totals, _, Some(0.0)) => {
                 let bias = stored.filter(|stored| *stored != 0.0);
-                Said {
+                Stated {
                     bias,
                     read: bias.or(Some(0.0)),
                     ..raw
                 }
             }
-            (Rows::Totals, ..) => Said { bias: None, ..raw },
+            (Rows::Totals, ..) => Stated { bias: None, ..raw },
         }
     }
 }
@@ -192,12 +192,12 @@ mod tests {
             stored: Some(5.0),
         };
         let said = |times: Times<'static>| {
-            let Said {
+            let Stated {
                 version,
                 bias,
                 read,
                 ..
-            } = times.said();
+            } = times.stated();
             (version, bias, read)
         };
         let old = Times {

@@ -24,7 +24,7 @@ use crate::formats::export::profile::Profile;
 use crate::report::ReportError;
 use crate::store::{LineRow, MetricInfo, RunInfo};
 use crate::text::cell::{Kind as CellKind, Shown, Value};
-use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times, V0_9, V1_37};
+use crate::text::dyalog_files::{Rows, Stated, Style, Timer, Times, V0_9, V1_37};
 
 /// The layouts of the two versions whose files are known.
 pub(super) const LAYOUTS: &[Layout] = &[OLD, NEW];
@@ -103,7 +103,7 @@ pub(super) struct Table<'p, 'd> {
     style: Style,
     /// By the place in [`Profile::functions`].
     names: Vec<Cow<'p, str>>,
-    said: Said<'p>,
+    said: Stated<'p>,
     /// What has been subtracted per reading from times that are to be written as they were
     /// measured, in ns.
     applied: f64,
@@ -203,11 +203,11 @@ impl<'p, 'd> Table<'p, 'd> {
             applied: bias_applied.map(|stored| stored - applied),
             stored: *bias_applied,
         };
-        let mut said = times.said();
+        let mut said = times.stated();
         if !holds.settings {
             // Without them, readers know of no bias.
             let is_unknown = rows == Rows::Tree && times.ticks;
-            said = Said {
+            said = Stated {
                 version: None,
                 bias: None,
                 read: Some(0.0).filter(|_| !is_unknown),
@@ -244,7 +244,7 @@ impl<'p, 'd> Table<'p, 'd> {
     }
 
     /// What the file says of its version and the timer.
-    pub(super) fn said(&self) -> Said<'p> {
+    pub(super) fn stated(&self) -> Stated<'p> {
         self.said
     }
 
@@ -306,7 +306,7 @@ impl<'p, 'd> Table<'p, 'd> {
                 .any(|value| matches!(value, Value::Real(time) if *time < 0.0));
             each(&row)
         })?;
-        let Said {
+        let Stated {
             bias,
             read,
             corrects,

@@ -135,7 +135,7 @@ fn write(
         }
         lose_calls(&call, losses);
         let name = names.place(profile, &call, losses);
-        let count = held(whole(call.cumulative, losses), losses);
+        let count = capped(whole(call.cumulative, losses), losses);
         let [calls, seen, top] = name.figures;
         line(
             out,
@@ -149,7 +149,7 @@ fn write(
 }
 
 /// A number as far as the file may hold it.
-fn held(number: u64, losses: &mut Losses) -> u64 {
+fn capped(number: u64, losses: &mut Losses) -> u64 {
     // A REAL cannot tell the largest number from the next one.
     losses.add(LARGE, (number > LARGEST + 1).into());
     number.min(LARGEST)
@@ -231,7 +231,7 @@ impl WrittenNames {
                 figure(function.exclusive),
             ];
             for (sum, own) in names[at].figures.iter_mut().zip(own) {
-                *sum = held(sum.saturating_add(own), losses);
+                *sum = capped(sum.saturating_add(own), losses);
             }
             functions.push((at, false));
         }

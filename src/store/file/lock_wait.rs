@@ -27,7 +27,7 @@ pub(in crate::store) const READING: Duration = Duration::from_secs(10);
 
 /// How to wait for a lock of another program.
 #[derive(Clone)]
-pub struct Patience {
+pub struct LockWait {
     /// How long to wait at most.
     pub limit: Duration,
     /// Ends the wait when it is set.
@@ -36,7 +36,7 @@ pub struct Patience {
     pub tell: fn(&Path, Duration),
 }
 
-impl Default for Patience {
+impl Default for LockWait {
     fn default() -> Self {
         Self {
             limit: Duration::from_secs(10),
@@ -46,13 +46,13 @@ impl Default for Patience {
     }
 }
 
-impl fmt::Debug for Patience {
+impl fmt::Debug for LockWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Patience({:?})", self.limit)
+        write!(f, "LockWait({:?})", self.limit)
     }
 }
 
-impl Patience {
+impl LockWait {
     /// Tries until something is done. `None` if the time is over before, or a stop is asked for.
     pub(in crate::store) fn wait<T, E>(
         &self,

@@ -143,7 +143,7 @@ impl<'d> RunCopy<'d> {
         self.rows += 1;
         if self.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
             (self.progress)(self.rows);
-            if self.target.patience.stop.is_set() {
+            if self.target.lock_wait.stop.is_set() {
                 return Err(Stopped.into());
             }
         }

@@ -52,8 +52,8 @@ impl Database {
             match self.merge_once(sources, progress) {
                 // Another program has made the database meanwhile.
                 Err(error) if error.is_there_by_now() => {
-                    *self = Self::open_patiently(&self.path, self.patience.clone())?;
-                    self.heed(self.patience.stop.clone())?;
+                    *self = Self::open_waiting(&self.path, self.lock_wait.clone())?;
+                    self.heed(self.lock_wait.stop.clone())?;
                 }
                 merged => return merged,
             }
@@ -91,8 +91,8 @@ impl Database {
         &mut self,
         meta: &RunMeta,
     ) -> Result<Outcome, StoreError> {
-        let mut there = Self::open_patiently(&self.path, self.patience.clone())?;
-        there.heed(self.patience.stop.clone())?;
+        let mut there = Self::open_waiting(&self.path, self.lock_wait.clone())?;
+        there.heed(self.lock_wait.stop.clone())?;
         let mut repeat = 0;
         loop {
             let merged = there.merge(std::slice::from_ref(self), &mut |_| ())?;

@@ -30,7 +30,7 @@ use crate::formats::export::losses::{FACTS, Losses, TITLE};
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::report::ReportError;
-use crate::text::dyalog_files::Said;
+use crate::text::dyalog_files::Stated;
 use crate::text::number::Scale;
 use crate::text::xml::{self, begin, end, escaped, is_held, milliseconds_of_apl as time};
 
@@ -82,7 +82,7 @@ fn settings(
     let report = if table.is_tree() { "tree" } else { "data" };
     let command =
         property("command").filter(|command| command.split_whitespace().next() == Some(report));
-    let Said { version, bias, .. } = table.said();
+    let Stated { version, bias, .. } = table.stated();
     let title = profile.run.title.as_deref();
     losses.add(
         TITLE,

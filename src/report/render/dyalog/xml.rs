@@ -20,7 +20,7 @@ use std::io::Write;
 use super::super::layout::{Layout, RenderError, shown};
 use crate::report::header::Medium;
 use crate::report::{Answer, Subject};
-use crate::text::dyalog_files::{Rows, Said, Style, Timer, Times};
+use crate::text::dyalog_files::{Rows, Stated, Style, Timer, Times};
 use crate::text::number::{Scale, apl};
 use crate::text::xml::{Table, begin, end, escaped, milliseconds_of_apl};
 
@@ -92,7 +92,7 @@ fn settings(
         applied: subject.bias,
         stored: run.bias_applied,
     };
-    let Said { version, bias, .. } = times.said();
+    let Stated { version, bias, .. } = times.stated();
     let title = layout
         .title
         .as_deref()
