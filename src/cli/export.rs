@@ -149,7 +149,7 @@ impl WrittenArgs {
             })?);
             Ok(())
         };
-        if request.options.flag(formats::DOT_SVG) {
+        if request.options.flag(formats::DRAWN_SVG) {
             let mut graph = Vec::new();
             target.write(stop, |out| {
                 written(&mut graph).and_then(|()| Ok(out.write_all(&drawn(&graph)?)?))

@@ -87,7 +87,6 @@ mod stackprof;
 mod v8;
 
 pub use detect::detect;
-pub use dot::write::SVG as DOT_SVG;
 pub use format::{Confidence, Format};
-pub use options::{OptionDef, Options, Takes};
+pub use options::{DRAWN_SVG, OptionDef, Options, Takes};
 pub use registry::{EXPORTS, FORMATS, export_named, format_named};

@@ -28,6 +28,10 @@ pub enum Takes {
     Text,
 }
 
+/// Name of the option to draw what a writer has written. Its caller does that: a writer starts no
+/// program.
+pub const DRAWN_SVG: &str = "svg";
+
 /// The options that are given for a file to read or to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options(BTreeMap<&'static str, String>);

@@ -37,7 +37,7 @@ use crate::formats::export::losses::{
 };
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
-use crate::formats::options::{OptionDef, Takes};
+use crate::formats::options::{DRAWN_SVG, OptionDef, Takes};
 use crate::report::{self, ReportError};
 use crate::store::{EdgeRow, FunctionRow, LineRow, MetricInfo};
 use crate::text::number::{Scale, fixed, shortest};
@@ -87,7 +87,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
             meaning: "keep functions that nothing is known of",
         },
         OptionDef {
-            name: SVG,
+            name: DRAWN_SVG,
             takes: Takes::Nothing,
             meaning: "draw the graph: calls the program dot of Graphviz",
         },
@@ -106,9 +106,6 @@ pub(in crate::formats) const EXPORT: Export = Export {
     ],
     write,
 };
-
-/// The option to draw the graph, which is not the writer's to do.
-pub const SVG: &str = "svg";
 
 const LINE_COSTS: Loss = Loss {
     name: "line_costs",
