@@ -4,8 +4,8 @@ use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
 
+use super::ids::{NONE, index};
 use super::sums::{Sum, Tally};
-use super::{NONE, index};
 use crate::base::hash_index::HashIndex;
 use crate::events::FunctionId;
 

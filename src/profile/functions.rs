@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::DefaultHashBuilder;
 
-use super::index;
+use super::ids::index;
 use super::rows::Function;
 use crate::base::hash_index::HashIndex;
 use crate::events::{FunctionDef, FunctionId};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 
-use super::index;
+use super::ids::index;
 use super::rows::{LabelCostRow, LabelRow, LabelText};
 use crate::events::{Label, LabelValue, LabelsId, MetricId};
 

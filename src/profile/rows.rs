@@ -364,6 +364,12 @@ impl<T: fmt::Debug> fmt::Debug for Rows<T> {
 }
 
 impl Figures {
+    /// What costs nothing.
+    pub(super) const NOTHING: Self = Self {
+        exclusive: 0.0,
+        cumulative: Some(0.0),
+    };
+
     /// Costs of 0 in other metrics have no row.
     pub(super) fn is_worth_a_row(self) -> bool {
         self.exclusive != 0.0 || self.cumulative != Some(0.0)

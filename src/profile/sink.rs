@@ -2,25 +2,14 @@
 
 use std::fmt;
 
-use super::rows::{CostRow, InfoFigures, MetricRow, NodeRow, Output, TotalSource};
+use super::builder::{Given, NODES_PER_BATCH, Placed, TreeBuilder};
+use super::ids::{NONE, index};
+use super::rows::{CostRow, Figures, InfoFigures, MetricRow, NodeRow, Output, TotalSource};
 use super::totals::Site;
-use super::{Given, NODES_PER_BATCH, NONE, NOTHING, TreeBuilder, index};
 use crate::events::{
     Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note,
     RunFact, Sample, Sink, Unit,
 };
-
-/// Where a frame of the last stack is in the trie.
-#[derive(Clone, Copy)]
-pub(super) struct Placed {
-    function: u32,
-    /// The node of the function, and that of the frame: they are two if it is a line, and both hold
-    /// the cost.
-    function_at: u32,
-    at: u32,
-    /// Nodes down to it.
-    depth: usize,
-}
 
 impl<O: Output> TreeBuilder<O> {
     /// Adds a stack whose first `shared` frames are those of the last one; the sample has the
@@ -235,7 +224,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
             .node
             .checked_sub(self.base)
             .and_then(|row| usize::try_from(row).ok());
-        let mut default = NOTHING;
+        let mut default = Figures::NOTHING;
         let mut other = 0;
         for metric in 0..metrics {
             let account = self.accounts[self.stack.len() * metrics + metric];

@@ -5,6 +5,10 @@ use super::rows::Figures;
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT: u64 = 1 << 53;
 
+/// A leftover (cumulative less callees) that is negative by less than this part of the cumulative
+/// cost is rounding.
+pub(super) const ROUNDING: f64 = 1e-9;
+
 /// A sum of counts that is unknown as soon as one part is. Half the size of an option.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally(u64);

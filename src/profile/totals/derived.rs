@@ -4,10 +4,10 @@
 use super::{KnownEdge, Ledger, Site, product};
 use crate::base::scc::components;
 use crate::events::{EdgeKind, Fidelity};
+use crate::profile::ids::{NONE, index};
 use crate::profile::notes::Remarks;
 use crate::profile::rows::InfoFigures;
-use crate::profile::sums::{CUMULATIVE, OUTERMOST, SEEN, Tally};
-use crate::profile::{NONE, ROUNDING, index};
+use crate::profile::sums::{CUMULATIVE, OUTERMOST, ROUNDING, SEEN, Tally};
 
 /// Whether a function can be called while a call of it is under way.
 #[derive(Clone, Copy, PartialEq, Eq)]

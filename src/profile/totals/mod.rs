@@ -11,9 +11,9 @@ use prefetch_index::prefetch_index;
 
 use derived::{Derived, Recursion};
 
+use super::ids::{NONE, index};
 use super::rows::{EdgeRow, Figures, Function, InfoFigures, InfoRow, Place, Rows};
 use super::sums::{Count, EdgeSums, Opened, Sums, Tally};
-use super::{NONE, index};
 use crate::base::hash_index::HashIndex;
 use crate::events::{EdgeCost, EdgeKind, Frame, FunctionId, Line, MetricId};
 
