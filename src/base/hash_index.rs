@@ -1,91 +1,96 @@
-//! A hash table of numbers of things that are kept elsewhere.
+//! Open-addressing index from hash to `u32` slot in a table that the caller owns.
 //!
-//! Large profiles ask for things all over memory. So the table is one list, in which whoever looks
-//! for several things can have memory [begin to deliver](HashIndex::prefetch) all of them; general
-//! tables keep two, and hide where they look.
+//! The index is one array, so that the place where a search begins is known without a read, and
+//! can be [asked for](HashIndex::first_slot) before the search. General hash tables keep two
+//! arrays and hide where they look.
 
-use prefetch_index::prefetch_index;
-
-/// See the module's page. It keeps half of each hash, so that it grows without a look at the
-/// things.
+/// An index of the entries of a table. It keeps half of each hash, so that it grows without
+/// reading the entries.
 #[derive(Default)]
 pub(crate) struct HashIndex {
-    /// As many as a power of two, or none. A thing is in the first free slot from that of its hash
-    /// on.
+    /// A power of two of them, or none. Linear probing: an entry is in the first free slot at or
+    /// after that of its hash.
     slots: Vec<Slot>,
     used: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Slot {
+pub(crate) struct Slot {
     half: u32,
-    /// [`FREE`] if there is no thing.
-    at: u32,
+    /// The entry's index in the table, or [`EMPTY`].
+    entry: u32,
 }
 
-/// The number of no thing.
-const FREE: u32 = u32::MAX;
+/// Marks an empty slot.
+const EMPTY: u32 = u32::MAX;
 
 impl HashIndex {
-    /// Says that this hash will be asked for soon.
-    pub(crate) fn prefetch(&self, hash: u64) {
-        prefetch_index(&self.slots, self.first(half(hash)));
+    /// All slots, and which of them a search for this hash reads first.
+    pub(crate) fn first_slot(&self, hash: u64) -> (&[Slot], usize) {
+        (&self.slots, self.home(half(hash)))
     }
 
-    /// The number of the thing that has this hash and is the right one.
+    /// The entry that has this hash and for which `is_it` holds.
     pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let half = half(hash);
-        let (before, behind) = self.slots.split_at(self.first(half));
-        let run = behind
+        let (before, from_home) = self.slots.split_at(self.home(half));
+        let run = from_home
             .iter()
             .chain(before)
-            .take_while(|slot| slot.at != FREE);
+            .take_while(|slot| slot.entry != EMPTY);
         run.filter(|slot| slot.half == half)
-            .map(|slot| slot.at)
-            .find(|at| is_it(*at))
+            .map(|slot| slot.entry)
+            .find(|entry| is_it(*entry))
     }
 
-    /// The number of a thing that is probably the right one, without a look at it.
+    /// The first entry whose half of the hash is that of this one: probably the one that
+    /// [`find`](Self::find) would give, without reading the table.
     pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
         self.find(hash, |_| true)
     }
 
-    /// Adds a thing that is not there.
-    pub(crate) fn insert(&mut self, hash: u64, at: u32) {
-        // A quarter stays free, so that searches end.
+    /// Adds an entry that is not there.
+    pub(crate) fn insert(&mut self, hash: u64, entry: u32) {
+        // A quarter stays free, so that searches end soon.
         if self.used >= self.slots.len() / 4 * 3 {
             self.grow();
         }
         self.put(Slot {
             half: half(hash),
-            at,
+            entry,
         });
         self.used += 1;
     }
 
     fn grow(&mut self) {
-        let room = (2 * self.slots.len()).max(64);
-        let slots = std::mem::replace(&mut self.slots, vec![Slot { half: 0, at: FREE }; room]);
+        let empty = Slot {
+            half: 0,
+            entry: EMPTY,
+        };
+        let size = (2 * self.slots.len()).max(64);
+        let slots = std::mem::replace(&mut self.slots, vec![empty; size]);
         slots
             .into_iter()
-            .filter(|slot| slot.at != FREE)
+            .filter(|slot| slot.entry != EMPTY)
             .for_each(|slot| self.put(slot));
     }
 
     fn put(&mut self, slot: Slot) {
-        let first = self.first(slot.half);
-        let (before, behind) = self.slots.split_at_mut(first);
-        if let Some(free) = behind.iter_mut().chain(before).find(|slot| slot.at == FREE) {
-            *free = slot;
+        let home = self.home(slot.half);
+        let (before, from_home) = self.slots.split_at_mut(home);
+        let mut run = from_home.iter_mut().chain(before);
+        if let Some(empty) = run.find(|slot| slot.entry == EMPTY) {
+            *empty = slot;
         }
     }
 
     /// The slot where the search for a hash begins.
-    fn first(&self, half: u32) -> usize {
+    fn home(&self, half: u32) -> usize {
         half as usize & self.slots.len().saturating_sub(1)
     }
 }
 
+/// The upper half of a hash.
 fn half(hash: u64) -> u32 {
     let [first, second, third, fourth, ..] = hash.to_be_bytes();
     u32::from_be_bytes([first, second, third, fourth])
@@ -95,18 +100,21 @@ fn half(hash: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// Hashes of which many have one half: things are told apart by a look at them.
+    /// Hashes many of which have the same upper half: `is_it` tells their entries apart.
     #[test]
-    fn things_with_one_hash_are_told_apart() {
-        let hash = |at: u32| u64::from(at % 7) << 32 | u64::from(at);
+    fn entries_with_one_hash_are_told_apart() {
+        let hash = |entry: u32| u64::from(entry % 7) << 32 | u64::from(entry);
         let mut index = HashIndex::default();
-        for at in 0..1000 {
-            assert_eq!(index.find(hash(at), |found| found == at), None);
-            index.insert(hash(at), at);
+        for entry in 0..1000 {
+            assert_eq!(index.find(hash(entry), |found| found == entry), None);
+            index.insert(hash(entry), entry);
         }
-        for at in 0..1000 {
-            assert_eq!(index.find(hash(at), |found| found == at), Some(at));
-            assert_eq!(index.guess(hash(at)).map(|found| found % 7), Some(at % 7));
+        for entry in 0..1000 {
+            assert_eq!(index.find(hash(entry), |found| found == entry), Some(entry));
+            assert_eq!(
+                index.guess(hash(entry)).map(|found| found % 7),
+                Some(entry % 7)
+            );
         }
         assert_eq!(index.guess(7 << 32), None);
     }

@@ -3,6 +3,7 @@
 
 pub mod error;
 pub(crate) mod hash_index;
+pub(crate) mod interner;
 pub mod limits;
 pub(crate) mod scc;
 pub(crate) mod threads;

@@ -14,7 +14,7 @@ use crate::events::{
     Cost, Edge, EdgeCost, EdgeKind, Fact, Frame, FunctionDef, FunctionId, Info, Label, LabelsId,
     Line, MetricId, Note, RunFact, Sample, Severity, Sink, Unit,
 };
-use crate::profile::{Function, Functions, LabelSet, LabelSets, Output, TreeBuilder};
+use crate::profile::{Function, FunctionInterner, LabelSet, LabelSetInterner, Output, TreeBuilder};
 
 /// Events in one batch: few enough that they are still in the cache when the builder gets them.
 const EVENTS: usize = 4096;
@@ -340,15 +340,15 @@ fn look_ahead<O: Output>(
             break;
         }
     }
-    builder.look_ahead(ahead);
+    builder.prefetch(ahead);
     heard
 }
 
 /// The importer's end.
 pub(crate) struct Relay {
     said: Said,
-    functions: Functions,
-    label_sets: LabelSets,
+    functions: FunctionInterner,
+    label_sets: LabelSetInterner,
     metrics: u32,
     /// Frames of the last sample: mostly the next one begins with them.
     last_stack: Vec<OwnFrame>,
@@ -360,7 +360,7 @@ pub(crate) struct Relay {
 
 impl Relay {
     pub(crate) fn new(full: SyncSender<Said>, empty: Receiver<Said>) -> Self {
-        let (functions, label_sets) = (Functions::default(), LabelSets::default());
+        let (functions, label_sets) = (FunctionInterner::default(), LabelSetInterner::default());
         Self {
             said: Said::default(),
             functions,
@@ -452,7 +452,7 @@ impl Sink for Relay {
     }
 
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
-        let (number, new) = self.functions.number(def);
+        let (number, new) = self.functions.intern(def);
         if let Some(function) = new {
             self.said.text +=
                 def.name.len() + def.raw_name.len() + def.module.len() + def.file.len();
@@ -463,7 +463,7 @@ impl Sink for Relay {
     }
 
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
-        let (number, new) = self.label_sets.number(labels);
+        let (number, new) = self.label_sets.intern(labels);
         if let Some(set) = new {
             self.said.text += labels
                 .iter()

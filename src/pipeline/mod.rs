@@ -14,7 +14,7 @@ use crate::base::error::{ImportError, Stop};
 use crate::base::threads::joined;
 use crate::formats::{Format, Options};
 use crate::input::{Fingerprint, Input};
-use crate::profile::{Batch, Output, Totals, TreeBuilder};
+use crate::profile::{Batch, Output, RunSummary, TreeBuilder};
 use crate::store::{Database, Outcome, RunMeta, StoreError};
 use event_queue::{Relay, Said};
 
@@ -64,7 +64,7 @@ pub struct Imported {
 
 enum Message {
     Batch(Batch),
-    Finish(Box<(Totals, RunMeta)>),
+    Finish(Box<(RunSummary, RunMeta)>),
 }
 
 /// The builder's end of the queue, and the way back for batches that have been written.

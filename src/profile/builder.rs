@@ -1,59 +1,58 @@
-//! The builder's state, and its nodes: how they open, how they close, and how their rows leave.
+//! The builder: what is known of the run so far, and its nodes: how they open, how they close, and
+//! how their rows leave.
 
 use std::sync::Arc;
 
-use super::call_tree::{Step, Trie};
-use super::functions::Functions;
-use super::ids::{NONE, index};
-use super::labels::{LabelSet, LabelSets, Labels};
-use super::notes::Remarks;
-use super::rows::{Batch, CostRow, Facts, Figures, Function, MetricRow, NodeRow, Output, Totals};
-use super::sums::ROUNDING;
-use super::totals::{Caller, Ledger};
+use super::call_tree::{CallTree, Step};
+use super::functions::FunctionInterner;
+use super::ids::{CallNodeId, EdgeId, LineId};
+use super::labels::{LabelCosts, LabelSet, LabelSetInterner};
+use super::node_rows::NodeRows;
+use super::notes::Notes;
+use super::rows::{Facts, Function, MetricRow, NodeRow, Output, RunSummary};
+use super::sums::{NodeCost, ROUNDING};
+use super::totals::{Caller, Derivation, Totals, into_rows};
 use crate::base::error::{ImportError, Stop};
-use crate::events::{Cost, FunctionId, MetricId, Sink};
+use crate::base::interner::Id;
+use crate::events::{Cost, FunctionId, MetricId};
 use crate::text::escape::has_bytes;
 
-/// Nodes in one batch: enough that handing it over costs nothing, few enough that they are still in
-/// a cache when the writer gets them.
-pub(super) const NODES_PER_BATCH: usize = 8192;
+/// Prefetch window while merged stacks become nodes, in steps: every second one opens a node.
+const STEPS_AHEAD: usize = 64;
 
-/// Steps through merged stacks of which the ledger hears ahead: every second one opens a node.
-const STEPS: usize = 64;
-
-/// Levels times metrics of one path: 128 MiB of accounts.
-const MOST_ACCOUNTS: usize = 1 << 22;
+/// Open nodes times metrics: 128 MiB of costs.
+const MOST_OPEN_COSTS: usize = 1 << 22;
 
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT_COST: f64 = 9_007_199_254_740_992.0;
 
 /// An open node.
-pub(super) struct Level {
+pub(super) struct OpenNode {
     pub(super) node: u64,
     /// The nearest enclosing node of the same function or line, 0 if none.
     pub(super) outer: u64,
-    pub(super) function: u32,
-    /// The line, [`NONE`] for function nodes.
-    pub(super) line: u32,
+    pub(super) function: FunctionId,
+    /// `None` for function nodes.
+    pub(super) line: Option<LineId>,
     pub(super) calls: Option<u64>,
-    /// Whom nodes below have as their caller.
+    /// The caller of nodes below.
     pub(super) caller: Caller,
-    /// The edge that leads here, [`NONE`] for lines and containers.
-    pub(super) edge: u32,
+    /// The edge that leads here; `None` for lines and containers.
+    pub(super) edge: Option<EdgeId>,
     /// No enclosing node has the same pair of caller and callee.
     pub(super) outermost_pair: bool,
-    /// The last line that was opened below, [`NONE`] before there was any.
-    pub(super) last_line: u32,
+    /// The last line that was opened below.
+    pub(super) last_line: Option<LineId>,
 }
 
-/// Where a frame of the last stack is in the trie.
+/// Where a frame of the last stack is in the call tree.
 #[derive(Clone, Copy)]
-pub(super) struct Placed {
-    pub(super) function: u32,
+pub(super) struct StackFrame {
+    pub(super) function: FunctionId,
     /// The node of the function, and that of the frame: they are two if it is a line, and both hold
     /// the cost.
-    pub(super) function_at: u32,
-    pub(super) at: u32,
+    pub(super) function_at: CallNodeId,
+    pub(super) at: CallNodeId,
     /// Nodes down to it.
     pub(super) depth: usize,
 }
@@ -62,28 +61,27 @@ pub(super) struct Placed {
 /// by field, and reading it as a whole right after that would wait until all of it has reached the
 /// cache.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Account {
-    pub(super) given: Given,
+pub(super) struct OpenCost {
+    pub(super) stated: Stated,
     pub(super) exclusive: f64,
     pub(super) cumulative: f64,
     /// Cumulative cost of the functions called.
     pub(super) callees: f64,
 }
 
-/// Which costs of a node the file gave.
+/// Which costs of a node the file states.
 #[derive(Clone, Copy, Default)]
-pub(super) enum Given {
+pub(super) enum Stated {
     #[default]
-    None,
+    Nothing,
     Exclusive,
     Cumulative,
     Both,
     ExclusiveOnly,
 }
 
-/// See the module's page.
+/// The sink that makes rows of what an importer says ([`crate::profile`]).
 pub struct TreeBuilder<O> {
-    pub(super) output: O,
     pub(super) stop: Stop,
     pub(super) failure: Option<ImportError>,
     pub(super) facts: Facts,
@@ -91,57 +89,45 @@ pub struct TreeBuilder<O> {
     pub(super) metrics: Vec<MetricRow>,
     /// There is room for all metrics that have been announced.
     pub(super) frozen: bool,
-    pub(super) default: usize,
-    pub(super) functions: Functions,
-    pub(super) label_sets: LabelSets,
-    pub(super) ledger: Ledger,
-    pub(super) trie: Trie,
-    pub(super) last_stack: Vec<Placed>,
-    pub(super) labels: Labels,
+    pub(super) default: MetricId,
+    pub(super) functions: FunctionInterner,
+    pub(super) label_sets: LabelSetInterner,
+    pub(super) totals: Totals,
+    pub(super) call_tree: CallTree,
+    pub(super) last_stack: Vec<StackFrame>,
+    pub(super) label_costs: LabelCosts,
 
-    pub(super) stack: Vec<Level>,
+    pub(super) stack: Vec<OpenNode>,
     /// One per open node and metric.
-    pub(super) accounts: Vec<Account>,
+    pub(super) open_costs: Vec<OpenCost>,
+    /// The number of the next node.
     pub(super) next: u64,
-    /// Rows of the nodes from `base` on. Those of open nodes are there too, with size and figures
-    /// to come.
-    pub(super) batch: Batch,
-    pub(super) base: u64,
-    /// Figures of the batch's nodes in the other metrics.
-    pub(super) other_figures: Vec<Figures>,
-    pub(super) late: Vec<NodeRow>,
-    pub(super) late_costs: Vec<CostRow>,
-
-    pub(super) remarks: Remarks,
+    pub(super) rows: NodeRows<O>,
+    pub(super) notes: Notes,
 }
 
 impl<O: Output> TreeBuilder<O> {
     /// An empty run. `stop` is set when the builder meets something that it must refuse.
     pub fn new(output: O, stop: Stop) -> Self {
         Self {
-            output,
             stop,
             failure: None,
             facts: Facts::default(),
             stated_totals: Vec::new(),
             metrics: Vec::new(),
             frozen: false,
-            default: 0,
-            functions: Functions::default(),
-            label_sets: LabelSets::default(),
-            ledger: Ledger::default(),
-            trie: Trie::default(),
+            default: MetricId(0),
+            functions: FunctionInterner::default(),
+            label_sets: LabelSetInterner::default(),
+            totals: Totals::default(),
+            call_tree: CallTree::default(),
             last_stack: Vec::new(),
-            labels: Labels::default(),
+            label_costs: LabelCosts::default(),
             stack: Vec::new(),
-            accounts: Vec::new(),
+            open_costs: Vec::new(),
             next: 1,
-            batch: Batch::default(),
-            base: 1,
-            other_figures: Vec::new(),
-            late: Vec::new(),
-            late_costs: Vec::new(),
-            remarks: Remarks::default(),
+            rows: NodeRows::new(output),
+            notes: Notes::default(),
         }
     }
 
@@ -149,15 +135,16 @@ impl<O: Output> TreeBuilder<O> {
     ///
     /// # Errors
     /// What the builder had to refuse on the way.
-    pub fn finish(mut self) -> Result<(Totals, O), ImportError> {
+    pub fn finish(mut self) -> Result<(RunSummary, O), ImportError> {
         self.freeze();
-        let nodes = self.drain_trie();
+        let nodes = self.drain_call_tree();
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
         }
-        self.ledger.derive(self.facts.fidelity, &mut self.remarks);
-        if !self.ledger.is_finite()
-            || !self.labels.are_finite()
+        let derivation = Derivation::of(&mut self.totals, self.facts.fidelity, &mut self.notes);
+        if !self.totals.are_finite()
+            || !derivation.is_finite()
+            || !self.label_costs.are_finite()
             || !self.metrics.iter().all(|metric| metric.total.is_finite())
         {
             self.refuse("the costs add up to more than a REAL can hold");
@@ -165,11 +152,11 @@ impl<O: Output> TreeBuilder<O> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        self.flush();
-        let notes = std::mem::take(&mut self.remarks).into_rows(|function| self.name(function));
-        let (labels, label_costs) = self.labels.into_rows(&nodes);
-        let (functions, lines, edges) = self.ledger.into_rows(self.default);
-        let totals = Totals {
+        self.flush_rows();
+        let notes = std::mem::take(&mut self.notes).into_rows(|function| self.name(function));
+        let (labels, label_costs) = self.label_costs.into_rows(&nodes);
+        let (functions, lines, edges) = into_rows(self.totals, derivation, self.default);
+        let summary = RunSummary {
             functions,
             lines,
             edges,
@@ -180,7 +167,10 @@ impl<O: Output> TreeBuilder<O> {
             label_costs,
             notes,
         };
-        Ok((totals.with_stated(&self.stated_totals), self.output))
+        Ok((
+            summary.with_stated(&self.stated_totals),
+            self.rows.into_output(),
+        ))
     }
 
     /// Whether the builder has met something that [`finish`](Self::finish) will report.
@@ -188,20 +178,20 @@ impl<O: Output> TreeBuilder<O> {
         self.failure.is_some()
     }
 
-    /// Takes the next function, for whoever numbers functions himself.
+    /// Adds the next function, for a caller that numbers functions itself.
     pub(crate) fn add_function(&mut self, function: Arc<Function>) {
         if [&function.name, &function.module, &function.file]
             .iter()
             .any(|text| has_bytes(text))
         {
-            self.remarks.not_utf8.add(index(self.ledger.functions()));
+            self.notes.not_utf8.add(self.totals.next_function());
         }
-        self.ledger.add_function(function);
+        self.totals.add_function(function);
     }
 
-    /// Takes the next set of labels, for whoever numbers them himself.
+    /// Adds the next set of labels, for a caller that numbers them itself.
     pub(crate) fn add_label_set(&mut self, set: LabelSet) {
-        self.labels.add_set(set);
+        self.label_costs.add_set(set);
     }
 
     /// How many nodes are open.
@@ -211,20 +201,20 @@ impl<O: Output> TreeBuilder<O> {
 
     /// Says which nodes will be opened soon, by depth and function. Nothing comes of it but speed:
     /// the functions of large profiles lie all over memory.
-    pub(crate) fn look_ahead(&self, nodes: &[(usize, FunctionId)]) {
+    pub(crate) fn prefetch(&self, nodes: &[(usize, FunctionId)]) {
         let caller = |at: usize, depth: usize| {
             let above = depth.checked_sub(1)?;
             let ahead = nodes[..at].iter().rev().find(|(depth, _)| *depth == above);
             ahead
-                .map(|(_, function)| function.0)
+                .map(|(_, function)| *function)
                 .or_else(|| Some(self.stack.get(above)?.function))
         };
-        let ahead: Vec<(u32, u32)> = nodes
+        let ahead: Vec<(FunctionId, Option<FunctionId>)> = nodes
             .iter()
             .enumerate()
-            .map(|(at, (depth, function))| (function.0, caller(at, *depth).unwrap_or(NONE)))
+            .map(|(at, (depth, function))| (*function, caller(at, *depth)))
             .collect();
-        self.ledger.look_at(&ahead);
+        self.totals.prefetch(&ahead);
     }
 
     pub(super) fn refuse(&mut self, reason: &str) {
@@ -234,48 +224,50 @@ impl<O: Output> TreeBuilder<O> {
         self.stop.set();
     }
 
-    pub(super) fn refuse_calls(&mut self, function: u32) {
+    pub(super) fn refuse_calls(&mut self, function: FunctionId) {
         self.refuse(&format!(
             "the calls of `{}` add up to more than 2^53",
             self.name(function)
         ));
     }
 
+    /// Makes room for all metrics that have been announced.
     pub(super) fn freeze(&mut self) {
         if self.frozen {
             return;
         }
         self.frozen = true;
-        self.stated_totals.resize(self.metrics.len(), None);
-        let default = self.facts.default_metric.unwrap_or(MetricId(0));
-        self.default = default.0 as usize;
-        if !self.metrics.is_empty() {
-            self.facts.default_metric = Some(default);
+        let metrics = self.metrics.len();
+        self.stated_totals.resize(metrics, None);
+        self.default = self.facts.default_metric.unwrap_or(MetricId(0));
+        if metrics > 0 {
+            self.facts.default_metric = Some(self.default);
         }
-        if self.default >= self.metrics.len().max(1) {
+        if self.default.index() >= metrics.max(1) {
             self.refuse("the importer made a metric the default one that it never announced");
-            self.default = 0;
+            self.default = MetricId(0);
         }
-        self.ledger.set_metrics(self.metrics.len());
-        self.trie.set_metrics(self.metrics.len());
+        self.totals.set_metrics(metrics);
+        self.call_tree.set_metrics(metrics);
+        self.rows.set_metrics(metrics, self.default);
     }
 
     /// Whether there is more than samples, so that metrics stay as they are.
     pub(super) fn has_rows(&self) -> bool {
-        self.next > 1 || self.ledger.has_figures()
+        self.next > 1 || self.totals.has_figures()
     }
 
     /// Sends the row of a function with the current batch when it is mentioned for the first time.
-    pub(super) fn mention(&mut self, function: u32) {
-        if let Some(row) = self.ledger.mention(function) {
-            self.batch.functions.push((FunctionId(function), row));
+    pub(super) fn mention(&mut self, function: FunctionId) {
+        if let Some(text) = self.totals.mention(function) {
+            self.rows.add_function(function, text);
         }
     }
 
     /// The name of a function for a message: cut where it is long.
-    fn name(&self, function: u32) -> String {
+    fn name(&self, function: FunctionId) -> String {
         const SHOWN: usize = 60;
-        let name = &self.ledger.known(function).name;
+        let name = &self.totals.function(function).name;
         let mut shown: String = name.chars().take(SHOWN).collect();
         if shown.len() < name.len() {
             shown.push('…');
@@ -283,165 +275,198 @@ impl<O: Output> TreeBuilder<O> {
         shown
     }
 
-    pub(super) fn open_function(&mut self, function: u32, calls: Option<u64>) {
+    /// Opens a node of a function.
+    pub(super) fn open_function(&mut self, function: FunctionId, calls: Option<u64>) {
         self.mention(function);
         let above = self
             .stack
             .last()
-            .map_or(Caller::ROOT, |parent| parent.caller);
+            .map_or(Caller::Root, |parent| parent.caller);
         let node = self.next;
-        let opened = self.ledger.open_function(function, node, calls);
-        if !opened.exact {
+        let entered = self.totals.enter_function(function, node, calls);
+        if !entered.exact {
             self.refuse_calls(function);
         }
-        let (caller, edge, outermost_pair) = if self.ledger.is_container(function) {
-            (above, NONE, false)
+        let (caller, edge, outermost_pair) = if self.totals.is_container(function) {
+            (above, None, false)
         } else {
-            let site = self.ledger.site_of(above);
-            let edge = self.ledger.edge_of_node(function, site);
-            (
-                Caller {
-                    function,
-                    line: NONE,
-                },
-                edge,
-                self.ledger.open_edge(edge, calls),
-            )
+            let site = self.totals.call_site_of(above);
+            let edge = self.totals.edge_of_node(function, site);
+            let outermost_pair = self.totals.enter_edge(edge, calls);
+            (Caller::Function(function), Some(edge), outermost_pair)
         };
-        let (outer, line, last_line) = (opened.outer, NONE, NONE);
-        self.push(Level {
+        self.push(OpenNode {
             node,
-            outer,
+            outer: entered.outer,
             function,
-            line,
+            line: None,
             calls,
             caller,
             edge,
             outermost_pair,
-            last_line,
+            last_line: None,
         });
     }
 
     /// Opens a node of a line that has its entry.
-    pub(super) fn open_line(&mut self, function: u32, line: u32, calls: Option<u64>) {
+    pub(super) fn open_line(&mut self, function: FunctionId, line: LineId, calls: Option<u64>) {
         let parent = self
             .stack
             .last_mut()
-            .filter(|parent| parent.function == function && parent.line == NONE);
+            .filter(|parent| parent.function == function && parent.line.is_none());
         let Some(parent) = parent else {
             return self.refuse("the importer opened a line outside its function");
         };
-        parent.last_line = line;
-        // Whoever looks for a caller passes through containers, and through their lines.
-        let is_container = self.ledger.is_container(function);
-        let caller = if is_container {
+        parent.last_line = Some(line);
+        // A container is nobody's caller, and neither are its lines.
+        let caller = if self.totals.is_container(function) {
             parent.caller
         } else {
-            Caller { function, line }
+            Caller::Line(function, line)
         };
         let node = self.next;
-        let opened = self.ledger.open_line(line, node, calls);
-        if !opened.exact {
-            let number = self.ledger.place(line).map_or(0, |place| place.line);
+        let entered = self.totals.enter_line(line, node, calls);
+        if !entered.exact {
+            let number = self.totals.source_line(line).line;
             let reason = format!(
                 "the calls of `{}[{number}]` add up to more than 2^53",
                 self.name(function)
             );
             self.refuse(&reason);
         }
-        let (outer, edge, outermost_pair, last_line) = (opened.outer, NONE, false, NONE);
-        self.push(Level {
+        self.push(OpenNode {
             node,
-            outer,
+            outer: entered.outer,
             function,
-            line,
+            line: Some(line),
             calls,
             caller,
-            edge,
-            outermost_pair,
-            last_line,
+            edge: None,
+            outermost_pair: false,
+            last_line: None,
         });
     }
 
     #[inline]
-    fn push(&mut self, level: Level) {
+    fn push(&mut self, node: OpenNode) {
         let metrics = self.metrics.len();
-        if self.accounts.len() + metrics > MOST_ACCOUNTS {
+        if self.open_costs.len() + metrics > MOST_OPEN_COSTS {
             let reason = format!(
-                "more than {MOST_ACCOUNTS} figures of open calls, {metrics} each (limit: open figures)"
+                "more than {MOST_OPEN_COSTS} figures of open calls, {metrics} each (limit: open figures)"
             );
             return self.refuse(&reason);
         }
         // A tree may be a million levels deep before the first of them closes.
-        if self.batch.nodes.len() >= NODES_PER_BATCH {
-            self.flush();
+        if self.rows.is_full() {
+            self.flush_rows();
         }
-        self.batch.nodes.push(self.row(&level, self.stack.len()));
-        self.other_figures
-            .resize(self.batch.nodes.len() * self.others(), Figures::NOTHING);
-        self.stack.push(level);
-        self.accounts
-            .resize(self.stack.len() * metrics, Account::default());
+        let row = row(&self.totals, &self.stack, &node);
+        self.rows.open(row);
+        self.stack.push(node);
+        self.open_costs
+            .resize(self.stack.len() * metrics, OpenCost::default());
         self.next += 1;
     }
 
-    /// The row of a node as far as it is known when it opens.
+    /// Sets the cost of the innermost open node.
     #[inline]
-    pub(super) fn row(&self, level: &Level, depth: usize) -> NodeRow {
-        NodeRow {
-            node: level.node,
-            up: self.stack[..depth]
-                .last()
-                .map(|parent| level.node - parent.node),
-            size: 0,
-            outer_up: (level.outer != 0).then(|| level.node - level.outer),
-            depth: index(depth),
-            function: FunctionId(level.function),
-            place: self.ledger.place(level.line).cloned(),
-            calls: level.calls,
-            figures: Figures::NOTHING,
+    pub(super) fn set_cost(&mut self, metric: MetricId, cost: Cost) {
+        let Some(node) = self.stack.last() else {
+            return self.refuse("the importer gave a cost to no node");
+        };
+        let (function, is_line) = (node.function, node.line.is_some());
+        let (stated, exclusive, cumulative) = match cost {
+            Cost::Exclusive(exclusive) => (Stated::Exclusive, exclusive, 0.0),
+            Cost::Cumulative(cumulative) => (Stated::Cumulative, 0.0, cumulative),
+            Cost::Both {
+                exclusive,
+                cumulative,
+            } => (Stated::Both, exclusive, cumulative),
+            Cost::ExclusiveOnly(exclusive) => (Stated::ExclusiveOnly, exclusive, 0.0),
+        };
+        let accepted = self.accept(metric, &[exclusive, cumulative], function);
+        if matches!(stated, Stated::ExclusiveOnly) && !is_line {
+            return self.refuse("the importer gave a function a cost that only lines may have");
+        }
+        if accepted {
+            let at = (self.stack.len() - 1) * self.metrics.len() + metric.index();
+            let open = &mut self.open_costs[at];
+            (open.stated, open.exclusive, open.cumulative) = (stated, exclusive, cumulative);
         }
     }
 
-    /// How many metrics there are besides the default one.
-    pub(super) fn others(&self) -> usize {
-        self.metrics.len().saturating_sub(1)
+    /// Closes the innermost open node.
+    pub(super) fn close(&mut self) {
+        let Some(node) = self.stack.pop() else {
+            return self.refuse("the importer closed a node that it never opened");
+        };
+        self.totals
+            .leave(node.function, node.line, node.edge, node.outer);
+        let (metrics, depth) = (self.metrics.len(), self.stack.len());
+        let place = self.rows.place(node.node);
+        let mut of_default = NodeCost::NOTHING;
+        for at in 0..metrics {
+            let metric = MetricId::new(at);
+            let open = self.open_costs[depth * metrics + at];
+            let cost = self.settle(&open, node.function);
+            if !cost.cumulative.unwrap_or(0.0).is_finite() {
+                self.refuse("the costs add up to more than a REAL can hold");
+            }
+            self.add_up(&node, metric, cost, open.callees);
+            if metric == self.default {
+                of_default = cost;
+            } else {
+                self.rows.set_other_cost(place, node.node, metric, cost);
+            }
+        }
+        self.open_costs.truncate(depth * metrics);
+        let size = self.next - 1 - node.node;
+        let Self {
+            rows,
+            totals,
+            stack,
+            ..
+        } = self;
+        rows.close(place, size, of_default, || row(totals, stack, &node));
+        if self.rows.is_full() {
+            self.flush_rows();
+        }
     }
 
-    /// The figures of a node that closes, from what the file gave and what was called.
+    /// The cost of a node that closes, from what the file states and what was called.
     #[inline]
-    pub(super) fn settle(&mut self, account: &Account, function: u32) -> Figures {
-        let Account {
-            given,
+    fn settle(&mut self, open: &OpenCost, function: FunctionId) -> NodeCost {
+        let OpenCost {
+            stated,
             exclusive,
             cumulative,
             callees,
-        } = *account;
-        match given {
-            Given::None => Figures {
+        } = *open;
+        match stated {
+            Stated::Nothing => NodeCost {
                 exclusive: 0.0,
                 cumulative: Some(callees),
             },
-            Given::Exclusive => Figures {
+            Stated::Exclusive => NodeCost {
                 exclusive,
                 cumulative: Some(exclusive + callees),
             },
-            Given::Both => Figures {
+            Stated::Both => NodeCost {
                 exclusive,
                 cumulative: Some(cumulative),
             },
-            Given::ExclusiveOnly => Figures {
+            Stated::ExclusiveOnly => NodeCost {
                 exclusive,
                 cumulative: None,
             },
-            Given::Cumulative => {
+            Stated::Cumulative => {
                 let left = cumulative - callees;
                 // A node that called nothing may cost less than nothing: corrected times do.
                 let alone = callees == 0.0;
                 if !alone && left < -ROUNDING * cumulative.abs() {
-                    self.remarks.exceeded.add(function);
+                    self.notes.exceeded.add(function);
                 }
-                Figures {
+                NodeCost {
                     exclusive: if alone { left } else { left.max(0.0) },
                     cumulative: Some(cumulative),
                 }
@@ -449,141 +474,93 @@ impl<O: Output> TreeBuilder<O> {
         }
     }
 
-    /// Adds the figures of a closing node to its function or line, to its edge, and to its parent's
-    /// callees.
+    /// Adds the cost of a closing node to its function or line, to its edge, and to the callees of
+    /// its parent.
     #[inline]
-    pub(super) fn add_up(&mut self, level: &Level, metric: usize, figures: Figures, callees: f64) {
-        let outermost = level.outer == 0;
-        let cumulative = figures.cumulative.unwrap_or(0.0);
-        if level.line == NONE {
-            self.ledger
-                .add_to_function(level.function, metric, figures, outermost);
-        } else {
-            self.ledger
-                .add_to_line(level.line, metric, figures, outermost);
+    fn add_up(&mut self, node: &OpenNode, metric: MetricId, cost: NodeCost, callees: f64) {
+        let outermost = node.outer == 0;
+        let cumulative = cost.cumulative.unwrap_or(0.0);
+        match node.line {
+            None => self
+                .totals
+                .add_to_function(node.function, metric, cost, outermost),
+            Some(line) => self.totals.add_to_line(line, metric, cost, outermost),
         }
-        if level.edge != NONE {
-            let in_outermost_pair = if level.outermost_pair {
-                cumulative
-            } else {
-                0.0
-            };
+        if let Some(edge) = node.edge {
+            let in_outermost_pair = if node.outermost_pair { cumulative } else { 0.0 };
             let in_outermost = if outermost { cumulative } else { 0.0 };
-            let parts = [
-                figures.exclusive,
-                in_outermost_pair,
-                in_outermost,
-                cumulative,
-            ];
-            self.ledger.add_to_edge(level.edge, metric, parts);
+            let parts = [cost.exclusive, in_outermost_pair, in_outermost, cumulative];
+            self.totals.add_to_edge(edge, metric, parts);
         }
         if let Some(above) = self.stack.len().checked_sub(1) {
             // A line is part of its function: what it called counts for the function, its own cost
             // is there already.
-            let account = &mut self.accounts[above * self.metrics.len() + metric];
-            account.callees += if level.line == NONE {
+            let open = &mut self.open_costs[above * self.metrics.len() + metric.index()];
+            open.callees += if node.line.is_none() {
                 cumulative
             } else {
                 callees
             };
         } else {
-            self.metrics[metric].total += cumulative;
+            self.metrics[metric.index()].total += cumulative;
         }
     }
 
-    pub(super) fn flush(&mut self) {
-        self.late.sort_unstable_by_key(|row| row.node);
-        self.late_costs
-            .sort_unstable_by_key(|cost| (cost.metric, cost.node));
-        let others = self.others();
-        let Batch { nodes, costs, .. } = &mut self.batch;
-        costs.append(&mut self.late_costs);
-        for other in 0..others {
-            let metric = MetricId(index(if other < self.default {
-                other
-            } else {
-                other + 1
-            }));
-            for (row, figures) in nodes
-                .iter()
-                .zip(self.other_figures.iter().skip(other).step_by(others))
-            {
-                if figures.is_worth_a_row() {
-                    costs.push(CostRow {
-                        metric,
-                        node: row.node,
-                        figures: *figures,
-                    });
-                }
-            }
-        }
-        let mut open = self
-            .stack
-            .iter()
-            .map(|level| level.node)
-            .skip_while(|node| *node < self.base)
-            .peekable();
-        nodes.retain(|row| open.next_if_eq(&row.node).is_none());
-        nodes.splice(0..0, self.late.drain(..));
-        self.other_figures.clear();
-        self.base = self.next;
-        self.output.batch(&mut self.batch);
+    fn flush_rows(&mut self) {
+        let open = self.stack.iter().map(|node| node.node);
+        self.rows.flush(open, self.next);
     }
 
-    /// Opens and closes a node for each of the trie. Where there are labels: which one it was.
-    fn drain_trie(&mut self) -> Vec<u64> {
-        let trie = std::mem::take(&mut self.trie).complete();
+    /// Opens and closes a node for each of the call tree. Where samples have labels, gives the
+    /// node that each has become.
+    fn drain_call_tree(&mut self) -> Vec<u64> {
+        let tree = std::mem::take(&mut self.call_tree).complete();
         self.last_stack = Vec::new();
-        self.labels.close();
-        let mut nodes = vec![
-            0;
-            if self.labels.have_costs() {
-                trie.len()
-            } else {
-                0
-            }
-        ];
-        let mut walk = trie.walk();
+        self.label_costs.close();
+        let mut nodes = Vec::new();
+        if self.label_costs.have_costs() {
+            nodes.resize(tree.len(), 0);
+        }
+        let mut walk = tree.walk();
         loop {
-            let steps: Vec<Step> = walk.by_ref().take(STEPS).collect();
+            let steps: Vec<Step> = walk.by_ref().take(STEPS_AHEAD).collect();
             if steps.is_empty() {
                 return nodes;
             }
-            self.look_ahead(&trie.functions(&steps, self.stack.len()));
+            self.prefetch(&tree.functions(&steps, self.stack.len()));
             for step in steps {
                 if self.failure.is_some() {
                     return nodes;
                 }
                 match step {
                     Step::Enter(at) => {
-                        if let Some(node) = nodes.get_mut(at as usize) {
+                        if let Some(node) = nodes.get_mut(at.index()) {
                             *node = self.next;
                         }
-                        self.open(&trie, at);
+                        self.open(&tree, at);
                     }
-                    Step::Leave => self.leave(),
+                    Step::Leave => self.close(),
                 }
             }
         }
     }
 
-    /// Opens a node of the trie.
-    fn open(&mut self, trie: &Trie, at: u32) {
-        let (function, line, calls) = trie.node(at);
-        if line == NONE {
-            self.open_function(function, calls);
-        } else {
-            self.open_line(function, line, calls);
+    /// Opens a node of the call tree.
+    fn open(&mut self, tree: &CallTree, at: CallNodeId) {
+        let (function, line, calls) = tree.node(at);
+        match line {
+            None => self.open_function(function, calls),
+            Some(line) => self.open_line(function, line, calls),
         }
-        for metric in 0..self.metrics.len() {
-            if let Some(value) = trie.figure(at, metric) {
-                self.cost(MetricId(index(metric)), Cost::Exclusive(value));
+        for metric in (0..self.metrics.len()).map(MetricId::new) {
+            if let Some(cost) = tree.cost(at, metric) {
+                self.set_cost(metric, Cost::Exclusive(cost));
             }
         }
     }
 
     pub(super) fn knows(&mut self, function: FunctionId) -> bool {
-        let known = self.ledger.has_function(function);
+        let known = self.totals.has_function(function);
         if !known {
             self.refuse("the importer named a function that it never announced");
         }
@@ -591,8 +568,13 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     /// Whether a figure can be taken as it is; counts what a REAL rounds.
-    pub(super) fn accept(&mut self, metric: MetricId, figures: &[f64], function: u32) -> bool {
-        if metric.0 as usize >= self.metrics.len() {
+    pub(super) fn accept(
+        &mut self,
+        metric: MetricId,
+        figures: &[f64],
+        function: FunctionId,
+    ) -> bool {
+        if metric.index() >= self.metrics.len() {
             self.refuse("the importer named a metric that it never announced");
             return false;
         }
@@ -602,8 +584,24 @@ impl<O: Output> TreeBuilder<O> {
             return false;
         }
         if figures.iter().any(|figure| figure.abs() > MAX_EXACT_COST) {
-            self.remarks.rounded.add(function);
+            self.notes.rounded.add(function);
         }
         true
+    }
+}
+
+/// The row of a node below these open ones, as far as it is known when it opens.
+#[inline]
+fn row(totals: &Totals, above: &[OpenNode], node: &OpenNode) -> NodeRow {
+    NodeRow {
+        node: node.node,
+        up: above.last().map(|parent| node.node - parent.node),
+        size: 0,
+        outer_up: (node.outer != 0).then(|| node.node - node.outer),
+        depth: u32::try_from(above.len()).expect("fewer than 2^32 open nodes"),
+        function: node.function,
+        place: node.line.map(|line| totals.source_line(line).clone()),
+        calls: node.calls,
+        cost: NodeCost::NOTHING,
     }
 }

@@ -1,85 +1,97 @@
-//! Stacks, merged by their frames; children in the order in which they first came.
+//! The call tree of samples: stacks, merged by their frames; children in the order in which they
+//! first came. It is a trie whose letters are functions and lines.
 
 use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
 
-use super::ids::{NONE, index};
-use super::sums::{Sum, Tally};
+use super::ids::{CallNodeId, LineId};
+use super::sums::{CallCount, MaybeSum};
 use crate::base::hash_index::HashIndex;
-use crate::events::FunctionId;
+use crate::base::interner::{Id, Table};
+use crate::events::{FunctionId, MetricId};
 
-/// See the module's page. What most nodes do not have lies apart: there may be tens of millions of
-/// them.
-pub(super) struct Trie {
-    nodes: Vec<TrieNode>,
+/// Merged stacks. What most nodes do not have (calls, costs) lies apart: there may be tens of
+/// millions of nodes.
+pub(super) struct CallTree {
+    nodes: Table<CallNodeId, CallNode>,
     /// By parent, function and line, without the first child of each node: that is mostly the only
-    /// one, and lies behind it.
+    /// one, and lies after it in memory.
     index: HashIndex,
     hasher: DefaultHashBuilder,
     metrics: usize,
     /// Calls of nodes that samples end at; those of lines mean nothing.
-    calls: Vec<Tally>,
-    /// Figures of the same, one per metric.
-    figures: Vec<Sum>,
+    calls: Vec<CallCount>,
+    /// Costs of the same nodes, one per metric.
+    costs: Vec<MaybeSum>,
     /// Nodes of the stack that came last, outermost first.
-    path: Vec<u32>,
+    path: Vec<CallNodeId>,
 }
 
-struct TrieNode {
-    parent: u32,
-    function: u32,
-    line: u32,
-    /// As links, [`TOP`] means none.
-    first_child: u32,
-    last_child: u32,
-    /// The one before: the next one would have to be written into a node that has long left the
-    /// caches.
-    previous_sibling: u32,
-    /// Where its calls and, in whole sets, its figures are; [`NONE`] if it has none.
-    figures: u32,
+struct CallNode {
+    parent: CallNodeId,
+    function: FunctionId,
+    line: Option<LineId>,
+    first_child: Option<CallNodeId>,
+    last_child: Option<CallNodeId>,
+    /// Siblings are linked backwards: the next one would have to be written into a node that has
+    /// long left the caches.
+    previous_sibling: Option<CallNodeId>,
+    /// Where the calls of the node and, in whole rows, its costs are; [`NO_SAMPLES`] if no sample
+    /// ends here.
+    samples: u32,
 }
 
-/// The node above all stacks.
-const TOP: u32 = 0;
+/// No sample ends at the node.
+const NO_SAMPLES: u32 = u32::MAX;
 
 pub(super) enum Step {
-    Enter(u32),
+    Enter(CallNodeId),
     Leave,
 }
 
-impl Trie {
-    /// Makes room for more metrics, of which nothing has been said yet.
+/// The node above all stacks.
+fn top() -> CallNodeId {
+    CallNodeId::new(0)
+}
+
+impl CallTree {
+    /// Makes room for more metrics, in which no node has a cost yet.
     pub(super) fn set_metrics(&mut self, metrics: usize) {
         let old = std::mem::replace(&mut self.metrics, metrics);
-        let mut figures = vec![Sum::UNKNOWN; self.calls.len() * metrics];
-        for (set, wider) in self
-            .figures
+        let mut costs = vec![MaybeSum::UNKNOWN; self.calls.len() * metrics];
+        for (row, wider) in self
+            .costs
             .chunks_exact(old.max(1))
-            .zip(figures.chunks_exact_mut(metrics.max(1)))
+            .zip(costs.chunks_exact_mut(metrics.max(1)))
         {
-            wider[..old].copy_from_slice(set);
+            wider[..old].copy_from_slice(row);
         }
-        self.figures = figures;
+        self.costs = costs;
     }
 
-    /// The node of the last stack with so many nodes around it, if it stands for this function and
-    /// a line that fits.
+    /// The node of the last stack with so many nodes above it, if it is of this function and a line
+    /// that fits.
     pub(super) fn on_path(
         &self,
         depth: usize,
-        function: u32,
-        fits: impl Fn(u32) -> bool,
-    ) -> Option<u32> {
+        function: FunctionId,
+        fits: impl Fn(Option<LineId>) -> bool,
+    ) -> Option<CallNodeId> {
         let at = *self.path.get(depth)?;
-        let node = &self.nodes[at as usize];
+        let node = &self.nodes[at];
         (node.function == function && fits(node.line)).then_some(at)
     }
 
-    /// Goes down from the first nodes of the last stack to a node that may be new.
-    pub(super) fn below(&mut self, depth: usize, function: u32, line: u32) -> u32 {
+    /// Goes down from the first nodes of the last stack to a child, which may be new.
+    pub(super) fn below(
+        &mut self,
+        depth: usize,
+        function: FunctionId,
+        line: Option<LineId>,
+    ) -> CallNodeId {
         self.path.truncate(depth);
-        let parent = self.path.last().copied().unwrap_or(TOP);
+        let parent = self.path.last().copied().unwrap_or_else(top);
         let at = self
             .child(parent, function, line)
             .unwrap_or_else(|| self.add_child(parent, function, line));
@@ -87,64 +99,83 @@ impl Trie {
         at
     }
 
-    fn child(&self, parent: u32, function: u32, line: u32) -> Option<u32> {
+    fn child(
+        &self,
+        parent: CallNodeId,
+        function: FunctionId,
+        line: Option<LineId>,
+    ) -> Option<CallNodeId> {
         let key = (parent, function, line);
-        let TrieNode {
+        let CallNode {
             first_child,
             last_child,
             ..
-        } = self.nodes[parent as usize];
-        if first_child != TOP && self.nodes[first_child as usize].key() == key {
+        } = self.nodes[parent];
+        let first_child = first_child?;
+        if self.nodes[first_child].key() == key {
             return Some(first_child);
         }
-        if first_child == last_child {
+        if last_child == Some(first_child) {
             return None;
         }
-        self.index.find(self.hasher.hash_one(key), |at| {
-            self.nodes[at as usize].key() == key
+        let found = self.index.find(self.hash(key), |at| {
+            self.nodes[CallNodeId::new(at as usize)].key() == key
+        });
+        found.map(|at| CallNodeId::new(at as usize))
+    }
+
+    fn add_child(
+        &mut self,
+        parent: CallNodeId,
+        function: FunctionId,
+        line: Option<LineId>,
+    ) -> CallNodeId {
+        let next = CallNodeId::new(self.nodes.len());
+        let siblings = &mut self.nodes[parent];
+        let previous_sibling = siblings.last_child.replace(next);
+        if previous_sibling.is_none() {
+            siblings.first_child = Some(next);
+        } else {
+            let at = u32::try_from(next.index()).expect("fewer than 2^32 nodes");
+            self.index.insert(self.hash((parent, function, line)), at);
+        }
+        self.nodes.push(CallNode {
+            previous_sibling,
+            ..CallNode::new(parent, function, line)
         })
     }
 
-    fn add_child(&mut self, parent: u32, function: u32, line: u32) -> u32 {
-        let next = index(self.nodes.len());
-        let siblings = &mut self.nodes[parent as usize];
-        let previous = std::mem::replace(&mut siblings.last_child, next);
-        if previous == TOP {
-            siblings.first_child = next;
-        } else {
-            self.index
-                .insert(self.hasher.hash_one((parent, function, line)), next);
-        }
-        self.nodes
-            .push(TrieNode::new(parent, function, line, previous));
-        next
+    fn hash(&self, (parent, function, line): (CallNodeId, FunctionId, Option<LineId>)) -> u64 {
+        // Three numbers: an `Option` would be hashed as two.
+        let line = line.map_or(usize::MAX, LineId::index);
+        self.hasher.hash_one((parent, function, line))
     }
 
     /// Adds calls to the node of a function, which every sample does that ends there; says whether
     /// the sum is still exact.
-    pub(super) fn call(&mut self, at: u32, calls: Option<u64>) -> bool {
-        let place = self.place(at);
-        self.calls[place].add(calls)
+    pub(super) fn call(&mut self, at: CallNodeId, calls: Option<u64>) -> bool {
+        let samples = self.samples(at);
+        self.calls[samples].add(calls)
     }
 
-    pub(super) fn add(&mut self, at: u32, metric: usize, value: f64) {
-        let place = self.place(at);
-        self.figures[place * self.metrics + metric].add(value);
+    pub(super) fn add(&mut self, at: CallNodeId, metric: MetricId, cost: f64) {
+        let samples = self.samples(at);
+        self.costs[samples * self.metrics + metric.index()].add(cost);
     }
 
-    /// Where calls and figures of a node are, from now on.
-    fn place(&mut self, at: u32) -> usize {
-        let place = &mut self.nodes[at as usize].figures;
-        if *place == NONE {
-            *place = index(self.calls.len());
-            self.calls.push(Tally::default());
-            self.figures
-                .resize(self.calls.len() * self.metrics, Sum::UNKNOWN);
+    /// Where calls and costs of a node are, from now on.
+    fn samples(&mut self, at: CallNodeId) -> usize {
+        let samples = &mut self.nodes[at].samples;
+        if *samples == NO_SAMPLES {
+            *samples = u32::try_from(self.calls.len()).expect("fewer than 2^32 nodes");
+            self.calls.push(CallCount::default());
+            self.costs
+                .resize(self.calls.len() * self.metrics, MaybeSum::UNKNOWN);
         }
-        *place as usize
+        *samples as usize
     }
 
-    /// The same without what is only needed to add to it.
+    /// The whole tree, without what is only needed to add to it.
     pub(super) fn complete(self) -> Self {
         Self {
             index: HashIndex::default(),
@@ -159,27 +190,22 @@ impl Trie {
     }
 
     /// Function, line and calls of a node.
-    pub(super) fn node(&self, at: u32) -> (u32, u32, Option<u64>) {
-        let node = &self.nodes[at as usize];
-        let calls = if node.line == NONE {
-            self.calls.get(node.figures as usize)
+    pub(super) fn node(&self, at: CallNodeId) -> (FunctionId, Option<LineId>, Option<u64>) {
+        let node = &self.nodes[at];
+        let calls = if node.line.is_none() {
+            self.calls.get(node.samples as usize)
         } else {
             None
         };
-        (
-            node.function,
-            node.line,
-            calls.copied().and_then(Tally::get),
-        )
+        let calls = calls.copied().and_then(CallCount::get);
+        (node.function, node.line, calls)
     }
 
-    /// What samples that end at a node have said of a metric.
-    pub(super) fn figure(&self, at: u32, metric: usize) -> Option<f64> {
-        let figures = self.nodes[at as usize].figures;
-        if figures == NONE {
-            None
-        } else {
-            self.figures[figures as usize * self.metrics + metric].get()
+    /// The cost that samples have at the node where they end.
+    pub(super) fn cost(&self, at: CallNodeId, metric: MetricId) -> Option<f64> {
+        match self.nodes[at].samples {
+            NO_SAMPLES => None,
+            samples => self.costs[samples as usize * self.metrics + metric.index()].get(),
         }
     }
 
@@ -189,9 +215,9 @@ impl Trie {
         for step in steps {
             match step {
                 Step::Enter(at) => {
-                    let node = &self.nodes[*at as usize];
-                    if node.line == NONE {
-                        functions.push((depth, FunctionId(node.function)));
+                    let node = &self.nodes[*at];
+                    if node.line.is_none() {
+                        functions.push((depth, node.function));
                     }
                     depth += 1;
                 }
@@ -206,7 +232,7 @@ impl Trie {
     pub(super) fn walk(&self) -> impl Iterator<Item = Step> {
         // Nodes that remain to be opened, the next one last, and how many of them are not below
         // each open node.
-        let mut waiting: Vec<u32> = self.children_from_last(TOP).collect();
+        let mut waiting: Vec<CallNodeId> = self.children_from_last(top()).collect();
         let mut open: Vec<usize> = Vec::new();
         std::iter::from_fn(move || {
             if open.pop_if(|others| *others == waiting.len()).is_some() {
@@ -219,41 +245,43 @@ impl Trie {
         })
     }
 
-    fn children_from_last(&self, parent: u32) -> impl Iterator<Item = u32> {
-        let child = |at: u32| (at != TOP).then_some(at);
-        std::iter::successors(child(self.nodes[parent as usize].last_child), move |at| {
-            child(self.nodes[*at as usize].previous_sibling)
+    fn children_from_last(&self, parent: CallNodeId) -> impl Iterator<Item = CallNodeId> {
+        std::iter::successors(self.nodes[parent].last_child, move |at| {
+            self.nodes[*at].previous_sibling
         })
     }
 }
 
-impl TrieNode {
-    fn new(parent: u32, function: u32, line: u32, previous_sibling: u32) -> Self {
+impl CallNode {
+    /// A node without children, siblings and samples.
+    fn new(parent: CallNodeId, function: FunctionId, line: Option<LineId>) -> Self {
         Self {
             parent,
             function,
             line,
-            first_child: TOP,
-            last_child: TOP,
-            previous_sibling,
-            figures: NONE,
+            first_child: None,
+            last_child: None,
+            previous_sibling: None,
+            samples: NO_SAMPLES,
         }
     }
 
-    fn key(&self) -> (u32, u32, u32) {
+    fn key(&self) -> (CallNodeId, FunctionId, Option<LineId>) {
         (self.parent, self.function, self.line)
     }
 }
 
-impl Default for Trie {
+impl Default for CallTree {
     fn default() -> Self {
+        // Of no function, above the roots.
+        let above_all = CallNode::new(top(), FunctionId(u32::MAX), None);
         Self {
-            nodes: vec![TrieNode::new(NONE, NONE, NONE, TOP)],
+            nodes: vec![above_all].into(),
             index: HashIndex::default(),
             hasher: DefaultHashBuilder::default(),
             metrics: 0,
             calls: Vec::new(),
-            figures: Vec::new(),
+            costs: Vec::new(),
             path: Vec::new(),
         }
     }

@@ -5,35 +5,32 @@ use std::sync::Arc;
 
 use hashbrown::DefaultHashBuilder;
 
-use super::ids::index;
 use super::rows::Function;
-use crate::base::hash_index::HashIndex;
+use crate::base::interner::Interner;
 use crate::events::{FunctionDef, FunctionId};
 
-/// See the module's page.
+/// Gives functions their ids.
 #[derive(Default)]
-pub(crate) struct Functions {
-    all: Vec<Arc<Function>>,
-    index: HashIndex,
+pub(crate) struct FunctionInterner {
+    functions: Interner<FunctionId, Arc<Function>>,
     hasher: DefaultHashBuilder,
 }
 
-impl Functions {
-    /// The number of a function, and its text if it is new: they are numbered in the order in which
-    /// they come.
-    pub(crate) fn number(&mut self, def: FunctionDef<'_>) -> (FunctionId, Option<Arc<Function>>) {
+impl FunctionInterner {
+    /// The id of a function, and its text if it is new: ids count up in the order in which
+    /// functions come.
+    pub(crate) fn intern(&mut self, def: FunctionDef<'_>) -> (FunctionId, Option<Arc<Function>>) {
         let identity = FunctionDef {
             raw_name: "",
             ..def
         };
         let hash = self.hasher.hash_one(identity);
-        if let Some(at) = self
-            .index
-            .find(hash, |at| definition(&self.all[at as usize]) == identity)
-        {
-            return (FunctionId(at), None);
+        let known = self
+            .functions
+            .find(hash, |known| definition(known) == identity);
+        if let Some(known) = known {
+            return (known, None);
         }
-        let at = index(self.all.len());
         let function = Arc::new(Function {
             kind: def.kind,
             name: def.name.into(),
@@ -43,13 +40,12 @@ impl Functions {
             first_line: def.first_line,
             first_col: def.first_col,
         });
-        self.all.push(Arc::clone(&function));
-        self.index.insert(hash, at);
-        (FunctionId(at), Some(function))
+        let id = self.functions.add(hash, Arc::clone(&function));
+        (id, Some(function))
     }
 }
 
-/// What tells the function from others.
+/// What tells a function from others.
 fn definition(function: &Function) -> FunctionDef<'_> {
     FunctionDef {
         kind: function.kind,

@@ -1,9 +1,67 @@
-//! Indexes of what the builder keeps.
+//! Ids of what the builder keeps: each table has a type of its own for its indexes.
 
-/// The index of nothing.
-pub(super) const NONE: u32 = u32::MAX;
+use std::num::NonZeroU32;
 
-/// Indexes fit in 32 bits: nothing that is kept in memory reaches 2^32 entries.
-pub(super) fn index(at: usize) -> u32 {
-    u32::try_from(at).expect("fewer than 2^32 functions, lines, edges and open nodes")
+use crate::base::interner::Id;
+use crate::events::{FunctionId, LabelsId, MetricId};
+
+/// Declares an id. It is the index and 1, so that an `Option` of it needs no more room.
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub(super) struct $name(NonZeroU32);
+
+        impl Id for $name {
+            #[inline]
+            fn new(index: usize) -> Self {
+                let id = u32::try_from(index).ok();
+                let id = id.and_then(|index| NonZeroU32::MIN.checked_add(index));
+                Self(id.expect("fewer than 2^32 entries"))
+            }
+
+            #[inline]
+            fn index(self) -> usize {
+                self.0.get() as usize - 1
+            }
+        }
+    };
 }
+
+id!(
+    /// A line of a function.
+    LineId
+);
+id!(
+    /// A place that calls are made from.
+    CallSiteId
+);
+id!(
+    /// A callee and the place that calls it.
+    EdgeId
+);
+id!(
+    /// A node of the merged stacks.
+    CallNodeId
+);
+
+/// Ids that sinks give to importers, which are as large as these.
+macro_rules! given_id {
+    ($name:ident) => {
+        impl Id for $name {
+            #[inline]
+            fn new(index: usize) -> Self {
+                Self(u32::try_from(index).expect("fewer than 2^32 entries"))
+            }
+
+            #[inline]
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+given_id!(FunctionId);
+given_id!(LabelsId);
+given_id!(MetricId);

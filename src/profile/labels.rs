@@ -1,41 +1,43 @@
-//! Labels of samples: which sets of them there are, and what each cost at which node of the trie.
+//! Labels of samples: the dictionary of their sets, and what samples with each set cost at which node
+//! of the call tree.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 
-use super::ids::index;
+use super::ids::CallNodeId;
 use super::rows::{LabelCostRow, LabelRow, LabelText};
+use crate::base::interner::Id;
 use crate::events::{Label, LabelValue, LabelsId, MetricId};
 
-/// Key, value and unit.
-type Texts = (Arc<str>, LabelText, Arc<str>);
+/// A label with text of its own: key, value and unit.
+type OwnLabel = (Arc<str>, LabelText, Arc<str>);
 
 /// A set of labels, sorted.
-pub(crate) type LabelSet = Arc<[Texts]>;
+pub(crate) type LabelSet = Arc<[OwnLabel]>;
 
-/// The dictionary of sets: equal ones are one, in whatever order their labels come.
+/// Gives sets of labels their ids: equal ones have one id, in whatever order their labels come.
 #[derive(Default)]
-pub(crate) struct LabelSets {
+pub(crate) struct LabelSetInterner {
     texts: HashSet<Arc<str>>,
-    sets: HashMap<LabelSet, u32>,
+    sets: HashMap<LabelSet, LabelsId>,
 }
 
-impl LabelSets {
-    /// The number of a set, and the set itself if it is new: they are numbered in the order in
-    /// which they come.
-    pub(crate) fn number(&mut self, labels: &[Label<'_>]) -> (LabelsId, Option<LabelSet>) {
-        let mut set: Vec<Texts> = labels.iter().map(|label| self.texts(label)).collect();
+impl LabelSetInterner {
+    /// The id of a set, and the set itself if it is new: ids count up in the order in which sets
+    /// come.
+    pub(crate) fn intern(&mut self, labels: &[Label<'_>]) -> (LabelsId, Option<LabelSet>) {
+        let mut set: Vec<OwnLabel> = labels.iter().map(|label| self.own(label)).collect();
         set.sort_unstable();
         set.dedup();
         let set: LabelSet = set.into();
-        let next = index(self.sets.len());
-        let number = *self.sets.entry(Arc::clone(&set)).or_insert(next);
-        (LabelsId(number), (number == next).then_some(set))
+        let next = LabelsId::new(self.sets.len());
+        let id = *self.sets.entry(Arc::clone(&set)).or_insert(next);
+        (id, (id == next).then_some(set))
     }
 
-    fn texts(&mut self, label: &Label<'_>) -> Texts {
+    fn own(&mut self, label: &Label<'_>) -> OwnLabel {
         let value = match label.value {
             LabelValue::Number(number) => LabelText::Number(number),
             LabelValue::Text(text) => LabelText::Text(self.text(text)),
@@ -50,32 +52,32 @@ impl LabelSets {
 }
 
 /// What samples with labels cost. There may be as many sums as nodes: they lie close together, and
-/// only their numbers in the table.
+/// the hash table has only their indexes.
 #[derive(Default)]
-pub(super) struct Labels {
-    /// By number.
+pub(super) struct LabelCosts {
+    /// By id.
     sets: Vec<LabelSet>,
     /// Sums of 0 are there, too.
     costs: Vec<LabelCost>,
-    /// By node of the trie, set and metric.
+    /// By node of the call tree, set and metric.
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
 struct LabelCost {
-    at: u32,
+    at: CallNodeId,
     labels: LabelsId,
     metric: MetricId,
     sum: f64,
 }
 
 impl LabelCost {
-    fn key(&self) -> (u32, u32, u32) {
-        (self.at, self.labels.0, self.metric.0)
+    fn key(&self) -> (CallNodeId, LabelsId, MetricId) {
+        (self.at, self.labels, self.metric)
     }
 }
 
-impl Labels {
+impl LabelCosts {
     /// Takes the next set.
     pub(super) fn add_set(&mut self, set: LabelSet) {
         self.sets.push(set);
@@ -83,13 +85,13 @@ impl Labels {
 
     /// Whether there is such a set.
     pub(super) fn knows(&self, labels: LabelsId) -> bool {
-        (labels.0 as usize) < self.sets.len()
+        labels.index() < self.sets.len()
     }
 
     /// Adds what a sample with these labels cost itself.
-    pub(super) fn add(&mut self, at: u32, labels: LabelsId, metric: MetricId, cost: f64) {
+    pub(super) fn add(&mut self, at: CallNodeId, labels: LabelsId, metric: MetricId, cost: f64) {
         let (costs, hasher) = (&mut self.costs, &self.hasher);
-        let key = (at, labels.0, metric.0);
+        let key = (at, labels, metric);
         let hash = hasher.hash_one(key);
         if let Some(&found) = self
             .index
@@ -98,7 +100,7 @@ impl Labels {
             costs[found as usize].sum += cost;
             return;
         }
-        let next = index(costs.len());
+        let next = u32::try_from(costs.len()).expect("fewer than 2^32 sums");
         self.index.insert_unique(hash, next, |found| {
             hasher.hash_one(costs[*found as usize].key())
         });
@@ -125,15 +127,15 @@ impl Labels {
         self.costs.iter().all(|cost| cost.sum.is_finite())
     }
 
-    /// The sets, and what they cost at the nodes that have become of those of the trie. What cost
-    /// nothing has no row.
+    /// The sets, and what samples with them cost; `nodes` has the node that each of the call tree has
+    /// become. A sum of 0 has no row.
     pub(super) fn into_rows(self, nodes: &[u64]) -> (Vec<LabelRow>, Vec<LabelCostRow>) {
-        let sets = (0_u32..).zip(&self.sets).flat_map(|(set, labels)| {
+        let sets = self.sets.iter().enumerate().flat_map(|(set, labels)| {
             labels
                 .iter()
                 .cloned()
                 .map(move |(key, value, unit)| LabelRow {
-                    labels: LabelsId(set),
+                    labels: LabelsId::new(set),
                     key,
                     value,
                     unit,
@@ -148,7 +150,7 @@ impl Labels {
              }| {
                 LabelCostRow {
                     metric,
-                    node: nodes[at as usize],
+                    node: nodes[at.index()],
                     labels,
                     exclusive: sum,
                 }
@@ -174,10 +176,10 @@ mod tests {
 
     #[test]
     fn sets_are_equal_whatever_the_order() {
-        let mut sets = LabelSets::default();
-        let mut labels = Labels::default();
+        let mut sets = LabelSetInterner::default();
+        let mut labels = LabelCosts::default();
         let mut number = |set: &[Label<'_>]| {
-            let (number, new) = sets.number(set);
+            let (number, new) = sets.intern(set);
             if let Some(set) = new {
                 labels.add_set(set);
             }
@@ -203,10 +205,10 @@ mod tests {
 
     #[test]
     fn costs_add_up_by_node_set_and_metric() {
-        let mut sets = LabelSets::default();
-        let mut labels = Labels::default();
+        let mut sets = LabelSetInterner::default();
+        let mut labels = LabelCosts::default();
         let [one, two] = ["1", "2"].map(|value| {
-            let (number, set) = sets.number(&[label("a", value)]);
+            let (number, set) = sets.intern(&[label("a", value)]);
             labels.add_set(set.expect("it is new"));
             number
         });
@@ -219,7 +221,7 @@ mod tests {
             (2, two, samples, 4.0),
             (2, two, samples, -4.0),
         ] {
-            labels.add(at, set, metric, cost);
+            labels.add(CallNodeId::new(at), set, metric, cost);
         }
         let (sets, costs) = labels.into_rows(&[0, 20, 10]);
         let text = |value: &str| LabelText::Text(value.into());

@@ -11,16 +11,20 @@ mod call_tree;
 mod functions;
 mod ids;
 mod labels;
+mod node_rows;
 mod notes;
+mod row_source;
 mod rows;
 mod sink;
 mod sums;
 mod totals;
 
 pub use builder::TreeBuilder;
-pub(crate) use functions::Functions;
-pub(crate) use labels::{LabelSet, LabelSets};
+pub(crate) use functions::FunctionInterner;
+pub(crate) use labels::{LabelSet, LabelSetInterner};
+pub use row_source::Rows;
 pub use rows::{
-    Batch, CostRow, EdgeRow, Facts, Figures, Function, InfoFigures, InfoRow, LabelCostRow,
-    LabelRow, LabelText, MetricRow, NodeRow, NoteRow, Output, Place, Rows, TotalSource, Totals,
+    Batch, CostRow, EdgeRow, Facts, Function, InfoFigures, InfoRow, LabelCostRow, LabelRow,
+    LabelText, MetricRow, NodeRow, NoteRow, Output, RunSummary, SourceLine, TotalSource,
 };
+pub use sums::NodeCost;

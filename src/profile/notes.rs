@@ -1,48 +1,45 @@
-//! What there is to remark of a run: what the importer says, up to a limit, and what the builder
-//! has counted.
+//! Notes on a run: those of the importer, up to a limit, and what the builder itself has counted.
 
 use super::rows::NoteRow;
-use crate::events::{Note, Severity};
+use crate::events::{FunctionId, Note, Severity};
 
 /// Notes kept of one run; what comes after them is counted.
 const MAX_NOTES: usize = 1000;
 
-/// See the module's page.
+/// The notes on one run.
 #[derive(Default)]
-pub(super) struct Remarks {
+pub(super) struct Notes {
     notes: Vec<NoteRow>,
     left_out: u64,
-    /// Functions that cost less than what they called.
-    pub(super) exceeded: Counted,
+    /// Nodes that cost less than what they called.
+    pub(super) exceeded: NoteCount,
     /// Functions whose callers paid more than they and what they called cost.
-    pub(super) paid_more: Counted,
+    pub(super) paid_more: NoteCount,
     /// Functions in circles of calls, whose cost with what they called is unknown.
-    pub(super) in_circles: Counted,
-    /// Functions that cost something else than their callers paid.
-    pub(super) not_paid: Counted,
-    /// Functions with bytes that are no UTF-8.
-    pub(super) not_utf8: Counted,
+    pub(super) in_circles: NoteCount,
+    /// Functions whose cost is not what their callers paid.
+    pub(super) not_paid: NoteCount,
+    /// Functions whose names have bytes that are not UTF-8.
+    pub(super) not_utf8: NoteCount,
     /// Figures that no REAL holds exactly.
-    pub(super) rounded: Counted,
+    pub(super) rounded: NoteCount,
 }
 
-/// How often something happened, and to whom first.
+/// How many figures or functions a note is about, and the first of these functions.
 #[derive(Default)]
-pub(super) struct Counted {
+pub(super) struct NoteCount {
     count: u64,
-    first: u32,
+    first: Option<FunctionId>,
 }
 
-impl Counted {
-    pub(super) fn add(&mut self, function: u32) {
-        if self.count == 0 {
-            self.first = function;
-        }
+impl NoteCount {
+    pub(super) fn add(&mut self, function: FunctionId) {
+        self.first.get_or_insert(function);
         self.count += 1;
     }
 }
 
-impl Remarks {
+impl Notes {
     pub(super) fn add(&mut self, note: Note<'_>) {
         if self.notes.len() >= MAX_NOTES {
             self.left_out += 1;
@@ -60,8 +57,8 @@ impl Remarks {
         });
     }
 
-    /// All of them; `name` knows the functions.
-    pub(super) fn into_rows(self, name: impl Fn(u32) -> String) -> Vec<NoteRow> {
+    /// All notes as rows; `name` gives the names of functions.
+    pub(super) fn into_rows(self, name: impl Fn(FunctionId) -> String) -> Vec<NoteRow> {
         let Self {
             mut notes,
             left_out,
@@ -72,6 +69,7 @@ impl Remarks {
             not_utf8,
             rounded,
         } = self;
+        let name = |first: Option<FunctionId>| first.map(&name).unwrap_or_default();
         let mut add = |severity, message| {
             notes.push(NoteRow {
                 severity,
@@ -79,9 +77,9 @@ impl Remarks {
                 message,
             });
         };
-        let mut close = |message: String| add(Severity::Warning, message);
+        let mut warn = |message: String| add(Severity::Warning, message);
         if exceeded.count > 0 {
-            close(format!(
+            warn(format!(
                 "{} cumulative costs are less than that of what was called (first: `{}`): they are kept, and the exclusive \
                  costs taken as 0",
                 exceeded.count,
@@ -89,7 +87,7 @@ impl Remarks {
             ));
         }
         if paid_more.count > 0 {
-            close(format!(
+            warn(format!(
                 "{} cumulative costs are what the callers paid, which is more than the function and what it called cost \
                  (first: `{}`)",
                 paid_more.count,
@@ -97,21 +95,21 @@ impl Remarks {
             ));
         }
         if not_utf8.count > 0 {
-            close(format!(
+            warn(format!(
                 "the names of {} functions have bytes that are not UTF-8, written as \\x{{e9}} (first: `{}`)",
                 not_utf8.count,
                 name(not_utf8.first)
             ));
         }
         if rounded.count > 0 {
-            close(format!(
+            warn(format!(
                 "{} figures are larger than 2^53 and stored rounded (first: `{}`)",
                 rounded.count,
                 name(rounded.first)
             ));
         }
         if left_out > 0 {
-            close(format!("{left_out} further notes were left out"));
+            warn(format!("{left_out} further notes were left out"));
         }
         if in_circles.count > 0 {
             add(

@@ -1,10 +1,9 @@
 //! What the builder makes: rows for the database, and what is known when the last node is closed.
 
-use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
 
-use super::totals::{Ledger, product};
+use super::row_source::Rows;
+use super::sums::NodeCost;
 use crate::base::error::Position;
 use crate::events::{EdgeKind, Fidelity, FunctionId, Kind, LabelsId, MetricId, Severity, Unit};
 
@@ -29,23 +28,13 @@ pub struct Function {
 
 /// A place in the source of a function: the file only where it is not the function's own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct SourceLine {
     /// The file, if it is not the function's own.
     pub file: Option<Arc<str>>,
     /// The line.
     pub line: u32,
     /// Column or clause; 0 if unknown.
     pub col: u32,
-}
-
-/// A figure pair of a node: its own cost, and the cost with everything called (`None` if nobody
-/// knows).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Figures {
-    /// Cost of the node itself.
-    pub exclusive: f64,
-    /// Cost with everything called.
-    pub cumulative: Option<f64>,
 }
 
 /// One node, numbered from 1 within the run.
@@ -65,22 +54,22 @@ pub struct NodeRow {
     /// The function.
     pub function: FunctionId,
     /// The line, for line nodes.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
     /// Calls; `None` if unknown.
     pub calls: Option<u64>,
-    /// Figures in the default metric.
-    pub figures: Figures,
+    /// Cost in the default metric.
+    pub cost: NodeCost,
 }
 
-/// Figures of one node in a metric other than the default one; never both 0.
+/// Cost of one node in a metric other than the default one; never 0 in both figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CostRow {
     /// The metric.
     pub metric: MetricId,
     /// The node.
     pub node: u64,
-    /// Its figures.
-    pub figures: Figures,
+    /// Its cost.
+    pub cost: NodeCost,
 }
 
 /// Rows that can be written: functions before the nodes that name them.
@@ -193,7 +182,7 @@ pub struct InfoRow {
     /// The function.
     pub function: FunctionId,
     /// The line; `None` for the function as a whole.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
     /// The figures.
     pub figures: InfoFigures,
 }
@@ -274,7 +263,7 @@ pub struct NoteRow {
 
 /// What is known when the last node is closed.
 #[derive(Debug)]
-pub struct Totals {
+pub struct RunSummary {
     /// The run as a whole.
     pub facts: Facts,
     /// The metrics in the order of the file.
@@ -295,87 +284,6 @@ pub struct Totals {
     pub notes: Vec<NoteRow>,
 }
 
-/// How many rows ahead memory is asked for what they are made from.
-const AHEAD: usize = 16;
-
-/// Rows that are made when they are asked for. What they are made from is small; all of them at
-/// once would take more memory than the rest of an import.
-pub struct Rows<T> {
-    pub(super) ledger: Arc<Ledger>,
-    pub(super) metrics: usize,
-    /// How many there are at most in one metric.
-    pub(super) each: usize,
-    /// The row of a metric at a place, if there is one.
-    pub(super) row: fn(&Ledger, usize, usize) -> Option<T>,
-    /// Asks memory for what it is made from.
-    pub(super) prefetch: fn(&Ledger, usize, usize),
-}
-
-impl<T> Rows<T> {
-    /// All rows, metric by metric.
-    pub fn iter(&self) -> impl Iterator<Item = T> {
-        product(self.metrics, self.each).filter_map(|(metric, at)| self.get(metric, at))
-    }
-
-    /// How many rows there are at most in one metric.
-    pub(crate) fn each(&self) -> usize {
-        self.each
-    }
-
-    /// Says that a row will be asked for soon.
-    pub(crate) fn prefetch(&self, metric: usize, at: usize) {
-        (self.prefetch)(&self.ledger, metric, at);
-    }
-
-    /// One row, if there is one.
-    pub fn get(&self, metric: usize, at: usize) -> Option<T> {
-        (self.row)(&self.ledger, metric, at)
-    }
-
-    /// The rows of one metric with their places.
-    pub fn of_metric(&self, metric: usize) -> impl Iterator<Item = (usize, T)> {
-        (0..self.each).filter_map(move |at| Some((at, self.get(metric, at)?)))
-    }
-
-    /// The same in the order of their keys, which start with the metric and which no two of them
-    /// share.
-    pub fn sorted_by_key<K: Ord>(&self, key: impl Fn(&T) -> K) -> impl Iterator<Item = (K, T)> {
-        (0..self.metrics).flat_map(move |metric| {
-            let mut sorted: Vec<(K, usize)> = self
-                .of_metric(metric)
-                .map(|(at, row)| (key(&row), at))
-                .collect();
-            sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
-            let mut soon: VecDeque<usize> = sorted.iter().skip(AHEAD).map(|(_, at)| *at).collect();
-            sorted.into_iter().filter_map(move |(key, at)| {
-                soon.pop_front()
-                    .into_iter()
-                    .for_each(|soon| self.prefetch(metric, soon));
-                Some((key, self.get(metric, at)?))
-            })
-        })
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for Rows<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-impl Figures {
-    /// What costs nothing.
-    pub(super) const NOTHING: Self = Self {
-        exclusive: 0.0,
-        cumulative: Some(0.0),
-    };
-
-    /// Costs of 0 in other metrics have no row.
-    pub(super) fn is_worth_a_row(self) -> bool {
-        self.exclusive != 0.0 || self.cumulative != Some(0.0)
-    }
-}
-
 impl InfoFigures {
     /// Whether there is a cost, or one that may be there: half of what could be known.
     pub(super) fn has_cost(&self) -> bool {
@@ -393,7 +301,7 @@ impl InfoFigures {
     }
 }
 
-impl Totals {
+impl RunSummary {
     /// Which of the metrics' totals hold: what the file states, else what the roots add up to, else
     /// (without nodes) what the functions cost themselves.
     pub(super) fn with_stated(mut self, stated: &[Option<f64>]) -> Self {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::builder::{Given, NODES_PER_BATCH, Placed, TreeBuilder};
-use super::ids::{NONE, index};
-use super::rows::{CostRow, Figures, InfoFigures, MetricRow, NodeRow, Output, TotalSource};
-use super::totals::Site;
+use super::builder::{StackFrame, TreeBuilder};
+use super::rows::{InfoFigures, MetricRow, Output, TotalSource};
+use super::totals::{CallSite, Subject};
+use crate::base::interner::Id;
 use crate::events::{
     Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note,
     RunFact, Sample, Sink, Unit,
@@ -22,32 +22,35 @@ impl<O: Output> TreeBuilder<O> {
         self.last_stack.truncate(shared);
         let mut depth = self.last_stack.last().map_or(0, |placed| placed.depth);
         for frame in sample.stack {
-            let function = frame.function.0;
-            let known = self.trie.on_path(depth, function, |line| line == NONE);
-            if known.is_none() && !self.knows(frame.function) {
+            let function = frame.function;
+            let known = self
+                .call_tree
+                .on_path(depth, function, |line| line.is_none());
+            if known.is_none() && !self.knows(function) {
                 return;
             }
-            let function_at = known.unwrap_or_else(|| self.trie.below(depth, function, NONE));
+            let function_at = known.unwrap_or_else(|| self.call_tree.below(depth, function, None));
             depth += 1;
             let mut at = function_at;
             if let Some(line) = frame.line {
+                let is_it = |at| self.totals.is_line(at, line);
                 let known = self
-                    .trie
-                    .on_path(depth, function, |at| self.ledger.is_line(at, line));
+                    .call_tree
+                    .on_path(depth, function, |at| at.is_some_and(is_it));
                 at = known.unwrap_or_else(|| {
-                    let line = self.ledger.line(function, line);
-                    self.trie.below(depth, function, line)
+                    let line = self.totals.line(function, line);
+                    self.call_tree.below(depth, function, Some(line))
                 });
                 depth += 1;
             }
-            self.last_stack.push(Placed {
+            self.last_stack.push(StackFrame {
                 function,
                 function_at,
                 at,
                 depth,
             });
         }
-        let Some(Placed {
+        let Some(StackFrame {
             function,
             function_at,
             at,
@@ -58,11 +61,11 @@ impl<O: Output> TreeBuilder<O> {
         };
         if sample
             .labels
-            .is_some_and(|labels| !self.labels.knows(labels))
+            .is_some_and(|labels| !self.label_costs.knows(labels))
         {
             return self.refuse("the importer gave a sample labels that it never announced");
         }
-        if !self.trie.call(function_at, sample.calls) {
+        if !self.call_tree.call(function_at, sample.calls) {
             return self.refuse_calls(function);
         }
         let holders = [Some(function_at), Some(at).filter(|at| *at != function_at)];
@@ -71,9 +74,9 @@ impl<O: Output> TreeBuilder<O> {
                 continue;
             }
             for holder in holders.into_iter().flatten() {
-                self.trie.add(holder, metric.0 as usize, value);
+                self.call_tree.add(holder, metric, value);
                 if let Some(labels) = sample.labels {
-                    self.labels.add(holder, labels, metric, value);
+                    self.label_costs.add(holder, labels, metric, value);
                 }
             }
         }
@@ -102,7 +105,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
             RunFact::TimerReadings(metric) => {
                 let is_count = self
                     .metrics
-                    .get(metric.0 as usize)
+                    .get(metric.index())
                     .is_some_and(|metric| metric.unit == Unit::Count);
                 facts.timer_readings = Some(metric);
                 if !is_count {
@@ -112,7 +115,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 }
             }
             RunFact::DefaultMetric(metric) if has_rows => {
-                if metric.0 as usize != self.default {
+                if metric != self.default {
                     self.refuse("the importer changed the default metric after the first cost");
                 }
             }
@@ -122,7 +125,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
             }
             RunFact::Total(metric, total) => {
                 self.stated_totals.resize(self.metrics.len(), None);
-                match self.stated_totals.get_mut(metric.0 as usize) {
+                match self.stated_totals.get_mut(metric.index()) {
                     Some(stated) => *stated = Some(total),
                     None => self.refuse("the importer named a metric that it never announced"),
                 }
@@ -148,23 +151,23 @@ impl<O: Output> Sink for TreeBuilder<O> {
             });
             self.frozen = false;
         }
-        MetricId(index(self.metrics.len()).saturating_sub(1))
+        MetricId::new(self.metrics.len().saturating_sub(1))
     }
 
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
-        let (number, new) = self.functions.number(def);
+        let (id, new) = self.functions.intern(def);
         if let Some(function) = new {
             self.add_function(function);
         }
-        number
+        id
     }
 
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
-        let (number, new) = self.label_sets.number(labels);
+        let (id, new) = self.label_sets.intern(labels);
         if let Some(set) = new {
             self.add_label_set(set);
         }
-        number
+        id
     }
 
     fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {
@@ -172,12 +175,12 @@ impl<O: Output> Sink for TreeBuilder<O> {
             return;
         }
         self.freeze();
+        let function = frame.function;
         match frame.line {
-            None => self.open_function(frame.function.0, calls),
+            None => self.open_function(function, calls),
             Some(line) => {
-                let function = frame.function.0;
-                let last = self.stack.last().map_or(NONE, |above| above.last_line);
-                let line = self.ledger.line_behind(last, function, line);
+                let last = self.stack.last().and_then(|above| above.last_line);
+                let line = self.totals.line_after(last, function, line);
                 self.open_line(function, line, calls);
             }
         }
@@ -185,87 +188,12 @@ impl<O: Output> Sink for TreeBuilder<O> {
 
     #[inline]
     fn cost(&mut self, metric: MetricId, cost: Cost) {
-        let Some(function) = self.stack.last().map(|level| level.function) else {
-            return self.refuse("the importer gave a cost to no node");
-        };
-        let (given, exclusive, cumulative) = match cost {
-            Cost::Exclusive(exclusive) => (Given::Exclusive, exclusive, 0.0),
-            Cost::Cumulative(cumulative) => (Given::Cumulative, 0.0, cumulative),
-            Cost::Both {
-                exclusive,
-                cumulative,
-            } => (Given::Both, exclusive, cumulative),
-            Cost::ExclusiveOnly(exclusive) => (Given::ExclusiveOnly, exclusive, 0.0),
-        };
-        let accepted = self.accept(metric, &[exclusive, cumulative], function);
-        if matches!(given, Given::ExclusiveOnly)
-            && self.stack.last().is_some_and(|level| level.line == NONE)
-        {
-            return self.refuse("the importer gave a function a cost that only lines may have");
-        }
-        if accepted {
-            let at = (self.stack.len() - 1) * self.metrics.len() + metric.0 as usize;
-            let account = &mut self.accounts[at];
-            (account.given, account.exclusive, account.cumulative) = (given, exclusive, cumulative);
-        }
+        self.set_cost(metric, cost);
     }
 
     fn leave(&mut self) {
-        if self.failure.is_some() {
-            return;
-        }
-        let Some(level) = self.stack.pop() else {
-            return self.refuse("the importer closed a node that it never opened");
-        };
-        self.ledger
-            .close(level.function, level.line, level.edge, level.outer);
-        let (metrics, others) = (self.metrics.len(), self.others());
-        let row = level
-            .node
-            .checked_sub(self.base)
-            .and_then(|row| usize::try_from(row).ok());
-        let mut default = Figures::NOTHING;
-        let mut other = 0;
-        for metric in 0..metrics {
-            let account = self.accounts[self.stack.len() * metrics + metric];
-            let figures = self.settle(&account, level.function);
-            if !figures.cumulative.unwrap_or(0.0).is_finite() {
-                self.refuse("the costs add up to more than a REAL can hold");
-            }
-            self.add_up(&level, metric, figures, account.callees);
-            if metric == self.default {
-                default = figures;
-                continue;
-            }
-            match row {
-                Some(row) => self.other_figures[row * others + other] = figures,
-                None if figures.is_worth_a_row() => {
-                    let metric = MetricId(index(metric));
-                    self.late_costs.push(CostRow {
-                        metric,
-                        node: level.node,
-                        figures,
-                    });
-                }
-                None => {}
-            }
-            other += 1;
-        }
-        self.accounts.truncate(self.stack.len() * metrics);
-        let size = self.next - 1 - level.node;
-        if let Some(row) = row {
-            let row = &mut self.batch.nodes[row];
-            row.size = size;
-            row.figures = default;
-        } else {
-            self.late.push(NodeRow {
-                size,
-                figures: default,
-                ..self.row(&level, self.stack.len())
-            });
-        }
-        if self.batch.nodes.len() >= NODES_PER_BATCH || self.late.len() >= NODES_PER_BATCH {
-            self.flush();
+        if self.failure.is_none() {
+            self.close();
         }
     }
 
@@ -279,19 +207,18 @@ impl<O: Output> Sink for TreeBuilder<O> {
             return;
         }
         self.freeze();
-        let callee = edge.callee.0;
-        let caller = Site::of(edge.caller);
+        let callee = edge.callee;
         self.mention(callee);
-        if caller.function != NONE {
+        if let Some(caller) = edge.caller {
             self.mention(caller.function);
         }
-        let site = self.ledger.site(caller);
-        let at = self.ledger.edge(callee, site, edge.kind);
-        if !self.ledger.add_calls_to_edge(at, edge.calls) {
+        let site = self.totals.call_site(CallSite::of(edge.caller));
+        let id = self.totals.edge(callee, site, edge.kind);
+        if !self.totals.add_calls_to_edge(id, edge.calls) {
             self.refuse("the calls of an edge add up to more than 2^53");
         }
         if self.facts.fidelity == Fidelity::Edges {
-            self.ledger.add_calls_of_line(edge.caller, edge.costs);
+            self.totals.add_calls_of_line(edge.caller, edge.costs);
         }
         for cost in edge.costs {
             let (metric, parts) = (
@@ -301,7 +228,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
             if !self.accept(metric, &parts.map(|figure| figure.unwrap_or(0.0)), callee) {
                 return;
             }
-            self.ledger.add_known_to_edge(at, metric.0 as usize, parts);
+            self.totals.add_stated_to_edge(id, metric, parts);
         }
     }
 
@@ -310,7 +237,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
             return;
         }
         self.freeze();
-        let function = info.frame.function.0;
+        let function = info.frame.function;
         let figures =
             [info.exclusive, info.cumulative, info.seen].map(|figure| figure.unwrap_or(0.0));
         if !self.accept(info.metric, &figures, function) {
@@ -325,10 +252,10 @@ impl<O: Output> Sink for TreeBuilder<O> {
             return self.refuse("a number of calls is larger than 2^63-1");
         }
         self.mention(function);
-        let line = info
-            .frame
-            .line
-            .map_or(NONE, |line| self.ledger.line(function, line));
+        let subject = match info.frame.line {
+            None => Subject::Function(function),
+            Some(line) => Subject::Line(self.totals.line(function, line)),
+        };
         let figures = InfoFigures {
             calls: info.calls,
             primitive: info.primitive,
@@ -337,12 +264,12 @@ impl<O: Output> Sink for TreeBuilder<O> {
             seen: info.seen,
             recorded: true,
         };
-        self.ledger.record(info.metric, function, line, figures);
+        self.totals.record(subject, info.metric, figures);
     }
 
     fn record(&mut self, _what: fmt::Arguments<'_>) {}
 
     fn note(&mut self, note: Note<'_>) {
-        self.remarks.add(note);
+        self.notes.add(note);
     }
 }

@@ -1,24 +1,43 @@
-//! Sums: of calls, of costs of functions and lines, of costs of edges.
-
-use super::rows::Figures;
+//! Sums: of calls, of what functions and lines cost, of what edges cost.
 
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT: u64 = 1 << 53;
 
-/// A leftover (cumulative less callees) that is negative by less than this part of the cumulative
-/// cost is rounding.
+/// Two figures that differ by less than this part of them are equal but for rounding.
 pub(super) const ROUNDING: f64 = 1e-9;
 
-/// A sum of counts that is unknown as soon as one part is. Half the size of an option.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally(u64);
+/// What one node costs in one metric.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NodeCost {
+    /// Cost of the node itself.
+    pub exclusive: f64,
+    /// Cost with everything called; `None` if unknown.
+    pub cumulative: Option<f64>,
+}
 
-impl Tally {
+impl NodeCost {
+    /// The cost of a node that the file says nothing of.
+    pub(super) const NOTHING: Self = Self {
+        exclusive: 0.0,
+        cumulative: Some(0.0),
+    };
+
+    /// Whether it has to be stored: a cost of 0 in a metric other than the default one has no row.
+    pub(super) fn is_worth_a_row(self) -> bool {
+        self.exclusive != 0.0 || self.cumulative != Some(0.0)
+    }
+}
+
+/// A sum of numbers of calls, which is unknown as soon as one part is. Half the size of an option.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CallCount(u64);
+
+impl CallCount {
     const UNKNOWN: u64 = u64::MAX;
 
     /// Adds a part; says whether part and sum are numbers that a REAL holds exactly.
     pub(super) fn add(&mut self, part: Option<u64>) -> bool {
-        // What is unknown stays so, and a sum that gets there otherwise is no exact one.
+        // An unknown sum stays so, and a known one that saturates here is not exact either.
         self.0 = part.map_or(Self::UNKNOWN, |part| self.0.saturating_add(part));
         [part, self.get()]
             .into_iter()
@@ -33,10 +52,10 @@ impl Tally {
 
 /// A sum of finite costs, unknown until there is one. Half the size of an option.
 #[derive(Clone, Copy)]
-pub(super) struct Sum(f64);
+pub(super) struct MaybeSum(f64);
 
-impl Sum {
-    /// No sum of finite numbers is this.
+impl MaybeSum {
+    /// Not a number: no sum of finite numbers is this.
     pub(super) const UNKNOWN: Self = Self(f64::NAN);
 
     pub(super) fn add(&mut self, part: f64) {
@@ -48,82 +67,110 @@ impl Sum {
     }
 }
 
-/// What nodes of one function, or of one line, have in common.
+/// The nodes of one function, or of one line: how often they were called, and which is open.
 #[derive(Default)]
-pub(super) struct Count {
-    /// It has nodes, so sums mean something.
+pub(super) struct Occurrences {
+    /// There are nodes, so that sums over them mean something.
     pub(super) has_nodes: bool,
-    /// Its innermost open node, 0 if none is open.
+    /// The innermost open node, 0 if none is open.
     pub(super) open: u64,
-    pub(super) calls: Tally,
+    pub(super) calls: CallCount,
     /// Calls of outermost nodes.
-    pub(super) primitive: Tally,
+    pub(super) primitive: CallCount,
 }
 
-impl Count {
-    pub(super) fn open(&mut self, node: u64, calls: Option<u64>) -> Opened {
+impl Occurrences {
+    /// Counts a node that has just been opened.
+    pub(super) fn enter(&mut self, node: u64, calls: Option<u64>) -> Entered {
         self.has_nodes = true;
         let outer = std::mem::replace(&mut self.open, node);
         let exact = self.calls.add(calls);
         if outer == 0 {
             self.primitive.add(calls);
         }
-        Opened { outer, exact }
+        Entered { outer, exact }
     }
 }
 
 /// What is known of a node that has just been opened.
 #[derive(Clone, Copy)]
-pub(super) struct Opened {
+pub(super) struct Entered {
     /// The nearest enclosing node of the same function or line, 0 if none.
     pub(super) outer: u64,
     /// The calls still add up to a number that a REAL holds exactly.
     pub(super) exact: bool,
 }
 
-/// Sums for one function or line in one metric.
+/// Costs of all nodes of one function or line in one metric.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct CostSums {
     pub(super) exclusive: f64,
     pub(super) cumulative: f64,
     pub(super) seen: f64,
-    /// A node of it has no cumulative cost.
+    /// The cumulative cost of one of the nodes is unknown.
     pub(super) cumulative_unknown: bool,
 }
 
-impl Sums {
-    pub(super) fn add(&mut self, figures: Figures, outermost: bool) {
-        let cumulative = figures.cumulative.unwrap_or(0.0);
-        self.exclusive += figures.exclusive;
+impl CostSums {
+    pub(super) fn add(&mut self, cost: NodeCost, outermost: bool) {
+        let cumulative = cost.cumulative.unwrap_or(0.0);
+        self.exclusive += cost.exclusive;
         self.seen += cumulative;
-        self.cumulative_unknown |= figures.cumulative.is_none();
+        self.cumulative_unknown |= cost.cumulative.is_none();
         if outermost {
             self.cumulative += cumulative;
         }
     }
 }
 
-/// Sums for one edge in one metric, as far as anything has been said.
+/// The costs that an edge has in each metric ([`crate::events::EdgeCost`]).
+#[derive(Clone, Copy)]
+pub(super) enum EdgePart {
+    Exclusive,
+    Cumulative,
+    Outermost,
+    Seen,
+}
+
+/// Costs of one edge in one metric, as far as they are known: one for each [`EdgePart`].
 #[derive(Clone, Copy, Default)]
 pub(super) struct EdgeSums {
-    /// Exclusive, cumulative, outermost, seen.
-    pub(super) sums: [f64; 4],
-    pub(super) known: [bool; 4],
+    sums: [f64; 4],
+    known: [bool; 4],
 }
 
 impl EdgeSums {
-    pub(super) fn get(&self, at: usize) -> Option<f64> {
+    pub(super) fn get(&self, part: EdgePart) -> Option<f64> {
+        let at = part as usize;
         self.known[at].then_some(self.sums[at])
     }
 
-    /// Takes this for what nobody said.
-    pub(super) fn fill(&mut self, at: usize, figure: Option<f64>) {
-        if let (false, Some(figure)) = (self.known[at], figure) {
-            (self.known[at], self.sums[at]) = (true, figure);
+    /// Adds the costs of a node.
+    pub(super) fn add(&mut self, parts: [f64; 4]) {
+        self.known = [true; 4];
+        for (sum, part) in self.sums.iter_mut().zip(parts) {
+            *sum += part;
         }
     }
-}
 
-pub(super) const CUMULATIVE: usize = 1;
-pub(super) const OUTERMOST: usize = 2;
-pub(super) const SEEN: usize = 3;
+    /// Adds costs that the file states of the edge.
+    pub(super) fn add_stated(&mut self, parts: [Option<f64>; 4]) {
+        for (at, part) in parts.into_iter().enumerate() {
+            self.known[at] |= part.is_some();
+            self.sums[at] += part.unwrap_or(0.0);
+        }
+    }
+
+    /// Sets a cost that is unknown so far.
+    pub(super) fn fill(&mut self, part: EdgePart, cost: Option<f64>) {
+        let at = part as usize;
+        if let (false, Some(cost)) = (self.known[at], cost) {
+            (self.known[at], self.sums[at]) = (true, cost);
+        }
+    }
+
+    /// All sums; 0 for those that are unknown.
+    pub(super) fn all(&self) -> [f64; 4] {
+        self.sums
+    }
+}

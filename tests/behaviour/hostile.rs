@@ -17,7 +17,7 @@ use crate::support::case_files::{entries, files};
 use crate::support::protobuf::{field, varint};
 use profdb::base::error::ImportError;
 use profdb::formats::{FORMATS, format_named};
-use profdb::profile::Totals;
+use profdb::profile::RunSummary;
 
 /// What an import may take, however small the input is.
 const MEMORY: usize = 64 << 20;
@@ -40,13 +40,13 @@ const MILLION: usize = if cfg!(debug_assertions) {
 
 /// What an importer makes of bytes, and the memory that it took, which must be in proportion.
 #[track_caller]
-fn measured(name: &str, bytes: &[u8]) -> Result<Totals, ImportError> {
+fn measured(name: &str, bytes: &[u8]) -> Result<RunSummary, ImportError> {
     measured_within(MEMORY + MEMORY_PER_BYTE * bytes.len(), name, bytes)
 }
 
 /// The same of a tree that is as deep.
 #[track_caller]
-fn measured_deep(name: &str, bytes: &[u8], depth: usize) -> Result<Totals, ImportError> {
+fn measured_deep(name: &str, bytes: &[u8], depth: usize) -> Result<RunSummary, ImportError> {
     // What grows by doubling has room for more.
     measured_within(
         MEMORY_OF_ROWS + MEMORY_PER_LEVEL * depth.next_power_of_two(),
@@ -56,7 +56,7 @@ fn measured_deep(name: &str, bytes: &[u8], depth: usize) -> Result<Totals, Impor
 }
 
 #[track_caller]
-fn measured_within(bound: usize, name: &str, bytes: &[u8]) -> Result<Totals, ImportError> {
+fn measured_within(bound: usize, name: &str, bytes: &[u8]) -> Result<RunSummary, ImportError> {
     let format = format_named(name).expect("a format");
     let (read, most) = allocation::most(|| built(format, bytes));
     assert!(

@@ -15,7 +15,9 @@ use profdb::events::{
     Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Line, MetricId,
     RunFact, Sink, Unit,
 };
-use profdb::profile::{Batch, EdgeRow, InfoFigures, Output, Place, Rows, Totals, TreeBuilder};
+use profdb::profile::{
+    Batch, EdgeRow, InfoFigures, Output, Rows, RunSummary, SourceLine, TreeBuilder,
+};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -32,7 +34,7 @@ impl Output for Nowhere {
     }
 }
 
-fn built(say: impl FnOnce(&mut dyn Sink)) -> Totals {
+fn built(say: impl FnOnce(&mut dyn Sink)) -> RunSummary {
     let mut builder = TreeBuilder::new(Nowhere, Stop::default());
     builder.metric("cost", Unit::Count);
     for function in 0..FUNCTIONS {
@@ -130,7 +132,7 @@ fn told(part: u32, [cumulative, outermost, seen]: [Option<f64>; 3]) -> [Option<f
 
 /// The same run as what a file knows that counts pairs of functions: edges, and the own costs of
 /// functions and lines.
-fn say_edges(sink: &mut dyn Sink, truth: &Totals, parts: &[u32]) {
+fn say_edges(sink: &mut dyn Sink, truth: &RunSummary, parts: &[u32]) {
     sink.run(RunFact::Fidelity(Fidelity::Edges));
     for (row, part) in truth.edges.iter().zip(parts.iter().cycle()) {
         let [cumulative, outermost, seen] = told(*part, [row.cumulative, row.outermost, row.seen]);
@@ -201,14 +203,14 @@ fn reach(edges: &Rows<EdgeRow>) -> BTreeSet<Pair> {
     }
 }
 
-fn infos(totals: &Totals) -> BTreeMap<(FunctionId, Option<(u32, bool)>), InfoFigures> {
-    let place = |place: &Place| (place.line, place.file.is_some());
+fn infos(totals: &RunSummary) -> BTreeMap<(FunctionId, Option<(u32, bool)>), InfoFigures> {
+    let place = |place: &SourceLine| (place.line, place.file.is_some());
     let rows = totals.functions.iter().chain(totals.lines.iter());
     rows.map(|row| ((row.function, row.place.as_ref().map(place)), row.figures))
         .collect()
 }
 
-fn edges(totals: &Totals) -> BTreeMap<(FunctionId, Option<FunctionId>, Option<u32>), EdgeRow> {
+fn edges(totals: &RunSummary) -> BTreeMap<(FunctionId, Option<FunctionId>, Option<u32>), EdgeRow> {
     totals
         .edges
         .iter()

@@ -16,7 +16,7 @@ use profdb::events::{
     RunFact, Sample, Severity, Sink, Unit,
 };
 use profdb::profile::{
-    Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, Place, Totals, TreeBuilder,
+    Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, RunSummary, SourceLine, TreeBuilder,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
@@ -275,7 +275,7 @@ fn functions_come_first(stream: &Stream, batches: &[Batch]) -> BTreeMap<Function
 /// What the builder put out, in the model's terms.
 fn translated(
     batches: &[Batch],
-    totals: &Totals,
+    totals: &RunSummary,
     ids: &BTreeMap<FunctionId, FunctionId>,
 ) -> Outcome {
     let node = |row: &NodeRow| NodeRow {
@@ -311,7 +311,7 @@ fn translated(
 
 /// Each list by its key: rows may come in any order, but none may come twice.
 fn sorted(mut outcome: Outcome) -> Outcome {
-    let place = |place: &Option<Place>| {
+    let place = |place: &Option<SourceLine>| {
         place
             .as_ref()
             .map(|place| (place.file.clone(), place.line, place.col))
@@ -683,7 +683,7 @@ const G: u32 = 1;
 const MANY: u64 = 1 << 53;
 
 /// The builder's answer to a run of functions `f` and `g` and metrics 0 and 1.
-fn run(say: impl FnOnce(&mut dyn Sink)) -> (Result<Totals, ImportError>, Stop) {
+fn run(say: impl FnOnce(&mut dyn Sink)) -> (Result<RunSummary, ImportError>, Stop) {
     let stop = Stop::default();
     let mut builder = TreeBuilder::new(Batches::default(), stop.clone());
     for metric in 0..2 {

@@ -3,7 +3,7 @@
 use profdb::base::error::{ImportError, Stop};
 use profdb::formats::{Format, Options};
 use profdb::input::{Fingerprint, Input, Limits};
-use profdb::profile::{Batch, Output, Totals, TreeBuilder};
+use profdb::profile::{Batch, Output, RunSummary, TreeBuilder};
 
 /// Takes rows and forgets them.
 struct Nowhere;
@@ -15,7 +15,7 @@ impl Output for Nowhere {
 }
 
 /// The totals, or why there are none.
-pub(crate) fn built(format: &Format, bytes: &[u8]) -> Result<Totals, ImportError> {
+pub(crate) fn built(format: &Format, bytes: &[u8]) -> Result<RunSummary, ImportError> {
     Ok(built_into(format, bytes, Nowhere)?.0)
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn built_into<O: Output>(
     format: &Format,
     bytes: &[u8],
     output: O,
-) -> Result<(Totals, O, Fingerprint), ImportError> {
+) -> Result<(RunSummary, O, Fingerprint), ImportError> {
     let stop = Stop::default();
     let mut input = Input::new(Box::new(bytes), Limits::default(), stop.clone())?;
     let mut builder = TreeBuilder::new(output, stop);

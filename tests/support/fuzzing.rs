@@ -19,7 +19,7 @@ use profdb::formats::export::ExportError;
 use profdb::formats::{EXPORTS, FORMATS, Format, Options, export};
 use profdb::input::{Fingerprint, Input, Limits};
 use profdb::pipeline::meta;
-use profdb::profile::{Batch, Output, Totals};
+use profdb::profile::{Batch, Output, RunSummary};
 use profdb::report::path::{self, Name, Operator};
 use profdb::report::{self, Argument, Base, NameSyntax, REPORTS, ReportError, header};
 use profdb::store::{Database, RunMeta, StoreError};
@@ -237,7 +237,7 @@ fn importer(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-fn finite(totals: &Totals) -> Result<(), String> {
+fn finite(totals: &RunSummary) -> Result<(), String> {
     let infinite = totals
         .metrics
         .iter()
@@ -421,7 +421,7 @@ impl Output for Kept {
 /// Puts a run into a database, all in this thread: to start others takes longer than such small
 /// inputs do.
 fn store(
-    (totals, Kept(mut batches), fingerprint): (Totals, Kept, Fingerprint),
+    (totals, Kept(mut batches), fingerprint): (RunSummary, Kept, Fingerprint),
     format: &'static Format,
     database: &mut Database,
 ) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use std::iter::successors;
 
 use profdb::events::{Cost, EdgeKind, FunctionId, MetricId};
 use profdb::profile::{
-    CostRow, EdgeRow, Figures, InfoFigures, InfoRow, NodeRow, Place as RowPlace,
+    CostRow, EdgeRow, InfoFigures, InfoRow, NodeCost, NodeRow, SourceLine as RowPlace,
 };
 
 use crate::support::streams::{Node, Place, Spot, Stack, Stream};
@@ -43,7 +43,7 @@ pub(crate) struct Known {
     /// A call of the same function by the same function is open above.
     pub inner_pair: bool,
     /// By metric.
-    pub figures: Vec<Figures>,
+    pub figures: Vec<NodeCost>,
     /// Cumulative cost of the functions called, by metric.
     pub callees: Vec<f64>,
 }
@@ -134,20 +134,20 @@ fn is_call(stream: &Stream, spot: Spot) -> bool {
 }
 
 /// What the nodes cost, given what the functions that they called cost.
-fn settled(node: &Node, callees: &[f64]) -> Vec<Figures> {
+fn settled(node: &Node, callees: &[f64]) -> Vec<NodeCost> {
     let settle = |(cost, callees): (&Option<Cost>, &f64)| match *cost {
-        None => Figures {
+        None => NodeCost {
             exclusive: 0.0,
             cumulative: Some(*callees),
         },
-        Some(Cost::Exclusive(exclusive)) => Figures {
+        Some(Cost::Exclusive(exclusive)) => NodeCost {
             exclusive,
             cumulative: Some(exclusive + callees),
         },
         Some(Cost::Cumulative(cumulative)) => {
             let left = cumulative - callees;
             let exclusive = if *callees == 0.0 { left } else { left.max(0.0) };
-            Figures {
+            NodeCost {
                 exclusive,
                 cumulative: Some(cumulative),
             }
@@ -155,11 +155,11 @@ fn settled(node: &Node, callees: &[f64]) -> Vec<Figures> {
         Some(Cost::Both {
             exclusive,
             cumulative,
-        }) => Figures {
+        }) => NodeCost {
             exclusive,
             cumulative: Some(cumulative),
         },
-        Some(Cost::ExclusiveOnly(exclusive)) => Figures {
+        Some(Cost::ExclusiveOnly(exclusive)) => NodeCost {
             exclusive,
             cumulative: None,
         },
@@ -167,7 +167,7 @@ fn settled(node: &Node, callees: &[f64]) -> Vec<Figures> {
     node.costs.iter().zip(callees).map(settle).collect()
 }
 
-fn known_cumulative(figures: Figures) -> f64 {
+fn known_cumulative(figures: NodeCost) -> f64 {
     figures
         .cumulative
         .expect("only of lines it is unknown what they called")
@@ -350,7 +350,7 @@ fn node_row(at: usize, default: MetricId, nodes: &[Node], known: &[Known]) -> No
         function: node.spot.function,
         place: node.spot.line.map(row_place),
         calls: node.calls,
-        figures: known.figures[default.0 as usize],
+        cost: known.figures[default.0 as usize],
     }
 }
 
@@ -366,20 +366,20 @@ fn row_place(place: Place) -> RowPlace {
 }
 
 fn cost_rows(metric: MetricId, known: &[Known]) -> impl Iterator<Item = CostRow> {
-    let nothing = Figures {
+    let nothing = NodeCost {
         exclusive: 0.0,
         cumulative: Some(0.0),
     };
     let row = move |(at, known): (usize, &Known)| CostRow {
         metric,
         node: number(at),
-        figures: known.figures[metric.0 as usize],
+        cost: known.figures[metric.0 as usize],
     };
     known
         .iter()
         .enumerate()
         .map(row)
-        .filter(move |row| row.figures != nothing)
+        .filter(move |row| row.cost != nothing)
 }
 
 /// Functions and lines are counted alike.

@@ -34,7 +34,8 @@ impl Dictionary {
 
     /// Says that the name with this hash will be asked for.
     pub(in crate::formats) fn prefetch(&self, hash: u64) {
-        self.index.prefetch(hash);
+        let (slots, first) = self.index.first_slot(hash);
+        prefetch_index(slots, first);
     }
 
     /// A number that is probably that of the name with this hash.

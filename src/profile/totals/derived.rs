@@ -1,18 +1,20 @@
-//! What a file that knows no paths leaves open, worked out from its edges; and whether what is said
+//! What a file that knows no paths leaves unknown, derived from its edges; and whether what it says
 //! of functions is what their callers add up to.
 
-use super::{KnownEdge, Ledger, Site, product};
+use super::Totals;
+use super::edges::KnownEdge;
+use crate::base::interner::{Grid, Id, Table};
 use crate::base::scc::components;
-use crate::events::{EdgeKind, Fidelity};
-use crate::profile::ids::{NONE, index};
-use crate::profile::notes::Remarks;
+use crate::events::{EdgeKind, Fidelity, FunctionId, MetricId};
+use crate::profile::ids::EdgeId;
+use crate::profile::notes::Notes;
 use crate::profile::rows::InfoFigures;
-use crate::profile::sums::{CUMULATIVE, OUTERMOST, ROUNDING, SEEN, Tally};
+use crate::profile::sums::{CallCount, EdgePart, EdgeSums, ROUNDING};
 
 /// Whether a function can be called while a call of it is under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Recursion {
-    No,
+enum Recursion {
+    Never,
     /// It calls itself, and through no other function.
     Alone,
     WithOthers,
@@ -20,45 +22,18 @@ pub(super) enum Recursion {
 
 /// What edges say of a function in one metric.
 #[derive(Clone, Copy)]
-pub(super) struct Derived {
-    calls: Option<Tally>,
+struct Derived {
+    calls: Option<CallCount>,
     /// Calls from functions with which it does not recur; `None` if it recurs with others.
-    primitive: Option<Tally>,
+    primitive: Option<CallCount>,
     /// Cost of everything it called.
     called: Option<f64>,
     /// The part of it that went to functions with which it does not recur.
     left: Option<f64>,
     /// Cost with everything called, recursion counted once.
     cumulative: Option<f64>,
-    /// The same with every level counted.
+    /// Cost with everything called, every level of recursion counted.
     seen: Option<f64>,
-}
-
-/// What all callers of a function say that it cost them, in one metric, recursion counted once.
-#[derive(Clone, Copy, Default)]
-enum Paid {
-    #[default]
-    CalledByNobody,
-    /// One of them does not say it.
-    Unknown,
-    Known(f64),
-}
-
-impl Paid {
-    fn known(self) -> Option<f64> {
-        match self {
-            Self::Known(paid) => Some(paid),
-            Self::CalledByNobody | Self::Unknown => None,
-        }
-    }
-
-    fn add(&mut self, part: Option<f64>) {
-        *self = match (*self, part) {
-            (Self::CalledByNobody, Some(part)) => Self::Known(part),
-            (Self::Known(sum), Some(part)) => Self::Known(sum + part),
-            (Self::Unknown, _) | (_, None) => Self::Unknown,
-        };
-    }
 }
 
 impl Derived {
@@ -70,104 +45,147 @@ impl Derived {
         cumulative: None,
         seen: None,
     };
+}
 
-    /// The sums that are known.
-    pub(super) fn sums(&self) -> impl Iterator<Item = f64> + use<> {
-        [self.called, self.left, self.cumulative, self.seen]
-            .into_iter()
-            .flatten()
+/// What all callers of a function say that it cost them, in one metric, by one of the costs of
+/// their calls.
+#[derive(Clone, Copy, Default)]
+enum Paid {
+    #[default]
+    NeverCalled,
+    /// The cost of one of the calls is unknown.
+    Unknown,
+    Known(f64),
+}
+
+impl Paid {
+    fn known(self) -> Option<f64> {
+        match self {
+            Self::Known(paid) => Some(paid),
+            Self::NeverCalled | Self::Unknown => None,
+        }
     }
 
-    /// Fills what the file does not say.
-    pub(super) fn fill(&self, figures: &mut InfoFigures) {
-        figures.seen = figures.seen.or(self.seen);
-        figures.cumulative = figures.cumulative.or(self.cumulative);
-        if figures.calls.is_none() {
-            figures.calls = self.calls.and_then(Tally::get);
-            figures.primitive = figures.primitive.or(self.primitive.and_then(Tally::get));
-        }
+    fn add(&mut self, part: Option<f64>) {
+        *self = match (*self, part) {
+            (Self::NeverCalled, Some(part)) => Self::Known(part),
+            (Self::Known(sum), Some(part)) => Self::Known(sum + part),
+            (Self::Unknown, _) | (_, None) => Self::Unknown,
+        };
     }
 }
 
-impl Ledger {
-    /// Works out what a file that knows no paths leaves open. A call from one component of the call
-    /// graph to another has no call of the callee around it, so that its three costs are one; a
-    /// call of a function by itself is never outermost. Everything else within a component stays
-    /// unknown. What becomes of that in the figures of functions is counted.
-    pub(in crate::profile) fn derive(&mut self, fidelity: Fidelity, remarks: &mut Remarks) {
+type Grids<T> = Grid<FunctionId, MetricId, T>;
+
+/// What edges tell of functions. Empty for a run that knows paths.
+#[derive(Default)]
+pub(in crate::profile) struct Derivation {
+    recursions: Table<FunctionId, Recursion>,
+    derived: Grids<Derived>,
+}
+
+impl Derivation {
+    /// Derives what a file that knows no paths leaves unknown, and fills it into the sums of its
+    /// edges. A call from one component of the call graph to another has no call of the callee
+    /// around it, so that its three costs are one; a call of a function by itself is never
+    /// outermost. Everything else within a component stays unknown. Notes count what becomes of
+    /// that in the figures of functions.
+    pub(in crate::profile) fn of(
+        totals: &mut Totals,
+        fidelity: Fidelity,
+        notes: &mut Notes,
+    ) -> Self {
+        let mut derivation = Self::default();
         if fidelity == Fidelity::Edges {
-            self.derive_calls();
-            self.derive_cumulative(remarks);
+            derivation.derive_calls(totals);
+            derivation.derive_cumulative(totals, notes);
         }
         // What nodes add up to for functions they add up to for edges.
-        if fidelity == Fidelity::Edges || !self.recorded_functions.is_empty() {
-            self.compare_with_callers(remarks);
+        if fidelity == Fidelity::Edges || totals.recorded.has_functions() {
+            derivation.compare_with_callers(totals, notes);
+        }
+        derivation
+    }
+
+    /// Whether it is known that a function never recurs.
+    pub(super) fn never_recurs(&self, function: FunctionId) -> bool {
+        self.recursions.get(function) == Some(&Recursion::Never)
+    }
+
+    /// Fills in figures of a function that the file does not state.
+    pub(super) fn fill(&self, function: FunctionId, metric: MetricId, figures: &mut InfoFigures) {
+        let Some(derived) = self.derived.get(function, metric) else {
+            return;
+        };
+        figures.seen = figures.seen.or(derived.seen);
+        figures.cumulative = figures.cumulative.or(derived.cumulative);
+        if figures.calls.is_none() {
+            figures.calls = derived.calls.and_then(CallCount::get);
+            let primitive = derived.primitive.and_then(CallCount::get);
+            figures.primitive = figures.primitive.or(primitive);
         }
     }
 
-    fn derive_calls(&mut self) {
-        let caller_of = |edge: &KnownEdge, sites: &[Site]| sites[edge.site as usize].function;
-        let pairs = self
-            .edges
-            .iter()
-            .map(|edge| (caller_of(edge, &self.sites), edge.callee));
-        let calls: Vec<(u32, u32)> = pairs.filter(|(caller, _)| *caller != NONE).collect();
-        let component = components(self.functions.len(), &calls);
-        let mut sizes = vec![0_usize; self.functions.len()];
-        for component in &component {
-            sizes[*component as usize] += 1;
-        }
-        let alone = component
-            .iter()
-            .map(|component| match sizes[*component as usize] {
-                1 => Recursion::No,
-                _ => Recursion::WithOthers,
-            });
-        self.recursions = alone.collect();
-        for (caller, callee) in calls {
-            if caller == callee && self.recursions[callee as usize] == Recursion::No {
-                self.recursions[callee as usize] = Recursion::Alone;
-            }
-        }
-        self.derived = vec![Derived::NOTHING; self.functions.len() * self.metrics];
-        for (metric, at) in product(self.metrics, self.edges.len()) {
-            let edge = &self.edges[at];
-            let caller = caller_of(edge, &self.sites);
-            let leaves =
-                caller == NONE || component[caller as usize] != component[edge.callee as usize];
-            let sums = &mut self.edge_sums[at * self.metrics + metric];
-            if leaves {
-                let known = sums
-                    .get(SEEN)
-                    .or(sums.get(CUMULATIVE))
-                    .or(sums.get(OUTERMOST));
-                for part in [CUMULATIVE, OUTERMOST, SEEN] {
-                    sums.fill(part, known);
+    /// Whether all sums are finite: sums of finite costs may not be.
+    pub(in crate::profile) fn is_finite(&self) -> bool {
+        let sums = self.derived.cells().iter().flat_map(|derived| {
+            [
+                derived.called,
+                derived.left,
+                derived.cumulative,
+                derived.seen,
+            ]
+        });
+        sums.flatten().all(f64::is_finite)
+    }
+
+    fn derive_calls(&mut self, totals: &mut Totals) {
+        let Totals {
+            metrics,
+            functions,
+            sites,
+            edges,
+            edge_sums,
+            ..
+        } = totals;
+        let caller_of = |edge: &KnownEdge| sites.table()[edge.site].caller;
+        let pairs = edges.table().iter().filter_map(|(_, edge)| {
+            let caller = caller_of(edge)?;
+            Some((caller.0, edge.callee.0))
+        });
+        let calls: Vec<(u32, u32)> = pairs.collect();
+        let component = components(functions.len(), &calls);
+        self.recursions = recursions(&component, &calls).into();
+        self.derived = Grid::filled(functions.len(), *metrics, Derived::NOTHING);
+        let component = |function: FunctionId| component[function.index()];
+        for metric in metric_ids(*metrics) {
+            for (id, edge) in edges.table().iter() {
+                let (caller, callee) = (caller_of(edge), edge.callee);
+                let leaves = caller.is_none_or(|caller| component(caller) != component(callee));
+                let sums = &mut edge_sums[(id, metric)];
+                if leaves {
+                    unify(sums);
+                } else if caller == Some(callee) && edge.kind == EdgeKind::Call {
+                    sums.fill(EdgePart::Outermost, Some(0.0));
                 }
-            } else if caller == edge.callee && edge.kind == EdgeKind::Call {
-                sums.fill(OUTERMOST, Some(0.0));
-            }
-            if edge.kind == EdgeKind::Back {
-                continue;
-            }
-            let seen = sums.get(SEEN);
-            let callee = &mut self.derived[edge.callee as usize * self.metrics + metric];
-            callee.calls.get_or_insert_default().add(edge.calls.get());
-            if leaves && self.recursions[edge.callee as usize] != Recursion::WithOthers {
-                callee
-                    .primitive
-                    .get_or_insert_default()
-                    .add(edge.calls.get());
-            }
-            if caller != NONE {
-                let caller = &mut self.derived[caller as usize * self.metrics + metric];
-                let add = |sum: Option<f64>| sum.zip(seen).map(|(sum, part)| sum + part);
-                caller.called = add(caller.called);
-                caller.left = if leaves {
-                    add(caller.left)
-                } else {
-                    caller.left
-                };
+                if edge.kind == EdgeKind::Back {
+                    continue;
+                }
+                let seen = sums.get(EdgePart::Seen);
+                let of_callee = &mut self.derived[(callee, metric)];
+                let calls = edge.calls.get();
+                of_callee.calls.get_or_insert_default().add(calls);
+                if leaves && self.recursions[callee] != Recursion::WithOthers {
+                    of_callee.primitive.get_or_insert_default().add(calls);
+                }
+                if let Some(caller) = caller {
+                    let of_caller = &mut self.derived[(caller, metric)];
+                    let add = |sum: Option<f64>| sum.zip(seen).map(|(sum, part)| sum + part);
+                    of_caller.called = add(of_caller.called);
+                    if leaves {
+                        of_caller.left = add(of_caller.left);
+                    }
+                }
             }
         }
     }
@@ -176,77 +194,117 @@ impl Ledger {
     /// elsewhere, if the function recurs with no other; if it recurs alone, that is in its
     /// outermost calls, whichever level called. Some profilers leave out own costs or calls: where
     /// the callers paid more, that is what it cost.
-    fn derive_cumulative(&mut self, remarks: &mut Remarks) {
-        let (paid, paid_seen) = (self.paid(OUTERMOST), self.paid(SEEN));
-        for (metric, function) in product(self.metrics, self.functions.len()) {
-            let at = function * self.metrics + metric;
-            let known = &self.function_states[function];
-            let key = (index(metric), index(function), NONE);
-            let figures = self.figures(&known.count, &self.function_sums[at], key);
-            let Derived {
-                called,
-                left,
-                cumulative,
-                seen,
-                ..
-            } = &mut self.derived[at];
-            let own_and = |part: Option<f64>| {
-                figures
-                    .exclusive
-                    .zip(part)
-                    .map(|(exclusive, part)| exclusive + part)
-            };
-            *seen = own_and(*called);
-            if !known.mentioned || figures.cumulative.is_some() {
-                continue;
-            }
-            let own_and_left = own_and(*left);
-            let in_a_circle = self.recursions[function] == Recursion::WithOthers;
-            *cumulative = match (own_and_left.filter(|_| !in_a_circle), paid[at]) {
-                // What a call is said to cost is never below 0: Xdebug writes 0 where memory was
-                // set free.
-                (Some(sum), Paid::Known(paid))
-                    if paid > sum && sum >= 0.0 && !is_close(paid, sum) =>
-                {
-                    remarks.paid_more.add(key.1);
-                    *seen = paid_seen[at].known();
-                    Some(paid)
+    fn derive_cumulative(&mut self, totals: &Totals, notes: &mut Notes) {
+        let (paid, paid_seen) = (
+            paid(totals, EdgePart::Outermost),
+            paid(totals, EdgePart::Seen),
+        );
+        for metric in metric_ids(totals.metrics) {
+            for (function, state) in totals.states.iter() {
+                let figures = totals.function_figures(function, metric);
+                let derived = &mut self.derived[(function, metric)];
+                let own_and = |part: Option<f64>| {
+                    figures
+                        .exclusive
+                        .zip(part)
+                        .map(|(exclusive, part)| exclusive + part)
+                };
+                derived.seen = own_and(derived.called);
+                if !state.mentioned || figures.cumulative.is_some() {
+                    continue;
                 }
-                (None, Paid::Known(paid)) if in_a_circle => Some(paid),
-                (sum, _) => sum,
-            };
-            if in_a_circle && cumulative.is_none() && metric == self.default {
-                remarks.in_circles.add(key.1);
+                let own_and_left = own_and(derived.left);
+                let in_a_circle = self.recursions[function] == Recursion::WithOthers;
+                let paid = paid[(function, metric)];
+                derived.cumulative = match (own_and_left.filter(|_| !in_a_circle), paid) {
+                    // What a call is said to cost is never below 0: Xdebug writes 0 where memory
+                    // was set free.
+                    (Some(sum), Paid::Known(paid))
+                        if paid > sum && sum >= 0.0 && !is_close(paid, sum) =>
+                    {
+                        notes.paid_more.add(function);
+                        derived.seen = paid_seen[(function, metric)].known();
+                        Some(paid)
+                    }
+                    (None, Paid::Known(paid)) if in_a_circle => Some(paid),
+                    (sum, _) => sum,
+                };
+                if in_a_circle && derived.cumulative.is_none() && metric == NOTED {
+                    notes.in_circles.add(function);
+                }
             }
         }
     }
 
     /// Counts functions whose cumulative cost is not what all their callers paid, where that is
     /// known.
-    fn compare_with_callers(&self, remarks: &mut Remarks) {
-        let paid = self.paid(OUTERMOST);
-        for (metric, function) in product(self.metrics, self.functions.len()) {
-            let Paid::Known(paid) = paid[function * self.metrics + metric] else {
-                continue;
-            };
-            let cumulative = self
-                .function_row(metric, function)
-                .and_then(|row| row.figures.cumulative);
-            if cumulative.is_some_and(|cumulative| !is_close(cumulative, paid)) {
-                remarks.not_paid.add(index(function));
+    fn compare_with_callers(&self, totals: &Totals, notes: &mut Notes) {
+        let paid = paid(totals, EdgePart::Outermost);
+        for metric in metric_ids(totals.metrics) {
+            for (function, state) in totals.states.iter() {
+                let Some(paid) = paid[(function, metric)].known() else {
+                    continue;
+                };
+                let mut figures = totals.function_figures(function, metric);
+                self.fill(function, metric, &mut figures);
+                let is_compared = state.mentioned && (metric == NOTED || figures.has_cost());
+                let differs = |cumulative| !is_close(cumulative, paid);
+                if is_compared && figures.cumulative.is_some_and(differs) {
+                    notes.not_paid.add(function);
+                }
             }
         }
     }
+}
 
-    /// What callers paid by one of the costs of their calls, one per function and metric.
-    fn paid(&self, cost: usize) -> Vec<Paid> {
-        let mut paid = vec![Paid::default(); self.functions.len() * self.metrics];
-        for (metric, at) in product(self.metrics, self.edges.len()) {
-            let part = self.edge_sums[at * self.metrics + metric].get(cost);
-            paid[self.edges[at].callee as usize * self.metrics + metric].add(part);
-        }
-        paid
+/// The metric by which notes count functions, each of them once.
+const NOTED: MetricId = MetricId(0);
+
+fn metric_ids(metrics: usize) -> impl Iterator<Item = MetricId> {
+    (0..metrics).map(MetricId::new)
+}
+
+/// How functions recur: `component` of each, and all calls.
+fn recursions(component: &[u32], calls: &[(u32, u32)]) -> Vec<Recursion> {
+    let mut sizes = vec![0_usize; component.len()];
+    for component in component {
+        sizes[*component as usize] += 1;
     }
+    let of_size = |component: &u32| match sizes[*component as usize] {
+        1 => Recursion::Never,
+        _ => Recursion::WithOthers,
+    };
+    let mut recursions: Vec<Recursion> = component.iter().map(of_size).collect();
+    for (caller, callee) in calls {
+        let recursion = &mut recursions[*callee as usize];
+        if caller == callee && *recursion == Recursion::Never {
+            *recursion = Recursion::Alone;
+        }
+    }
+    recursions
+}
+
+/// Where a call has no call of the callee around it, the costs of the edge are one.
+fn unify(sums: &mut EdgeSums) {
+    let known = sums
+        .get(EdgePart::Seen)
+        .or(sums.get(EdgePart::Cumulative))
+        .or(sums.get(EdgePart::Outermost));
+    for part in [EdgePart::Cumulative, EdgePart::Outermost, EdgePart::Seen] {
+        sums.fill(part, known);
+    }
+}
+
+/// What callers paid, by one of the costs of their calls.
+fn paid(totals: &Totals, part: EdgePart) -> Grids<Paid> {
+    let mut paid = Grid::filled(totals.functions.len(), totals.metrics, Paid::default());
+    for metric in metric_ids(totals.metrics) {
+        for (id, edge) in totals.edges.table().iter() {
+            let id: EdgeId = id;
+            paid[(edge.callee, metric)].add(totals.edge_sums[(id, metric)].get(part));
+        }
+    }
+    paid
 }
 
 /// Whether two sums differ by no more than rounding.

@@ -1,11 +1,11 @@
 //! How values look in columns.
 
-use crate::profile::Figures;
+use crate::profile::NodeCost;
 
 /// A column `cumulative_other` of nodes and their costs: NULL where the cumulative cost is equal to
 /// the exclusive one.
-pub(super) fn cumulative_other(figures: Figures) -> Option<f64> {
-    other(figures.cumulative, Some(figures.exclusive))
+pub(super) fn cumulative_other(cost: NodeCost) -> Option<f64> {
+    other(cost.cumulative, Some(cost.exclusive))
 }
 
 /// A figure that is mostly equal to another of its row: `None` where it is, infinity where it is

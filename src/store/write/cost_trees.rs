@@ -105,6 +105,6 @@ fn encoded<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut Rec
         .start()
         .integer(ids.metric(cost.metric).0)
         .integer(ids.node(cost.node).0)
-        .real(cost.figures.exclusive)
-        .real_or_null(cumulative_other(cost.figures))
+        .real(cost.cost.exclusive)
+        .real_or_null(cumulative_other(cost.cost))
 }

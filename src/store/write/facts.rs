@@ -5,14 +5,14 @@ use rusqlite::{Connection, ToSql, params};
 
 use super::columns::integer;
 use super::ids::{Ids, StoredLabels, StoredRun};
-use crate::profile::{LabelText, Totals};
+use crate::profile::{LabelText, RunSummary};
 use crate::store::identity::{RunMeta, hex};
 
 /// The facts of one run, to be inserted.
 pub(super) struct RunFacts<'w> {
     pub(super) connection: &'w Connection,
     pub(super) ids: &'w Ids,
-    pub(super) totals: &'w Totals,
+    pub(super) totals: &'w RunSummary,
     pub(super) meta: &'w RunMeta,
 }
 

@@ -19,7 +19,7 @@ use super::roots::Roots;
 use super::totals_trees::TotalsTrees;
 use crate::base::threads::{Work, aside};
 use crate::events::FunctionId;
-use crate::profile::{Batch, CostRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, Totals};
+use crate::profile::{Batch, CostRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, RunSummary};
 use crate::sqlite::btree::{IndexTree, TableTree};
 use crate::sqlite::page_file::PageFile;
 use crate::sqlite::record::Record;
@@ -62,7 +62,7 @@ pub(super) struct RunEnd<'t> {
     pub(super) run: StoredRun,
     pub(super) postings: &'t Postings,
     /// The totals, unless SQL is to write them.
-    pub(super) totals: Option<&'t Totals>,
+    pub(super) totals: Option<&'t RunSummary>,
 }
 
 impl RunPages {
@@ -181,10 +181,10 @@ impl RunPages {
         record
             .integer(function.0)
             .integer_or_null(node.calls.map(integer))
-            .real(node.figures.exclusive);
+            .real(node.cost.exclusive);
         record
             .integer_or_null(place.map(|place| i64::from(place.line)))
-            .real_or_null(cumulative_other(node.figures));
+            .real_or_null(cumulative_other(node.cost));
         record.integer_or_null(node.outer_up.map(integer));
         record.integer_or_null(
             place

@@ -36,9 +36,9 @@ impl SqlRows<'_> {
                 node.depth,
                 self.ids.function(node.function),
                 node.calls.map(integer),
-                node.figures.exclusive,
+                node.cost.exclusive,
                 place.map(|place| place.line),
-                cumulative_other(node.figures),
+                cumulative_other(node.cost),
                 node.outer_up.map(integer),
                 place.and_then(|place| (place.col != 0).then_some(place.col)),
                 place.and_then(|place| place.file.as_deref()),
@@ -56,8 +56,8 @@ impl SqlRows<'_> {
             insert.execute(params![
                 metric,
                 node,
-                cost.figures.exclusive,
-                cumulative_other(cost.figures)
+                cost.cost.exclusive,
+                cumulative_other(cost.cost)
             ])?;
         }
         Ok(())

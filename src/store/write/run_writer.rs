@@ -10,7 +10,7 @@ use super::pages::{Deferred, RunEnd, RunPages};
 use super::postings::Postings;
 use super::rows::{SqlRows, function};
 use super::segment::Segment;
-use crate::profile::{Batch, Totals};
+use crate::profile::{Batch, RunSummary};
 use crate::store::database::{Database, bring_up_to_date};
 use crate::store::error::{Cause, StoreError};
 use crate::store::identity::RunMeta;
@@ -118,7 +118,7 @@ impl RunWriter<'_> {
     ///
     /// # Errors
     /// When the database cannot be written: then nothing has changed.
-    pub fn finish(mut self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, StoreError> {
+    pub fn finish(mut self, totals: &RunSummary, meta: &RunMeta) -> Result<Outcome, StoreError> {
         let is_new = matches!(self.destination, Destination::NewFile(_));
         if is_new {
             self.leave_new_file(Some(totals))?;
@@ -151,7 +151,7 @@ impl RunWriter<'_> {
 
     /// Completes the pages of a new file, at the end with the totals, and goes on by SQL, beginning
     /// with deferred rows.
-    fn leave_new_file(&mut self, totals: Option<&Totals>) -> Result<(), StoreError> {
+    fn leave_new_file(&mut self, totals: Option<&RunSummary>) -> Result<(), StoreError> {
         let Destination::NewFile(pages) = replace(&mut self.destination, Destination::Database)
         else {
             return Ok(());
@@ -170,7 +170,7 @@ impl RunWriter<'_> {
     }
 
     /// Stores what is known of the run besides its rows, if it is not there already.
-    fn facts(&self, totals: &Totals, meta: &RunMeta) -> Result<Outcome, Cause> {
+    fn facts(&self, totals: &RunSummary, meta: &RunMeta) -> Result<Outcome, Cause> {
         let connection = &self.database.connection;
         let mut repeat = 0;
         while let Some(there) = meta.stored(connection, repeat)? {
@@ -190,7 +190,7 @@ impl RunWriter<'_> {
     }
 
     /// Writes the totals of a run that is not the first of a new file.
-    fn totals(&mut self, run: StoredRun, totals: &Totals, meta: &RunMeta) -> Result<(), Cause> {
+    fn totals(&mut self, run: StoredRun, totals: &RunSummary, meta: &RunMeta) -> Result<(), Cause> {
         // Source is looked for by SQL, for the lines in the database; it does not see a segment.
         let has_source = meta.source.is_some();
         let as_pages = match &mut self.destination {

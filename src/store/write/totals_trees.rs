@@ -7,7 +7,7 @@ use super::columns::{integer, other};
 use super::ids::{Ids, ROWS_AHEAD, StoredMetric};
 use super::keys::{EdgeKey, edge_key};
 use super::roots::Roots;
-use crate::profile::{EdgeRow, InfoRow, Rows, Totals};
+use crate::profile::{EdgeRow, InfoRow, Rows, RunSummary};
 use crate::sqlite::btree::IndexTree;
 use crate::sqlite::page_file::{PageBuffer, PageFile};
 use crate::sqlite::record::Record;
@@ -23,7 +23,7 @@ pub(super) struct TotalsTrees {
 
 impl TotalsTrees {
     /// Makes the trees of all metrics.
-    pub(super) fn new(totals: &Totals, ids: &Ids) -> io::Result<Self> {
+    pub(super) fn new(totals: &RunSummary, ids: &Ids) -> io::Result<Self> {
         let pages = PageBuffer::new(PAGE_SIZE);
         let [function_info, edges, edges_by_caller] = [(); 3].map(|()| IndexTree::new(&pages));
         let mut trees = Self {

@@ -1,0 +1,189 @@
+//! The dictionaries of call sites and edges.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashMap};
+
+use crate::base::hash_index::HashIndex;
+use crate::base::interner::{Id, Interner, Table};
+use crate::events::{EdgeKind, Frame, FunctionId};
+use crate::profile::ids::{CallSiteId, EdgeId};
+use crate::profile::sums::CallCount;
+
+/// Where a call is made: caller, line and column. Lines of one number are one call site, whatever
+/// their files.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::profile) struct CallSite {
+    /// `None` above the roots.
+    pub(in crate::profile) caller: Option<FunctionId>,
+    /// `None` if unknown.
+    pub(in crate::profile) line: Option<u32>,
+    /// 0 if unknown.
+    pub(in crate::profile) col: u32,
+}
+
+impl CallSite {
+    /// What calls the roots.
+    pub(in crate::profile) const ROOT: Self = Self {
+        caller: None,
+        line: None,
+        col: 0,
+    };
+
+    /// The call site of an edge that the file itself states.
+    pub(in crate::profile) fn of(caller: Option<Frame<'_>>) -> Self {
+        caller.map_or(Self::ROOT, |frame| Self {
+            caller: Some(frame.function),
+            line: frame.line.map(|line| line.line),
+            col: frame.line.map_or(0, |line| line.col),
+        })
+    }
+}
+
+/// Call sites by what they are.
+#[derive(Default)]
+pub(super) struct CallSites {
+    table: Table<CallSiteId, CallSite>,
+    ids: HashMap<CallSite, CallSiteId>,
+}
+
+impl CallSites {
+    /// Finds or adds a call site.
+    pub(super) fn intern(&mut self, site: CallSite) -> CallSiteId {
+        let next = CallSiteId::new(self.table.len());
+        let found = *self.ids.entry(site).or_insert(next);
+        if found == next {
+            self.table.push(site);
+        }
+        found
+    }
+
+    pub(super) fn table(&self) -> &Table<CallSiteId, CallSite> {
+        &self.table
+    }
+
+    /// Keeps the entries only: none will be looked up any more.
+    pub(super) fn forget_keys(&mut self) {
+        self.ids = HashMap::new();
+    }
+}
+
+/// A callee and the place that calls it.
+pub(super) struct KnownEdge {
+    pub(super) callee: FunctionId,
+    pub(super) site: CallSiteId,
+    /// The first edge of this pair of functions, whatever the line: perhaps this one.
+    pub(super) pair: EdgeId,
+    /// How many nodes of the pair are open, where this is its first edge.
+    pub(super) open: u32,
+    pub(super) calls: CallCount,
+    pub(super) kind: EdgeKind,
+}
+
+impl KnownEdge {
+    fn is(&self, callee: FunctionId, site: CallSiteId, kind: EdgeKind) -> bool {
+        (self.callee, self.site, self.kind) == (callee, site, kind)
+    }
+}
+
+/// Edges by callee and call site.
+#[derive(Default)]
+pub(super) struct Edges {
+    edges: Interner<EdgeId, KnownEdge>,
+    /// The first edge of each pair of functions, where that has a line.
+    pairs: HashIndex,
+    hasher: DefaultHashBuilder,
+}
+
+impl Edges {
+    /// Finds or adds an edge. `plain` is the call site of the caller without a line, if it has
+    /// called from there.
+    pub(super) fn intern(
+        &mut self,
+        callee: FunctionId,
+        site: CallSiteId,
+        kind: EdgeKind,
+        sites: &CallSites,
+        plain: impl FnOnce(FunctionId) -> Option<CallSiteId>,
+    ) -> EdgeId {
+        let hash = self.hash(callee, site);
+        let known = self.edges.find(hash, |edge| edge.is(callee, site, kind));
+        if let Some(known) = known {
+            return known;
+        }
+        let id = EdgeId::new(self.edges.table().len());
+        let CallSite { caller, line, .. } = sites.table()[site];
+        let pair_hash = self.hash_pair(callee, caller.map_or(u32::MAX, |caller| caller.0));
+        let mut first = self.first_of_pair(pair_hash, callee, caller, sites);
+        if first.is_none() && line.is_some() {
+            // A first edge without a line is not among the pairs: it is found by its call site.
+            first = caller.and_then(plain).and_then(|plain| {
+                self.edges.find(self.hash(callee, plain), |edge| {
+                    edge.is(callee, plain, EdgeKind::Call)
+                })
+            });
+            if first.is_none() {
+                let at = u32::try_from(id.index()).expect("fewer than 2^32 edges");
+                self.pairs.insert(pair_hash, at);
+            }
+        }
+        let known = KnownEdge {
+            callee,
+            site,
+            pair: first.unwrap_or(id),
+            open: 0,
+            calls: CallCount::default(),
+            kind,
+        };
+        self.edges.add(hash, known)
+    }
+
+    fn first_of_pair(
+        &self,
+        hash: u64,
+        callee: FunctionId,
+        caller: Option<FunctionId>,
+        sites: &CallSites,
+    ) -> Option<EdgeId> {
+        let edges = self.edges.table();
+        let id = |at: u32| EdgeId::new(at as usize);
+        let found = self.pairs.find(hash, |at| {
+            let edge = &edges[id(at)];
+            (edge.callee, sites.table()[edge.site].caller) == (callee, caller)
+        });
+        found.map(id)
+    }
+
+    fn hash(&self, callee: FunctionId, site: CallSiteId) -> u64 {
+        self.hash_pair(callee, u32::try_from(site.index()).unwrap_or(u32::MAX))
+    }
+
+    fn hash_pair(&self, callee: FunctionId, caller: u32) -> u64 {
+        self.hasher
+            .hash_one(u64::from(callee.0) << 32 | u64::from(caller))
+    }
+
+    /// Says that an edge will be looked up soon.
+    pub(super) fn prefetch_lookup(&self, callee: FunctionId, site: CallSiteId) {
+        self.edges.prefetch_slot(self.hash(callee, site));
+    }
+
+    /// The edge that is probably there.
+    pub(super) fn guess(&self, callee: FunctionId, site: CallSiteId) -> Option<EdgeId> {
+        self.edges.guess(self.hash(callee, site))
+    }
+
+    pub(super) fn table(&self) -> &Table<EdgeId, KnownEdge> {
+        self.edges.table()
+    }
+
+    pub(super) fn table_mut(&mut self) -> &mut Table<EdgeId, KnownEdge> {
+        self.edges.table_mut()
+    }
+
+    /// Keeps the entries only: none will be looked up any more.
+    pub(super) fn forget_keys(&mut self) {
+        self.edges.forget_keys();
+        self.pairs = HashIndex::default();
+    }
+}
