@@ -1,9 +1,8 @@
-//! The way from the importer to the builder: what the one says is written down in batches, and said
-//! again to the other in another thread. Reading a file and adding up its figures cost about the
-//! same.
+//! The queue from importer to builder: buffers sink calls in batches, and replays them on the
+//! builder's thread. Reading a file and adding up its figures take about equally long.
 //!
-//! Functions and sets of labels are numbered on the importer's side, because it wants an answer;
-//! metrics are counted.
+//! Functions and sets of labels get their ids on the importer's side, because it wants an answer;
+//! metrics are only counted there.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,12 +22,12 @@ const PARTS: usize = 16 * 1024;
 /// Bytes of text in one batch.
 const TEXT: usize = 1 << 20;
 
-/// Nodes of which the builder hears ahead: as many as memory can deliver at once.
+/// Prefetch window, in nodes: as many as memory can deliver at once.
 const AHEAD: usize = 32;
 
-/// One call of a [`Sink`], in 16 bytes: between two threads every byte costs. What is longer, has
-/// text or is mostly not there lies in the batch, in the order of the events, so that there is
-/// nothing to drop either.
+/// One call of a [`Sink`], in 16 bytes: each byte goes from one core's cache into another's. What is
+/// longer, has text or is mostly absent lies in lists of the batch, in the order of the events, so
+/// that events need not be dropped either.
 #[derive(Clone, Copy)]
 enum Event {
     /// The next fact.
@@ -39,7 +38,7 @@ enum Event {
     Function,
     /// The next set of labels.
     Labels,
-    /// Opens a node of a function, with the next calls if it has any.
+    /// Opens a node of a function, with the next calls if they are known.
     Enter(FunctionId, HasCalls),
     /// Opens a node of the next frame.
     EnterFrame(HasCalls),
@@ -76,7 +75,7 @@ type HasCalls = bool;
 
 const _: () = assert!(size_of::<Event>() == 16);
 
-/// A frame with text of its own.
+/// A [`Frame`] with text of its own.
 #[derive(Clone)]
 struct OwnFrame {
     function: FunctionId,
@@ -120,9 +119,9 @@ impl OwnFrame {
     }
 }
 
-/// What an importer has said.
+/// Buffered sink calls.
 #[derive(Default)]
-pub(crate) struct Said {
+pub(crate) struct EventBatch {
     events: Vec<Event>,
     facts: Vec<Fact<String>>,
     metrics: Vec<(String, Unit)>,
@@ -141,14 +140,14 @@ pub(crate) struct Said {
     text: usize,
 }
 
-impl Said {
+impl EventBatch {
     fn is_full(&self) -> bool {
         let parts = self.frames.len() + self.values.len() + self.costs.len();
         self.events.len() >= EVENTS || parts >= PARTS || self.text >= TEXT
     }
 
-    /// Says it to the builder.
-    pub(crate) fn say<O: Output>(&self, builder: &mut TreeBuilder<O>) {
+    /// Makes the calls again, on the builder.
+    pub(crate) fn replay<O: Output>(&self, builder: &mut TreeBuilder<O>) {
         let frames: Vec<Frame<'_>> = self.frames.iter().map(OwnFrame::frame).collect();
         let mut frames = Parts(&frames);
         let mut facts = self.facts.iter();
@@ -164,10 +163,10 @@ impl Said {
         let mut costs = Parts(&self.costs);
         let mut infos = self.infos.iter();
         let mut ahead = Vec::with_capacity(AHEAD);
-        let mut heard = 0;
+        let mut prefetched = 0;
         for (at, event) in self.events.iter().enumerate() {
-            if at == heard {
-                heard += look_ahead(&self.events[at..], builder, &mut ahead);
+            if at == prefetched {
+                prefetched += prefetch(&self.events[at..], builder, &mut ahead);
             }
             match *event {
                 Event::Run => facts
@@ -282,7 +281,7 @@ impl Said {
         }
     }
 
-    /// Forgets it, and keeps the room.
+    /// Drops the calls, and keeps the room.
     pub(crate) fn clear(&mut self) {
         self.events.clear();
         self.facts.clear();
@@ -301,7 +300,7 @@ impl Said {
     }
 }
 
-/// Parts of events that have not been used.
+/// Parts of events that have not been replayed.
 struct Parts<'p, T>(&'p [T]);
 
 impl<'p, T> Parts<'p, T> {
@@ -316,15 +315,15 @@ impl<'p, T> Parts<'p, T> {
     }
 }
 
-/// Tells the builder of the next nodes; says how many events that took.
-fn look_ahead<O: Output>(
+/// Tells the builder which nodes the next events open; gives the number of these events.
+fn prefetch<O: Output>(
     events: &[Event],
     builder: &TreeBuilder<O>,
     ahead: &mut Vec<(usize, FunctionId)>,
 ) -> usize {
     ahead.clear();
     let mut depth = builder.depth();
-    let mut heard = 0;
+    let mut count = 0;
     for event in events {
         match event {
             Event::Enter(function, _) => {
@@ -335,34 +334,34 @@ fn look_ahead<O: Output>(
             Event::Leave => depth = depth.saturating_sub(1),
             _ => {}
         }
-        heard += 1;
+        count += 1;
         if ahead.len() == AHEAD {
             break;
         }
     }
     builder.prefetch(ahead);
-    heard
+    count
 }
 
-/// The importer's end.
-pub(crate) struct Relay {
-    said: Said,
+/// The importer's end of the queue.
+pub(crate) struct EventQueue {
+    batch: EventBatch,
     functions: FunctionInterner,
     label_sets: LabelSetInterner,
     metrics: u32,
-    /// Frames of the last sample: mostly the next one begins with them.
+    /// Frames of the last sample, with which the next one mostly begins.
     last_stack: Vec<OwnFrame>,
-    /// The last file of a line: mostly the next one's, too.
+    /// The last file of a line, which mostly is that of the next one, too.
     file: Option<Arc<str>>,
-    full: SyncSender<Said>,
-    empty: Receiver<Said>,
+    full: SyncSender<EventBatch>,
+    empty: Receiver<EventBatch>,
 }
 
-impl Relay {
-    pub(crate) fn new(full: SyncSender<Said>, empty: Receiver<Said>) -> Self {
+impl EventQueue {
+    pub(crate) fn new(full: SyncSender<EventBatch>, empty: Receiver<EventBatch>) -> Self {
         let (functions, label_sets) = (FunctionInterner::default(), LabelSetInterner::default());
         Self {
-            said: Said::default(),
+            batch: EventBatch::default(),
             functions,
             label_sets,
             metrics: 0,
@@ -373,23 +372,23 @@ impl Relay {
         }
     }
 
-    /// Sends what has been said so far.
+    /// Sends the current batch.
     fn flush(&mut self) {
-        let said = std::mem::replace(&mut self.said, self.empty.try_recv().unwrap_or_default());
-        // The builder listens until there is no relay: only a panic ends it before, which whoever
-        // waits for it passes on.
-        let _ = self.full.send(said);
+        let batch = std::mem::replace(&mut self.batch, self.empty.try_recv().unwrap_or_default());
+        // The builder receives for as long as this end exists. Only its panic ends it before, which
+        // joining its thread passes on.
+        let _ = self.full.send(batch);
     }
 
-    fn say(&mut self, event: Event) {
-        self.said.events.push(event);
-        if self.said.is_full() {
+    fn push(&mut self, event: Event) {
+        self.batch.events.push(event);
+        if self.batch.is_full() {
             self.flush();
         }
     }
 
     fn calls(&mut self, calls: Option<u64>) -> HasCalls {
-        self.said.calls.extend(calls);
+        self.batch.calls.extend(calls);
         calls.is_some()
     }
 
@@ -407,7 +406,7 @@ impl Relay {
 
     fn frame(&mut self, frame: &Frame<'_>) {
         let own = self.own(frame);
-        self.said.frames.push(own);
+        self.batch.frames.push(own);
     }
 
     fn file(&mut self, file: &str) -> Option<Arc<str>> {
@@ -415,49 +414,49 @@ impl Relay {
             return None;
         }
         if self.file.as_deref() != Some(file) {
-            self.said.text += file.len();
+            self.batch.text += file.len();
             self.file = Some(Arc::from(file));
         }
         self.file.clone()
     }
 
     fn text(&mut self, text: &str) -> String {
-        self.said.text += text.len();
+        self.batch.text += text.len();
         text.to_owned()
     }
 }
 
-impl Drop for Relay {
-    /// Says the last words, also those of an importer that gives up: the builder may have to refuse
+impl Drop for EventQueue {
+    /// Sends the last calls, also those of an importer that gives up: the builder may have to refuse
     /// them.
     fn drop(&mut self) {
         self.flush();
     }
 }
 
-impl Sink for Relay {
+impl Sink for EventQueue {
     fn run(&mut self, fact: RunFact<'_>) {
         let fact = fact.map(|text| self.text(text));
-        self.said.facts.push(fact);
-        self.say(Event::Run);
+        self.batch.facts.push(fact);
+        self.push(Event::Run);
     }
 
     fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
         let id = MetricId(self.metrics);
         self.metrics += 1;
         let name = self.text(name);
-        self.said.metrics.push((name, unit));
-        self.say(Event::Metric);
+        self.batch.metrics.push((name, unit));
+        self.push(Event::Metric);
         id
     }
 
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
         let (number, new) = self.functions.intern(def);
         if let Some(function) = new {
-            self.said.text +=
+            self.batch.text +=
                 def.name.len() + def.raw_name.len() + def.module.len() + def.file.len();
-            self.said.functions.push(function);
-            self.say(Event::Function);
+            self.batch.functions.push(function);
+            self.push(Event::Function);
         }
         number
     }
@@ -465,12 +464,12 @@ impl Sink for Relay {
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
         let (number, new) = self.label_sets.intern(labels);
         if let Some(set) = new {
-            self.said.text += labels
+            self.batch.text += labels
                 .iter()
                 .map(|label| label.key.len() + label.value.len())
                 .sum::<usize>();
-            self.said.label_sets.push(set);
-            self.say(Event::Labels);
+            self.batch.label_sets.push(set);
+            self.push(Event::Labels);
         }
         number
     }
@@ -478,10 +477,10 @@ impl Sink for Relay {
     fn enter(&mut self, frame: Frame<'_>, calls: Option<u64>) {
         let has_calls = self.calls(calls);
         if frame.line.is_none() {
-            self.say(Event::Enter(frame.function, has_calls));
+            self.push(Event::Enter(frame.function, has_calls));
         } else {
             self.frame(&frame);
-            self.say(Event::EnterFrame(has_calls));
+            self.push(Event::EnterFrame(has_calls));
         }
     }
 
@@ -494,15 +493,15 @@ impl Sink for Relay {
                 exclusive,
                 cumulative,
             } => {
-                self.said.both_costs.push((exclusive, cumulative));
+                self.batch.both_costs.push((exclusive, cumulative));
                 Event::BothCosts(metric)
             }
         };
-        self.say(event);
+        self.push(event);
     }
 
     fn leave(&mut self) {
-        self.say(Event::Leave);
+        self.push(Event::Leave);
     }
 
     fn sample(&mut self, sample: Sample<'_>) {
@@ -520,17 +519,17 @@ impl Sink for Relay {
         for frame in others {
             let own = self.own(frame);
             self.last_stack.push(own.clone());
-            self.said.frames.push(own);
+            self.batch.frames.push(own);
         }
-        self.said.values.extend_from_slice(sample.values);
+        self.batch.values.extend_from_slice(sample.values);
         let (shared, frames, values) = (
             count(shared),
             count(others.len()),
             count(sample.values.len()),
         );
-        self.said.labels.push(sample.labels);
+        self.batch.labels.push(sample.labels);
         let has_calls = self.calls(sample.calls);
-        self.say(Event::Sample {
+        self.push(Event::Sample {
             shared,
             frames,
             values,
@@ -540,14 +539,14 @@ impl Sink for Relay {
 
     fn edge(&mut self, edge: Edge<'_>) {
         edge.caller.iter().for_each(|frame| self.frame(frame));
-        self.said.costs.extend_from_slice(edge.costs);
+        self.batch.costs.extend_from_slice(edge.costs);
         let Edge { callee, kind, .. } = edge;
         let (has_caller, has_calls, costs) = (
             edge.caller.is_some(),
             self.calls(edge.calls),
             count(edge.costs.len()),
         );
-        self.say(Event::Edge {
+        self.push(Event::Edge {
             callee,
             has_caller,
             kind,
@@ -568,7 +567,7 @@ impl Sink for Relay {
             seen,
             ..
         } = info;
-        self.said.infos.push(Info {
+        self.batch.infos.push(Info {
             frame,
             metric,
             calls,
@@ -577,17 +576,17 @@ impl Sink for Relay {
             cumulative,
             seen,
         });
-        self.say(Event::Info);
+        self.push(Event::Info);
     }
 
     fn record(&mut self, _what: fmt::Arguments<'_>) {}
 
     fn note(&mut self, note: Note<'_>) {
         let message = self.text(note.message);
-        self.said
+        self.batch
             .notes
             .push((note.severity, note.position, message));
-        self.say(Event::Note);
+        self.push(Event::Note);
     }
 }
 

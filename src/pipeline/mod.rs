@@ -1,8 +1,8 @@
 //! One import from end to end: the importer works in the calling thread, the builder in a second
 //! one, the database in a third; a short queue of batches lies between each two.
 //!
-//! Whoever fails first stops the others: builder and database set the [`Stop`] that the next read
-//! of the input sees, and an importer that gives up closes the queues without a last message, upon
+//! The first failure stops all three: builder and database set the [`Stop`] that the next read of
+//! the input sees, and an importer that gives up closes the queues without a last message, upon
 //! which the writer rolls back.
 
 use std::io;
@@ -16,13 +16,13 @@ use crate::formats::{Format, Options};
 use crate::input::{Fingerprint, Input};
 use crate::profile::{Batch, Output, RunSummary, TreeBuilder};
 use crate::store::{Database, Outcome, RunMeta, StoreError};
-use event_queue::{Relay, Said};
+use event_queue::{EventBatch, EventQueue};
 
 /// Batches that may lie between importer and builder, and between builder and writer.
 const QUEUE: usize = 4;
 
-/// How long the writer waits for a batch before it looks whether anybody wants the run any more: an
-/// importer may be waiting for input that never comes.
+/// How long the writer waits for a batch before it looks whether the run is still wanted: an importer
+/// may be waiting for input that never comes.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Why an import came to nothing.
@@ -37,7 +37,7 @@ pub enum Failure {
     /// The system gives no thread.
     #[error("the system gives no thread to import in: {0}")]
     Thread(io::Error),
-    /// Somebody asked to stop.
+    /// The import was asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
@@ -67,13 +67,13 @@ enum Message {
     Finish(Box<(RunSummary, RunMeta)>),
 }
 
-/// The builder's end of the queue, and the way back for batches that have been written.
-struct Queue {
+/// The builder's end of the queue to the writer, and the way back for batches that have been written.
+struct RowSender {
     full: SyncSender<Message>,
     empty: Receiver<Batch>,
 }
 
-impl Output for Queue {
+impl Output for RowSender {
     fn batch(&mut self, batch: &mut Batch) {
         let full = std::mem::replace(batch, self.empty.try_recv().unwrap_or_default());
         // A writer that is gone has set the stop flag, which the next read of the input sees.
@@ -81,14 +81,14 @@ impl Output for Queue {
     }
 }
 
-/// The writer's end.
-struct Source {
+/// The writer's end of the queue.
+struct RowReceiver {
     full: Receiver<Message>,
     empty: Sender<Batch>,
 }
 
-impl Source {
-    /// What comes next; `None` when nothing does, or nobody wants it.
+impl RowReceiver {
+    /// The next message; `None` when none will come, or the run is no longer wanted.
     fn next(&self, stop: &Stop) -> Option<Message> {
         loop {
             match self.full.recv_timeout(LOOK) {
@@ -100,7 +100,7 @@ impl Source {
     }
 }
 
-/// What is known of a run that nobody has said anything about.
+/// What is known of a run before its importer has said anything.
 #[must_use]
 pub fn meta(format: &Format, options: &Options, name: &str, fingerprint: Fingerprint) -> RunMeta {
     RunMeta {
@@ -134,26 +134,26 @@ pub fn import(
         let (sender, full) = sync_channel(QUEUE);
         let (empty, returned) = channel();
         let spawn = thread::Builder::new;
-        let source = Source { full, empty };
+        let receiver = RowReceiver { full, empty };
         let writer = spawn()
-            .spawn_scoped(scope, move || write(&source, open, stop))
+            .spawn_scoped(scope, move || write(&receiver, open, stop))
             .map_err(Failure::Thread)?;
-        let queue = Queue {
+        let rows = RowSender {
             full: sender.clone(),
             empty: returned,
         };
-        let (relay, said) = sync_channel(QUEUE);
+        let (full, batches) = sync_channel(QUEUE);
         let (used, unused) = channel();
         let builder = spawn()
-            .spawn_scoped(scope, move || build(&said, &used, queue, stop))
+            .spawn_scoped(scope, move || build(&batches, &used, rows, stop))
             .map_err(Failure::Thread)?;
-        let read = format.read(&mut input, options, &mut Relay::new(relay, unused));
+        let read = format.read(&mut input, options, &mut EventQueue::new(full, unused));
         let builder = joined(builder);
         // What the builder had to refuse is the cause of the stop that the importer has seen.
         let read = if builder.has_refused() { Ok(()) } else { read };
         let read = read
             .and_then(|()| builder.finish())
-            .and_then(|(totals, _queue)| {
+            .and_then(|(totals, _rows)| {
                 let fingerprint = input.finish()?;
                 let nodes = totals.nodes;
                 // A writer that is gone has its own error to report.
@@ -178,30 +178,30 @@ pub fn import(
     })
 }
 
-/// Builds what the importer says, until it has nothing more to say.
+/// Replays the importer's calls on a builder, until the importer's end of the queue is gone.
 fn build(
-    said: &Receiver<Said>,
-    used: &Sender<Said>,
-    queue: Queue,
+    batches: &Receiver<EventBatch>,
+    used: &Sender<EventBatch>,
+    rows: RowSender,
     stop: &Stop,
-) -> TreeBuilder<Queue> {
-    let mut builder = TreeBuilder::new(queue, stop.clone());
-    for mut said in said {
-        said.say(&mut builder);
-        said.clear();
+) -> TreeBuilder<RowSender> {
+    let mut builder = TreeBuilder::new(rows, stop.clone());
+    for mut batch in batches {
+        batch.replay(&mut builder);
+        batch.clear();
         // An importer that is done needs no room.
-        let _ = used.send(said);
+        let _ = used.send(batch);
     }
     builder
 }
 
-/// Writes what comes out of the queue. `None` if the importer gave up.
+/// Writes the rows that the builder sends. `None` if the importer gave up.
 fn write(
-    source: &Source,
+    rows: &RowReceiver,
     open: impl FnOnce() -> Result<Database, StoreError>,
     stop: &Stop,
 ) -> Result<Option<(Outcome, Database)>, Failure> {
-    let Ok(first) = source.full.recv() else {
+    let Ok(first) = rows.full.recv() else {
         return Ok(None);
     };
     let opened = open().map_err(|error| {
@@ -211,18 +211,18 @@ fn write(
             error.into()
         }
     });
-    let written = opened.and_then(|database| write_run(first, source, database, stop));
+    let written = opened.and_then(|database| write_run(first, rows, database, stop));
     if written.is_err() {
         stop.set();
         // Lets the importer finish what it is about to send.
-        source.full.iter().for_each(drop);
+        rows.full.iter().for_each(drop);
     }
     written
 }
 
 fn write_run(
     first: Message,
-    source: &Source,
+    rows: &RowReceiver,
     mut database: Database,
     stop: &Stop,
 ) -> Result<Option<(Outcome, Database)>, Failure> {
@@ -236,11 +236,11 @@ fn write_run(
                     writer.batch(&mut batch)?;
                     batch.clear();
                     // A builder that is gone needs no room.
-                    let _ = source.empty.send(batch);
+                    let _ = rows.empty.send(batch);
                 }
                 Message::Finish(end) => return writer.finish(&end.0, &end.1).map(Some),
             }
-            message = source.next(stop);
+            message = rows.next(stop);
         }
         Ok(None)
     })();
