@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::base::error::{ImportError, Position, Stop};
-use rewind::{Pipe, Source};
+use rewind::{Pipe, Rewind};
 use sha256::Hasher;
 use shared_buffer::Buffer;
 
@@ -56,13 +56,13 @@ impl Default for Limits {
 pub struct Fingerprint {
     /// Bytes as they are stored, before decompression.
     pub bytes: u64,
-    /// SHA-256 of the same bytes.
+    /// SHA-256 of these bytes.
     pub sha256: [u8; 32],
 }
 
 /// Counts and hashes what a source delivers.
 struct Tap<'a> {
-    source: Rc<RefCell<dyn Source + 'a>>,
+    source: Rc<RefCell<dyn Rewind + 'a>>,
     passed: Rc<Passed>,
 }
 
@@ -79,15 +79,15 @@ impl Passed {
         })
     }
 
-    /// Counts and hashes bytes that nobody changes any more.
+    /// Counts and hashes bytes of a buffer that never changes again while it is shared.
     fn share(&self, buffer: Arc<[u8]>, new: Range<usize>) {
         self.bytes.set(self.bytes.get() + new.len() as u64);
         self.hasher.update_shared(buffer, new);
     }
 
-    /// What has passed. Nobody else may be left who reads.
+    /// What has passed. All readers must be gone.
     fn fingerprint(passed: Rc<Self>) -> Fingerprint {
-        let passed = Rc::into_inner(passed).expect("nobody else is left who reads");
+        let passed = Rc::into_inner(passed).expect("all readers are gone");
         Fingerprint {
             bytes: passed.bytes.get(),
             sha256: passed.hasher.finish(),
@@ -116,7 +116,7 @@ struct Bounded<'a> {
 }
 
 impl<'a> Bounded<'a> {
-    /// Decompresses what the magic number in front says, if it says so.
+    /// Decompresses as the magic number at the start asks for; `None` if it asks for nothing.
     fn new(magic: &[u8], tap: Tap<'a>, limits: Limits) -> io::Result<Option<Self>> {
         let passed = Rc::clone(&tap.passed);
         let whole = io::Cursor::new(magic.to_vec()).chain(tap);
@@ -160,17 +160,17 @@ impl Read for Bounded<'_> {
     }
 }
 
-/// A source of bytes that knows where it stands.
+/// A source of bytes that knows its position.
 ///
-/// It is a [`BufRead`], so that the `quick-xml` and `csv` readers can sit on top of it. Whoever
-/// reads through such a library calls [`Input::begin_record`] between records and turns the
-/// library's errors into ours with [`Input::failure`].
+/// It is a [`BufRead`], so that libraries for XML and CSV can read from it. An importer that reads
+/// through such a library calls [`Input::begin_record`] between records and turns the library's
+/// errors into ours with [`Input::failure`].
 pub struct Input<'a> {
-    source: Rc<RefCell<dyn Source + 'a>>,
-    /// `None` if the source's bytes are those wanted.
+    source: Rc<RefCell<dyn Rewind + 'a>>,
+    /// `None` if the source is not compressed.
     decoder: Option<Bounded<'a>>,
     passed: Rc<Passed>,
-    /// What had passed before a restart, if that was all.
+    /// What had passed before a restart, if that was the whole source.
     before: Option<Fingerprint>,
     buffer: Buffer,
     start: usize,
@@ -204,10 +204,10 @@ impl<'a> Input<'a> {
         Self::of(Rc::new(RefCell::new(Pipe::new(reader))), limits, stop)
     }
 
-    /// The same for what can go back to its first byte, such as a file.
+    /// Starts to read what can seek, such as a file, as [`new`](Self::new) does.
     ///
     /// # Errors
-    /// As above.
+    /// When the first bytes cannot be read.
     pub fn seekable(
         reader: impl Read + Seek + 'a,
         limits: Limits,
@@ -217,7 +217,7 @@ impl<'a> Input<'a> {
     }
 
     fn of(
-        source: Rc<RefCell<dyn Source + 'a>>,
+        source: Rc<RefCell<dyn Rewind + 'a>>,
         limits: Limits,
         stop: Stop,
     ) -> Result<Self, ImportError> {
@@ -248,7 +248,7 @@ impl<'a> Input<'a> {
         Ok(input)
     }
 
-    /// Stands in front of the first byte of a source that does so, too.
+    /// Starts at the first byte of a source that is there, too.
     fn begin(&mut self) -> Result<(), ImportError> {
         (self.start, self.end, self.ended) = (0, 0, false);
         (self.byte, self.line, self.record) = (0, 1, 0);
@@ -263,7 +263,7 @@ impl<'a> Input<'a> {
         let (decoder, magic) = peeled.map_err(|source| ImportError::Read { position, source })?;
         self.decoder = decoder;
         if self.decoder.is_none() {
-            // They have passed.
+            // They have passed already, and belong to the content.
             let front = self.buffer.turn(0..0).get_mut(..magic.len());
             front.unwrap_or_default().copy_from_slice(&magic);
             self.end = magic.len();
@@ -276,8 +276,8 @@ impl<'a> Input<'a> {
     }
 
     /// Says that there may be a [`restart`](Self::restart): to be called before anything is read.
-    /// What cannot go back by itself is kept from here on, in memory while it is small, then in a
-    /// temporary file.
+    /// What a source that cannot seek delivers is kept from here on, in memory while it is small, then
+    /// in a temporary file.
     pub fn keep(&mut self) {
         self.source.borrow_mut().keep();
     }
@@ -290,7 +290,7 @@ impl<'a> Input<'a> {
         let position = self.position();
         let restarted = self.source.borrow_mut().restart();
         restarted.map_err(|source| ImportError::Read { position, source })?;
-        // With the decoder goes the last one that counts.
+        // The decoder has the only other handle of `passed`.
         self.decoder = None;
         let passed = std::mem::replace(&mut self.passed, Passed::start());
         self.before = self.ended.then(|| Passed::fingerprint(passed));
@@ -360,11 +360,12 @@ impl<'a> Input<'a> {
         Ok(Some(start))
     }
 
-    /// The same without a copy, where all of the line is in the buffer; else the line is in `line`.
-    /// The CR of a CRLF is left out also where the input was cut between the two.
+    /// Reads a line as [`read_line`](Self::read_line) does, without a copy where all of it is in the
+    /// buffer; else it is in `line`. The CR of a CRLF is left out also where the input was cut
+    /// between the two.
     ///
     /// # Errors
-    /// As above.
+    /// When the input cannot be read, or the line is longer than a record may be.
     pub fn next_line<'l>(
         &'l mut self,
         line: &'l mut Vec<u8>,
@@ -385,14 +386,14 @@ impl<'a> Input<'a> {
         Ok(Some((start, line.strip_suffix(b"\r").unwrap_or(line))))
     }
 
-    /// Bytes that can be had without reading, perhaps none: for a reader that takes whole records
-    /// from here, and another way where there is none.
+    /// Bytes that are in the buffer, perhaps none: for an importer that takes whole records from here,
+    /// and reads another way where there is none.
     #[must_use]
     pub fn at_hand(&self) -> &[u8] {
         if self.hides { &[] } else { self.available() }
     }
 
-    /// Leaves nothing [at hand](Self::at_hand) from now on, so that every record takes the other
+    /// Leaves nothing [at hand](Self::at_hand) from now on, so that every record is read the other
     /// way: for tests that compare the two.
     pub fn hide_what_is_at_hand(&mut self) {
         self.hides = true;
@@ -419,10 +420,11 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// The same without a copy, where all of them are in the buffer; else they are in `bytes`.
+    /// Reads the next `count` bytes as [`read_bytes`](Self::read_bytes) does, without a copy where
+    /// all of them are in the buffer; else they are in `bytes`.
     ///
     /// # Errors
-    /// As above.
+    /// When the input cannot be read, or the record grows longer than it may be.
     pub fn next_bytes<'b>(
         &'b mut self,
         count: u64,
@@ -772,7 +774,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wanted_cannot_be_had_again() {
+    fn what_was_not_kept_cannot_be_read_again() {
         let long = vec![b'x'; LARGE];
         let mut input = open(&long);
         read(&mut input, u64::MAX);

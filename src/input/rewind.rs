@@ -1,48 +1,46 @@
-//! Sources of bytes that can be read twice: files, which go back, and pipes, of which what has
-//! passed is kept.
+//! Byte sources that can be rewound: files, which seek, and pipes, which keep what has passed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Bytes of a pipe that are kept in memory: more than lie between it and the first bytes that an
 /// importer sees.
-const KEPT: usize = 1 << 20;
+const IN_MEMORY: usize = 1 << 20;
 
-/// Bytes that can be had once more.
-pub(crate) trait Source: Read {
-    /// Says that they will be wanted once more. Comes before many of them have been read, or not at
-    /// all.
+/// A byte source that can be rewound.
+pub(crate) trait Rewind: Read {
+    /// Says that it will be rewound. Comes before many bytes have been read, or not at all.
     fn keep(&mut self) {}
 
     /// Goes back to the first byte.
     fn restart(&mut self) -> io::Result<()>;
 }
 
-impl<R: Read + Seek> Source for R {
+impl<R: Read + Seek> Rewind for R {
     fn restart(&mut self) -> io::Result<()> {
         self.rewind()
     }
 }
 
-/// A reader that cannot go back. What it delivers is kept, for as long as that costs little or if
-/// it is wanted.
+/// A reader that cannot seek. What it delivers is kept for as long as that costs little, or for good
+/// if it will be rewound.
 pub(crate) struct Pipe<'a> {
     reader: Box<dyn Read + 'a>,
-    kept: Kept,
-    wanted: bool,
-    /// Where the next byte comes from: from what is kept, or, behind that, from the reader.
+    past: Past,
+    will_rewind: bool,
+    /// Where the next byte comes from: from the past, or, after its end, from the reader.
     at: u64,
 }
 
 /// What a pipe has delivered so far.
-enum Kept {
+enum Past {
     Memory(Vec<u8>),
-    /// In a file without a name, which is gone when the program is.
+    /// In an unlinked file, which is gone when the program ends.
     File {
         file: File,
         length: u64,
     },
-    /// It has become too much, and nobody wanted it.
+    /// It has become too much to keep for a rewind that was never announced.
     Gone,
 }
 
@@ -50,46 +48,48 @@ impl<'a> Pipe<'a> {
     pub(crate) fn new(reader: Box<dyn Read + 'a>) -> Self {
         Self {
             reader,
-            kept: Kept::Memory(Vec::new()),
-            wanted: false,
+            past: Past::Memory(Vec::new()),
+            will_rewind: false,
             at: 0,
         }
     }
 
-    /// Reads once more what is kept, if the next byte is there.
-    fn read_kept(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.kept {
-            Kept::Memory(kept) => {
+    /// Reads what is kept, if the next byte is there.
+    fn read_past(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.past {
+            Past::Memory(kept) => {
                 let rest = usize::try_from(self.at).ok().and_then(|at| kept.get(at..));
                 rest.unwrap_or_default().read(buffer)
             }
-            Kept::File { file, length } if self.at < *length => {
+            Past::File { file, length } if self.at < *length => {
                 file.seek(SeekFrom::Start(self.at))?;
                 file.read(buffer)
             }
-            Kept::File { .. } | Kept::Gone => Ok(0),
+            Past::File { .. } | Past::Gone => Ok(0),
         }
     }
 
-    fn keep_also(&mut self, new: &[u8]) -> io::Result<()> {
-        match &mut self.kept {
-            Kept::Memory(kept) if kept.len() + new.len() <= KEPT => kept.extend_from_slice(new),
-            Kept::Memory(kept) if self.wanted => {
+    fn remember(&mut self, new: &[u8]) -> io::Result<()> {
+        match &mut self.past {
+            Past::Memory(kept) if kept.len() + new.len() <= IN_MEMORY => {
+                kept.extend_from_slice(new);
+            }
+            Past::Memory(kept) if self.will_rewind => {
                 let mut file = tempfile::tempfile()?;
                 file.write_all(kept)?;
                 file.write_all(new)?;
-                self.kept = Kept::File {
+                self.past = Past::File {
                     file,
                     length: (kept.len() + new.len()) as u64,
                 };
             }
-            Kept::Memory(_) => self.kept = Kept::Gone,
-            Kept::File { file, length } => {
+            Past::Memory(_) => self.past = Past::Gone,
+            Past::File { file, length } => {
                 file.seek(SeekFrom::Start(*length))?;
                 file.write_all(new)?;
                 *length += new.len() as u64;
             }
-            Kept::Gone => {}
+            Past::Gone => {}
         }
         Ok(())
     }
@@ -97,23 +97,23 @@ impl<'a> Pipe<'a> {
 
 impl Read for Pipe<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut read = self.read_kept(buffer)?;
+        let mut read = self.read_past(buffer)?;
         if read == 0 {
             read = self.reader.read(buffer)?;
-            self.keep_also(buffer.get(..read).unwrap_or_default())?;
+            self.remember(buffer.get(..read).unwrap_or_default())?;
         }
         self.at += read as u64;
         Ok(read)
     }
 }
 
-impl Source for Pipe<'_> {
+impl Rewind for Pipe<'_> {
     fn keep(&mut self) {
-        self.wanted = true;
+        self.will_rewind = true;
     }
 
     fn restart(&mut self) -> io::Result<()> {
-        if matches!(self.kept, Kept::Gone) {
+        if matches!(self.past, Past::Gone) {
             return Err(io::Error::other(
                 "the first bytes are gone: nobody said that they would be wanted",
             ));

@@ -1,12 +1,12 @@
-//! A buffer that can be filled again while others still read what was in it.
+//! A buffer that can be filled again while other threads still read what was in it.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Bytes, and those that somebody may still be reading.
+/// Bytes, and earlier ones that other threads may still be reading.
 pub(crate) struct Buffer {
     now: Arc<[u8]>,
-    /// As many as others have held at a time.
+    /// As many as other threads have held at a time.
     before: Vec<Arc<[u8]>>,
 }
 
@@ -18,8 +18,8 @@ impl Buffer {
         }
     }
 
-    /// Moves some of the bytes to the front, and gives all of them to be written: where somebody
-    /// else has them, others of the same size.
+    /// Moves some of the bytes to the front, and gives all of them to be written: those of another
+    /// allocation where these are shared.
     pub(crate) fn turn(&mut self, kept: Range<usize>) -> &mut [u8] {
         if let Some(alone) = Arc::get_mut(&mut self.now) {
             alone.copy_within(kept, 0);
@@ -42,7 +42,7 @@ impl Buffer {
         Arc::get_mut(&mut self.now).unwrap_or_default()
     }
 
-    /// The same bytes, for somebody else.
+    /// The bytes, to be read by another thread.
     pub(crate) fn share(&self) -> Arc<[u8]> {
         Arc::clone(&self.now)
     }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_read_stays() {
+    fn shared_bytes_stay() {
         let mut buffer = Buffer::new(4);
         buffer.turn(0..0).copy_from_slice(b"abcd");
         let first = buffer.share();
