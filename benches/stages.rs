@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use hashbrown::HashMap;
-use profdb::base::error::Stop;
+use profdb::base::error::{Position, Stop};
 use profdb::events::{
     Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact,
     Sample, Sink, Unit,
@@ -140,6 +140,10 @@ impl Sink for Deaf {
 
     fn note(&mut self, note: Note<'_>) {
         black_box(note);
+    }
+
+    fn at(&mut self, position: Position) {
+        black_box(position);
     }
 
     fn record(&mut self, what: std::fmt::Arguments<'_>) {

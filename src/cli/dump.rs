@@ -10,7 +10,7 @@ use super::failure::{Failure, output};
 use super::options::FormatOptions;
 use super::screen::screen;
 use super::source::{failed, format, open};
-use crate::base::error::{ImportError, Stop};
+use crate::base::error::{ImportError, Position, Stop};
 use crate::events::recorder::Recorder;
 use crate::formats::Format;
 use crate::text::plain::plain;
@@ -35,12 +35,11 @@ pub(super) fn run(dump: &Dump, stop: &Stop) -> Result<(), Failure> {
     let stop = &stop.child();
     let mut input = open(&dump.file, stop).map_err(|error| failed(&name, error))?;
     let format = format(&input, dump.from).map_err(|error| failed(&name, error))?;
-    let place = input.place();
     let mut out = screen();
     let mut unwritten = None;
-    let tell = |event: String| {
+    let tell = |position: Position, event: String| {
         if unwritten.is_none()
-            && let Err(error) = writeln!(out, "{}: {}", place.get(), plain(&event))
+            && let Err(error) = writeln!(out, "{}: {}", position, plain(&event))
         {
             unwritten = Some(error);
             stop.set();

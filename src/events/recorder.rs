@@ -1,19 +1,23 @@
-//! What an importer says, in words: for people who want to see what was understood of a file, and
-//! for tests.
+//! Writes what an importer says as text: for people who want to see what was understood of a file,
+//! and for tests.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
-use crate::events::{
+use super::sink::Sink;
+use super::vocabulary::{
     Cost, Edge, EdgeCost, Frame, FunctionDef, FunctionId, Info, Kind, Label, LabelValue, LabelsId,
-    Line, MetricId, Note, RunFact, Sample, Sink, Unit,
+    Line, MetricId, Note, RunFact, Sample, Unit,
 };
+use crate::base::error::Position;
 
-/// A sink that tells every call as one line of text, and a function when it is first named. Ids are
-/// handed out as by any other sink; nothing is checked.
+/// A sink that writes every call as one line of text, and a function when it is first named. Ids are
+/// given as by any other sink; nothing is checked. `tell` takes the lines, each with the position of
+/// the record that it comes from.
 #[derive(Debug)]
 pub struct Recorder<T> {
     tell: T,
+    position: Position,
     functions: Vec<String>,
     known: HashMap<String, FunctionId>,
     metrics: Vec<String>,
@@ -22,11 +26,15 @@ pub struct Recorder<T> {
     depth: usize,
 }
 
-impl<T: FnMut(String)> Recorder<T> {
-    /// A recorder that has heard nothing yet.
+impl<T: FnMut(Position, String)> Recorder<T> {
+    /// A recorder that has written nothing yet.
     pub fn new(tell: T) -> Self {
         Self {
             tell,
+            position: Position {
+                byte: 0,
+                line: Some(1),
+            },
             functions: Vec::new(),
             known: HashMap::new(),
             metrics: Vec::new(),
@@ -42,7 +50,7 @@ impl<T: FnMut(String)> Recorder<T> {
     }
 
     fn say(&mut self, text: String) {
-        (self.tell)(text);
+        (self.tell)(self.position, text);
     }
 
     fn frame(&self, frame: &Frame<'_>) -> String {
@@ -109,7 +117,7 @@ fn calls(calls: Option<u64>) -> String {
     )
 }
 
-/// The figures that are known, each behind its name.
+/// The figures that are known, each after its name.
 fn figures(figures: &[(&str, Option<f64>)]) -> String {
     let known = figures
         .iter()
@@ -117,7 +125,7 @@ fn figures(figures: &[(&str, Option<f64>)]) -> String {
     known.collect()
 }
 
-impl<T: FnMut(String)> Sink for Recorder<T> {
+impl<T: FnMut(Position, String)> Sink for Recorder<T> {
     fn run(&mut self, fact: RunFact<'_>) {
         let text = match fact {
             RunFact::Fidelity(fidelity) => format!("fidelity {}", fidelity.name()),
@@ -134,6 +142,9 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
                 format!("default metric {}", self.metric_name(metric))
             }
             RunFact::Total(metric, total) => format!("total {} {total}", self.metric_name(metric)),
+            RunFact::Rounding(metric, unit) => {
+                format!("rounding {} {unit}", self.metric_name(metric))
+            }
             RunFact::Other(key, value) => format!("property {key} {value}"),
         };
         self.say(format!("run {text}"));
@@ -274,6 +285,10 @@ impl<T: FnMut(String)> Sink for Recorder<T> {
             "info {name} {metric} {}{primitive}{known}",
             calls(count)
         ));
+    }
+
+    fn at(&mut self, position: Position) {
+        self.position = position;
     }
 
     fn record(&mut self, what: fmt::Arguments<'_>) {

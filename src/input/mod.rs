@@ -182,7 +182,8 @@ pub struct Input<'a> {
     line: u64,
     has_lines: bool,
     record: u64,
-    place: Rc<Cell<Position>>,
+    /// Where the current record starts.
+    record_start: Position,
     limits: Limits,
     stop: Stop,
     failure: Option<ImportError>,
@@ -238,7 +239,7 @@ impl<'a> Input<'a> {
             line: 1,
             has_lines: true,
             record: 0,
-            place: Rc::new(Cell::new(start)),
+            record_start: start,
             limits,
             stop,
             failure: None,
@@ -253,7 +254,7 @@ impl<'a> Input<'a> {
         (self.start, self.end, self.ended) = (0, 0, false);
         (self.byte, self.line, self.record) = (0, 1, 0);
         let position = self.position();
-        self.place.set(position);
+        self.record_start = position;
         let mut tap = Tap {
             source: Rc::clone(&self.source),
             passed: Rc::clone(&self.passed),
@@ -313,27 +314,27 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Says that a record starts here, for [`Limits::record`] and [`Input::place`].
+    /// Says that a record starts here, for [`Limits::record`] and [`record_start`](Self::record_start).
     pub fn begin_record(&mut self) {
         self.begin_record_at(self.position());
     }
 
-    /// The same for a library that has read ahead: the record started at another place.
+    /// Says that a record started at another place, for a library that has read ahead.
     pub fn begin_record_at(&mut self, position: Position) {
         self.record = self.byte;
-        self.place.set(position);
+        self.record_start = position;
     }
 
-    /// Where the current record started, for whoever listens to what the importer says about it.
+    /// Where the current record starts: for [`Sink::at`](crate::events::Sink::at).
     #[must_use]
-    pub fn place(&self) -> Rc<Cell<Position>> {
-        Rc::clone(&self.place)
+    pub fn record_start(&self) -> Position {
+        self.record_start
     }
 
     /// Says that the input has no lines: positions are bytes only.
     pub fn has_no_lines(&mut self) {
         self.has_lines = false;
-        self.place.set(self.position());
+        self.record_start = self.position();
     }
 
     /// Reads a line without its end (LF or CRLF) as the next record. Says where it started, `None`
@@ -743,7 +744,7 @@ mod tests {
                         read(&mut input, first);
                         input.restart().expect("it was kept");
                         assert_eq!((input.position().byte, input.position().line), (3, Some(1)));
-                        assert_eq!(input.place().get().byte, 0);
+                        assert_eq!(input.record_start().byte, 0);
                         assert!(plain.starts_with(input.head()));
                         assert!(
                             read(&mut input, u64::MAX) == plain,

@@ -579,6 +579,8 @@ impl Sink for EventQueue {
         self.push(Event::Info);
     }
 
+    fn at(&mut self, _position: Position) {}
+
     fn record(&mut self, _what: fmt::Arguments<'_>) {}
 
     fn note(&mut self, note: Note<'_>) {

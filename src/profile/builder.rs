@@ -10,7 +10,7 @@ use super::labels::{LabelCosts, LabelSet, LabelSetInterner};
 use super::node_rows::NodeRows;
 use super::notes::Notes;
 use super::rows::{Facts, Function, MetricRow, NodeRow, Output, RunSummary};
-use super::sums::{NodeCost, ROUNDING};
+use super::sums::{NodeCost, ROUNDING, slack};
 use super::totals::{Caller, Derivation, Totals, into_rows};
 use crate::base::error::{ImportError, Stop};
 use crate::base::interner::Id;
@@ -25,6 +25,10 @@ const MOST_OPEN_COSTS: usize = 1 << 22;
 
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT_COST: f64 = 9_007_199_254_740_992.0;
+
+/// Whether the builder refuses also what it can do with, by the rules of [`crate::events::Sink`]: in
+/// debug builds, so that tests find importers that break them, and no user's file is refused for it.
+pub(super) const REFUSES_ALL: bool = cfg!(debug_assertions);
 
 /// An open node.
 pub(super) struct OpenNode {
@@ -67,10 +71,12 @@ pub(super) struct OpenCost {
     pub(super) cumulative: f64,
     /// Cumulative cost of the functions called.
     pub(super) callees: f64,
+    /// How many figures of the file that is the sum of.
+    pub(super) callees_figures: u32,
 }
 
 /// Which costs of a node the file states.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Stated {
     #[default]
     Nothing,
@@ -86,6 +92,8 @@ pub struct TreeBuilder<O> {
     pub(super) failure: Option<ImportError>,
     pub(super) facts: Facts,
     pub(super) stated_totals: Vec<Option<f64>>,
+    /// The unit to which the file rounds figures, by metric; 0 for exact ones.
+    pub(super) rounding: Vec<f64>,
     pub(super) metrics: Vec<MetricRow>,
     /// There is room for all metrics that have been announced.
     pub(super) frozen: bool,
@@ -114,6 +122,7 @@ impl<O: Output> TreeBuilder<O> {
             failure: None,
             facts: Facts::default(),
             stated_totals: Vec::new(),
+            rounding: Vec::new(),
             metrics: Vec::new(),
             frozen: false,
             default: MetricId(0),
@@ -141,7 +150,12 @@ impl<O: Output> TreeBuilder<O> {
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
         }
-        let derivation = Derivation::of(&mut self.totals, self.facts.fidelity, &mut self.notes);
+        let derivation = Derivation::of(
+            &mut self.totals,
+            self.facts.fidelity,
+            &self.rounding,
+            &mut self.notes,
+        );
         if !self.totals.are_finite()
             || !derivation.is_finite()
             || !self.label_costs.are_finite()
@@ -239,6 +253,7 @@ impl<O: Output> TreeBuilder<O> {
         self.frozen = true;
         let metrics = self.metrics.len();
         self.stated_totals.resize(metrics, None);
+        self.rounding.resize(metrics, 0.0);
         self.default = self.facts.default_metric.unwrap_or(MetricId(0));
         if metrics > 0 {
             self.facts.default_metric = Some(self.default);
@@ -375,6 +390,9 @@ impl<O: Output> TreeBuilder<O> {
             return self.refuse("the importer gave a cost to no node");
         };
         let (function, is_line) = (node.function, node.line.is_some());
+        if REFUSES_ALL && node.node + 1 != self.next {
+            return self.refuse("the importer gave a cost to a node after its first child");
+        }
         let (stated, exclusive, cumulative) = match cost {
             Cost::Exclusive(exclusive) => (Stated::Exclusive, exclusive, 0.0),
             Cost::Cumulative(cumulative) => (Stated::Cumulative, 0.0, cumulative),
@@ -391,6 +409,9 @@ impl<O: Output> TreeBuilder<O> {
         if accepted {
             let at = (self.stack.len() - 1) * self.metrics.len() + metric.index();
             let open = &mut self.open_costs[at];
+            if REFUSES_ALL && open.stated != Stated::Nothing {
+                return self.refuse("the importer gave a node two costs in one metric");
+            }
             (open.stated, open.exclusive, open.cumulative) = (stated, exclusive, cumulative);
         }
     }
@@ -408,11 +429,11 @@ impl<O: Output> TreeBuilder<O> {
         for at in 0..metrics {
             let metric = MetricId::new(at);
             let open = self.open_costs[depth * metrics + at];
-            let cost = self.settle(&open, node.function);
+            let (cost, figures) = self.settle(&open, metric, node.function);
             if !cost.cumulative.unwrap_or(0.0).is_finite() {
                 self.refuse("the costs add up to more than a REAL can hold");
             }
-            self.add_up(&node, metric, cost, open.callees);
+            self.add_up(&node, metric, cost, figures, &open);
             if metric == self.default {
                 of_default = cost;
             } else {
@@ -433,16 +454,29 @@ impl<O: Output> TreeBuilder<O> {
         }
     }
 
-    /// The cost of a node that closes, from what the file states and what was called.
+    /// The cost of a node that closes, from what the file states and what was called; and how many
+    /// figures of the file its cumulative cost is the sum of.
     #[inline]
-    fn settle(&mut self, open: &OpenCost, function: FunctionId) -> NodeCost {
+    fn settle(
+        &mut self,
+        open: &OpenCost,
+        metric: MetricId,
+        function: FunctionId,
+    ) -> (NodeCost, u32) {
         let OpenCost {
             stated,
             exclusive,
             cumulative,
             callees,
+            callees_figures,
         } = *open;
-        match stated {
+        let figures = match stated {
+            Stated::Nothing => callees_figures,
+            Stated::Exclusive => callees_figures.saturating_add(1),
+            Stated::Cumulative | Stated::Both => 1,
+            Stated::ExclusiveOnly => 0,
+        };
+        let cost = match stated {
             Stated::Nothing => NodeCost {
                 exclusive: 0.0,
                 cumulative: Some(callees),
@@ -464,20 +498,31 @@ impl<O: Output> TreeBuilder<O> {
                 // A node that called nothing may cost less than nothing: corrected times do.
                 let alone = callees == 0.0;
                 if !alone && left < -ROUNDING * cumulative.abs() {
-                    self.notes.exceeded.add(function);
+                    let slack = slack(self.rounding[metric.index()], callees_figures);
+                    if left < -slack {
+                        self.notes.exceeded.add(function);
+                    }
                 }
                 NodeCost {
                     exclusive: if alone { left } else { left.max(0.0) },
                     cumulative: Some(cumulative),
                 }
             }
-        }
+        };
+        (cost, figures)
     }
 
     /// Adds the cost of a closing node to its function or line, to its edge, and to the callees of
     /// its parent.
     #[inline]
-    fn add_up(&mut self, node: &OpenNode, metric: MetricId, cost: NodeCost, callees: f64) {
+    fn add_up(
+        &mut self,
+        node: &OpenNode,
+        metric: MetricId,
+        cost: NodeCost,
+        figures: u32,
+        closed: &OpenCost,
+    ) {
         let outermost = node.outer == 0;
         let cumulative = cost.cumulative.unwrap_or(0.0);
         match node.line {
@@ -496,11 +541,13 @@ impl<O: Output> TreeBuilder<O> {
             // A line is part of its function: what it called counts for the function, its own cost
             // is there already.
             let open = &mut self.open_costs[above * self.metrics.len() + metric.index()];
-            open.callees += if node.line.is_none() {
-                cumulative
+            let (callees, figures) = if node.line.is_none() {
+                (cumulative, figures)
             } else {
-                callees
+                (closed.callees, closed.callees_figures)
             };
+            open.callees += callees;
+            open.callees_figures = open.callees_figures.saturating_add(figures);
         } else {
             self.metrics[metric.index()].total += cumulative;
         }

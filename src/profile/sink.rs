@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::builder::{StackFrame, TreeBuilder};
+use super::builder::{REFUSES_ALL, StackFrame, TreeBuilder};
 use super::rows::{InfoFigures, MetricRow, Output, TotalSource};
 use super::totals::{CallSite, Subject};
+use crate::base::error::Position;
 use crate::base::interner::Id;
 use crate::events::{
     Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note,
@@ -88,6 +89,9 @@ impl<O: Output> Sink for TreeBuilder<O> {
         let has_rows = self.has_rows();
         let facts = &mut self.facts;
         match fact {
+            RunFact::Fidelity(Fidelity::Edges) if REFUSES_ALL && self.totals.has_edges() => {
+                self.refuse("the importer stated that the file knows edges after the first edge");
+            }
             RunFact::Fidelity(fidelity) => facts.fidelity = fidelity,
             RunFact::Title(text) => facts.title = Some(text.to_owned()),
             RunFact::Command(text) => facts.command = Some(text.to_owned()),
@@ -96,6 +100,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
             RunFact::TimerBias(figure)
             | RunFact::BiasApplied(figure)
             | RunFact::Total(_, figure)
+            | RunFact::Rounding(_, figure)
                 if !figure.is_finite() =>
             {
                 self.refuse("a figure of the run is no finite number");
@@ -127,6 +132,16 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 self.stated_totals.resize(self.metrics.len(), None);
                 match self.stated_totals.get_mut(metric.index()) {
                     Some(stated) => *stated = Some(total),
+                    None => self.refuse("the importer named a metric that it never announced"),
+                }
+            }
+            RunFact::Rounding(metric, unit) => {
+                self.rounding.resize(self.metrics.len(), 0.0);
+                match self.rounding.get_mut(metric.index()) {
+                    Some(rounding) if unit > 0.0 => *rounding = unit,
+                    Some(_) => {
+                        self.refuse("the importer gave a unit of rounding that is not above 0");
+                    }
                     None => self.refuse("the importer named a metric that it never announced"),
                 }
             }
@@ -266,6 +281,8 @@ impl<O: Output> Sink for TreeBuilder<O> {
         };
         self.totals.record(subject, info.metric, figures);
     }
+
+    fn at(&mut self, _position: Position) {}
 
     fn record(&mut self, _what: fmt::Arguments<'_>) {}
 

@@ -38,9 +38,8 @@ fn outcome(format: &str, bytes: &[u8], way: Way) -> Outcome {
             if way == Way::Slow {
                 input.hide_what_is_at_hand();
             }
-            let place = input.place();
             let mut recorder =
-                Recorder::new(|event| events.borrow_mut().push((place.get(), event)));
+                Recorder::new(|position, event| events.borrow_mut().push((position, event)));
             format.read(&mut input, &Options::default(), &mut recorder)
         });
     (

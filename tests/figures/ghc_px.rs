@@ -593,7 +593,7 @@ const RECORD: u64 = 1 << 20;
 fn read(bytes: &[u8]) -> (usize, Option<String>) {
     let mut nodes = 0;
     let mut recorder =
-        Recorder::new(|event: String| nodes += usize::from(event.starts_with("enter")));
+        Recorder::new(|_, event: String| nodes += usize::from(event.starts_with("enter")));
     let format = formats::format_named("ghc_px").expect("the format");
     let input = Input::new(
         Box::new(bytes),

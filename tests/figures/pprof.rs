@@ -749,7 +749,7 @@ fn records_at_hand_mean_what_others_mean() {
         let read = format.read(
             &mut input,
             &Options::default(),
-            &mut Recorder::new(|event| events.push(event)),
+            &mut Recorder::new(|_, event| events.push(event)),
         );
         read.expect("a profile");
         (events, input.finish().expect("nothing is left"))

@@ -12,8 +12,8 @@ use std::fmt::Debug;
 
 use profdb::base::error::{ImportError, Stop};
 use profdb::events::{
-    Cost, Edge, EdgeCost, EdgeKind, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, Note,
-    RunFact, Sample, Severity, Sink, Unit,
+    Cost, Edge, EdgeCost, EdgeKind, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId,
+    Note, RunFact, Sample, Severity, Sink, Unit,
 };
 use profdb::profile::{
     Batch, CostRow, EdgeRow, InfoRow, NodeRow, NoteRow, Output, RunSummary, SourceLine, TreeBuilder,
@@ -343,6 +343,8 @@ enum Event {
     Metric,
     Function,
     Enter(u32),
+    /// Opens a node and gives it a cost.
+    EnterAndCost(u32, u32, f64),
     Line(u32),
     Cost(u32, f64),
     Leave,
@@ -360,9 +362,11 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         1 => Just(Event::Metric),
         1 => Just(Event::Function),
-        10 => function().prop_map(Event::Enter),
+        5 => function().prop_map(Event::Enter),
+        8 => (function(), metric(), figure())
+            .prop_map(|(function, metric, figure)| Event::EnterAndCost(function, metric, figure)),
         3 => function().prop_map(Event::Line),
-        6 => (metric(), figure()).prop_map(|(metric, figure)| Event::Cost(metric, figure)),
+        1 => (metric(), figure()).prop_map(|(metric, figure)| Event::Cost(metric, figure)),
         6 => Just(Event::Leave),
         2 => (perhaps(), metric(), figure()).prop_map(|(function, metric, figure)| Event::Sample(function, metric, figure)),
         2 => (function(), perhaps(), metric(), figure())
@@ -379,6 +383,10 @@ impl Event {
             Self::Metric => _ = sink.metric("more", Unit::Count),
             Self::Function => _ = sink.function(FunctionDef::named(&functions.to_string())),
             Self::Enter(function) => sink.enter(frame(function), Some(1)),
+            Self::EnterAndCost(function, metric, figure) => {
+                Self::Enter(function).say(sink, functions);
+                Self::Cost(metric, figure).say(sink, functions);
+            }
             Self::Line(function) => sink.enter(Frame::line(FunctionId(function), 1), None),
             Self::Cost(metric, figure) => sink.cost(MetricId(metric), Cost::Cumulative(figure)),
             Self::Leave => sink.leave(),
@@ -441,6 +449,8 @@ struct Rules {
     functions: u32,
     /// The nodes that are open: which function, and whether it is the function itself (not a line).
     open: Vec<(u32, bool)>,
+    /// The metrics in which the innermost node has a cost; `None` as soon as it has had a child.
+    costs: Option<Vec<u32>>,
     /// A figure has come that is not of a sample.
     begun: bool,
     broken: bool,
@@ -448,14 +458,24 @@ struct Rules {
 
 impl Rules {
     fn heed(&mut self, event: &Event) {
+        if let Event::EnterAndCost(function, metric, figure) = *event {
+            self.heed(&Event::Enter(function));
+            return self.heed(&Event::Cost(metric, figure));
+        }
         let cost = |metric: u32, figure: f64| metric < self.metrics && figure.is_finite();
         let known = |function: u32| function < self.functions;
         let sound = match *event {
             Event::Metric => !self.begun,
-            Event::Function => true,
+            // Its two parts have been looked at.
+            Event::Function | Event::EnterAndCost(..) => true,
             Event::Enter(function) => known(function),
             Event::Line(function) => self.open.last() == Some(&(function, true)),
-            Event::Cost(metric, figure) => !self.open.is_empty() && cost(metric, figure),
+            Event::Cost(metric, figure) => {
+                let is_first = self.costs.as_ref();
+                let is_first = is_first.is_some_and(|costs| !costs.contains(&metric));
+                let in_order = is_first || !cfg!(debug_assertions);
+                !self.open.is_empty() && cost(metric, figure) && in_order
+            }
             Event::Leave => !self.open.is_empty(),
             Event::Sample(function, metric, figure) => {
                 function.is_some_and(known) && cost(metric, figure)
@@ -466,6 +486,12 @@ impl Rules {
             Event::Info(function, metric, figure) => known(function) && cost(metric, figure),
         };
         self.broken |= !sound;
+        match *event {
+            Event::Enter(_) | Event::Line(_) => self.costs = Some(Vec::new()),
+            Event::Cost(metric, _) => self.costs.iter_mut().for_each(|costs| costs.push(metric)),
+            Event::Leave => self.costs = None,
+            _ => {}
+        }
         match *event {
             Event::Metric => self.metrics += u32::from(!self.begun),
             Event::Function => self.functions += 1,
@@ -490,7 +516,7 @@ fn refusals_name_their_reason() {
     let no_metric = "the importer named a metric that it never announced";
     let no_function = "the importer named a function that it never announced";
     let no_place = "the importer opened a line outside its function";
-    let table: [(&str, Say); 39] = [
+    let table: [(&str, Say); 42] = [
         (no_number, |sink| costs(sink, Cost::Exclusive(f64::NAN))),
         (no_number, |sink| {
             costs(sink, Cost::Cumulative(f64::INFINITY));
@@ -591,11 +617,11 @@ fn refusals_name_their_reason() {
         }),
         ("the costs add up to more than a REAL can hold", |sink| {
             // Nested: the sum is that of one node.
-            say(sink, &[Event::Enter(F), Event::Enter(G)]);
-            sink.cost(MetricId(0), Cost::Exclusive(f64::MAX));
-            sink.leave();
-            sink.cost(MetricId(0), Cost::Exclusive(f64::MAX));
-            sink.leave();
+            for function in [F, G] {
+                Event::Enter(function).say(sink, 2);
+                sink.cost(MetricId(0), Cost::Exclusive(f64::MAX));
+            }
+            say(sink, &[Event::Leave, Event::Leave]);
         }),
         ("the costs add up to more than a REAL can hold", |sink| {
             // Side by side: the sum is that of the function.
@@ -664,6 +690,16 @@ fn refusals_name_their_reason() {
         (no_metric, |sink| {
             say(sink, &[Event::Enter(F), Event::Cost(2, 1.0)]);
         }),
+        (
+            "the importer gave a unit of rounding that is not above 0",
+            |sink| sink.run(RunFact::Rounding(MetricId(0), 0.0)),
+        ),
+        ("a figure of the run is no finite number", |sink| {
+            sink.run(RunFact::Rounding(MetricId(0), f64::NAN));
+        }),
+        (no_metric, |sink| {
+            sink.run(RunFact::Rounding(MetricId(2), 1.0));
+        }),
         (no_function, |sink| Event::Enter(2).say(sink, 2)),
         (no_function, |sink| {
             Event::Edge(F, Some(2), 0, 1.0).say(sink, 2);
@@ -675,6 +711,80 @@ fn refusals_name_their_reason() {
         assert_eq!(finished.expect_err(reason).to_string(), reason);
         assert!(stop.is_set(), "{reason}");
     }
+}
+
+/// What the builder could take is refused in debug builds, in which tests run.
+#[cfg(debug_assertions)]
+#[test]
+fn debug_builds_refuse_every_broken_rule() {
+    type Say = fn(&mut dyn Sink);
+    let late = "the importer gave a cost to a node after its first child";
+    let table: [(&str, Say); 4] = [
+        (late, |sink| {
+            say(sink, &[Event::Enter(F), Event::Enter(G), Event::Leave]);
+            say(sink, &[Event::Cost(0, 1.0), Event::Leave]);
+        }),
+        (late, |sink| {
+            // Also of a metric of which nothing has been said before.
+            say(sink, &[Event::EnterAndCost(F, 0, 1.0), Event::Enter(G)]);
+            say(sink, &[Event::Leave, Event::Cost(1, 1.0), Event::Leave]);
+        }),
+        ("the importer gave a node two costs in one metric", |sink| {
+            say(sink, &[Event::EnterAndCost(F, 0, 1.0), Event::Cost(1, 1.0)]);
+            say(sink, &[Event::Cost(0, 1.0), Event::Leave]);
+        }),
+        (
+            "the importer stated that the file knows edges after the first edge",
+            |sink| {
+                Event::Edge(F, Some(G), 0, 1.0).say(sink, 2);
+                sink.run(RunFact::Fidelity(Fidelity::Edges));
+            },
+        ),
+    ];
+    for (reason, say) in table {
+        let (finished, stop) = run(say);
+        assert_eq!(finished.expect_err(reason).to_string(), reason);
+        assert!(stop.is_set(), "{reason}");
+    }
+    // Where it is stated in time, and where edges are an addition to a tree.
+    let sound: [Say; 2] = [
+        |sink| {
+            sink.run(RunFact::Fidelity(Fidelity::Edges));
+            Event::Edge(F, Some(G), 0, 1.0).say(sink, 2);
+        },
+        |sink| Event::Edge(F, Some(G), 0, 1.0).say(sink, 2),
+    ];
+    for say in sound {
+        run(say).0.expect("a run that keeps the rules");
+    }
+}
+
+/// Callees may cost more than their caller by what rounding explains, and no more: half a unit for
+/// each figure.
+#[test]
+fn what_rounding_explains_is_not_noted() {
+    let exceeded = |unit: Option<f64>, callees: [f64; 2]| {
+        let (finished, _) = run(|sink| {
+            if let Some(unit) = unit {
+                sink.run(RunFact::Rounding(MetricId(0), unit));
+            }
+            Event::EnterAndCost(F, 0, 1.0).say(sink, 2);
+            for callee in callees {
+                Event::EnterAndCost(G, 0, callee).say(sink, 2);
+                sink.leave();
+            }
+            sink.leave();
+        });
+        let summary = finished.expect("a sound run");
+        let node = summary.functions.iter().next().expect("a function");
+        assert_eq!(node.figures.exclusive, Some(0.0), "{unit:?} {callees:?}");
+        exceeded(&summary.notes).len()
+    };
+    let unit = 1.0 / 64.0;
+    let most = [0.5, 0.5 + 1.5 * unit];
+    assert_eq!(exceeded(Some(unit), most), 0);
+    assert_eq!(exceeded(None, most), 1);
+    assert_eq!(exceeded(Some(unit), [0.5, 0.5 + 2.0 * unit]), 1);
 }
 
 const F: u32 = 0;

@@ -288,7 +288,7 @@ fn outcome(bytes: &[u8]) -> (Vec<String>, Option<String>) {
 
 fn outcome_of(input: Result<Input<'_>, ImportError>) -> (Vec<String>, Option<String>) {
     let mut events = Vec::new();
-    let mut recorder = Recorder::new(|event| events.push(event));
+    let mut recorder = Recorder::new(|_, event| events.push(event));
     let read = input.and_then(|mut input| {
         formats::detect(input.head())?.read(&mut input, &Options::default(), &mut recorder)
     });
@@ -376,27 +376,44 @@ fn small_reads_change_nothing(sample: &Sample) -> Result<(), Failed> {
     compare("byte by byte", &outcome(&sample.bytes), &outcome_of(drip))
 }
 
-/// Nodes open after the events.
+/// Nodes open after the events, if these keep the rules of `Sink` for nodes and their costs.
 fn depth(events: &[String]) -> Result<usize, String> {
     let mut depth = 0_usize;
-    let mut metrics = 0;
-    let mut told = Vec::new();
+    let mut metrics: Vec<&str> = Vec::new();
+    // The metrics in which the innermost node has a cost; `None` as soon as it has had a child.
+    let mut costs: Option<Vec<&str>> = None;
     for (at, event) in events.iter().enumerate() {
-        match event.split(' ').next() {
-            Some("metric") if depth == 0 => metrics += 1,
-            Some("enter") if metrics > 0 => {
+        let (word, rest) = event.split_once(' ').unwrap_or((event, ""));
+        match word {
+            "metric" if depth == 0 => metrics.extend(rest.rsplit_once(' ').map(|(name, _)| name)),
+            "enter" if !metrics.is_empty() => {
                 depth += 1;
-                told.clear();
+                costs = Some(Vec::new());
             }
-            Some("cost") if depth > 0 => {
-                let metric = event.split(' ').nth(1);
-                if told.contains(&metric) {
-                    return Err(format!("event {at}: a second cost in one metric: {event}"));
+            "cost" if depth > 0 => {
+                // A name may have blanks, and be the beginning of another one.
+                let named = metrics.iter().filter(|metric| {
+                    let rest = rest.strip_prefix(**metric);
+                    rest.is_some_and(|rest| {
+                        rest.starts_with(" exclusive ") || rest.starts_with(" cumulative ")
+                    })
+                });
+                let metric = *named
+                    .max_by_key(|metric| metric.len())
+                    .ok_or_else(|| format!("event {at}: a cost in no metric: {event}"))?;
+                match &mut costs {
+                    None => return Err(format!("event {at}: a cost after a child: {event}")),
+                    Some(costs) if costs.contains(&metric) => {
+                        return Err(format!("event {at}: a second cost in one metric: {event}"));
+                    }
+                    Some(costs) => costs.push(metric),
                 }
-                told.push(metric);
             }
-            Some("leave") if depth > 0 => depth -= 1,
-            Some("record" | "run" | "function" | "note" | "info" | "edge" | "sample") => {}
+            "leave" if depth > 0 => {
+                depth -= 1;
+                costs = None;
+            }
+            "record" | "run" | "function" | "note" | "info" | "edge" | "sample" => {}
             _ => return Err(format!("event {at}: out of place: {event}")),
         }
     }

@@ -76,7 +76,7 @@ fn add_merged(nodes: &mut Vec<Node>, parent: Option<usize>, path: &[Spot], strea
             costs: (0..stream.metrics)
                 .map(|metric| Some(merged_cost(MetricId(metric), &below, &stream.samples)))
                 .collect(),
-            costs_last: false,
+            costs_backwards: false,
         });
         add_merged(nodes, Some(at), &below, stream);
     }

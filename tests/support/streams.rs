@@ -51,8 +51,8 @@ pub(crate) struct Node {
     pub calls: Option<u64>,
     /// What the file says of the cost, by metric.
     pub costs: Vec<Option<Cost>>,
-    /// Whether it says so only after the children.
-    pub costs_last: bool,
+    /// Whether it says so of the last metric first.
+    pub costs_backwards: bool,
 }
 
 /// A sample.
@@ -147,28 +147,17 @@ impl Stream {
         let mut open: Vec<usize> = Vec::new();
         for (at, node) in self.forest.iter().enumerate() {
             while open.last().copied() != node.parent {
-                self.close(
-                    sink,
-                    open.pop().expect("parents stand before their children"),
-                );
+                open.pop().expect("parents stand before their children");
+                sink.leave();
             }
             let frame = self.frame(sink, node.spot);
             sink.enter(frame, node.calls);
-            if !node.costs_last {
-                say_costs(sink, node);
-            }
+            say_costs(sink, node);
             open.push(at);
         }
-        while let Some(at) = open.pop() {
-            self.close(sink, at);
+        while open.pop().is_some() {
+            sink.leave();
         }
-    }
-
-    fn close(&self, sink: &mut dyn Sink, at: usize) {
-        if self.forest[at].costs_last {
-            say_costs(sink, &self.forest[at]);
-        }
-        sink.leave();
     }
 
     fn say_samples(&self, sink: &mut dyn Sink, samples: &[Stack]) {
@@ -204,9 +193,13 @@ impl Stream {
 }
 
 fn say_costs(sink: &mut dyn Sink, node: &Node) {
-    for (metric, cost) in (0..).zip(&node.costs) {
+    let mut costs: Vec<_> = (0..).map(MetricId).zip(&node.costs).collect();
+    if node.costs_backwards {
+        costs.reverse();
+    }
+    for (metric, cost) in costs {
         if let &Some(cost) = cost {
-            sink.cost(MetricId(metric), cost);
+            sink.cost(metric, cost);
         }
     }
 }
@@ -246,7 +239,7 @@ struct Step {
     line: Option<Place>,
     calls: Option<u64>,
     costs: Vec<Option<Cost>>,
-    costs_last: bool,
+    costs_backwards: bool,
 }
 
 fn grow(steps: Vec<Step>, functions: &[FunctionDef<'_>], metrics: u32) -> Vec<Node> {
@@ -284,7 +277,7 @@ fn grow(steps: Vec<Step>, functions: &[FunctionDef<'_>], metrics: u32) -> Vec<No
             spot,
             calls: step.calls,
             costs: step.costs,
-            costs_last: step.costs_last,
+            costs_backwards: step.costs_backwards,
         });
     }
     forest
@@ -348,14 +341,16 @@ fn step() -> impl Strategy<Value = Step> {
         vec(cost(), 3),
         any::<bool>(),
     )
-        .prop_map(|(close, function, line, calls, costs, costs_last)| Step {
-            close,
-            function,
-            line,
-            calls,
-            costs,
-            costs_last,
-        })
+        .prop_map(
+            |(close, function, line, calls, costs, costs_backwards)| Step {
+                close,
+                function,
+                line,
+                calls,
+                costs,
+                costs_backwards,
+            },
+        )
 }
 
 fn spot() -> impl Strategy<Value = Spot> {
@@ -557,7 +552,7 @@ pub(crate) fn long_stream(nodes: usize, close: fn(&mut Random, usize) -> usize) 
         }),
         calls: (random.below(50_000) != 0).then(|| random.below(9).into()),
         costs: (0..3).map(|_| random.cost()).collect(),
-        costs_last: random.below(2) == 0,
+        costs_backwards: random.below(2) == 0,
     });
     let functions = definitions(&[
         Kind::Thread,

@@ -126,6 +126,7 @@ fn import(
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
     input.has_no_lines();
+    sink.at(input.position());
     let mut log = Log::default();
     let mut outcome = Ok(());
     match log.read(input, sink) {
@@ -149,7 +150,7 @@ fn import(
         }
         Err(error) => return Err(error),
     }
-    log.finish(input, sink);
+    log.finish(sink);
     outcome
 }
 
@@ -333,10 +334,11 @@ impl Log {
         loop {
             input.begin_record();
             let at = input.position();
+            sink.at(at);
             let read = next(input, &mut name)
                 .map_err(|_| input.failure().unwrap_or(ImportError::Stopped))?;
             match read {
-                Next::Record(record) => self.record(at, record, &name, input, sink)?,
+                Next::Record(record) => self.record(at, record, &name, sink)?,
                 Next::Unknown(kind) => {
                     return Err(ImportError::malformed(
                         at,
@@ -377,7 +379,6 @@ impl Log {
         at: Position,
         record: Record,
         name: &[u8],
-        input: &mut Input<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), ImportError> {
         match record {
@@ -388,7 +389,7 @@ impl Log {
             Record::Line(place) => {
                 if self.open.is_some() {
                     self.oddities.unended.add(at);
-                    self.close(input, sink);
+                    self.close(sink);
                 }
                 let line = self.line(at, place);
                 self.open = Some(Block {
@@ -399,7 +400,7 @@ impl Log {
                 return Ok(());
             }
             Record::End if self.open.is_some() => {
-                self.close(input, sink);
+                self.close(sink);
                 return Ok(());
             }
             _ => {}
@@ -488,7 +489,7 @@ impl Log {
     }
 
     /// The open block is whole.
-    fn close(&mut self, input: &mut Input<'_>, sink: &mut dyn Sink) {
+    fn close(&mut self, sink: &mut dyn Sink) {
         let Some(Block {
             start,
             frames,
@@ -509,7 +510,7 @@ impl Log {
             }
         }
         self.any_trace |= frames.len() > 1;
-        input.begin_record_at(start);
+        sink.at(start);
         sink.record(format_args!(
             "block {}",
             Words {
@@ -528,7 +529,7 @@ impl Log {
     }
 
     /// Emits what the log means, which only its end makes certain.
-    fn finish(mut self, input: &mut Input<'_>, sink: &mut dyn Sink) {
+    fn finish(mut self, sink: &mut dyn Sink) {
         if !self.any_trace {
             sink.run(RunFact::Fidelity(Fidelity::Flat));
         }
@@ -545,19 +546,19 @@ impl Log {
             }
         };
         if self.any_trace {
-            self.emit_stacks(reading, input, sink);
+            self.emit_stacks(reading, sink);
         } else {
-            self.emit_totals(reading, input, sink);
+            self.emit_totals(reading, sink);
         }
         self.notes(sink);
     }
 
-    fn emit_stacks(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
+    fn emit_stacks(&mut self, reading: Reading, sink: &mut dyn Sink) {
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.close();
         let (mut frames, mut stack) = (Vec::new(), Vec::new());
         for merged in stacks.stacks() {
-            input.begin_record_at(merged.first);
+            sink.at(merged.first);
             stacks.frames(merged, &mut frames);
             if self.is_outermost_first()
                 && let Some(callers) = frames.get_mut(1..)
@@ -617,14 +618,14 @@ impl Log {
 
     /// Emits a log without backtraces: one line is all that is known of each block, so stacks would
     /// say too much.
-    fn emit_totals(&mut self, reading: Reading, input: &mut Input<'_>, sink: &mut dyn Sink) {
+    fn emit_totals(&mut self, reading: Reading, sink: &mut dyn Sink) {
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.close();
         let mut totals: Vec<(events::Frame<'static>, Position, Value)> = Vec::new();
         let mut index = HashMap::new();
         let mut frames = Vec::new();
         for stack in stacks.stacks() {
-            input.begin_record_at(stack.first);
+            sink.at(stack.first);
             stacks.frames(stack, &mut frames);
             for frame in &frames {
                 let line = self.event(*frame, sink);
@@ -638,7 +639,7 @@ impl Log {
             }
         }
         for (frame, first, value) in totals {
-            input.begin_record_at(first);
+            sink.at(first);
             let (values, count) = values(value, reading);
             for &(metric, value) in values.iter().take(count) {
                 let value = Some(value);

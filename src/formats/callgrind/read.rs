@@ -274,8 +274,10 @@ impl<'s> Profile<'s> {
     fn read(&mut self, input: &mut Input<'_>) -> Result<(), ImportError> {
         let mut line = Vec::new();
         while let Some((at, line)) = input.next_line(&mut line)? {
+            self.sink.at(at);
             self.line(at, line)?;
         }
+        self.sink.at(input.position());
         Ok(())
     }
 

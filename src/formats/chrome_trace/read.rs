@@ -93,6 +93,7 @@ fn import(
 ) -> Result<(), ImportError> {
     let mut trace = Trace::new(sink);
     trace.read(&mut Reader::new(input))?;
+    trace.sink.at(input.record_start());
     trace.finish();
     Ok(())
 }
@@ -265,11 +266,13 @@ impl<'s> Trace<'s> {
         let mut name = Vec::new();
         while let Some(at) = json.member(&mut within, &mut name)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             if name == b"traceEvents" {
                 has_events = true;
                 let mut items = Within::default();
                 while let Some(at) = json.item(&mut items)? {
                     json.begin_record_at(at);
+                    self.sink.at(at);
                     self.event(json, at)?;
                 }
             } else {
@@ -301,6 +304,7 @@ impl<'s> Trace<'s> {
             }
             let at = json.position();
             json.begin_record_at(at);
+            self.sink.at(at);
             self.event(json, at)?;
             if !json.accept(b',')? && !json.is_next(b']')? && !json.at_end()? {
                 return Err(json.expected("`,` or `]`"));
@@ -331,6 +335,7 @@ impl<'s> Trace<'s> {
                 _ => json.skip()?,
             }
         }
+        self.sink.at(json.record_start());
         match self.event.phase.as_slice() {
             // Something must come after the last comma.
             b"" if is_empty => Ok(()),

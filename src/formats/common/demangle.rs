@@ -5,6 +5,7 @@ use std::fmt;
 
 use hashbrown::HashMap;
 
+use crate::base::error::Position;
 use crate::events::{
     Cost, Edge, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note, RunFact,
     Sample, Sink, Unit,
@@ -103,6 +104,10 @@ impl Sink for Demangler<'_> {
         self.sink.info(info);
     }
 
+    fn at(&mut self, position: Position) {
+        self.sink.at(position);
+    }
+
     fn record(&mut self, what: fmt::Arguments<'_>) {
         self.sink.record(what);
     }
@@ -120,7 +125,7 @@ mod tests {
     #[test]
     fn instances_of_a_function_stay_apart() {
         let mut told = Vec::new();
-        let mut recorder = Recorder::new(|text| told.push(text));
+        let mut recorder = Recorder::new(|_, text| told.push(text));
         let mut demangler = Demangler::new(&mut recorder);
         let mut function = |name: &str| demangler.function(FunctionDef::named(name));
         let first = function("_ZN1a1b17h0000000000000001E");

@@ -200,6 +200,11 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
         self.begin_record_at(self.position);
     }
 
+    /// Where the current record starts.
+    pub(in crate::formats) fn record_start(&self) -> Position {
+        self.input.record_start()
+    }
+
     /// Says that what comes next is about a record that started there.
     pub(in crate::formats) fn begin_record_at(&mut self, position: Position) {
         self.input.begin_record_at(position);

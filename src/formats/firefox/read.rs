@@ -133,6 +133,7 @@ fn import(
         input.restart()?;
         file.read_again(&mut Reader::new(input))?;
     }
+    file.sink.at(input.record_start());
     file.finish();
     Ok(())
 }
@@ -221,6 +222,7 @@ impl<'f> File<'f> {
         let mut name = Vec::new();
         while let Some(at) = json.member(&mut within, &mut name)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             match name.as_slice() {
                 b"meta" => self.meta = Some(self.read_meta(json)?),
                 b"shared" => self.shared = Self::read_shared(json)?,
@@ -251,6 +253,7 @@ impl<'f> File<'f> {
         let mut name = Vec::new();
         while let Some(at) = json.member(&mut within, &mut name)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             if name == b"threads" {
                 self.threads(json)?;
             } else {
@@ -303,6 +306,7 @@ impl<'f> File<'f> {
                 if *known == "preprocessedProfileVersion" {
                     version = text.parse().unwrap_or(0.0);
                 }
+                self.sink.at(json.record_start());
                 self.sink.run(RunFact::Other(known, &text));
             } else {
                 json.skip()?;
@@ -353,6 +357,7 @@ impl<'f> File<'f> {
         let mut items = Within::default();
         while let Some(at) = json.item(&mut items)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             waits |= self.meta.is_none();
             if waits || number < self.done {
                 json.skip()?;
@@ -366,6 +371,7 @@ impl<'f> File<'f> {
                     Err(_) => waits = true,
                     Ok(_) => {
                         let end = json.position();
+                        self.sink.at(json.record_start());
                         self.emit_thread(&thread, at, end)?;
                         self.done += 1;
                     }
@@ -382,6 +388,7 @@ impl<'f> File<'f> {
         let mut name = Vec::new();
         while let Some(at) = json.member(&mut within, &mut name)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             let text = match name.as_slice() {
                 b"name" => &mut thread.name,
                 b"processName" => &mut thread.process,

@@ -249,12 +249,13 @@ fn import(
         are_spaced: has_blanks_between(input.head()),
         ..FrameNames::default()
     };
-    let mut stacks = StackLines::new(input, names);
+    let mut stacks = StackLines::new(names);
     let mut comments = Counted::default();
     let read = read(input, sink, &mut stacks, &mut comments);
     // Also what comes before an error.
     stacks.emit(sink);
     read?;
+    sink.at(input.position());
     if stacks.is_empty() {
         return Err(ImportError::malformed(
             input.position(),
@@ -290,6 +291,7 @@ fn read(
     }
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {
+        sink.at(at);
         let line = line.trim_ascii_end();
         if line.is_empty() {
             continue;

@@ -5,9 +5,6 @@
 //! looked up, by their bytes. They lie all over memory, so that lines wait until the frames of
 //! several can be [fetched at once](Dictionary).
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use prefetch_index::prefetch_index;
 use smallvec::SmallVec;
 
@@ -15,7 +12,7 @@ use crate::base::error::{ImportError, Position};
 use crate::events::{Frame, MetricId, Sample, Sink};
 use crate::formats::common::dictionary::Dictionary;
 use crate::formats::common::stack_depth::{MOST_FRAMES, too_many_frames};
-use crate::input::{HEAD, Input};
+use crate::input::HEAD;
 
 /// Lines that wait: as many as memory can deliver frames at once.
 const TOGETHER: usize = 32;
@@ -35,8 +32,6 @@ pub(super) trait FrameReader {
 /// The frames that are known, the last stack, and lines that wait to be emitted.
 pub(super) struct StackLines<N> {
     names: N,
-    /// Where in the file it is what is emitted.
-    place: Rc<Cell<Position>>,
     dictionary: Dictionary,
     /// By number in the dictionary: the frame.
     known: Vec<Frame<'static>>,
@@ -70,11 +65,10 @@ struct New {
 }
 
 impl<N: FrameReader> StackLines<N> {
-    /// For the lines of an input, none of which has been added.
-    pub(super) fn new(input: &Input<'_>, names: N) -> Self {
+    /// No line has been added.
+    pub(super) fn new(names: N) -> Self {
         Self {
             names,
-            place: input.place(),
             dictionary: Dictionary::default(),
             known: Vec::new(),
             last: Vec::new(),
@@ -136,7 +130,7 @@ impl<N: FrameReader> StackLines<N> {
             || self.text.len() >= MOST_TEXT)
     }
 
-    /// Emits the lines that wait.
+    /// Emits the lines that wait, each with its position.
     pub(super) fn emit(&mut self, sink: &mut dyn Sink) {
         for new in &mut self.new {
             new.guess = self.dictionary.guess(new.hash);
@@ -145,7 +139,6 @@ impl<N: FrameReader> StackLines<N> {
             self.dictionary.prefetch_text(guess);
             prefetch_index(&self.known, guess as usize);
         }
-        let now = self.place.get();
         let mut new = self.new.drain(..);
         let mut text = self.text.as_slice();
         for Waiting {
@@ -155,7 +148,7 @@ impl<N: FrameReader> StackLines<N> {
             figures,
         } in self.waiting.drain(..)
         {
-            self.place.set(at);
+            sink.at(at);
             self.emitted.truncate(shared);
             for New {
                 hash,
@@ -186,7 +179,6 @@ impl<N: FrameReader> StackLines<N> {
         }
         drop(new);
         self.text.clear();
-        self.place.set(now);
     }
 
     /// Whether nothing has been emitted.
@@ -241,14 +233,11 @@ pub(super) fn split_last(line: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-    use std::io;
     use std::sync::mpsc;
 
     use super::*;
-    use crate::base::error::Stop;
     use crate::events::FunctionDef;
     use crate::events::recorder::Recorder;
-    use crate::input::Limits;
 
     /// The frames that were asked for, and the lines that asked.
     #[derive(Default)]
@@ -263,16 +252,15 @@ mod tests {
         }
     }
 
-    fn no_lines() -> Result<StackLines<Asked>, ImportError> {
-        let input = Input::new(Box::new(io::empty()), Limits::default(), Stop::default())?;
-        Ok(StackLines::new(&input, Asked::default()))
+    fn no_lines() -> StackLines<Asked> {
+        StackLines::new(Asked::default())
     }
 
     /// Adds lines and emits them whenever it is time, and at the end; gives what was emitted each
     /// time.
     fn emitted(stacks: &mut StackLines<Asked>, lines: &[&str]) -> Result<Vec<String>, ImportError> {
         let (sender, events) = mpsc::channel();
-        let mut recorder = Recorder::new(|event| sender.send(event).unwrap_or_default());
+        let mut recorder = Recorder::new(|_, event| sender.send(event).unwrap_or_default());
         let mut emitted = Vec::new();
         for (number, line) in (1..).zip(lines) {
             let at = Position {
@@ -323,7 +311,7 @@ mod tests {
             "a-frame-longer-than-a-chunk-of-32-bytes;b;d",
             "a-frame-longer-than-a-chunk-of-32-bytes;b",
         ];
-        let mut stacks = no_lines()?;
+        let mut stacks = no_lines();
         assert_eq!(emitted(&mut stacks, &lines)?, [lines.join("\n")]);
         let mut first = HashMap::new();
         for (number, line) in (1..).zip(lines) {
@@ -349,14 +337,14 @@ mod tests {
             [short, &long].join("\n"),
             short.to_owned(),
         ];
-        assert_eq!(emitted(&mut no_lines()?, &lines)?, expected);
+        assert_eq!(emitted(&mut no_lines(), &lines)?, expected);
         Ok(())
     }
 
     #[test]
     fn a_stack_without_end_is_refused_by_name() -> Result<(), ImportError> {
         let mut stack = ";".repeat(MOST_FRAMES - 1);
-        let mut stacks = no_lines()?;
+        let mut stacks = no_lines();
         assert_eq!(emitted(&mut stacks, &[&stack])?, [stack.clone()]);
         stack.push(';');
         let refused = emitted(&mut stacks, &[&stack]).err();

@@ -352,13 +352,13 @@ impl Stacks {
     }
 
     /// Gives the built-in centres their root, states the totals and compares them with what was
-    /// read. Tells `from` where in the file it is what is said next.
-    pub(super) fn finish(mut self, sink: &mut dyn Sink, mut from: impl FnMut(Position)) {
+    /// read.
+    pub(super) fn finish(mut self, sink: &mut dyn Sink) {
         while self.depth > 0 {
             self.leave(sink);
         }
-        self.builtin_root(sink, &mut from);
-        from(self.totals.position);
+        self.builtin_root(sink);
+        sink.at(self.totals.position);
         let ticks = self.total(
             sink,
             "ticks",
@@ -387,11 +387,11 @@ impl Stacks {
         }
     }
 
-    fn builtin_root(&self, sink: &mut dyn Sink, from: &mut impl FnMut(Position)) {
+    fn builtin_root(&self, sink: &mut dyn Sink) {
         let Some(first) = self.waiting.first() else {
             return;
         };
-        from(first.position);
+        sink.at(first.position);
         let root = sink.function(FunctionDef {
             kind: Kind::Root,
             ..FunctionDef::named(ROOT)
@@ -403,7 +403,7 @@ impl Stacks {
                 sink.leave();
                 open -= 1;
             }
-            from(stack.position);
+            sink.at(stack.position);
             self.open(sink, stack.centre, stack.entries, stack.ticks, stack.alloc);
             open += 1;
         }

@@ -84,6 +84,7 @@ fn import(
     while let Some((at, line)) = input.next_line(&mut buffer)? {
         report.line(at, line)?;
     }
+    sink.at(input.position());
     report.finish(input.position(), sink)
 }
 

@@ -109,6 +109,7 @@ fn import(
         let found = title.map_or_else(|| "the end of the file".to_owned(), quote);
         return Err(ImportError::malformed(first, expected, found));
     };
+    sink.at(first);
     sink.run(RunFact::Fidelity(Fidelity::Tree));
     let title = title
         .splitn(2, |byte| *byte == b':')
@@ -133,6 +134,7 @@ fn import(
         {
             input.begin_record();
             let position = input.position();
+            tree.sink.at(position);
             if known.is_some() {
                 tree.row(position, row, known, "")?;
             } else {
@@ -148,10 +150,12 @@ fn import(
         if line.is_empty() || line.starts_with(b";") {
             continue;
         }
+        tree.sink.at(position);
         let (row, name) = Row::parse(line, position)?;
         let name = escape::text(name);
         tree.row(position, row, tree.names.find(&name), &name)?;
     }
+    tree.sink.at(input.position());
     tree.finish();
     Ok(())
 }

@@ -130,6 +130,7 @@ fn import(
     let mut script = Script::new(sink);
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {
+        script.sink.at(at);
         let line = line.trim_ascii_end();
         if line.is_empty() {
             script.finish_sample()?;
@@ -139,6 +140,7 @@ fn import(
             script.line(at, line)?;
         }
     }
+    script.sink.at(input.position());
     script.finish_sample()?;
     if script.samples == 0 {
         return Err(ImportError::malformed(

@@ -151,21 +151,26 @@ fn import(
 ) -> Result<(), ImportError> {
     let sink = &mut Demangler::new(sink);
     input.has_no_lines();
+    sink.at(input.position());
     input.keep();
     let mut buffer = Vec::new();
     let mut tables = Tables::default();
     while let Some(field) = next_field(input, &mut buffer)? {
+        sink.at(field.at);
         tables.field(&field, sink)?;
     }
     let end = input.position();
     input.restart()?;
     input.begin_record();
+    sink.at(input.position());
     let mut profile = Profile::new(&tables, end, sink)?;
     while let Some(field) = next_field(input, &mut buffer)? {
         if field.number == 2 {
+            profile.sink.at(field.at);
             profile.sample(field.at, field.bytes_of("sample")?)?;
         }
     }
+    profile.sink.at(input.position());
     profile.remarks();
     Ok(())
 }

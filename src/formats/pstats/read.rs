@@ -91,6 +91,7 @@ fn import(
     loop {
         reader.begin_record();
         let at = reader.position();
+        sink.at(at);
         let Some(key) = reader.key()? else { break };
         let value_at = reader.position();
         let value = reader.value()?;

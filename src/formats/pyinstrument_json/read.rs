@@ -122,6 +122,7 @@ fn import(
     let (mut name, mut text) = (Vec::new(), Vec::new());
     while let Some(at) = json.member(&mut within, &mut name)? {
         json.begin_record_at(at);
+        sink.at(at);
         match seen.once(OF_RUN, &name, at)? {
             Some("root_frame") => {
                 if !json.null()? {
@@ -167,6 +168,7 @@ fn import(
         ));
     }
     json.end()?;
+    sink.at(json.record_start());
     let time = sink.metric("time", Unit::Nanoseconds);
     let awaited = tree
         .has_awaited()
@@ -174,7 +176,7 @@ fn import(
     if let Some((at, seconds, duration)) = duration {
         tree.compare(at, &seconds, duration, sink);
     }
-    tree.tell(sink, &[Some(time), awaited], |at| json.begin_record_at(at));
+    tree.tell(sink, &[Some(time), awaited]);
     tree.remarks(sink);
     Ok(())
 }
@@ -330,6 +332,7 @@ impl Tree {
         let mut name = Vec::new();
         while let Some(top) = open.last_mut() {
             json.begin_record();
+            sink.at(json.record_start());
             if top.children == Within::After {
                 if json.item(&mut top.children)?.is_some() {
                     self.open(json, &mut open)?;
@@ -492,16 +495,11 @@ impl Tree {
         }
     }
 
-    /// Tells all of it. `place` says which frame it is about.
-    fn tell(
-        &self,
-        sink: &mut dyn Sink,
-        metrics: &[Option<MetricId>; 2],
-        mut place: impl FnMut(Position),
-    ) {
+    /// Tells all of it.
+    fn tell(&self, sink: &mut dyn Sink, metrics: &[Option<MetricId>; 2]) {
         let mut open = 0;
         for node in &self.nodes {
-            place(node.at);
+            sink.at(node.at);
             for _ in node.depth..open {
                 sink.leave();
             }

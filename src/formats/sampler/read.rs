@@ -92,6 +92,7 @@ fn import(
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
     input.has_no_lines();
+    sink.at(input.position());
     let samples = sink.metric("samples", Unit::Count);
     let mut trace = Trace::new(sink, samples);
     let mut record = Vec::new();
@@ -250,6 +251,7 @@ impl<'s> Trace<'s> {
                 self.blank_line(input);
             }
             let at = input.position();
+            self.sink.at(at);
             let ended = read_line(input, line)?;
             if line == wanted {
                 continue;
@@ -269,6 +271,7 @@ impl<'s> Trace<'s> {
 
     fn blank_line(&mut self, input: &mut Input<'_>) {
         input.begin_record();
+        self.sink.at(input.position());
         self.empty_lines.add(input.position());
         input.consume(1);
     }
@@ -276,6 +279,7 @@ impl<'s> Trace<'s> {
     fn symbol(&mut self, input: &mut Input<'_>, record: &mut Vec<u8>) -> Result<(), ImportError> {
         let at = input.position();
         input.begin_record();
+        self.sink.at(at);
         let wrong = |expected: &str, found: String| {
             Err(ImportError::malformed(
                 at,
@@ -336,6 +340,7 @@ impl<'s> Trace<'s> {
         line: &mut Vec<u8>,
     ) -> Result<Section, ImportError> {
         let at = input.position();
+        self.sink.at(at);
         let ended = read_line(input, line)?;
         if line == END {
             return Ok(Section::Ended);
@@ -411,6 +416,7 @@ impl<'s> Trace<'s> {
     ) -> Result<(), ImportError> {
         let at = input.position();
         input.begin_record();
+        self.sink.at(at);
         let number = self.samples + 1;
         input.read_bytes(SAMPLE_HEAD, record)?;
         let &[one, two, three, count] = words(record.get(1..).unwrap_or_default()) else {

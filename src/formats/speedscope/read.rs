@@ -110,6 +110,7 @@ fn import(
         input.restart()?;
         file.read_what_waited(&mut Reader::new(input))?;
     }
+    file.sink.at(input.record_start());
     file.finish();
     Ok(())
 }
@@ -160,6 +161,7 @@ impl<'f> File<'f> {
         let mut name = Vec::new();
         while let Some(at) = json.member(&mut within, &mut name)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             match name.as_slice() {
                 b"shared" if self.frames.is_some() => {
                     return Err(ImportError::malformed(
@@ -224,6 +226,7 @@ impl<'f> File<'f> {
         let mut name = Vec::new();
         while let Some(at) = json.member(&mut within, &mut name)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             if name == b"profiles" {
                 self.profiles(json)?;
             } else {
@@ -240,7 +243,9 @@ impl<'f> File<'f> {
         name: &[u8],
     ) -> Result<(), ImportError> {
         self.unknown.add_with(at, || quote(name));
-        json.skip()
+        json.skip()?;
+        self.sink.at(json.record_start());
+        Ok(())
     }
 
     fn text_or_null(&mut self, json: &mut Reader<'_, '_>) -> Result<Option<String>, ImportError> {
@@ -263,6 +268,7 @@ impl<'f> File<'f> {
             let mut items = Within::default();
             while let Some(at) = json.item(&mut items)? {
                 json.begin_record_at(at);
+                self.sink.at(at);
                 frames.push(self.frame(json, at)?);
             }
             self.frames = Some(frames);
@@ -301,6 +307,7 @@ impl<'f> File<'f> {
                 "one without",
             ));
         };
+        self.sink.at(json.record_start());
         let file = &file.unwrap_or_default();
         let function = self.sink.function(FunctionDef {
             kind,
@@ -319,6 +326,7 @@ impl<'f> File<'f> {
         let mut within = Within::default();
         while let Some(at) = json.item(&mut within)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             self.profile(json, at)?;
         }
         Ok(())
@@ -365,11 +373,13 @@ impl<'f> File<'f> {
                 b"startValue" => json.skip()?,
                 b"endValue" => end = Some(json.real("a number in `endValue`")?),
                 b"samples" => {
+                    self.sink.at(json.record_start());
                     let top = *top.get_or_insert_with(|| self.top(around.as_deref(), &title));
                     samples = Some(self.samples(json, top)?);
                 }
                 b"weights" => weights = Some((at, weights_of(json)?)),
                 b"events" => {
+                    self.sink.at(json.record_start());
                     let top = *top.get_or_insert_with(|| self.top(around.as_deref(), &title));
                     calls = Some(self.events(json, top.node)?);
                 }
@@ -382,6 +392,7 @@ impl<'f> File<'f> {
         let (unit, factor, usual) = unit.ok_or_else(|| missing("unit"))?;
         let is_evented = is_evented.ok_or_else(|| missing("type"))?;
         let top = top.ok_or_else(|| missing(if is_evented { "events" } else { "samples" }))?;
+        self.sink.at(json.record_start());
         if let Some(part) = top.part {
             self.name_part(part, &title);
         }
@@ -551,6 +562,7 @@ impl<'f> File<'f> {
         let mut items = Within::default();
         while let Some(at) = json.item(&mut items)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             let mut node = None;
             // The innermost frame around the stacks, as long as it is the only one of this stack:
             // its own cost.
@@ -581,6 +593,7 @@ impl<'f> File<'f> {
         let mut items = Within::default();
         while let Some(at) = json.item(&mut items)? {
             json.begin_record_at(at);
+            self.sink.at(at);
             let (mut opens, mut frame, mut time) = (None, None, None);
             let mut within = Within::default();
             while let Some(at) = json.member(&mut within, &mut name)? {

@@ -152,6 +152,7 @@ impl Frames {
         } else {
             Kind::Function
         };
+        sink.at(json.record_start());
         let function = sink.function(FunctionDef {
             kind,
             file: &escape::text(&self.file),

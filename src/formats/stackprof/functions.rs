@@ -6,7 +6,6 @@ use super::frames::Frame;
 use super::metric::{Metric, add};
 use crate::base::scc::components;
 use crate::events::{Edge, EdgeCost, EdgeKind, Frame as Place, FunctionId, Info, Sink};
-use crate::formats::common::json::Reader;
 
 /// What the file says of a function, all its ids added up.
 #[derive(Default)]
@@ -145,12 +144,11 @@ pub(super) fn say_callees(
     frames: &[Frame],
     functions: &Functions,
     metrics: &[Metric],
-    json: &mut Reader<'_, '_>,
     sink: &mut dyn Sink,
 ) {
     let mut called: BTreeMap<FunctionId, u64> = BTreeMap::new();
     for frame in frames {
-        json.begin_record_at(frame.at);
+        sink.at(frame.at);
         for (callee, count) in &frame.callees {
             if let Some(callee) = frames.get(*callee as usize) {
                 add(called.entry(callee.function).or_default(), *count);

@@ -115,6 +115,7 @@ fn import(
 ) -> Result<(), ImportError> {
     let mut json = Reader::new(input);
     let file = File::read(&mut json, sink)?;
+    sink.at(json.record_start());
     file.say(&mut json, sink)
 }
 
@@ -142,6 +143,7 @@ impl File {
         let mut name = Vec::new();
         while let Some(at) = json.member(&mut within, &mut name)? {
             json.begin_record_at(at);
+            sink.at(at);
             match once.member(&name, at)? {
                 "version" => fact("version", &json.decimal("a version")?.0, sink),
                 "mode" => {
@@ -237,7 +239,7 @@ impl File {
                 );
             }
             if functions.has_callees {
-                say_callees(&frames, &functions, &metrics, json, sink);
+                say_callees(&frames, &functions, &metrics, sink);
             }
             functions.say(&metrics, sink);
             functions.say_lines(&metrics, sink);
@@ -330,6 +332,7 @@ fn metadata(
     let mut properties = 0;
     while let Some(at) = json.member(&mut within, &mut name)? {
         json.begin_record_at(at);
+        sink.at(at);
         properties += 1;
         let is_nested = json.is_next(b'[')? || json.is_next(b'{')?;
         if is_nested || properties > MOST_PROPERTIES {

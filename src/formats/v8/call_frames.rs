@@ -66,6 +66,7 @@ impl CallFrames {
         let file = &escape::text(&self.url);
         // Without a line, a column tells nothing.
         let first_col = if line == 0 { 0 } else { column };
+        sink.at(json.record_start());
         Ok(sink.function(FunctionDef {
             kind,
             file,
@@ -210,13 +211,11 @@ impl Tree {
         self.lines.push((node, line, samples));
     }
 
-    /// Emits the tree; a line's part of the second metric is that of its samples. `place` says
-    /// which node it is about.
+    /// Emits the tree; a line's part of the second metric is that of its samples.
     pub(super) fn emit(
         mut self,
         sink: &mut dyn Sink,
         metrics: &[Option<MetricId>; 2],
-        mut place: impl FnMut(Position),
     ) -> Result<(), ImportError> {
         self.lines.sort_by_key(|(node, line, _)| (*node, *line));
         let mut emitted = 0;
@@ -227,7 +226,7 @@ impl Tree {
             let mut node = node;
             let mut open = Vec::new();
             loop {
-                place(node.at);
+                sink.at(node.at);
                 emitted += 1;
                 let number = open
                     .last()

@@ -9,7 +9,7 @@ use crate::events::{EdgeKind, Fidelity, FunctionId, MetricId};
 use crate::profile::ids::EdgeId;
 use crate::profile::notes::Notes;
 use crate::profile::rows::InfoFigures;
-use crate::profile::sums::{CallCount, EdgePart, EdgeSums, ROUNDING};
+use crate::profile::sums::{CallCount, EdgePart, EdgeSums, ROUNDING, slack};
 
 /// Whether a function can be called while a call of it is under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,8 +28,10 @@ struct Derived {
     primitive: Option<CallCount>,
     /// Cost of everything it called.
     called: Option<f64>,
-    /// The part of it that went to functions with which it does not recur.
+    /// The part of it that went to functions with which it does not recur, and the number of calls
+    /// that this is the sum of.
     left: Option<f64>,
+    left_figures: u32,
     /// Cost with everything called, recursion counted once.
     cumulative: Option<f64>,
     /// Cost with everything called, every level of recursion counted.
@@ -42,6 +44,7 @@ impl Derived {
         primitive: None,
         called: Some(0.0),
         left: Some(0.0),
+        left_figures: 0,
         cumulative: None,
         seen: None,
     };
@@ -55,21 +58,24 @@ enum Paid {
     NeverCalled,
     /// The cost of one of the calls is unknown.
     Unknown,
-    Known(f64),
+    /// The sum of so many figures.
+    Known(f64, u32),
 }
 
 impl Paid {
     fn known(self) -> Option<f64> {
         match self {
-            Self::Known(paid) => Some(paid),
+            Self::Known(paid, _) => Some(paid),
             Self::NeverCalled | Self::Unknown => None,
         }
     }
 
     fn add(&mut self, part: Option<f64>) {
         *self = match (*self, part) {
-            (Self::NeverCalled, Some(part)) => Self::Known(part),
-            (Self::Known(sum), Some(part)) => Self::Known(sum + part),
+            (Self::NeverCalled, Some(part)) => Self::Known(part, 1),
+            (Self::Known(sum, figures), Some(part)) => {
+                Self::Known(sum + part, figures.saturating_add(1))
+            }
             (Self::Unknown, _) | (_, None) => Self::Unknown,
         };
     }
@@ -89,20 +95,22 @@ impl Derivation {
     /// edges. A call from one component of the call graph to another has no call of the callee
     /// around it, so that its three costs are one; a call of a function by itself is never
     /// outermost. Everything else within a component stays unknown. Notes count what becomes of
-    /// that in the figures of functions.
+    /// that in the figures of functions. `rounding` is the unit to which the file rounds figures, by
+    /// metric.
     pub(in crate::profile) fn of(
         totals: &mut Totals,
         fidelity: Fidelity,
+        rounding: &[f64],
         notes: &mut Notes,
     ) -> Self {
         let mut derivation = Self::default();
         if fidelity == Fidelity::Edges {
             derivation.derive_calls(totals);
-            derivation.derive_cumulative(totals, notes);
+            derivation.derive_cumulative(totals, rounding, notes);
         }
         // What nodes add up to for functions they add up to for edges.
         if fidelity == Fidelity::Edges || totals.recorded.has_functions() {
-            derivation.compare_with_callers(totals, notes);
+            derivation.compare_with_callers(totals, rounding, notes);
         }
         derivation
     }
@@ -184,6 +192,7 @@ impl Derivation {
                     of_caller.called = add(of_caller.called);
                     if leaves {
                         of_caller.left = add(of_caller.left);
+                        of_caller.left_figures = of_caller.left_figures.saturating_add(1);
                     }
                 }
             }
@@ -194,7 +203,7 @@ impl Derivation {
     /// elsewhere, if the function recurs with no other; if it recurs alone, that is in its
     /// outermost calls, whichever level called. Some profilers leave out own costs or calls: where
     /// the callers paid more, that is what it cost.
-    fn derive_cumulative(&mut self, totals: &Totals, notes: &mut Notes) {
+    fn derive_cumulative(&mut self, totals: &Totals, rounding: &[f64], notes: &mut Notes) {
         let (paid, paid_seen) = (
             paid(totals, EdgePart::Outermost),
             paid(totals, EdgePart::Seen),
@@ -216,17 +225,20 @@ impl Derivation {
                 let own_and_left = own_and(derived.left);
                 let in_a_circle = self.recursions[function] == Recursion::WithOthers;
                 let paid = paid[(function, metric)];
+                let (unit, left) = (rounding[metric.index()], derived.left_figures);
                 derived.cumulative = match (own_and_left.filter(|_| !in_a_circle), paid) {
                     // What a call is said to cost is never below 0: Xdebug writes 0 where memory
                     // was set free.
-                    (Some(sum), Paid::Known(paid))
-                        if paid > sum && sum >= 0.0 && !is_close(paid, sum) =>
+                    (Some(sum), Paid::Known(paid, figures))
+                        if paid > sum
+                            && sum >= 0.0
+                            && !is_close(paid, sum, slack(unit, figures.saturating_add(left))) =>
                     {
                         notes.paid_more.add(function);
                         derived.seen = paid_seen[(function, metric)].known();
                         Some(paid)
                     }
-                    (None, Paid::Known(paid)) if in_a_circle => Some(paid),
+                    (None, Paid::Known(paid, _)) if in_a_circle => Some(paid),
                     (sum, _) => sum,
                 };
                 if in_a_circle && derived.cumulative.is_none() && metric == NOTED {
@@ -238,17 +250,18 @@ impl Derivation {
 
     /// Counts functions whose cumulative cost is not what all their callers paid, where that is
     /// known.
-    fn compare_with_callers(&self, totals: &Totals, notes: &mut Notes) {
+    fn compare_with_callers(&self, totals: &Totals, rounding: &[f64], notes: &mut Notes) {
         let paid = paid(totals, EdgePart::Outermost);
         for metric in metric_ids(totals.metrics) {
             for (function, state) in totals.states.iter() {
-                let Some(paid) = paid[(function, metric)].known() else {
+                let Paid::Known(paid, parts) = paid[(function, metric)] else {
                     continue;
                 };
+                let slack = slack(rounding[metric.index()], parts);
                 let mut figures = totals.function_figures(function, metric);
                 self.fill(function, metric, &mut figures);
                 let is_compared = state.mentioned && (metric == NOTED || figures.has_cost());
-                let differs = |cumulative| !is_close(cumulative, paid);
+                let differs = |cumulative| !is_close(cumulative, paid, slack);
                 if is_compared && figures.cumulative.is_some_and(differs) {
                     notes.not_paid.add(function);
                 }
@@ -307,7 +320,7 @@ fn paid(totals: &Totals, part: EdgePart) -> Grids<Paid> {
     paid
 }
 
-/// Whether two sums differ by no more than rounding.
-fn is_close(a: f64, b: f64) -> bool {
-    (a - b).abs() <= ROUNDING * (a.abs() + b.abs()) + 1e-6
+/// Whether two sums differ by no more than rounding, of the file (`slack`) and of our own.
+fn is_close(a: f64, b: f64, slack: f64) -> bool {
+    (a - b).abs() <= ROUNDING * (a.abs() + b.abs()) + 1e-6 + slack
 }

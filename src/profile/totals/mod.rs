@@ -80,9 +80,14 @@ impl Totals {
         self.recorded.set_metrics(metrics);
     }
 
+    /// Whether there are edges.
+    pub(super) fn has_edges(&self) -> bool {
+        self.edges.table().len() > 0
+    }
+
     /// Whether there is something besides functions and lines.
     pub(super) fn has_figures(&self) -> bool {
-        self.edges.table().len() > 0 || !self.recorded.is_empty()
+        self.has_edges() || !self.recorded.is_empty()
     }
 
     /// Adds the next function.

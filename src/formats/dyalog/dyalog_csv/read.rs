@@ -120,12 +120,15 @@ fn import(
             "the end of the file",
         ));
     }
+    sink.at(table.input.record_start());
     let columns = Columns::of(&table, sink)?;
     let layout = columns.layout();
     let mut rows = Rows::new(sink, layout);
     while table.next()? {
+        rows.sink().at(table.input.record_start());
         rows.row(&columns.row(&table)?)?;
     }
+    rows.sink().at(table.input.record_start());
     rows.finish(table.position, Bias::default())
 }
 

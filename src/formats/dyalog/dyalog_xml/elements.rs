@@ -139,7 +139,7 @@ impl<'r, 'a> Xml<'r, 'a> {
     pub(super) fn root(&mut self, sink: &mut dyn Sink) -> Result<(), ImportError> {
         self.text.clear();
         loop {
-            match self.piece()? {
+            match self.piece_for(sink)? {
                 Piece::Text if self.text.trim().is_empty() => self.text.clear(),
                 Piece::Start(_) if self.unknown == ROOT => {
                     self.note_attributes(sink);
@@ -160,7 +160,7 @@ impl<'r, 'a> Xml<'r, 'a> {
     pub(super) fn child(&mut self, sink: &mut dyn Sink) -> Result<Option<Tag>, ImportError> {
         self.text.clear();
         loop {
-            match self.piece()? {
+            match self.piece_for(sink)? {
                 Piece::Text if self.text.trim().is_empty() => self.text.clear(),
                 Piece::Text => {
                     let found = quote(self.text.trim().as_bytes());
@@ -233,7 +233,7 @@ impl<'r, 'a> Xml<'r, 'a> {
             self.text.clear();
             // What is passed over needs no note of its own.
             self.attributes.clear();
-            if let Piece::EndOfFile = self.piece()? {
+            if let Piece::EndOfFile = self.piece_for(sink)? {
                 return Err(self.cut());
             }
         }
@@ -290,6 +290,13 @@ impl<'r, 'a> Xml<'r, 'a> {
             self.attributes.clear();
             self.note(&message, sink);
         }
+    }
+
+    /// Reads one event for a sink, which learns where its record starts.
+    fn piece_for(&mut self, sink: &mut dyn Sink) -> Result<Piece, ImportError> {
+        let piece = self.piece()?;
+        sink.at(self.reader.get_ref().record_start());
+        Ok(piece)
     }
 
     /// Reads one event; adds its text, if it has any.

@@ -112,6 +112,7 @@ impl PlainEntries {
             };
             // Where an XML reader would have begun its last record.
             input.begin_record_at(position(entry.end_tag));
+            rows.sink().at(position(entry.end_tag));
             let name = input.at_hand().get(entry.name).unwrap_or_default();
             let Ok(name) = std::str::from_utf8(name) else {
                 return Ok(());

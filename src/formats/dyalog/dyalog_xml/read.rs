@@ -123,6 +123,7 @@ fn import(
         next_entry(&mut xml, &mut entry, rows.sink())?;
     }
     let end = xml.end_of_file()?;
+    rows.sink().at(xml.reader.get_ref().record_start());
     rows.finish(end, settings.bias())
 }
 

@@ -248,11 +248,12 @@ fn import(
         ));
     }
     let mut header = Header::default();
-    let mut stacks = StackLines::new(input, PythonFrames::default());
+    let mut stacks = StackLines::new(PythonFrames::default());
     let read = read(input, sink, &mut header, &mut stacks);
     // Also what comes before an error.
     stacks.emit(sink);
     read?;
+    sink.at(input.position());
     match (header.metrics, header.mode, header.properties) {
         (Some(_), ..) => {}
         (None, _, 0) => {
@@ -283,12 +284,14 @@ fn read(
 ) -> Result<(), ImportError> {
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {
+        sink.at(at);
         let line = line.trim_ascii_end();
         if line.is_empty() {
             continue;
         }
         if line.starts_with(b"#") {
             stacks.emit(sink);
+            sink.at(at);
             header.line(at, line, sink)?;
             continue;
         }

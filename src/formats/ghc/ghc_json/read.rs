@@ -161,12 +161,20 @@ const MEMBERS: [&str; 11] = [
 const COMMAND: [&str; 3] = ["program", "arguments", "rts_arguments"];
 
 impl File<'_, '_, '_> {
+    /// Passes over a value, within which records of the reader start.
+    fn skip(&mut self) -> Result<(), ImportError> {
+        self.json.skip()?;
+        self.sink.at(self.json.record_start());
+        Ok(())
+    }
+
     fn read(&mut self) -> Result<(), ImportError> {
         self.json.expect(b'{', "`{`, the start of the profile")?;
         let mut more = !self.json.accept(b'}')?;
         while more {
             let position = self.json.place()?;
             self.json.begin_record();
+            self.sink.at(self.json.record_start());
             let name = self.json.name()?;
             match MEMBERS.iter().find(|known| known.as_bytes() == name) {
                 Some(known) if self.members.contains(known) => {
@@ -182,7 +190,7 @@ impl File<'_, '_, '_> {
                 }
                 None => {
                     self.unknown.add_with(position, || quote(name));
-                    self.json.skip()?;
+                    self.skip()?;
                 }
             }
             more = !self.json.accept(b'}')?;
@@ -288,6 +296,7 @@ impl File<'_, '_, '_> {
             first = false;
             let position = self.json.place()?;
             self.json.begin_record();
+            self.sink.at(self.json.record_start());
             self.json.expect(b'{', "`{`, the start of a cost centre")?;
             src.clear();
             let mut id = None;
@@ -306,10 +315,10 @@ impl File<'_, '_, '_> {
                         named[1] = true;
                     }
                     b"src_loc" => self.json.text_before(After::Member, &mut src)?,
-                    b"is_caf" => self.json.skip()?,
+                    b"is_caf" => self.skip()?,
                     other => {
                         self.unknown.add_with(at, || quote(other));
-                        self.json.skip()?;
+                        self.skip()?;
                     }
                 }
                 more = !self.json.accept(b'}')?;
@@ -374,6 +383,7 @@ impl File<'_, '_, '_> {
             // The start of a stack.
             let position = self.json.place()?;
             self.json.begin_record();
+            self.sink.at(self.json.record_start());
             self.json.expect(b'{', "`{`, the start of a stack")?;
             let opened = self.members(position, &mut stacks)?;
             if opened && !self.json.accept(b']')? {
@@ -382,6 +392,7 @@ impl File<'_, '_, '_> {
             // After the last member of a stack or after its children.
             loop {
                 self.json.begin_record();
+                self.sink.at(self.json.record_start());
                 while !self.json.accept(b'}')? {
                     self.json.expect(b',', "`,` or `}`")?;
                     let at = self.json.place()?;
@@ -395,11 +406,11 @@ impl File<'_, '_, '_> {
                         ));
                     }
                     self.unknown.add_with(at, || quote(name));
-                    self.json.skip()?;
+                    self.skip()?;
                 }
                 stacks.leave(self.sink);
                 if stacks.depth() == 0 {
-                    stacks.finish(self.sink, |position| self.json.begin_record_at(position));
+                    stacks.finish(self.sink);
                     return Ok(());
                 }
                 if !self.json.accept(b']')? {
@@ -441,7 +452,7 @@ impl File<'_, '_, '_> {
                 has_children = true;
             } else {
                 self.unknown.add_with(at, || quote(name));
-                self.json.skip()?;
+                self.skip()?;
             }
         }
         let [Some(id), Some(entries), Some(alloc), Some(ticks)] = figures else {

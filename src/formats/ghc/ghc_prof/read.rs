@@ -79,6 +79,7 @@ fn import(
     let mut lines = Lines::new(input);
     let totals = head(&mut lines, sink)?;
     let layout = layout(&mut lines)?;
+    sink.at(lines.position);
     if !layout.exact {
         let message = "the report has percentages only (-p): costs are these of the totals, in steps of 0.1 %; record \
                        with -P or -pj for exact ones";
@@ -92,6 +93,7 @@ fn import(
     let mut centres = Centres::default();
     let mut empty = true;
     while lines.next_text()? {
+        sink.at(lines.position);
         let row = layout.row(&lines)?;
         if row.depth > stacks.depth() {
             let expected = format!("a row indented by at most {}", stacks.depth());
@@ -108,6 +110,7 @@ fn import(
         stacks.enter(sink, lines.position, centre, row.entries, row.costs)?;
         empty = false;
     }
+    sink.at(lines.position);
     if empty && (totals.ticks > 0 || totals.alloc > 0) {
         return Err(ImportError::malformed(
             lines.position,
@@ -129,7 +132,7 @@ fn import(
             message,
         });
     }
-    stacks.finish(sink, |position| lines.input.begin_record_at(position));
+    stacks.finish(sink);
     centres.finish(sink);
     Ok(())
 }
@@ -199,6 +202,7 @@ fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, Import
     let Some(recorded) = title.and_then(|at| lines.line.get(..at)) else {
         return Err(lines.expected("`Time and Allocation Profiling Report`"));
     };
+    sink.at(lines.position);
     let recorded = escape::text(recorded.trim_ascii());
     if !recorded.is_empty() {
         sink.run(RunFact::RecordedAt(&recorded));
@@ -218,6 +222,7 @@ fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, Import
             });
         }
     }
+    sink.at(lines.position);
     if !command.is_empty() {
         sink.run(RunFact::Command(&escape::text(&command)));
     }
@@ -236,6 +241,7 @@ fn head(lines: &mut Lines<'_, '_>, sink: &mut dyn Sink) -> Result<Totals, Import
     let Some(alloc) = alloc else {
         return Err(lines.expected("`total alloc = BYTES bytes`"));
     };
+    sink.at(lines.position);
     property(sink, "total alloc", &lines.line);
     Ok(Totals {
         position,

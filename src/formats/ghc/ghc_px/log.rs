@@ -10,7 +10,6 @@ use crate::events::{
 use crate::formats::common::counted::Counted;
 use crate::formats::ghc::built_in::{BUILT_IN, ROOT, made_up};
 use crate::formats::ghc::centres::real;
-use crate::input::Input;
 
 /// How many centres the RTS of late 2011 registers after `MAIN`, all undeclared.
 const UNDECLARED_BUILT_IN: u64 = 4;
@@ -117,15 +116,15 @@ impl Log {
     /// Says what the log says, each thing with its place. Of a log that was not read to its end
     /// that is what came before the error: costs as far as they go, and nothing about the log as a
     /// whole.
-    pub(super) fn emit(&self, word: u64, apart: Apart, input: &mut Input<'_>, sink: &mut dyn Sink) {
+    pub(super) fn emit(&self, word: u64, apart: Apart, sink: &mut dyn Sink) {
         if let Some((position, stamp)) = &self.stamp {
-            input.begin_record_at(*position);
+            sink.at(*position);
             sink.run(RunFact::RecordedAt(stamp));
         }
         let Some((position, interval)) = self.interval else {
             return;
         };
-        input.begin_record_at(position);
+        sink.at(position);
         sink.run(RunFact::Other("TickInterval", &format!("{interval} ms")));
         sink.run(RunFact::Other("WordSize", &word.to_string()));
         let metrics = Metrics {
@@ -136,13 +135,12 @@ impl Log {
             ticks: (sink.metric("ticks", Unit::Count), 1.0),
             alloc: (sink.metric("alloc", Unit::Bytes), real(word.into())),
         };
-        let functions = self.functions(input, sink);
+        let functions = self.functions(sink);
         let mut teller = Teller {
             log: self,
             forest: Forest::of(self, apart),
             functions,
             metrics,
-            input,
             sink,
         };
         teller.trees();
@@ -152,7 +150,7 @@ impl Log {
 
     /// The functions of the centres: another one for each, so that those which have label and
     /// module in common are told apart by their place in the order of their numbers.
-    fn functions(&self, input: &mut Input<'_>, sink: &mut dyn Sink) -> Vec<FunctionId> {
+    fn functions(&self, sink: &mut dyn Sink) -> Vec<FunctionId> {
         let mut order: Vec<(u64, usize)> = self
             .centres
             .iter()
@@ -167,7 +165,7 @@ impl Log {
             else {
                 continue;
             };
-            input.begin_record_at(centre.position);
+            sink.at(centre.position);
             let made_up = made_up(centre.number);
             let def = centre.def(&made_up);
             *function = sink.function(def);
@@ -266,17 +264,16 @@ struct Metrics {
     alloc: (MetricId, f64),
 }
 
-struct Teller<'a, 'i> {
+struct Teller<'a> {
     log: &'a Log,
     forest: Forest,
     /// One per centre.
     functions: Vec<FunctionId>,
     metrics: Metrics,
-    input: &'a mut Input<'i>,
     sink: &'a mut dyn Sink,
 }
 
-impl<'a> Teller<'a, '_> {
+impl<'a> Teller<'a> {
     fn stack(&self, at: u32) -> Option<(&'a Stack, FunctionId)> {
         let stack = self.log.stacks.get(at as usize)?;
         Some((stack, *self.functions.get(stack.centre as usize)?))
@@ -285,7 +282,7 @@ impl<'a> Teller<'a, '_> {
     /// What is said next comes from here.
     fn from(&mut self, position: Option<Position>) {
         if let Some(position) = position {
-            self.input.begin_record_at(position);
+            self.sink.at(position);
         }
     }
 

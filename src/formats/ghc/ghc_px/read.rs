@@ -108,7 +108,7 @@ fn import(
     let read = log.header(input).and_then(|()| log.read(input));
     // The sink takes nothing more of an import that was stopped.
     if !matches!(read, Err(ImportError::Stopped)) {
-        log.emit(word, apart, input, sink);
+        log.emit(word, apart, sink);
     }
     read
 }

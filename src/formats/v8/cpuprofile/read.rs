@@ -93,14 +93,13 @@ fn import(
     file.read()?;
     let metrics = file.costs()?;
     let File {
-        mut json,
         sink,
         frames,
         tree,
         backwards,
         ..
     } = file;
-    tree.emit(sink, &metrics, |at| json.begin_record_at(at))?;
+    tree.emit(sink, &metrics)?;
     backwards.note(sink, Severity::Info, |count| {
         format!(
             "time goes backwards before {}: samples are put in order",
@@ -143,6 +142,7 @@ impl File<'_, '_, '_> {
         let mut name = Vec::new();
         while let Some(at) = self.json.member(&mut within, &mut name)? {
             self.json.begin_record_at(at);
+            self.sink.at(at);
             let second = match name.as_slice() {
                 b"nodes" => self.nodes.replace(at).is_some(),
                 b"samples" => self.samples.is_some(),
@@ -197,6 +197,7 @@ impl File<'_, '_, '_> {
         let mut within = Within::default();
         while let Some(at) = self.json.item(&mut within)? {
             self.json.begin_record_at(at);
+            self.sink.at(at);
             self.node(at)?;
         }
         for Relation { parent, child, at } in std::mem::take(&mut self.relations) {
@@ -269,6 +270,7 @@ impl File<'_, '_, '_> {
 
     /// Finds out what nodes cost, and announces the metrics.
     fn costs(&mut self) -> Result<[Option<MetricId>; 2], ImportError> {
+        self.sink.at(self.json.record_start());
         let samples = self.sink.metric("samples", Unit::Count);
         let Some((at, mut nodes)) = self.samples.take() else {
             let message = "the file has no `samples`: only their number is known, not the time";

@@ -101,6 +101,7 @@ fn import(
         ));
     }
     json.end()?;
+    sink.at(json.record_start());
     let size = sink.metric("size", Unit::Bytes);
     sink.run(RunFact::DefaultMetric(size));
     let count = samples
@@ -119,7 +120,7 @@ fn import(
             many(count, "sample")
         )
     });
-    tree.emit(sink, &[Some(size), count], |at| json.begin_record_at(at))?;
+    tree.emit(sink, &[Some(size), count])?;
     frames.remarks(sink);
     Ok(())
 }
