@@ -7,9 +7,11 @@
 //! the hash ([`Interner::prefetch_slot`]), the entry that is probably there ([`Interner::guess`],
 //! then `prefetch`), and the comparison ([`Interner::find`]).
 
+use std::hash::BuildHasher;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
+use hashbrown::DefaultHashBuilder;
 use prefetch_index::prefetch_index;
 
 use super::hash_index::HashIndex;
@@ -47,6 +49,10 @@ impl<I: Id, T> Table<I, T> {
 
     pub(crate) fn get(&self, id: I) -> Option<&T> {
         self.entries.get(id.index())
+    }
+
+    pub(crate) fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.entries.get_mut(id.index())
     }
 
     /// All entries with their ids.
@@ -220,5 +226,130 @@ impl<I, T> Default for Interner<I, T> {
             table: Table::default(),
             index: HashIndex::default(),
         }
+    }
+}
+
+/// The id of a text in a [`TextInterner`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextId(u32);
+
+impl Id for TextId {
+    #[inline]
+    fn new(index: usize) -> Self {
+        Self(u32::try_from(index).expect("fewer than 2^32 texts"))
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Texts by id, in one buffer.
+///
+/// Whoever looks up several texts hashes all of them and says so ([`prefetch_slot`]), then
+/// [guesses](Self::guess) all, then asks for what the guesses need ([`prefetch`]), and then
+/// [confirms](Self::confirm) the guesses one by one.
+///
+/// [`prefetch_slot`]: Self::prefetch_slot
+/// [`prefetch`]: Self::prefetch
+#[derive(Default)]
+pub(crate) struct TextInterner {
+    index: HashIndex,
+    hasher: DefaultHashBuilder,
+    /// One text after the other, and where each of them ends.
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl TextInterner {
+    pub(crate) fn hash(&self, text: &[u8]) -> u64 {
+        self.hasher.hash_one(text)
+    }
+
+    /// The id of a text, if it has one.
+    pub(crate) fn find(&self, text: &[u8]) -> Option<TextId> {
+        self.find_hashed(text, self.hash(text))
+    }
+
+    /// Says that the text with this hash will be looked up soon.
+    pub(crate) fn prefetch_slot(&self, hash: u64) {
+        let (slots, first) = self.index.first_slot(hash);
+        prefetch_index(slots, first);
+    }
+
+    /// An id that is probably that of the text with this hash.
+    pub(crate) fn guess(&self, hash: u64) -> Option<TextId> {
+        let guess = self.index.guess(hash)?;
+        prefetch_index(&self.ends, guess as usize);
+        Some(TextId(guess))
+    }
+
+    /// Says that a text will be read soon.
+    pub(crate) fn prefetch(&self, id: TextId) {
+        prefetch_index(&self.text, self.start(id));
+    }
+
+    /// The id of a text whose hash is known, and what that has let guess.
+    pub(crate) fn confirm(&self, guess: Option<TextId>, text: &[u8], hash: u64) -> Option<TextId> {
+        guess
+            .filter(|id| self.text(*id) == text)
+            .or_else(|| self.find_hashed(text, hash))
+    }
+
+    fn find_hashed(&self, text: &[u8], hash: u64) -> Option<TextId> {
+        let found = self.index.find(hash, |at| self.text(TextId(at)) == text);
+        found.map(TextId)
+    }
+
+    /// Adds a text that is not there.
+    pub(crate) fn add(&mut self, text: &[u8]) -> TextId {
+        let id = TextId::new(self.ends.len());
+        self.index.insert(self.hash(text), id.0);
+        self.text.extend_from_slice(text);
+        self.ends.push(self.text.len());
+        id
+    }
+
+    /// A text; empty if there is none.
+    pub(crate) fn text(&self, id: TextId) -> &[u8] {
+        let end = self.ends.get(id.index()).copied().unwrap_or_default();
+        self.text.get(self.start(id)..end).unwrap_or_default()
+    }
+
+    fn start(&self, id: TextId) -> usize {
+        let before = id.index().checked_sub(1);
+        before
+            .and_then(|before| self.ends.get(before))
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_ids_in_their_order() {
+        let texts = ["", "a", "ab", "b", "⎕SE"];
+        let mut interner = TextInterner::default();
+        let mut ids = Vec::new();
+        for text in texts {
+            assert_eq!(interner.find(text.as_bytes()), None, "{text:?}");
+            ids.push(interner.add(text.as_bytes()));
+        }
+        assert_eq!(ids, [0, 1, 2, 3, 4].map(TextId));
+        for (id, text) in ids.iter().copied().zip(texts) {
+            assert_eq!(interner.find(text.as_bytes()), Some(id), "{text:?}");
+            assert_eq!(interner.text(id), text.as_bytes());
+            let hash = interner.hash(text.as_bytes());
+            for guess in [None, Some(id), Some(TextId(4 - id.0))] {
+                let found = interner.confirm(guess, text.as_bytes(), hash);
+                assert_eq!(found, Some(id), "{text:?} by {guess:?}");
+            }
+        }
+        let hash = interner.hash(b"c");
+        assert_eq!(interner.confirm(Some(ids[0]), b"c", hash), None);
     }
 }

@@ -4,7 +4,6 @@ pub(super) mod buffered;
 pub(super) mod call_tree;
 pub(super) mod counted;
 pub(super) mod demangle;
-pub(super) mod dictionary;
 pub(super) mod json;
 pub(super) mod names;
 pub(super) mod repeated;

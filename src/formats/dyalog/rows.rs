@@ -13,12 +13,12 @@ use hashbrown::HashMap;
 use super::headings::{Verdict, tolerance};
 use super::row::{Headings, Known, Layout, Pair, Row, as_cost, note};
 use crate::base::error::{ImportError, Position, quote};
+use crate::base::interner::{Id, Table, TextId, TextInterner};
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, MetricId, Note, RunFact, Severity, Sink,
     Unit,
 };
 use crate::formats::common::counted::{Counted, many};
-use crate::formats::common::dictionary::Dictionary;
 
 /// Rows that may wait for the decision which time is which: a row that has called something decides
 /// when its calls are over, so this is seldom more than a handful.
@@ -54,27 +54,25 @@ pub(super) struct Rows<'s> {
 /// The functions of the file by their names.
 #[derive(Default)]
 struct FunctionsByName {
-    dictionary: Dictionary,
-    /// By number of the name.
-    functions: Vec<FunctionId>,
+    texts: TextInterner,
+    functions: Table<TextId, FunctionId>,
 }
 
 impl FunctionsByName {
     fn find(&self, name: &str) -> Option<FunctionId> {
-        self.functions
-            .get(self.dictionary.find(name.as_bytes())? as usize)
-            .copied()
+        let id = self.texts.find(name.as_bytes())?;
+        self.functions.get(id).copied()
     }
 
-    /// Whether a function is known to have this name. Sinks number functions as the dictionary
-    /// numbers names.
+    /// Whether a function is known to have this name. Sinks and interners both count ids
+    /// from 0.
     fn is(&self, function: FunctionId, name: &str) -> bool {
-        self.functions.get(function.0 as usize) == Some(&function)
-            && self.dictionary.text(function.0) == name.as_bytes()
+        let id = TextId::new(function.0 as usize);
+        self.functions.get(id) == Some(&function) && self.texts.text(id) == name.as_bytes()
     }
 
     fn add(&mut self, function: FunctionId, name: &str) {
-        self.dictionary.add(name.as_bytes());
+        self.texts.add(name.as_bytes());
         self.functions.push(function);
     }
 }

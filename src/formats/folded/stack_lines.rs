@@ -3,14 +3,13 @@
 //! Lines of one branch of the tree mostly come one after the other. What a stack shares with the
 //! one before it is compared in chunks and not looked at again; only the frames after that are
 //! looked up, by their bytes. They lie all over memory, so that lines wait until the frames of
-//! several can be [fetched at once](Dictionary).
+//! several can be [fetched at once](TextInterner).
 
-use prefetch_index::prefetch_index;
 use smallvec::SmallVec;
 
 use crate::base::error::{ImportError, Position};
+use crate::base::interner::{Table, TextId, TextInterner};
 use crate::events::{Frame, MetricId, Sample, Sink};
-use crate::formats::common::dictionary::Dictionary;
 use crate::formats::common::stack_depth::{MOST_FRAMES, too_many_frames};
 use crate::input::HEAD;
 
@@ -32,9 +31,9 @@ pub(super) trait FrameReader {
 /// The frames that are known, the last stack, and lines that wait to be emitted.
 pub(super) struct StackLines<N> {
     names: N,
-    dictionary: Dictionary,
-    /// By number in the dictionary: the frame.
-    known: Vec<Frame<'static>>,
+    texts: TextInterner,
+    /// The frame of each text.
+    known: Table<TextId, Frame<'static>>,
     /// The last stack that was added.
     last: Vec<u8>,
     /// Where its frames end.
@@ -61,7 +60,7 @@ struct Waiting {
 struct New {
     hash: u64,
     length: usize,
-    guess: Option<u32>,
+    guess: Option<TextId>,
 }
 
 impl<N: FrameReader> StackLines<N> {
@@ -69,8 +68,8 @@ impl<N: FrameReader> StackLines<N> {
     pub(super) fn new(names: N) -> Self {
         Self {
             names,
-            dictionary: Dictionary::default(),
-            known: Vec::new(),
+            texts: TextInterner::default(),
+            known: Table::default(),
             last: Vec::new(),
             ends: Vec::new(),
             waiting: Vec::with_capacity(TOGETHER),
@@ -108,8 +107,8 @@ impl<N: FrameReader> StackLines<N> {
             if self.ends.len() == MOST_FRAMES {
                 return Err(too_many_frames(at));
             }
-            let hash = self.dictionary.hash(frame);
-            self.dictionary.prefetch(hash);
+            let hash = self.texts.hash(frame);
+            self.texts.prefetch_slot(hash);
             self.ends.push(start + frame.len());
             start += frame.len() + 1;
             self.new.push(New {
@@ -133,11 +132,11 @@ impl<N: FrameReader> StackLines<N> {
     /// Emits the lines that wait, each with its position.
     pub(super) fn emit(&mut self, sink: &mut dyn Sink) {
         for new in &mut self.new {
-            new.guess = self.dictionary.guess(new.hash);
+            new.guess = self.texts.guess(new.hash);
         }
         for guess in self.new.iter().filter_map(|new| new.guess) {
-            self.dictionary.prefetch_text(guess);
-            prefetch_index(&self.known, guess as usize);
+            self.texts.prefetch(guess);
+            self.known.prefetch(guess);
         }
         let mut new = self.new.drain(..);
         let mut text = self.text.as_slice();
@@ -158,13 +157,11 @@ impl<N: FrameReader> StackLines<N> {
             {
                 let (frame, rest) = text.split_at_checked(length).unwrap_or_default();
                 text = rest;
-                let found = self.dictionary.confirm(guess, frame, hash);
-                let known = found
-                    .and_then(|found| self.known.get(found as usize))
-                    .copied();
+                let found = self.texts.confirm(guess, frame, hash);
+                let known = found.and_then(|found| self.known.get(found)).copied();
                 self.emitted.push(known.unwrap_or_else(|| {
                     let new = self.names.frame(frame, at, sink);
-                    self.dictionary.add(frame);
+                    self.texts.add(frame);
                     self.known.push(new);
                     new
                 }));
@@ -183,7 +180,7 @@ impl<N: FrameReader> StackLines<N> {
 
     /// Whether nothing has been emitted.
     pub(super) fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.known.len() == 0
     }
 
     /// What made frames of their texts.

@@ -41,15 +41,13 @@
 
 use std::ops::Range;
 
-use prefetch_index::prefetch_index;
-
 use crate::base::error::{ImportError, Position, quote};
+use crate::base::interner::{Table, TextId, TextInterner};
 use crate::events::{
     Cost, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind, MetricId, RunFact, Severity, Sink,
     Unit,
 };
 use crate::formats::common::counted::{Counted, many};
-use crate::formats::common::dictionary::Dictionary;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -218,7 +216,7 @@ struct PlainRow {
     length: usize,
     /// Of the name.
     hash: u64,
-    known: Option<u32>,
+    known: Option<TextId>,
 }
 
 impl PlainRow {
@@ -302,8 +300,8 @@ struct Total {
 /// The names of the file.
 #[derive(Default)]
 struct FunctionTable {
-    dictionary: Dictionary,
-    names: Vec<KnownFunction>,
+    texts: TextInterner,
+    names: Table<TextId, KnownFunction>,
     /// Where each comes first.
     positions: Vec<Position>,
 }
@@ -327,32 +325,32 @@ impl FunctionTable {
                 break;
             };
             row.hash = self
-                .dictionary
+                .texts
                 .hash(bytes.get(row.name.clone()).unwrap_or_default());
-            self.dictionary.prefetch(row.hash);
+            self.texts.prefetch_slot(row.hash);
             *start = bytes;
             bytes = bytes.get(row.length..).unwrap_or_default();
             rows.push(row);
         }
         for row in &mut *rows {
-            row.known = self.dictionary.guess(row.hash);
+            row.known = self.texts.guess(row.hash);
         }
         for known in rows.iter().filter_map(|row| row.known) {
-            self.dictionary.prefetch_text(known);
-            prefetch_index(&self.names, known as usize);
+            self.texts.prefetch(known);
+            self.names.prefetch(known);
         }
         for (row, start) in rows.iter_mut().zip(starts) {
             let name = start.get(row.name.clone()).unwrap_or_default();
-            row.known = self.dictionary.confirm(row.known, name, row.hash);
+            row.known = self.texts.confirm(row.known, name, row.hash);
         }
     }
 
-    fn find(&self, name: &str) -> Option<u32> {
-        self.dictionary.find(name.as_bytes())
+    fn find(&self, name: &str) -> Option<TextId> {
+        self.texts.find(name.as_bytes())
     }
 
     fn add(&mut self, text: &str, name: KnownFunction, position: Position) {
-        self.dictionary.add(text.as_bytes());
+        self.texts.add(text.as_bytes());
         self.names.push(name);
         self.positions.push(position);
     }
@@ -381,7 +379,7 @@ impl<'s> Tree<'s> {
         &mut self,
         position: Position,
         row: Row,
-        known: Option<u32>,
+        known: Option<TextId>,
         name: &str,
     ) -> Result<(), ImportError> {
         let depth = match usize::try_from(row.depth) {
@@ -440,14 +438,14 @@ impl<'s> Tree<'s> {
     }
 
     /// The function that a line is about. Adds up what is known of its name.
-    fn known_name(&mut self, position: Position, row: Row, number: u32) -> FunctionId {
-        let Some(known) = self.names.names.get_mut(number as usize) else {
+    fn known_name(&mut self, position: Position, row: Row, name: TextId) -> FunctionId {
+        let Some(known) = self.names.names.get_mut(name) else {
             return FunctionId(u32::MAX);
         };
         known.sum = known.sum.saturating_add(row.count);
         if known.info != row.info {
             self.contradicting
-                .add_with(position, || quote(self.names.dictionary.text(number)));
+                .add_with(position, || quote(self.names.texts.text(name)));
         }
         if row.depth > 1 && known.kind.is_container() {
             self.unlisted.add(position);
@@ -488,15 +486,15 @@ impl<'s> Tree<'s> {
                 .run(RunFact::Total(self.samples, self.counted.most));
         }
         let FunctionTable {
-            dictionary,
+            texts,
             names,
             positions,
         } = &self.names;
-        let counts_calls = names.iter().any(|name| name.info.calls > 0);
+        let counts_calls = names.iter().any(|(_, name)| name.info.calls > 0);
         let mut cut = Counted::default();
-        for ((number, name), position) in (0..).zip(names).zip(positions) {
+        for ((id, name), position) in names.iter().zip(positions) {
             if name.sum != name.info.seen {
-                cut.add_with(*position, || quote(dictionary.text(number)));
+                cut.add_with(*position, || quote(texts.text(id)));
             }
             self.sink.info(Info {
                 frame: Frame::function(name.function),

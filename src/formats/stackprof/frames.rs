@@ -5,9 +5,9 @@ use hashbrown::HashSet;
 
 use super::members::{Once, count_of};
 use crate::base::error::{ImportError, Position, quote};
+use crate::base::interner::{Id, TextId, TextInterner};
 use crate::events::{FunctionDef, FunctionId, Kind, Sink};
 use crate::formats::common::counted::Counted;
-use crate::formats::common::dictionary::Dictionary;
 use crate::formats::common::json::{Reader, Within};
 use crate::text::escape;
 
@@ -51,7 +51,7 @@ pub(super) struct Line {
 /// The frames, numbered in the order in which the file mentions them.
 #[derive(Default)]
 pub(super) struct Frames {
-    ids: Dictionary,
+    ids: TextInterner,
     /// Where each has been mentioned first, and what the table says of it.
     frames: Vec<(Position, Option<Frame>)>,
     pub(super) has_collector: bool,
@@ -76,18 +76,19 @@ impl Frames {
     }
 
     fn of_id(&mut self, id: &[u8], at: Position) -> Result<u32, ImportError> {
-        if let Some(known) = self.ids.find(id) {
-            return Ok(known);
-        }
-        let number = u32::try_from(self.frames.len()).map_err(|_| {
+        let known = self.ids.find(id).map(Id::index);
+        let number = known.unwrap_or(self.frames.len());
+        let number = u32::try_from(number).map_err(|_| {
             let limit = format!("{} frames (limit: frames)", u32::MAX);
             ImportError::Limit {
                 position: at,
                 limit,
             }
         })?;
-        self.ids.add(id);
-        self.frames.push((at, None));
+        if known.is_none() {
+            self.ids.add(id);
+            self.frames.push((at, None));
+        }
         Ok(number)
     }
 
@@ -218,10 +219,10 @@ impl Frames {
     /// # Errors
     /// One that has been mentioned and is not in the table.
     pub(super) fn all(&mut self) -> Result<Vec<Frame>, ImportError> {
-        let frames = (0..).zip(std::mem::take(&mut self.frames));
+        let frames = (0_usize..).zip(std::mem::take(&mut self.frames));
         let defined = frames.map(|(number, (at, frame))| {
             let missing = || {
-                let found = quote(self.ids.text(number));
+                let found = quote(self.ids.text(TextId::new(number)));
                 ImportError::malformed(at, "the id of a frame in `frames`", found)
             };
             frame.ok_or_else(missing)
