@@ -36,7 +36,7 @@ pub enum ImportError {
         position: Position,
         /// What the format asks for at this place.
         expected: String,
-        /// What stands there, quoted where it is text of the file.
+        /// What the file has there, quoted if it is text.
         found: String,
     },
     /// The input is well formed, and importing it would be wrong: the reason, and what to do
@@ -54,7 +54,7 @@ pub enum ImportError {
     /// Several formats recognise the first bytes equally well.
     #[error("expected one format, found several that fit: {0}; choose one with --from")]
     Ambiguous(String),
-    /// A limit of [`crate::input::Limits`] was passed.
+    /// A limit of the input was passed.
     #[error("{position}: expected at most {limit}, found more")]
     Limit {
         /// Where the limit was passed.
@@ -73,8 +73,8 @@ pub enum ImportError {
         /// The cause.
         source: io::Error,
     },
-    /// Somebody behind the sink asked to stop (interrupt, a failing database); the cause is known
-    /// there.
+    /// The import was asked to stop (by an interrupt, or because the database failed), and the cause is
+    /// reported elsewhere.
     #[error("stopped")]
     Stopped,
 }
@@ -110,8 +110,8 @@ pub fn quote(text: &[u8]) -> String {
     format!("\"{shown}\"")
 }
 
-/// A flag that asks everybody who works on an import to stop: set by an interrupt or by a failing
-/// writer, seen by the next read of [`crate::input::Input`].
+/// A flag that asks all threads of an import to stop: set by an interrupt or by a failing writer, seen
+/// by the next read of the input.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     own: Arc<AtomicBool>,
@@ -133,7 +133,7 @@ impl Stop {
         self.own.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody has asked to stop, or there is no memory to go on.
+    /// Whether the flag is set, or there is no memory to go on.
     #[must_use]
     pub fn is_set(&self) -> bool {
         is_memory_out()

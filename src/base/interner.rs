@@ -1,8 +1,8 @@
 //! Tables by id, and interners: equal things get one id, numbered in the order in which they come.
 //!
 //! Large profiles look up entries all over memory, and each look-up waits for the one before. So
-//! whoever knows what it will look up next says so (`prefetch`), for several entries at once, and
-//! memory delivers all of them together (docs/design/0010-memory-ahead.md). A look-up by hash has
+//! a caller that knows what it will look up next says so (`prefetch`), for several entries at once,
+//! and memory delivers all of them together (docs/design/0010-memory-ahead.md). A look-up by hash has
 //! three steps of this kind, each of which needs what the one before has asked for: the slot of
 //! the hash ([`Interner::prefetch_slot`]), the entry that is probably there ([`Interner::guess`],
 //! then `prefetch`), and the comparison ([`Interner::find`]).
@@ -247,7 +247,7 @@ impl Id for TextId {
 
 /// Texts by id, in one buffer.
 ///
-/// Whoever looks up several texts hashes all of them and says so ([`prefetch_slot`]), then
+/// A caller that looks up several texts hashes all of them and says so ([`prefetch_slot`]), then
 /// [guesses](Self::guess) all, then asks for what the guesses need ([`prefetch`]), and then
 /// [confirms](Self::confirm) the guesses one by one.
 ///

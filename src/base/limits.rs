@@ -1,17 +1,16 @@
-//! Limits that the system sets a program: memory, open files, sizes of files, threads. Whoever
+//! Limits that the system sets a program: memory, open files, sizes of files, threads. A program that
 //! meets one ends with a message, and with the exit code that ARCHITECTURE.md has for it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
-/// What is said when there is no more memory.
+/// The message when there is no more memory.
 pub const NO_MEMORY: &str = "the system gives no more memory";
 
 static MEMORY: AtomicBool = AtomicBool::new(false);
 
-/// Says that there is hardly any memory left. Everybody who works on something stops where an
-/// interrupt would stop him.
+/// Says that there is hardly any memory left. All work stops where an interrupt would stop it.
 pub fn memory_runs_out() {
     MEMORY.store(true, Ordering::Relaxed);
 }

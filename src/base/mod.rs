@@ -1,5 +1,4 @@
-//! What everything else may use: errors, threads, limits of the system, and data structures without
-//! a subject.
+//! What everything else may use: errors, threads, limits of the system, and general data structures.
 
 pub mod error;
 pub(crate) mod hash_index;

@@ -1,7 +1,7 @@
 //! Strongly connected components of a call graph: functions that call each other, directly or
 //! through others, belong together. Between two components there is no recursion.
 
-/// The index of nothing.
+/// Marks a function that has no number yet.
 const NONE: u32 = u32::MAX;
 
 /// The component of each function; equal numbers belong together. Takes time and room in proportion

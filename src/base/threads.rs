@@ -1,10 +1,10 @@
-//! Threads that somebody waits for.
+//! Threads that are joined, and work that is done at once where the system gives no thread.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// What a thread comes to. Its panic is ours.
+/// Joins a thread: gives its result, or passes on its panic.
 pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -16,7 +16,7 @@ pub(crate) enum Work<'s, T> {
 }
 
 impl<T> Work<'_, T> {
-    /// What it comes to.
+    /// Its result.
     pub(crate) fn joined(self) -> T {
         match self {
             Self::Thread(thread) => joined(thread),
@@ -25,7 +25,7 @@ impl<T> Work<'_, T> {
     }
 }
 
-/// Has something done in a thread of its own if there is one, else at once.
+/// Does work in a thread of its own if the system gives one, else at once.
 pub(crate) fn aside<'s, 'e, T: Send + 's, F: FnOnce() -> T + Send + 's>(
     scope: &'s Scope<'s, 'e>,
     work: F,

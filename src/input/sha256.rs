@@ -1,4 +1,4 @@
-//! The SHA-256 of what passes.
+//! The SHA-256 of a stream, most of it computed in a thread of its own.
 
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
@@ -36,12 +36,12 @@ struct First {
 type Piece = (Arc<[u8]>, Range<usize>);
 
 impl Hasher {
-    /// Hashes bytes that somebody else needs again.
+    /// Hashes bytes of a buffer that will be used again: they may have to be copied.
     pub(crate) fn update(&self, new: &[u8]) {
         self.pass(new, || (new.into(), 0..new.len()));
     }
 
-    /// Hashes bytes that nobody changes before they are hashed.
+    /// Hashes bytes of a shared buffer, which does not change before they are hashed.
     pub(crate) fn update_shared(&self, buffer: Arc<[u8]>, new: Range<usize>) {
         let bytes = Arc::clone(&buffer);
         self.pass(bytes.get(new.clone()).unwrap_or_default(), || (buffer, new));

@@ -333,7 +333,7 @@ impl<O: Output> TreeBuilder<O> {
             return self.refuse("the importer opened a line outside its function");
         };
         parent.last_line = Some(line);
-        // A container is nobody's caller, and neither are its lines.
+        // A container is never a caller, and neither are its lines.
         let caller = if self.totals.is_container(function) {
             parent.caller
         } else {

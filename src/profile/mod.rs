@@ -1,6 +1,6 @@
-//! The builder: from what importers say to rows. Numbers nodes in pre-order, closes intervals,
-//! links each node to the enclosing one of the same function, derives the cost that the file leaves
-//! out, and adds up functions, lines and edges in the same pass. No I/O, no SQL.
+//! The profile: rows made of what an importer says. The builder numbers nodes in pre-order, closes
+//! intervals, links each node to the enclosing one of its function, derives the cost that the file
+//! leaves out, and adds up functions, lines and edges in one pass. No I/O, no SQL.
 //!
 //! Memory: the open nodes, one batch of rows, and what is kept per function, line, edge (and, for
 //! stacks, per distinct path). Never per node of a tree format: a row leaves with its batch, also

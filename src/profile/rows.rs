@@ -26,7 +26,7 @@ pub struct Function {
     pub first_col: u32,
 }
 
-/// A place in the source of a function: the file only where it is not the function's own.
+/// A line of source. The file only where it is not the function's own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SourceLine {
     /// The file, if it is not the function's own.
@@ -140,7 +140,7 @@ pub struct MetricRow {
 /// Who gave the total of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TotalSource {
-    /// Nobody: it is the sum of the roots or, without nodes, of what the functions cost themselves.
+    /// The builder: it is the sum of the roots or, without nodes, of what the functions cost themselves.
     Counted,
     /// The file.
     Stated,
@@ -250,14 +250,14 @@ pub struct LabelCostRow {
     pub exclusive: f64,
 }
 
-/// A remark, with text of its own.
+/// A note, with text of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoteRow {
     /// How much it matters.
     pub severity: Severity,
     /// Where in the file.
     pub position: Option<Position>,
-    /// What is said.
+    /// The text.
     pub message: String,
 }
 
@@ -280,7 +280,7 @@ pub struct RunSummary {
     pub labels: Vec<LabelRow>,
     /// What samples with labels cost, by metric, node and set.
     pub label_costs: Vec<LabelCostRow>,
-    /// What there is to remark.
+    /// Notes of the importer and of the builder.
     pub notes: Vec<NoteRow>,
 }
 
