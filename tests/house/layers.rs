@@ -11,6 +11,113 @@ use std::fmt::Write as _;
 use crate::tidy::reading::{Kind, Language, Token, code};
 use crate::tidy::{is_a, nothing, sources};
 
+/// The rooms, each below those that see it: its folder, what it is, and the rooms that its files may
+/// see besides their own.
+pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
+    (
+        "base",
+        "errors, limits of the system, threads, hash index and interner",
+        &[],
+    ),
+    ("sqlite", "SQLite's file format, and nothing of profdb", &[]),
+    ("source", "source files in the user's folder", &[]),
+    ("text", "how names, numbers and tables look in text", &[]),
+    ("input", "bytes of a file, with their position", &["base"]),
+    (
+        "events",
+        "the sink, and the words in which an importer says what a file holds",
+        &["base"],
+    ),
+    (
+        "profile",
+        "the builder: rows and sums from what an importer says",
+        &["base", "events", "text"],
+    ),
+    (
+        "store",
+        "the database",
+        &["base", "sqlite", "source", "input", "events", "profile"],
+    ),
+    (
+        "report",
+        "questions, answers, and how they are rendered",
+        &["events", "text", "store"],
+    ),
+    (
+        "formats/format.rs",
+        "what a reader is; with `formats/options.rs`",
+        &["base", "input", "events"],
+    ),
+    (
+        "formats/export",
+        "what a writer is, and the run that it sees",
+        &["store", "report", "formats/format.rs"],
+    ),
+    (
+        "formats/common",
+        "what several families of formats use",
+        &[
+            "base",
+            "text",
+            "input",
+            "events",
+            "store",
+            "formats/format.rs",
+            "formats/export",
+        ],
+    ),
+    (
+        "formats/*",
+        "a family of formats; its readers reach neither `store` nor `report`, its writers no reader",
+        &[
+            "base",
+            "text",
+            "input",
+            "events",
+            "store",
+            "report",
+            "formats/format.rs",
+            "formats/export",
+            "formats/common",
+        ],
+    ),
+    (
+        "formats",
+        "the registry of all formats, and which one a file has",
+        &["base", "formats/format.rs", "formats/export", "formats/*"],
+    ),
+    (
+        "pipeline",
+        "an import from end to end",
+        &[
+            "base",
+            "input",
+            "events",
+            "profile",
+            "store",
+            "formats/format.rs",
+        ],
+    ),
+    (
+        "cli",
+        "the command line",
+        &[
+            "base",
+            "source",
+            "text",
+            "input",
+            "events",
+            "store",
+            "report",
+            "formats/format.rs",
+            "formats/export",
+            "formats",
+            "pipeline",
+        ],
+    ),
+    ("main.rs", "the program; with `memory.rs`", &["base", "cli"]),
+];
+
 /// A path of names, from the root of the crate.
 type Path = Vec<String>;
 
@@ -330,6 +437,67 @@ fn module(file: &str) -> Path {
             path
         }
     }
+}
+
+/// The room that a file is in, named as [`ROOMS`] names it.
+fn room(file: &str) -> &str {
+    let inside = file.trim_start_matches("src/");
+    match inside.split('/').collect::<Vec<_>>().as_slice() {
+        ["main.rs" | "memory.rs"] => "main.rs",
+        ["lib.rs"] => "lib.rs",
+        ["formats", "format.rs" | "options.rs"] => "formats/format.rs",
+        ["formats", "export", ..] => "formats/export",
+        ["formats", "common", ..] => "formats/common",
+        ["formats", _, _, ..] => "formats/*",
+        [folder, _, ..] => folder,
+        _ => panic!("{file} is in no room"),
+    }
+}
+
+/// Between rooms: what sees what, and a file and a name that say so.
+fn arrows() -> BTreeMap<(String, String), String> {
+    let mut arrows = BTreeMap::new();
+    for (file, uses) in Graph::read().uses {
+        for (other, name) in uses {
+            let (from, to) = (room(&file).to_owned(), room(&other).to_owned());
+            if from != to {
+                arrows
+                    .entry((from, to))
+                    .or_insert_with(|| format!("{file} names {name}"));
+            }
+        }
+    }
+    arrows
+}
+
+#[test]
+fn rooms_see_what_the_table_allows() {
+    let arrows = arrows();
+    let mut found = Vec::new();
+    let mut below: BTreeSet<&str> = BTreeSet::new();
+    for (room, _, sees) in ROOMS {
+        for seen in *sees {
+            if !below.contains(seen) {
+                found.push(format!(
+                    "the table: {room} sees {seen}, which is not below it"
+                ));
+            }
+            if !arrows.contains_key(&((*room).to_owned(), (*seen).to_owned())) {
+                found.push(format!("the table: {room} may see {seen}, and does not"));
+            }
+        }
+        below.insert(room);
+    }
+    for ((from, to), name) in &arrows {
+        let allowed = ROOMS.iter().find(|(room, ..)| room == from);
+        if !allowed.is_some_and(|(_, _, sees)| sees.contains(&to.as_str())) {
+            found.push(format!("{from} sees {to}: {name}"));
+        }
+    }
+    nothing(
+        "A room sees what ROOMS (tests/house/layers.rs) allows, all of which is below it.",
+        &found,
+    );
 }
 
 #[test]

@@ -43,7 +43,7 @@ use hashbrown::HashMap;
 
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{FunctionDef, FunctionId, Kind, Note, Severity, Sink, Unit};
-use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
+use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
@@ -496,21 +496,21 @@ impl<'s> Trace<'s> {
             }
             let mut container = |kind, word, name: &Option<String>, id: &str| {
                 let name = format!("{} {id}", name.as_deref().unwrap_or(word));
-                Site::of(self.sink.function(FunctionDef {
+                Location::of(self.sink.function(FunctionDef {
                     kind,
                     ..FunctionDef::named(name.trim())
                 }))
             };
             let above = container(Kind::Process, "process", &process.name, &process.id);
-            let site = container(Kind::Thread, "thread", &thread.name, &thread.id);
+            let location = container(Kind::Thread, "thread", &thread.name, &thread.id);
             let above = tree.below(TOP, above);
-            let node = tree.below(above, site);
+            let node = tree.below(above, location);
             let slices = self.pair(thread);
             self.stack(&mut tree, node, slices);
         }
         let time = self.sink.metric("time", Unit::Nanoseconds);
         tree.emit(self.sink, &[Some(time)]);
-        self.remarks();
+        self.emit_notes();
     }
 
     /// Joins beginnings and ends. All slices of the thread, in the order in which they begin, outer
@@ -580,7 +580,7 @@ impl<'s> Trace<'s> {
                 .is_some()
             {}
             let above = open.last().map_or(thread, |(_, node)| *node);
-            let node = tree.below(above, Site::of(slice.function));
+            let node = tree.below(above, Location::of(slice.function));
             if let Some((innermost, _)) = open.last()
                 && slice.end > innermost.end
             {
@@ -600,7 +600,7 @@ impl<'s> Trace<'s> {
         }
     }
 
-    fn remarks(&mut self) {
+    fn emit_notes(&mut self) {
         let sink = &mut *self.sink;
         let (info, warning) = (Severity::Info, Severity::Warning);
         if let Some(position) = self.unterminated {

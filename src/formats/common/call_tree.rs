@@ -11,13 +11,13 @@ use crate::events::{Cost, Frame, FunctionId, Line, MetricId, Sink};
 
 /// A function, and the line of it if that is known (not 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::formats) struct Site {
+pub(in crate::formats) struct Location {
     pub(in crate::formats) function: FunctionId,
     pub(in crate::formats) line: u32,
     pub(in crate::formats) col: u32,
 }
 
-impl Site {
+impl Location {
     /// A function as a whole.
     pub(in crate::formats) fn of(function: FunctionId) -> Self {
         Self {
@@ -84,7 +84,7 @@ where
 /// Nodes by their parent and frame, with calls and own costs; `O` are the costs of a node.
 pub(in crate::formats) struct CallTree<O> {
     nodes: Vec<Node>,
-    /// By parent and site.
+    /// By parent and location.
     index: HashTable<NodeId>,
     hasher: DefaultHashBuilder,
     figures: Vec<NodeCost<O>>,
@@ -93,7 +93,7 @@ pub(in crate::formats) struct CallTree<O> {
 #[derive(Clone, Copy)]
 struct Node {
     parent: NodeId,
-    site: Site,
+    location: Location,
     /// As links, [`TOP`] means none.
     first_child: NodeId,
     last_child: NodeId,
@@ -103,10 +103,10 @@ struct Node {
 }
 
 impl Node {
-    fn new(parent: NodeId, site: Site) -> Self {
+    fn new(parent: NodeId, location: Location) -> Self {
         Self {
             parent,
-            site,
+            location,
             first_child: TOP,
             last_child: TOP,
             next_sibling: TOP,
@@ -114,8 +114,8 @@ impl Node {
         }
     }
 
-    fn key(&self) -> (NodeId, Site) {
-        (self.parent, self.site)
+    fn key(&self) -> (NodeId, Location) {
+        (self.parent, self.location)
     }
 }
 
@@ -127,7 +127,7 @@ struct NodeCost<O> {
 
 impl<O> Default for CallTree<O> {
     fn default() -> Self {
-        let top = Node::new(NONE, Site::of(FunctionId(NONE)));
+        let top = Node::new(NONE, Location::of(FunctionId(NONE)));
         let (index, hasher) = (HashTable::new(), DefaultHashBuilder::default());
         Self {
             nodes: vec![top],
@@ -139,51 +139,51 @@ impl<O> Default for CallTree<O> {
 }
 
 impl<O: Own> CallTree<O> {
-    /// The node of a site below another node: that of the line, where the site has one.
-    pub(in crate::formats) fn below(&mut self, parent: NodeId, site: Site) -> NodeId {
-        let function = self.child(parent, Site::of(site.function));
-        if site.line == 0 {
+    /// The node of a location below another node: that of the line, where the location has one.
+    pub(in crate::formats) fn below(&mut self, parent: NodeId, location: Location) -> NodeId {
+        let function = self.child(parent, Location::of(location.function));
+        if location.line == 0 {
             function
         } else {
-            self.child(function, site)
+            self.child(function, location)
         }
     }
 
     /// A new node below the top, whatever others there are: for what is named later.
     pub(in crate::formats) fn part(&mut self) -> NodeId {
-        self.push(TOP, Site::of(FunctionId(NONE)))
+        self.push(TOP, Location::of(FunctionId(NONE)))
     }
 
     /// Names a new node below the top.
     pub(in crate::formats) fn name_part(&mut self, node: NodeId, function: FunctionId) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
-            node.site = Site::of(function);
+            node.location = Location::of(function);
         }
     }
 
-    fn child(&mut self, parent: NodeId, site: Site) -> NodeId {
+    fn child(&mut self, parent: NodeId, location: Location) -> NodeId {
         let (nodes, hasher) = (&self.nodes, &self.hasher);
-        let hash = hasher.hash_one((parent, site));
+        let hash = hasher.hash_one((parent, location));
         let same = |at: &NodeId| {
             nodes
                 .get(*at as usize)
-                .is_some_and(|node| node.key() == (parent, site))
+                .is_some_and(|node| node.key() == (parent, location))
         };
         if let Some(known) = self.index.find(hash, same) {
             return *known;
         }
-        let new = self.push(parent, site);
+        let new = self.push(parent, location);
         let (nodes, hasher) = (&self.nodes, &self.hasher);
-        let key = |at: &NodeId| nodes.get(*at as usize).map_or((NONE, site), Node::key);
+        let key = |at: &NodeId| nodes.get(*at as usize).map_or((NONE, location), Node::key);
         self.index
             .insert_unique(hash, new, |at| hasher.hash_one(key(at)));
         new
     }
 
     /// A new node, the last child of its parent.
-    fn push(&mut self, parent: NodeId, site: Site) -> NodeId {
+    fn push(&mut self, parent: NodeId, location: Location) -> NodeId {
         let new = u32::try_from(self.nodes.len()).unwrap_or(NONE);
-        self.nodes.push(Node::new(parent, site));
+        self.nodes.push(Node::new(parent, location));
         let last = self
             .nodes
             .get_mut(parent as usize)
@@ -207,8 +207,8 @@ impl<O: Own> CallTree<O> {
         while at != TOP {
             let Some(Node {
                 parent,
-                site:
-                    Site {
+                location:
+                    Location {
                         function,
                         line,
                         col,
@@ -289,7 +289,7 @@ impl<O: Own> CallTree<O> {
     fn function_of(&self, node: NodeId) -> Option<NodeId> {
         self.nodes
             .get(node as usize)
-            .filter(|node| node.site.line != 0)
+            .filter(|node| node.location.line != 0)
             .map(|node| node.parent)
     }
 
@@ -330,11 +330,11 @@ impl<O: Own> CallTree<O> {
     }
 
     fn enter(&self, sink: &mut dyn Sink, node: &Node, metrics: &[Option<MetricId>]) {
-        let Site {
+        let Location {
             function,
             line,
             col,
-        } = node.site;
+        } = node.location;
         let figures = self.figures.get(node.figures as usize);
         let calls = figures
             .map(|figures| figures.calls)

@@ -56,7 +56,7 @@ use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
     FunctionDef, FunctionId, Kind, LabelsId, MetricId, RunFact, Sample, Severity, Sink, Unit,
 };
-use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
+use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within, column};
 use crate::formats::common::repeated::Repeated;
@@ -510,15 +510,15 @@ impl<'f> File<'f> {
         }
         let mut container = |kind, word: &str, name: &str, id: &str| {
             let name = format!("{} {id}", if name.is_empty() { word } else { name });
-            Site::of(self.sink.function(FunctionDef {
+            Location::of(self.sink.function(FunctionDef {
                 kind,
                 ..FunctionDef::named(name.trim())
             }))
         };
         let process = container(Kind::Process, "process", &thread.process, &thread.pid);
-        let site = container(Kind::Thread, "thread", &thread.name, &thread.tid);
+        let location = container(Kind::Thread, "thread", &thread.name, &thread.tid);
         let above = self.tree.below(TOP, process);
-        let top = self.tree.below(above, site);
+        let top = self.tree.below(above, location);
         let meta = self.meta.as_ref();
         let interval = meta
             .filter(|meta| !meta.no_interval)

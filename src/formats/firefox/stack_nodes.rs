@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::tables::{NONE, View, none_of, or_0};
 use crate::base::error::{ImportError, Position};
 use crate::events::{FunctionDef, FunctionId, Sink};
-use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
+use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
 use crate::formats::common::repeated::Repeated;
 
 /// Finds out where in the tree the stacks of a thread are.
@@ -47,8 +47,8 @@ impl StackNodes<'_> {
                 .unwrap_or(NONE);
         }
         while let Some(stack) = way.pop() {
-            let site = self.site(stack)?;
-            node = self.tree.below(node, site);
+            let location = self.location(stack)?;
+            node = self.tree.below(node, location);
             if let Some(known) = self.nodes.get_mut(stack as usize) {
                 *known = node;
             }
@@ -57,7 +57,7 @@ impl StackNodes<'_> {
     }
 
     /// The innermost frame of a stack.
-    fn site(&mut self, stack: u32) -> Result<Site, ImportError> {
+    fn location(&mut self, stack: u32) -> Result<Location, ImportError> {
         let View { stacks, frames, .. } = self.view;
         let frame = stacks.frame.get(stack as usize).copied().unwrap_or(NONE);
         let function = frames.function.get(frame as usize);
@@ -71,7 +71,7 @@ impl StackNodes<'_> {
         };
         let line = or_0(&frames.line, frame);
         // Without a line, a column tells nothing.
-        Ok(Site {
+        Ok(Location {
             function: id,
             line,
             col: if line == 0 {

@@ -266,7 +266,7 @@ fn import(
     comments.note_with(sink, Severity::Info, |count, first| {
         format!("{} not read (first: {first})", many(count, "comment"))
     });
-    stacks.names().remarks(sink);
+    stacks.names().emit_notes(sink);
     Ok(())
 }
 
@@ -371,7 +371,7 @@ impl FrameReader for FrameNames {
 }
 
 impl FrameNames {
-    fn remarks(&self, sink: &mut dyn Sink) {
+    fn emit_notes(&self, sink: &mut dyn Sink) {
         self.displaced.note(sink, Severity::Info, |count| {
             format!(
                 "{} with a semicolon in front, which is left out: all but the first have it",

@@ -499,7 +499,7 @@ impl<'s> Script<'s> {
                 many(count, "sample")
             )
         });
-        names.remarks(sink);
+        names.emit_notes(sink);
     }
 }
 
@@ -673,7 +673,7 @@ impl SymbolTable {
         function
     }
 
-    fn remarks(&self, sink: &mut dyn Sink) {
+    fn emit_notes(&self, sink: &mut dyn Sink) {
         self.unknown.note(sink, Severity::Info, |count| {
             format!(
                 "{} without a symbol, called by the address",

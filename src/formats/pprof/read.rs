@@ -171,7 +171,7 @@ fn import(
         }
     }
     profile.sink.at(input.position());
-    profile.remarks();
+    profile.emit_notes();
     Ok(())
 }
 
@@ -398,7 +398,7 @@ impl<'s> Profile<'s> {
             symbols.frames(location, &mut frames)?;
             locations.push(first..frames.len());
         }
-        symbols.remarks();
+        symbols.emit_notes();
         Ok(Self {
             tables,
             sink,
@@ -576,7 +576,7 @@ impl<'s> Profile<'s> {
     }
 
     /// Says what was left out.
-    fn remarks(self) {
+    fn emit_notes(self) {
         let Self { sink, tables, .. } = self;
         let (info, warning) = (Severity::Info, Severity::Warning);
         remark(

@@ -187,7 +187,7 @@ impl<'s> Symbols<'s> {
     }
 
     /// Notes what was not as it should be.
-    pub(super) fn remarks(self) {
+    pub(super) fn emit_notes(self) {
         let Self { sink, .. } = self;
         let warning = Severity::Warning;
         remark(

@@ -177,7 +177,7 @@ fn import(
         tree.compare(at, &seconds, duration, sink);
     }
     tree.tell(sink, &[Some(time), awaited]);
-    tree.remarks(sink);
+    tree.emit_notes(sink);
     Ok(())
 }
 
@@ -516,7 +516,7 @@ impl Tree {
         }
     }
 
-    fn remarks(&self, sink: &mut dyn Sink) {
+    fn emit_notes(&self, sink: &mut dyn Sink) {
         self.too_much_self
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(

@@ -140,7 +140,7 @@ fn import(
             message,
         );
     }
-    trace.remarks();
+    trace.emit_notes();
     Ok(())
 }
 
@@ -525,7 +525,7 @@ impl<'s> Trace<'s> {
     }
 
     /// Says how often there was something to remark.
-    fn remarks(self) {
+    fn emit_notes(self) {
         let Self { sink, .. } = self;
         let warning = Severity::Warning;
         remark(&self.empty_lines, sink, warning, "empty line", "skipped");

@@ -51,7 +51,7 @@ use super::metrics::Metrics;
 use super::names::{Measured, of_austin};
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{FunctionDef, Kind, RunFact, Severity, Sink, Unit};
-use crate::formats::common::call_tree::{CallTree, NodeId, Site, TOP};
+use crate::formats::common::call_tree::{CallTree, Location, NodeId, TOP};
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
 use crate::formats::format::{Confidence, Format};
@@ -117,7 +117,7 @@ fn import(
 
 struct File<'f> {
     sink: &'f mut dyn Sink,
-    frames: Option<Vec<Site>>,
+    frames: Option<Vec<Location>>,
     tree: CallTree<SmallVec<[f64; 4]>>,
     metrics: Metrics,
     /// The metric of each profile, and the number of the one that is shown first.
@@ -283,7 +283,7 @@ impl<'f> File<'f> {
         ))
     }
 
-    fn frame(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<Site, ImportError> {
+    fn frame(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<Location, ImportError> {
         let (mut function, mut file) = (None, None);
         let (mut line, mut col) = (0, 0);
         let mut kind = Kind::Function;
@@ -315,7 +315,7 @@ impl<'f> File<'f> {
             ..FunctionDef::named(&function)
         });
         // Without a line, a column tells nothing.
-        Ok(Site {
+        Ok(Location {
             function,
             line,
             col: if line == 0 { 0 } else { col },
@@ -439,11 +439,11 @@ impl<'f> File<'f> {
     }
 
     /// Where the stacks of a profile begin, as far as it is known before them.
-    fn top(&mut self, around: Option<&[Site]>, title: &str) -> Top {
+    fn top(&mut self, around: Option<&[Location]>, title: &str) -> Top {
         if let Some(sites) = around {
             let node = sites
                 .iter()
-                .fold(TOP, |node, site| self.tree.below(node, *site));
+                .fold(TOP, |node, location| self.tree.below(node, *location));
             return Top {
                 node,
                 part: None,
@@ -456,7 +456,7 @@ impl<'f> File<'f> {
                 ..FunctionDef::named(thread)
             });
             return Top {
-                node: self.tree.below(TOP, Site::of(function)),
+                node: self.tree.below(TOP, Location::of(function)),
                 part: None,
                 innermost: None,
             };
@@ -469,12 +469,12 @@ impl<'f> File<'f> {
         }
     }
 
-    fn around(&mut self, json: &mut Reader<'_, '_>) -> Result<Vec<Site>, ImportError> {
+    fn around(&mut self, json: &mut Reader<'_, '_>) -> Result<Vec<Location>, ImportError> {
         let mut sites = Vec::new();
         let mut items = Within::default();
         while json.item(&mut items)?.is_some() {
-            let (_, site) = self.numbered(json)?;
-            sites.push(Site::of(site.function));
+            let (_, location) = self.numbered(json)?;
+            sites.push(Location::of(location.function));
         }
         Ok(sites)
     }
@@ -536,7 +536,7 @@ impl<'f> File<'f> {
     }
 
     /// The frame whose number comes next.
-    fn numbered(&self, json: &mut Reader<'_, '_>) -> Result<(u32, Site), ImportError> {
+    fn numbered(&self, json: &mut Reader<'_, '_>) -> Result<(u32, Location), ImportError> {
         let at = json.place()?;
         let number = json.index("the number of a frame")?;
         let frames = self.frames.as_deref().unwrap_or_default();
@@ -552,7 +552,7 @@ impl<'f> File<'f> {
         };
         frames
             .get(number as usize)
-            .map(|site| (number, *site))
+            .map(|location| (number, *location))
             .ok_or_else(unknown)
     }
 
@@ -569,13 +569,13 @@ impl<'f> File<'f> {
             let mut alone = None;
             let mut within = Within::default();
             while json.item(&mut within)?.is_some() {
-                let (_, site) = self.numbered(json)?;
-                if node.is_none() && alone.is_none() && top.innermost == Some(site) {
-                    alone = Some(site);
+                let (_, location) = self.numbered(json)?;
+                if node.is_none() && alone.is_none() && top.innermost == Some(location) {
+                    alone = Some(location);
                     continue;
                 }
-                for site in alone.take().into_iter().chain([site]) {
-                    node = Some(self.tree.below(node.unwrap_or(top.node), site));
+                for location in alone.take().into_iter().chain([location]) {
+                    node = Some(self.tree.below(node.unwrap_or(top.node), location));
                 }
             }
             samples.push(node.unwrap_or(top.node));
@@ -618,7 +618,8 @@ impl<'f> File<'f> {
                     _ => self.skip(json, at, &name)?,
                 }
             }
-            let (Some(opens), Some((number, site)), Some((time_at, time))) = (opens, frame, time)
+            let (Some(opens), Some((number, location)), Some((time_at, time))) =
+                (opens, frame, time)
             else {
                 return Err(ImportError::malformed(
                     at,
@@ -637,7 +638,7 @@ impl<'f> File<'f> {
             calls.at = at;
             if opens {
                 let above = calls.open.last().map_or(part, |(_, node)| *node);
-                let node = self.tree.below(above, site);
+                let node = self.tree.below(above, location);
                 self.tree.call(node);
                 calls.open.push((number, node));
             } else if let Some((innermost, _)) =
@@ -715,7 +716,7 @@ struct Top {
     /// The node, if it waits for the profile's name.
     part: Option<NodeId>,
     /// The innermost of the frames around all stacks.
-    innermost: Option<Site>,
+    innermost: Option<Location>,
 }
 
 /// Calls as they open and close.

@@ -254,7 +254,7 @@ impl File {
                 warn(at, &message, sink);
             }
         }
-        self.remarks(sink);
+        self.emit_notes(sink);
         Ok(())
     }
 
@@ -277,7 +277,7 @@ impl File {
         metrics
     }
 
-    fn remarks(&self, sink: &mut dyn Sink) {
+    fn emit_notes(&self, sink: &mut dyn Sink) {
         self.nested.note(sink, Severity::Info, |count| {
             format!("{} of `metadata` not read", many(count, "member"))
         });

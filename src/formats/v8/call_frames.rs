@@ -76,7 +76,7 @@ impl CallFrames {
         }))
     }
 
-    pub(super) fn remarks(&self, sink: &mut dyn Sink) {
+    pub(super) fn emit_notes(&self, sink: &mut dyn Sink) {
         self.unknown
             .note_with(sink, Severity::Info, |count, first| {
                 format!("{} not read (first: {first})", many(count, "member"))

@@ -1,10 +1,12 @@
-//! What ARCHITECTURE.md says of the files of `src/`: the first sentence of each.
+//! What ARCHITECTURE.md says of the files of `src/`: the first sentence of each, and which rooms see
+//! which.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
 use super::{compare, root};
+use crate::layers::ROOMS;
 use crate::tidy::{is_a, sources};
 
 /// Puts what is made between the marks that a document has for it.
@@ -72,9 +74,20 @@ fn code_map() -> String {
     made
 }
 
+/// The table of rooms, from the top down.
+fn rooms() -> String {
+    let mut made = "| room | what it is | sees |\n| --- | --- | --- |\n".to_owned();
+    for (room, what, sees) in ROOMS.iter().rev() {
+        let sees: Vec<String> = sees.iter().rev().map(|seen| format!("`{seen}`")).collect();
+        let _ = writeln!(made, "| `{room}` | {what} | {} |", sees.join(", "));
+    }
+    made
+}
+
 #[test]
 fn architecture_is_current() {
     let name = "ARCHITECTURE.md";
     let found = fs::read_to_string(root().join(name)).expect("a document of the repository");
-    compare(name, &with_part(&found, "code map", &code_map()));
+    let with_rooms = with_part(&found, "rooms", &rooms());
+    compare(name, &with_part(&with_rooms, "code map", &code_map()));
 }

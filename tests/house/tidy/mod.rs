@@ -90,6 +90,44 @@ const PRINTING: &[&str] = &[
     "indicatif",
 ];
 
+/// Private names of things that have a name in the field, which they have now. None comes back as the
+/// name of a type, function, constant, module, file, or temporary table.
+const GONE: &[&str] = &[
+    "AddedUp",
+    "Bulk",
+    "Ledger",
+    "Opened",
+    "Places",
+    "Relay",
+    "Remarks",
+    "Said",
+    "Site",
+    "Tally",
+    "Trie",
+    "LINK",
+    "PLACE",
+    "arrivals",
+    "asked",
+    "bulk",
+    "claim",
+    "climbers",
+    "departures",
+    "divider",
+    "elsewhere",
+    "graft",
+    "held",
+    "is_overtaxed",
+    "ledger",
+    "patience",
+    "relay",
+    "remarks",
+    "room",
+    "shares",
+    "trails",
+    "trie",
+    "two_dashes",
+];
+
 /// Words that are keywords wherever they stand in our SQL. Those that are also names of columns
 /// (`key`, `exclusive`, `rows`) are not among them.
 const KEYWORDS: &str = "
@@ -917,6 +955,41 @@ fn source_files_are_short() {
         &format!(
             "A source file has at most {LINES} lines, or a reason in LONG_FILES (tests/house/tidy/mod.rs)."
         ),
+        &found,
+    );
+}
+
+#[test]
+fn names_are_those_of_the_field() {
+    let defines = [
+        "const", "enum", "fn", "mod", "static", "struct", "trait", "type", "TABLE", "VIEW",
+    ];
+    let mut found = Vec::new();
+    for (path, text) in
+        sources().filter(|(path, _)| path.starts_with("src/") || path.starts_with("queries/"))
+    {
+        let file = Path::new(&path)
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or_default();
+        if GONE.contains(&file) {
+            found.push(path.clone());
+        }
+        let language = if is_a(&path, "sql") {
+            Language::Sql
+        } else {
+            Language::Rust
+        };
+        let words = code(&text, language);
+        let defined = words
+            .windows(2)
+            .filter(|two| defines.contains(&two[0].text) && GONE.contains(&two[1].text));
+        found.extend(
+            defined.map(|two| format!("{path}:{}: {} {}", two[1].line, two[0].text, two[1].text)),
+        );
+    }
+    nothing(
+        "A thing has its textbook name: those in GONE are private words for one.",
         &found,
     );
 }

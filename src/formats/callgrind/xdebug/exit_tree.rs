@@ -105,10 +105,10 @@ impl ExitTree {
                 .calls()
                 .for_each(|(_, costs)| self.add_figures(node, self.metrics.len(), costs));
         }
-        let site = self.line(caller, mark.line(), order);
-        match self.find(site, Step::Function(record.function)) {
+        let location = self.line(caller, mark.line(), order);
+        match self.find(location, Step::Function(record.function)) {
             Some(known) => self.merge(known, node),
-            None => self.attach(node, site),
+            None => self.attach(node, location),
         }
     }
 
@@ -118,8 +118,8 @@ impl ExitTree {
             (node.step, node.order, node.calls) = (Step::Function(record.function), order, 1);
         }
         for (call, costs) in record.calls() {
-            let site = self.line(node, call.line, order);
-            if let Some(callee) = self.find(site, Step::Function(call.callee)) {
+            let location = self.line(node, call.line, order);
+            if let Some(callee) = self.find(location, Step::Function(call.callee)) {
                 self.add_figures(callee, self.metrics.len(), costs);
             }
         }

@@ -271,7 +271,7 @@ fn import(
         .note_with(sink, Severity::Warning, |count, first| {
             format!("{} not read (first: {first})", many(count, "property line"))
         });
-    stacks.names().remarks(sink);
+    stacks.names().emit_notes(sink);
     Ok(())
 }
 
@@ -433,7 +433,7 @@ impl FrameReader for PythonFrames {
 }
 
 impl PythonFrames {
-    fn remarks(&self, sink: &mut dyn Sink) {
+    fn emit_notes(&self, sink: &mut dyn Sink) {
         self.other_form
             .note_with(sink, Severity::Warning, |count, first| {
                 format!(

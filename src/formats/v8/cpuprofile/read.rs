@@ -106,7 +106,7 @@ fn import(
             many(count, "sample")
         )
     });
-    frames.remarks(sink);
+    frames.emit_notes(sink);
     Ok(())
 }
 

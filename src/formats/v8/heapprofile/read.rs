@@ -121,7 +121,7 @@ fn import(
         )
     });
     tree.emit(sink, &[Some(size), count])?;
-    frames.remarks(sink);
+    frames.emit_notes(sink);
     Ok(())
 }
 
