@@ -89,8 +89,8 @@ const OF_FRAME: &[&str] = &[
 /// Frames within each other.
 const MOST_FRAMES: usize = 1 << 20;
 
-/// How far a figure may be from what was measured: six decimals of a second, in nanoseconds.
-const ROUNDING: f64 = 500.0;
+/// The unit to which pyinstrument rounds: six decimals of a second, in nanoseconds.
+const ROUNDING: f64 = 1000.0;
 
 /// The part of `duration` by which the root may differ from it before that is noted.
 const PART: f64 = 0.01;
@@ -173,6 +173,9 @@ fn import(
     let awaited = tree
         .has_awaited()
         .then(|| sink.metric("await_time", Unit::Nanoseconds));
+    for metric in [Some(time), awaited].into_iter().flatten() {
+        sink.run(RunFact::Rounding(metric, ROUNDING));
+    }
     if let Some((at, seconds, duration)) = duration {
         tree.compare(at, &seconds, duration, sink);
     }
@@ -283,21 +286,7 @@ struct Figure {
 impl Figure {
     /// By how much less than this the frame may cost because of rounding.
     fn slack(&self) -> f64 {
-        ROUNDING * (f64::from(self.parts) + 1.0)
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        let cumulative = self.cumulative?;
-        let exclusive = cumulative - self.callees;
-        Some(if exclusive < -self.slack() {
-            // The builder notes it.
-            Cost::Cumulative(cumulative)
-        } else {
-            Cost::Both {
-                exclusive: exclusive.max(0.0),
-                cumulative,
-            }
-        })
+        ROUNDING / 2.0 * (f64::from(self.parts) + 1.0)
     }
 
     /// Whether what is called leaves less than what `[self]` says.
@@ -506,8 +495,8 @@ impl Tree {
             sink.enter(Frame::function(node.function), None);
             open = node.depth + 1;
             for (metric, figure) in metrics.iter().zip(&node.figures) {
-                if let (Some(metric), Some(cost)) = (metric, figure.cost()) {
-                    sink.cost(*metric, cost);
+                if let (Some(metric), Some(cumulative)) = (metric, figure.cumulative) {
+                    sink.cost(*metric, Cost::Cumulative(cumulative));
                 }
             }
         }
