@@ -3,12 +3,13 @@
 use rusqlite::Connection;
 
 use super::declared::foreign;
-use super::migrations::{APPLICATION_ID, MIGRATIONS, Migration, MigrationKind, VERSION};
+use super::migrations::{APPLICATION_ID, LATEST, MIGRATIONS, Migration, MigrationKind, VERSION};
 use super::restate::restate;
 use super::views::stale_views;
 use crate::store::error::Cause;
 
-/// Takes the steps that the tables lack, and replaces views that are not as this program has them.
+/// Makes the tables of an empty database, or takes the steps that older ones lack; replaces views
+/// that are not as this program has them.
 pub(in crate::store) fn migrate(transaction: &Connection) -> Result<(), Cause> {
     let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let done = usize::try_from(version).unwrap_or(0);
@@ -18,8 +19,12 @@ pub(in crate::store) fn migrate(transaction: &Connection) -> Result<(), Cause> {
         // Another program may have changed the schema since the file was opened without the lock.
         return Err(Cause::Altered(what));
     }
-    for step in done..MIGRATIONS.len() {
-        apply(transaction, step)?;
+    if done == 0 {
+        transaction.execute_batch(LATEST)?;
+    } else {
+        for step in done..MIGRATIONS.len() {
+            apply(transaction, step)?;
+        }
     }
     if done < MIGRATIONS.len() {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -38,5 +43,91 @@ pub(super) fn apply(transaction: &Connection, version: usize) -> Result<(), Caus
     match kind {
         MigrationKind::Adds | MigrationKind::Rewrites => Ok(transaction.execute_batch(sql)?),
         MigrationKind::Restates => restate(transaction, version),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a small file of our own")]
+
+    use super::*;
+    use crate::store::file::connection;
+
+    /// A table, index or trigger: type, name, table and text.
+    type Object = (String, String, String, Option<String>);
+
+    /// What of a database its migrations make, in the order in which it is there.
+    fn objects(connection: &Connection) -> Vec<Object> {
+        let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE type <> 'view' ORDER BY rowid";
+        let mut statement = connection.prepare(sql).expect("a statement");
+        let read =
+            |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+        let rows = statement.query_map([], read).expect("a schema");
+        rows.collect::<Result<_, _>>().expect("a schema")
+    }
+
+    /// What the planner is to expect, as values of SQL.
+    fn figures(connection: &Connection) -> Vec<String> {
+        let sql = "SELECT FORMAT('(%Q, %Q, %Q)', tbl, idx, stat) FROM sqlite_stat1 ORDER BY rowid";
+        let mut statement = connection.prepare(sql).expect("a statement");
+        let rows = statement.query_map([], |row| row.get(0)).expect("figures");
+        rows.collect::<Result<_, _>>().expect("figures")
+    }
+
+    fn step_by_step() -> Connection {
+        let connection = connection::open_in_memory().expect("room for a database");
+        connection.execute_batch("BEGIN").expect("a transaction");
+        for step in 0..MIGRATIONS.len() {
+            apply(&connection, step).unwrap_or_else(|cause| panic!("step {step}: {cause:?}"));
+        }
+        connection.execute_batch("COMMIT").expect("a transaction");
+        connection
+    }
+
+    /// The text of `migrations/latest.sql`.
+    fn latest(stepwise: &Connection) -> String {
+        let mut text = String::new();
+        for (_, name, _, sql) in objects(stepwise) {
+            match (name.as_str(), sql) {
+                ("sqlite_stat1", _) => text += "ANALYZE sqlite_schema;\n\n",
+                (name, Some(sql)) if !name.starts_with("sqlite_") => {
+                    text.extend([sql.trim_end(), ";\n\n"]);
+                }
+                // SQLite makes it with the table that it belongs to.
+                _ => {}
+            }
+        }
+        let figures = figures(stepwise).join(",\n  ");
+        text + &format!(
+            "INSERT INTO sqlite_stat1 (tbl, idx, stat)\nVALUES\n  \
+             -- What the planner is to expect; 0001_core.sql says what it means.\n  {figures};\n\n\
+             ANALYZE sqlite_schema;\n"
+        )
+    }
+
+    #[test]
+    fn one_step_makes_what_all_migrations_make() {
+        let stepwise = step_by_step();
+        let expected = latest(&stepwise);
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write("migrations/latest.sql", &expected).expect("it can be written");
+            return;
+        }
+        assert!(
+            LATEST == expected,
+            "migrations/latest.sql is out of date: UPDATE_DOCS=1 cargo test --lib one_step"
+        );
+        let at_once = connection::open_in_memory().expect("room for a database");
+        migrate(&at_once).expect("an empty database");
+        assert_eq!(objects(&at_once), objects(&stepwise));
+        assert_eq!(figures(&at_once), figures(&stepwise));
+        let marks = |connection: &Connection| {
+            let sql = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id";
+            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            connection
+                .query_row::<(i64, i32), _, _>(sql, [], read)
+                .expect("two numbers")
+        };
+        assert_eq!(marks(&at_once), (VERSION, APPLICATION_ID));
     }
 }
