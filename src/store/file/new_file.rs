@@ -25,7 +25,7 @@ impl Claim {
     /// Makes a file with empty tables for a place where there is no file, in a folder whose path
     /// has no links.
     pub(in crate::store) fn new(place: PathBuf) -> Result<Self, Cause> {
-        let growing = Growing::beside(&place, &empty_database()?)?;
+        let growing = Growing::beside(&place, empty_database()?)?;
         Ok(Self { growing, place })
     }
 

@@ -3,6 +3,7 @@
 //! are appended to those of the database ([`crate::sqlite::append`]).
 
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -14,7 +15,7 @@ use super::roots::{OF_RUNS, root};
 use super::rows::SqlRows;
 use crate::profile::Batch;
 use crate::store::error::Cause;
-use crate::store::file::empty::{PAGE_SIZE, empty_tables};
+use crate::store::file::empty::{PAGE_SIZE, empty_database};
 use crate::store::file::growing::Growing;
 
 /// The segment of one run.
@@ -44,11 +45,13 @@ impl Segment {
         let Ok(growing) = Growing::beside(place, &[]) else {
             return Ok(None);
         };
+        let mut file = growing.file()?;
+        file.write_all(empty_database()?)?;
         let connection = growing.open()?;
         // From here on, the file ends with the program.
         growing.remove_own();
-        let file = growing.file()?;
-        empty_tables(&connection)?;
+        connection.pragma_update(None, "journal_mode", "MEMORY")?;
+        connection.pragma_update(None, "synchronous", "OFF")?;
         if schema(&connection)? != schema(database)? {
             return Ok(None);
         }
