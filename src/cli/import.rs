@@ -22,7 +22,7 @@ use crate::input::Fingerprint;
 use crate::pipeline;
 use crate::pipeline::Imported;
 use crate::source::Folder;
-use crate::store::{Database, LockWait, Outcome, RunMeta, remove_abandoned};
+use crate::store::{Database, LockWait, Outcome, RunMeta, StoreError, remove_abandoned};
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
@@ -89,11 +89,17 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
         Some(folder) => Some(Arc::new(Sources::open(folder, stop)?)),
         None => None,
     };
+    let mut imports = Imports {
+        import,
+        source,
+        stop,
+        database: None,
+    };
     for file in &import.files {
         let imported = if file != Path::new(STDIN) && file.is_dir() {
-            folder(import, file, &source, stop)
+            imports.folder(file)
         } else {
-            one(import, file, &source, stop)
+            imports.one(file)
         };
         match imported {
             Ok(()) => {}
@@ -106,60 +112,143 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     outcome
 }
 
-/// Imports the files of a folder, by name; those that no format recognises are passed over.
-fn folder(import: &Import, folder: &Path, source: &Source, stop: &Stop) -> Result<(), Failure> {
-    let name = folder.display();
-    let listed = || -> io::Result<Vec<PathBuf>> {
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_file() {
-                files.push(path);
-            }
-        }
-        files.sort();
-        Ok(files)
-    };
-    let files = listed()
-        .map_err(|error| complain(format!("{name}: cannot list it: {error}"), unread(&error)))?;
-    let mut profiles = 0;
-    let mut outcome = Ok(());
-    for file in &files {
-        let shown = file.display();
-        match import_file(import, file, source, stop) {
-            Ok(imported) => {
-                profiles += 1;
-                match tell(&shown.to_string(), imported) {
-                    Err(Failure::Output) => outcome = Err(Failure::Output),
-                    told => told?,
-                }
-            }
-            Err(pipeline::Failure::Input(error @ ImportError::NotRecognised { .. })) => {
-                say(format!("{shown}: passed over: {error}"));
-            }
-            Err(error) => {
-                profiles += 1;
-                match failed(&shown.to_string(), error) {
-                    Failure::Input => outcome = Err(Failure::Input),
-                    failure => return Err(failure),
-                }
-            }
-        }
-    }
-    if profiles == 0 {
-        return Err(complain(
-            format!("{name}: expected profiles in the folder, found none"),
-            Failure::Input,
-        ));
-    }
-    outcome
+/// The imports of one command.
+struct Imports<'i> {
+    import: &'i Import,
+    source: Source,
+    stop: &'i Stop,
+    /// The database as the file before has left it: opening it and reading its schema takes longer
+    /// than a small file does.
+    database: Option<Database>,
 }
 
-fn one(import: &Import, file: &Path, source: &Source, stop: &Stop) -> Result<(), Failure> {
-    let name = file.display().to_string();
-    match import_file(import, file, source, stop) {
-        Ok(imported) => tell(&name, imported),
-        Err(error) => Err(failed(&name, error)),
+impl Imports<'_> {
+    /// Imports the files of a folder, by name; those that no format recognises are passed over.
+    fn folder(&mut self, folder: &Path) -> Result<(), Failure> {
+        let name = folder.display();
+        let listed = || -> io::Result<Vec<PathBuf>> {
+            let mut files = Vec::new();
+            for entry in std::fs::read_dir(folder)? {
+                let path = entry?.path();
+                if path.is_file() {
+                    files.push(path);
+                }
+            }
+            files.sort();
+            Ok(files)
+        };
+        let files = listed().map_err(|error| {
+            complain(format!("{name}: cannot list it: {error}"), unread(&error))
+        })?;
+        let mut profiles = 0;
+        let mut outcome = Ok(());
+        for file in &files {
+            let shown = file.display();
+            match self.file(file) {
+                Ok(told) => {
+                    profiles += 1;
+                    match self.tell(&shown.to_string(), told) {
+                        Err(Failure::Output) => outcome = Err(Failure::Output),
+                        told => told?,
+                    }
+                }
+                Err(pipeline::Failure::Input(error @ ImportError::NotRecognised { .. })) => {
+                    say(format!("{shown}: passed over: {error}"));
+                }
+                Err(error) => {
+                    profiles += 1;
+                    match failed(&shown.to_string(), error) {
+                        Failure::Input => outcome = Err(Failure::Input),
+                        failure => return Err(failure),
+                    }
+                }
+            }
+        }
+        if profiles == 0 {
+            return Err(complain(
+                format!("{name}: expected profiles in the folder, found none"),
+                Failure::Input,
+            ));
+        }
+        outcome
+    }
+
+    fn one(&mut self, file: &Path) -> Result<(), Failure> {
+        let name = file.display().to_string();
+        match self.file(file) {
+            Ok(told) => self.tell(&name, told),
+            Err(error) => Err(failed(&name, error)),
+        }
+    }
+
+    fn file(&mut self, file: &Path) -> Result<Told, pipeline::Failure> {
+        let Self {
+            import,
+            source,
+            stop,
+            database: left,
+        } = self;
+        // Each file has a flag of its own, so that one that fails does not stop the others.
+        let stop = &stop.child();
+        *left = left.take().filter(Database::is_as_left);
+        if let Some(left) = left {
+            left.heed(stop.clone())?;
+        }
+        let input = open(file, stop)?;
+        let format = format(&input, import.from)?;
+        let name = if file == Path::new(STDIN) {
+            STDIN.to_owned()
+        } else {
+            file_name(file)
+        };
+        let describe = |fingerprint| RunMeta {
+            title: import.title.clone(),
+            tags: import.tags.clone(),
+            again: import.again,
+            source: source.clone(),
+            ..pipeline::meta(format, &import.options.0, &name, fingerprint)
+        };
+        let path = import.database.path();
+        let lock_wait = import.wait.lock_wait(stop);
+        if !import.again
+            && let Some(known) = known(left.as_ref(), &path, &lock_wait, file, source, describe)?
+        {
+            return Ok(Told::Known(known));
+        }
+        let left = left.take();
+        let open = || Database::open_again(left, &path, lock_wait);
+        let imported = pipeline::import(input, format, &import.options.0, stop, describe, open)?;
+        Ok(match imported.outcome {
+            Outcome::AlreadyThere(run) => {
+                let known = Known::new(&imported.database, run, source)?;
+                self.database = Some(imported.database);
+                Told::Known(known)
+            }
+            Outcome::Stored(_) => Told::New(Box::new(imported)),
+        })
+    }
+
+    /// Says what became of a file. A closed output does not keep the next file from being
+    /// imported.
+    fn tell(&mut self, name: &str, told: Told) -> Result<(), Failure> {
+        let Imported {
+            outcome,
+            database,
+            nodes,
+        } = match told {
+            Told::New(imported) => *imported,
+            Told::Known(known) => {
+                say(format!("{name}: {known}"));
+                return Ok(());
+            }
+        };
+        let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
+        warn(name, &database, run).map_err(|error| complain(error, Failure::Database))?;
+        self.database = Some(database);
+        match line(format!("{name}: run {run}, {nodes} nodes")) {
+            Err(Failure::ClosedPipe) => Ok(()),
+            told => told,
+        }
     }
 }
 
@@ -212,43 +301,6 @@ impl fmt::Display for Known {
     }
 }
 
-fn import_file(
-    import: &Import,
-    file: &Path,
-    source: &Source,
-    stop: &Stop,
-) -> Result<Told, pipeline::Failure> {
-    // Each file has a flag of its own, so that one that fails does not stop the others.
-    let stop = &stop.child();
-    let input = open(file, stop)?;
-    let format = format(&input, import.from)?;
-    let name = if file == Path::new(STDIN) {
-        STDIN.to_owned()
-    } else {
-        file_name(file)
-    };
-    let describe = |fingerprint| RunMeta {
-        title: import.title.clone(),
-        tags: import.tags.clone(),
-        again: import.again,
-        source: source.clone(),
-        ..pipeline::meta(format, &import.options.0, &name, fingerprint)
-    };
-    let path = import.database.path();
-    let lock_wait = import.wait.lock_wait(stop);
-    if !import.again
-        && let Some(known) = known(&path, &lock_wait, file, source, describe)?
-    {
-        return Ok(Told::Known(known));
-    }
-    let open = || Database::open_waiting(&path, lock_wait);
-    let imported = pipeline::import(input, format, &import.options.0, stop, describe, open)?;
-    Ok(match imported.outcome {
-        Outcome::AlreadyThere(run) => Told::Known(Known::new(&imported.database, run, source)?),
-        Outcome::Stored(_) => Told::New(Box::new(imported)),
-    })
-}
-
 fn file_name(file: &Path) -> String {
     file.file_name().map_or_else(
         || file.display().to_string(),
@@ -260,7 +312,8 @@ fn file_name(file: &Path) -> String {
 /// Reading a file twice is worth it only where a file of the same size is there; otherwise the
 /// content is compared when it has been read.
 fn known(
-    database: &Path,
+    left: Option<&Database>,
+    path: &Path,
     lock_wait: &LockWait,
     file: &Path,
     source: &Source,
@@ -269,25 +322,31 @@ fn known(
     let regular = std::fs::metadata(file)
         .ok()
         .filter(std::fs::Metadata::is_file);
-    let (Some(about), true) = (
-        regular.filter(|_| file != Path::new(STDIN)),
-        database.exists(),
-    ) else {
+    let (Some(about), true) = (regular.filter(|_| file != Path::new(STDIN)), path.exists()) else {
         return Ok(None);
     };
-    let opened = Database::open_read_only_waiting(database, lock_wait);
-    let database = opened.map_err(|error| match error {
+    let interrupted = |error: StoreError| match error {
         _ if lock_wait.stop.is_set() => pipeline::Failure::Interrupted,
         error => error.into(),
-    })?;
-    if !database.has_source_of_size(about.len())? {
+    };
+    let opened;
+    let database = if let Some(left) = left {
+        left
+    } else {
+        opened = Database::open_read_only_waiting(path, lock_wait).map_err(interrupted)?;
+        &opened
+    };
+    if !database
+        .has_source_of_size(about.len())
+        .map_err(interrupted)?
+    {
         return Ok(None);
     }
     match fingerprint(file) {
         Ok(fingerprint) => {
             let found = database.find_run(&describe(fingerprint))?;
             let known = found
-                .map(|run| Known::new(&database, run, source))
+                .map(|run| Known::new(database, run, source))
                 .transpose()?;
             database.is_in_place()?;
             Ok(known)
@@ -312,27 +371,5 @@ fn fingerprint(file: &Path) -> io::Result<Fingerprint> {
         }
         hash.update(&buffer[..read]);
         bytes += read as u64;
-    }
-}
-
-/// Says what became of a file. A closed output does not keep the next file from being
-/// imported.
-fn tell(name: &str, told: Told) -> Result<(), Failure> {
-    let Imported {
-        outcome,
-        database,
-        nodes,
-    } = match told {
-        Told::New(imported) => *imported,
-        Told::Known(known) => {
-            say(format!("{name}: {known}"));
-            return Ok(());
-        }
-    };
-    let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
-    warn(name, &database, run).map_err(|error| complain(error, Failure::Database))?;
-    match line(format!("{name}: run {run}, {nodes} nodes")) {
-        Err(Failure::ClosedPipe) => Ok(()),
-        told => told,
     }
 }

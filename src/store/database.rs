@@ -29,6 +29,8 @@ pub struct Database {
     pub(super) identity: Option<Identity>,
     /// How the file was before the change that is under way.
     pub(super) stamp: Cell<Option<Stamp>>,
+    /// How the file was when its schema was checked, or when this program had changed it since.
+    pub(super) checked: Cell<Option<Stamp>>,
     /// A new file, which gets its name with its first run.
     pub(super) claim: Option<Claim>,
     pub(super) lock_wait: LockWait,
@@ -51,6 +53,21 @@ impl Database {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether no one has changed the file since this program has checked or changed it: then there
+    /// is no need to open it anew for the next run. With a log (WAL) that cannot be seen.
+    #[must_use]
+    pub fn is_as_left(&self) -> bool {
+        let journal = || {
+            self.connection
+                .query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0))
+        };
+        self.claim.is_none()
+            && self.checked.get().is_some()
+            && !self.is_elsewhere()
+            && self.checked.get() == Stamp::of(&self.path).ok()
+            && journal().is_ok_and(|journal| journal != "wal")
     }
 
     /// Lets long statements be interrupted.

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::database::{Database, bring_up_to_date};
 use super::error::{Cause, StoreError, failed};
-use super::file::identity::Identity;
+use super::file::identity::{Identity, Stamp};
 use super::file::location::DatabasePlace;
 use super::file::lock_wait::{LockWait, READING};
 use super::file::logs::log_beside;
@@ -80,6 +80,22 @@ impl Database {
             claim: Some(claim),
             ..growing
         })
+    }
+
+    /// Goes on with a database that is open if it is as it was left, so that its schema need not be
+    /// read and checked again; else opens the file, as [`Self::open_waiting`] does.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_again(
+        left: Option<Self>,
+        path: &Path,
+        lock_wait: LockWait,
+    ) -> Result<Self, StoreError> {
+        match left.filter(|left| left.path == path && left.is_as_left()) {
+            Some(left) => Ok(Self { lock_wait, ..left }),
+            None => Self::open_waiting(path, lock_wait),
+        }
     }
 
     /// Opens an existing file for reading only.
@@ -216,6 +232,7 @@ impl Database {
         created: bool,
         lock_wait: LockWait,
     ) -> Result<Self, StoreError> {
+        let checked = identity.and_then(|_| Stamp::of(path).ok());
         let path = path.to_owned();
         let mut database = Self {
             connection,
@@ -224,6 +241,7 @@ impl Database {
             found: 0,
             identity,
             stamp: Cell::default(),
+            checked: Cell::new(checked),
             claim: None,
             lock_wait,
         };

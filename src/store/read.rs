@@ -1,12 +1,14 @@
 //! Reading what is known of runs, and deleting one.
 
 use std::fmt;
+use std::time::Duration;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::database::{Database, bring_up_to_date};
 use super::error::{Cause, StoreError};
+use super::file::lock_wait::READING;
 use super::identity::{self, RunMeta};
 use super::write::integer;
 
@@ -102,10 +104,17 @@ impl Database {
     /// When the database cannot be read.
     pub fn has_source_of_size(&self, bytes: u64) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE source_bytes = ?1)";
-        let found = self
-            .connection
-            .query_row(sql, [integer(bytes)], |row| row.get(0));
-        found.map_err(|source| self.failed(source))
+        // The first question to a database that has been open for a while: another program may have
+        // begun to change it.
+        self.connection
+            .busy_timeout(Duration::ZERO)
+            .map_err(|source| self.failed(source))?;
+        let found = self.wait(|| {
+            self.connection
+                .query_row(sql, [integer(bytes)], |row| row.get(0))
+        });
+        let _ = self.connection.busy_timeout(READING);
+        found
     }
 
     /// Finds a run by its number, its title or the value of one of its tags, the latest first;

@@ -44,7 +44,9 @@ impl Database {
         }
         self.is_untouched()?;
         self.wait(|| self.connection.execute_batch("COMMIT"))?;
-        self.is_in_place()
+        self.is_in_place()?;
+        self.checked.set(Stamp::of(&self.path).ok());
+        Ok(())
     }
 
     /// Takes back what has not been committed.
