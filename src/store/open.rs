@@ -365,18 +365,6 @@ impl Database {
         Ok(())
     }
 
-    /// Opens the file anew: SQLite forgets what it knows of the pages.
-    pub(super) fn reopen(&mut self) -> Result<(), StoreError> {
-        // Else another file would be opened, with the log of this one.
-        self.is_in_place()?;
-        let opened = self.reopened()?;
-        if opened.identity != self.identity {
-            return Err(self.failed(Cause::Replaced));
-        }
-        *self = opened;
-        Ok(())
-    }
-
     fn reopened(&self) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         Self::with_flags(&self.path, flags, self.created, self.lock_wait.clone())

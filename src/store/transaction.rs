@@ -49,6 +49,15 @@ impl Database {
         Ok(())
     }
 
+    /// Makes SQLite forget the pages that it has in memory: a statement reads them anew, and with
+    /// them what has been written past its b-trees. It keeps what it knows of the schema, which is
+    /// as before. To be called outside a transaction, when no statement is being run: then no page is
+    /// in use, and all are forgotten.
+    pub(super) fn forget_pages(&self) -> Result<(), StoreError> {
+        let forgotten = self.connection.execute_batch("PRAGMA shrink_memory");
+        forgotten.map_err(|source| self.failed(source))
+    }
+
     /// Takes back what has not been committed.
     pub(super) fn end(&self) {
         if !self.connection.is_autocommit() {

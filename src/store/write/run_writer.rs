@@ -141,7 +141,7 @@ impl RunWriter<'_> {
         let has_appended = self.append_segment()?;
         self.database.commit()?;
         if has_appended {
-            self.database.reopen()?;
+            self.database.forget_pages()?;
         }
         match self.database.publish() {
             Err(error) if error.is_there_by_now() => self.database.add_to_what_is_there(meta),
