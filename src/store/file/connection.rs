@@ -20,6 +20,9 @@ const LIMITS: [(Limit, i32); 4] = [
     (Limit::SQLITE_LIMIT_ATTACHED, 1),
 ];
 
+/// How many statements are kept for the next run: more than an import has.
+const STATEMENTS: usize = 64;
+
 /// Opens a file by its path, and reads nothing from it yet. The file may be a stranger's: no code
 /// in its schema is trusted. SQLite neither checks references, which the writer takes care of, nor
 /// waits for locks.
@@ -40,6 +43,7 @@ pub(in crate::store) fn open_in_memory() -> rusqlite::Result<Connection> {
 }
 
 fn guarded(connection: Connection) -> rusqlite::Result<Connection> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.busy_timeout(Duration::ZERO)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

@@ -43,7 +43,7 @@ pub(in crate::store) fn stale_views(
     connection: &Connection,
 ) -> rusqlite::Result<Vec<(&'static str, &'static str)>> {
     let mut statement = connection
-        .prepare("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'view' AND sql = ?1")?;
+        .prepare_cached("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'view' AND sql = ?1")?;
     let mut stale = Vec::new();
     for (name, sql) in VIEWS {
         let stored = sql.trim_end().trim_end_matches(';');

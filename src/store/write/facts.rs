@@ -36,34 +36,31 @@ impl RunFacts<'_> {
                                      default_metric_id, first_node, last_node, profdb_version)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
                            strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?11, ?12, ?13, ?14, ?15, ?16)";
-        self.connection.execute(
-            sql,
-            params![
-                uid,
-                meta.title.as_ref().or(facts.title.as_ref()),
-                meta.format,
-                facts.fidelity.name(),
-                meta.source_name,
-                hex(&meta.fingerprint.sha256),
-                integer(meta.fingerprint.bytes),
-                facts.tool_version,
-                facts.command,
-                facts.recorded_at,
-                facts.timer_bias,
-                facts.bias_applied,
-                facts.default_metric.map(|metric| self.ids.metric(metric)),
-                nodes.map(|_| self.ids.node(1)),
-                nodes.map(|nodes| self.ids.node(nodes)),
-                env!("CARGO_PKG_VERSION"),
-            ],
-        )?;
+        self.connection.prepare_cached(sql)?.execute(params![
+            uid,
+            meta.title.as_ref().or(facts.title.as_ref()),
+            meta.format,
+            facts.fidelity.name(),
+            meta.source_name,
+            hex(&meta.fingerprint.sha256),
+            integer(meta.fingerprint.bytes),
+            facts.tool_version,
+            facts.command,
+            facts.recorded_at,
+            facts.timer_bias,
+            facts.bias_applied,
+            facts.default_metric.map(|metric| self.ids.metric(metric)),
+            nodes.map(|_| self.ids.node(1)),
+            nodes.map(|nodes| self.ids.node(nodes)),
+            env!("CARGO_PKG_VERSION"),
+        ])?;
         Ok(StoredRun(self.connection.last_insert_rowid()))
     }
 
     fn metrics(&self, run: StoredRun) -> rusqlite::Result<()> {
         let sql = "INSERT INTO metrics (metric_id, run_id, name, unit, position, total, total_source, timer_readings)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         let timer = self.totals.facts.timer_readings;
         let timer = timer.map(|metric| self.ids.metric(metric));
         let ids = self.ids.metrics();
@@ -84,7 +81,7 @@ impl RunFacts<'_> {
 
     fn properties(&self, run: StoredRun) -> rusqlite::Result<()> {
         let sql = "INSERT INTO run_properties (run_id, key, value) VALUES (?1, ?2, ?3)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         for (key, value) in &self.totals.facts.properties {
             insert.execute(params![run, key, value])?;
         }
@@ -93,7 +90,7 @@ impl RunFacts<'_> {
 
     fn tags(&self, run: StoredRun) -> rusqlite::Result<()> {
         let sql = "INSERT INTO run_tags (run_id, key, value) VALUES (?1, ?2, ?3)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         for (key, value) in self.meta.stored_tags() {
             insert.execute(params![run, key, value])?;
         }
@@ -103,7 +100,7 @@ impl RunFacts<'_> {
     fn notes(&self, run: StoredRun) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO notes (run_id, severity, byte, line, message) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         for note in &self.totals.notes {
             let byte = note.position.map(|position| integer(position.byte));
             let line = note
@@ -118,7 +115,7 @@ impl RunFacts<'_> {
     fn labels(&self, run: StoredRun) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO label_sets (run_id, set_id, key, value, unit) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         for label in &self.totals.labels {
             let value: &dyn ToSql = match &label.value {
                 LabelText::Number(number) => number,

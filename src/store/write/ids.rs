@@ -90,7 +90,7 @@ impl Ids {
                 functions: Vec::new(),
             })
         };
-        connection.query_row(sql, [], read)
+        connection.prepare_cached(sql)?.query_row([], read)
     }
 
     /// Remembers the id of a function.

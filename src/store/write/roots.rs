@@ -51,5 +51,7 @@ impl Roots {
 /// The root page of a table or an index.
 pub(super) fn root(connection: &Connection, name: &str) -> rusqlite::Result<u32> {
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
-    connection.query_row(sql, [name], |row| row.get(0))
+    connection
+        .prepare_cached(sql)?
+        .query_row([name], |row| row.get(0))
 }

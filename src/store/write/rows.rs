@@ -67,7 +67,7 @@ impl SqlRows<'_> {
     pub(super) fn function_info(&self, rows: &Rows<InfoRow>) -> rusqlite::Result<()> {
         let sql = "INSERT INTO function_info (metric_id, function_id, calls, primitive, exclusive, cumulative, seen, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         for ((metric, function), row) in rows.sorted_by_key(|row| info_key(row, self.ids)) {
             let figures = &row.figures;
             insert.execute(params![
@@ -89,7 +89,7 @@ impl SqlRows<'_> {
         let sql =
             "INSERT INTO line_info (metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         for (key, row) in rows.sorted_by_key(|row| line_key(row, self.ids)) {
             let LineKey {
                 metric,
@@ -119,7 +119,7 @@ impl SqlRows<'_> {
         let sql = "INSERT INTO edges (metric_id, callee_id, caller_id, caller_line, caller_col, back, calls, exclusive,
                                       cumulative, outermost_other, seen_other)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         for (key, row) in rows.sorted_by_key(|row| edge_key(row, self.ids)) {
             let EdgeKey {
                 metric,
@@ -153,7 +153,7 @@ impl SqlRows<'_> {
         postings: &Postings,
     ) -> rusqlite::Result<()> {
         let sql = "INSERT INTO function_nodes (run_id, function_id, node_id) VALUES (?1, ?2, ?3)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         postings.by_function(self.ids, |function, nodes| {
             nodes.iter().try_for_each(|node| {
                 insert
@@ -166,7 +166,7 @@ impl SqlRows<'_> {
     /// Rows of `node_labels`.
     pub(super) fn label_costs(&self, costs: &[LabelCostRow]) -> rusqlite::Result<()> {
         let sql = "INSERT INTO node_labels (metric_id, node_id, set_id, exclusive) VALUES (?1, ?2, ?3, ?4)";
-        let mut insert = self.connection.prepare(sql)?;
+        let mut insert = self.connection.prepare_cached(sql)?;
         for cost in costs {
             let (metric, node) = (self.ids.metric(cost.metric), self.ids.node(cost.node));
             insert.execute(params![

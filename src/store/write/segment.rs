@@ -129,7 +129,9 @@ fn runs_come_last(connection: &Connection) -> rusqlite::Result<bool> {
                    COALESCE((SELECT MAX(metric_id) FROM node_labels), 0),
                    COALESCE((SELECT MAX(metric_id) FROM edges), 0)
                  ) <= COALESCE((SELECT MAX(metric_id) FROM metrics), 0)";
-    connection.query_row(sql, [], |row| row.get(0))
+    connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))
 }
 
 /// The large tables with their indexes and triggers: type, name, text.
@@ -139,7 +141,7 @@ fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String, Opti
                WHERE tbl_name IN
                  ('nodes', 'node_costs', 'function_nodes', 'function_info', 'line_info', 'node_labels', 'edges')
                ORDER BY type, name";
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     rows.collect()
 }
