@@ -97,16 +97,16 @@ impl Answer<'_> {
             Rows::Statement(statement) => {
                 let failed = |source| E::from(failure(self.database, source));
                 let width = statement.column_count();
-                let mut values = Vec::with_capacity(width);
+                // Texts are written over those of the row before.
+                let mut values = vec![Value::Null; width];
                 let mut rows = statement.raw_query();
                 while let Some(found) = rows.next().map_err(failed)? {
-                    values.clear();
-                    for column in 0..width {
+                    for (column, value) in values.iter_mut().enumerate() {
                         let kind = self
                             .columns
                             .get(column)
                             .map_or(Kind::Any, |column| column.kind);
-                        values.push(value(found, column, kind, self.author).map_err(failed)?);
+                        read(found, column, kind, self.author, value).map_err(failed)?;
                     }
                     row(&values)?;
                 }
@@ -115,7 +115,8 @@ impl Answer<'_> {
         }
     }
 
-    /// Which columns have a value in some row; all, if there is no row.
+    /// Which columns have a value in some row; all, if there is no row. Of columns that are shown in
+    /// any case, nothing is said where the others are known before the end.
     ///
     /// # Errors
     /// The database's.
@@ -135,10 +136,16 @@ impl Answer<'_> {
             Rows::Statement(statement) => {
                 let failed = |source| failure(self.database, source);
                 let mut rows = statement.raw_query();
-                while let Some(found) = rows.next().map_err(failed)? {
+                let mut open: Vec<bool> =
+                    self.columns.iter().map(|column| column.optional).collect();
+                while open.contains(&true) {
+                    let Some(found) = rows.next().map_err(failed)? else {
+                        break;
+                    };
                     any = true;
                     for (column, filled) in filled.iter_mut().enumerate() {
                         *filled |= found.get_ref(column).map_err(failed)? != ValueRef::Null;
+                        open[column] &= !*filled;
                     }
                 }
             }
@@ -176,22 +183,53 @@ impl Answer<'_> {
     }
 }
 
-fn value(row: &Row<'_>, column: usize, kind: Kind, author: Author) -> rusqlite::Result<Value> {
-    Ok(match (row.get_ref(column)?, author) {
-        (ValueRef::Null, _) => Value::Null,
-        (ValueRef::Integer(value), _) => Value::Integer(value),
-        (ValueRef::Real(value), _) => Value::Real(value),
-        (ValueRef::Text(text) | ValueRef::Blob(text), Author::User) => {
-            Value::Text(String::from_utf8_lossy(text).into_owned())
+/// Reads a value into the place of another one.
+fn read(
+    row: &Row<'_>,
+    column: usize,
+    kind: Kind,
+    author: Author,
+    value: &mut Value,
+) -> rusqlite::Result<()> {
+    let text = match (row.get_ref(column)?, author) {
+        (ValueRef::Null, _) => {
+            *value = Value::Null;
+            return Ok(());
         }
-        (ValueRef::Text(_) | ValueRef::Blob(_), Author::Us) => match kind {
-            Kind::Name | Kind::Node | Kind::Text | Kind::Any => Value::Text(row.get(column)?),
+        (ValueRef::Integer(number), _) => {
+            *value = Value::Integer(number);
+            return Ok(());
+        }
+        (ValueRef::Real(number), _) => {
+            *value = Value::Real(number);
+            return Ok(());
+        }
+        (ValueRef::Text(text) | ValueRef::Blob(text), Author::User) => {
+            String::from_utf8_lossy(text)
+        }
+        (found @ (ValueRef::Text(_) | ValueRef::Blob(_)), Author::Us) => match kind {
+            Kind::Name | Kind::Node | Kind::Text | Kind::Any => {
+                match found.as_str() {
+                    Ok(text) => text.into(),
+                    // It says which column it is.
+                    Err(_) => row.get::<_, String>(column)?.into(),
+                }
+            }
             // Text in the place of a number is an error.
             Kind::Line | Kind::Count | Kind::Cost | Kind::Raw | Kind::Percent => {
-                Value::Real(row.get(column)?)
+                *value = Value::Real(row.get(column)?);
+                return Ok(());
             }
         },
-    })
+    };
+    match value {
+        Value::Text(place) => {
+            place.clear();
+            place.push_str(&text);
+        }
+        _ => *value = Value::Text(text.into_owned()),
+    }
+    Ok(())
 }
 
 impl Answer<'_> {

@@ -1,13 +1,12 @@
 //! CSV files, RFC 4180 but for line ends, which are LF: titles, records, fields.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use csv_core::{QuoteStyle, WriterBuilder};
 
 use super::cell::{Kind, NO_NAME, Shown, Value};
 use super::dyalog_files::{Rows, Style};
-use super::number::{Scale, apl, fixed, shortest, significant};
+use super::number::{Scale, apl, push_fixed, push_shortest, significant};
 use super::separators::Separators;
 
 /// How numbers are written, and how columns are titled.
@@ -31,22 +30,33 @@ pub(crate) struct Table {
 impl Table {
     /// Writes the header.
     pub(crate) fn titles(&self, out: &mut dyn Write) -> io::Result<()> {
-        let title = |column: &Shown| match self.dialect {
-            Dialect::Plain => Field::text(column.title.clone()),
-            Dialect::Dyalog(style, _) => Field::text(style.title(&column.title)),
-        };
-        line(self.columns.iter().map(title), self.separators, out)
+        let mut line = Vec::new();
+        for (at, column) in self.columns.iter().enumerate() {
+            if at > 0 {
+                line.push(self.separators.field);
+            }
+            let title = match self.dialect {
+                Dialect::Plain => column.title.clone(),
+                Dialect::Dyalog(style, _) => style.title(&column.title),
+            };
+            add(&title, QuoteStyle::Always, self.separators, &mut line);
+        }
+        line.push(b'\n');
+        out.write_all(&line)
     }
 
     /// Writes a record.
     pub(crate) fn row(&self, row: &[Value], out: &mut dyn Write) -> io::Result<()> {
-        line(
-            self.columns
-                .iter()
-                .map(|column| self.cell(&row[column.at], column)),
-            self.separators,
-            out,
-        )
+        let mut line = Vec::with_capacity(LINE);
+        let mut figure = String::new();
+        for (at, column) in self.columns.iter().enumerate() {
+            if at > 0 {
+                line.push(self.separators.field);
+            }
+            self.cell(&row[column.at], column, &mut figure, &mut line);
+        }
+        line.push(b'\n');
+        out.write_all(&line)
     }
 
     /// Whether the file can be read again.
@@ -56,82 +66,91 @@ impl Table {
             .all(|name| self.columns.iter().any(|column| column.title == *name))
     }
 
-    fn cell<'v>(&self, value: &'v Value, column: &Shown) -> Field<'v> {
+    /// Adds the field of a value to a line, by way of a text for figures, which is used again. Text
+    /// is always in quotes, and figures never unless they have to be: that is how `]PROFILE` writes,
+    /// and how readers tell a name that looks like a number.
+    fn cell(&self, value: &Value, column: &Shown, figure: &mut String, line: &mut Vec<u8>) {
+        figure.clear();
         let scale = self.scale.as_ref();
-        let figure = match (value, column.kind, scale, self.decimals) {
-            (Value::Null, ..) => match self.dialect {
-                Dialect::Dyalog(style, rows) if column.title == "Line" => {
-                    return Field::Bare(style.no_line(rows).into());
-                }
-                _ => return Field::Bare(Cow::Borrowed("")),
-            },
+        match (value, column.kind, scale, self.decimals) {
+            (Value::Null, ..) => {
+                return match self.dialect {
+                    Dialect::Dyalog(style, rows) if column.title == "Line" => {
+                        line.extend(style.no_line(rows).as_bytes());
+                    }
+                    _ => {}
+                };
+            }
             (Value::Text(text), ..)
                 if text.is_empty() && column.title == "Element" && self.is_profile() =>
             {
-                return Field::text(NO_NAME);
+                return add(NO_NAME, QuoteStyle::Always, self.separators, line);
             }
-            (Value::Text(text), ..) => return Field::text(text.as_str()),
-            (Value::Integer(value), ..) => return Field::Bare(value.to_string().into()),
+            (Value::Text(text), ..) => {
+                return add(text, QuoteStyle::Always, self.separators, line);
+            }
+            (Value::Integer(value), ..) => {
+                // A list takes everything.
+                let _ = write!(line, "{value}");
+                return;
+            }
             (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), Some(decimals)) => {
-                scale.rounded(*value, decimals)
+                scale.push_rounded(*value, decimals, figure);
             }
             (Value::Real(value), Kind::Cost, Some(scale), None) if scale.is_time() => {
-                scale.significant(*value)
+                figure.push_str(&scale.significant(*value));
             }
-            (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), None) => scale.exact(*value),
-            (Value::Real(value), Kind::Percent, _, Some(decimals)) => fixed(*value, decimals),
-            (Value::Real(value), Kind::Percent, _, None) => significant(*value, 0),
-            (Value::Real(value), ..) => shortest(*value),
-        };
-        match self.dialect {
-            Dialect::Plain => number(figure, self.separators),
-            Dialect::Dyalog(..) => number(apl(&figure), self.separators),
+            (Value::Real(value), Kind::Cost | Kind::Raw, Some(scale), None) => {
+                scale.push_exact(*value, figure);
+            }
+            (Value::Real(value), Kind::Percent, _, Some(decimals)) => {
+                push_fixed(*value, decimals, figure);
+            }
+            (Value::Real(value), Kind::Percent, _, None) => {
+                figure.push_str(&significant(*value, 0));
+            }
+            (Value::Real(value), ..) => push_shortest(*value, figure),
         }
+        if let Dialect::Dyalog(..) = self.dialect {
+            *figure = apl(figure);
+        }
+        // An unusual separator may occur in a number: `1E300`, `-5`.
+        let decimal = self.separators.decimal;
+        if decimal != '.' {
+            *figure = figure.replace('.', &decimal.to_string());
+        }
+        add(figure, QuoteStyle::Necessary, self.separators, line);
     }
 }
+
+/// Bytes that most lines are not longer than.
+const LINE: usize = 256;
 
 /// Bytes of text that are looked at and written at once.
 const PIECE: usize = 1 << 16;
 
-/// A field of a record. Text is always in quotes, and figures never unless they have to be: that is
-/// how `]PROFILE` writes, and how readers tell a name that looks like a number.
-enum Field<'v> {
-    Text(Cow<'v, str>),
-    Figure(Cow<'v, str>),
-    /// As it is: a whole number, or nothing.
-    Bare(Cow<'v, str>),
-}
-
-impl<'v> Field<'v> {
-    fn text(text: impl Into<Cow<'v, str>>) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-/// Writes a record.
-fn line<'v>(
-    fields: impl Iterator<Item = Field<'v>>,
-    separators: Separators,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut line = Vec::new();
-    for (column, field) in fields.enumerate() {
-        if column > 0 {
-            line.push(separators.field);
-        }
-        match field {
-            Field::Text(text) => add(&text, QuoteStyle::Always, separators, &mut line),
-            Field::Figure(text) => add(&text, QuoteStyle::Necessary, separators, &mut line),
-            Field::Bare(text) => line.extend(text.as_bytes()),
-        }
-    }
-    line.push(b'\n');
-    out.write_all(&line)
-}
-
 /// Adds a field to a line. Each has a writer of its own, because a writer has one style for all its
 /// fields.
 fn add(text: &str, style: QuoteStyle, separators: Separators, line: &mut Vec<u8>) {
+    // Nearly all fields are themselves, or themselves in quotes; the writer is for the others.
+    match style {
+        QuoteStyle::Always if !text.contains('"') => {
+            line.push(b'"');
+            line.extend(text.as_bytes());
+            line.push(b'"');
+            return;
+        }
+        QuoteStyle::Necessary
+            if !text.is_empty()
+                && text
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'.') && byte != separators.field) =>
+        {
+            line.extend(text.as_bytes());
+            return;
+        }
+        _ => {}
+    }
     let mut writer = WriterBuilder::new()
         .delimiter(separators.field)
         .quote_style(style)
@@ -159,19 +178,6 @@ fn add(text: &str, style: QuoteStyle, separators: Separators, line: &mut Vec<u8>
     }
     let (_, written) = writer.finish(&mut room);
     line.extend(&room[..written]);
-}
-
-/// A field of a number. An unusual separator may occur in it: `1E300`, `-5`.
-fn number(figure: String, separators: Separators) -> Field<'static> {
-    let decimal = separators.decimal;
-    Field::Figure(
-        if decimal == '.' {
-            figure
-        } else {
-            figure.replace('.', &decimal.to_string())
-        }
-        .into(),
-    )
 }
 
 #[cfg(test)]

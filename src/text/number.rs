@@ -1,4 +1,9 @@
 //! Numbers as text. The only code that scales or formats one.
+//!
+//! Reports and exports write millions of them, so that the common ones do not go through Rust's
+//! formatting, which is exact for all numbers and takes several times as long: those of few digits.
+
+use std::fmt::Write as _;
 
 /// Significant digits of a [`significant`] number, as APL prints them.
 const DIGITS: usize = 10;
@@ -139,12 +144,19 @@ impl Scale {
 
     /// Rounded for people. Whole numbers of a base unit have no decimals.
     pub(crate) fn rounded(&self, value: f64, decimals: usize) -> String {
+        let mut text = String::new();
+        self.push_rounded(value, decimals, &mut text);
+        text
+    }
+
+    /// Adds [`rounded`](Self::rounded) to a text.
+    pub(crate) fn push_rounded(&self, value: f64, decimals: usize, text: &mut String) {
         let whole = self.factor == Factor::Ten(0) && value.fract() == 0.0;
         let scaled = match self.factor {
             Factor::Ten(power) => value / 10_f64.powi(i32::from(power)),
             Factor::Two(power) => value / 2_f64.powi(i32::from(power)),
         };
-        fixed(scaled, if whole { 0 } else { decimals })
+        push_fixed(scaled, if whole { 0 } else { decimals }, text);
     }
 
     /// A figure, rounded, and its unit.
@@ -155,11 +167,19 @@ impl Scale {
     }
 
     /// All digits.
-    pub(crate) fn exact(&self, value: f64) -> String {
+    #[cfg(test)]
+    fn exact(&self, value: f64) -> String {
+        let mut text = String::new();
+        self.push_exact(value, &mut text);
+        text
+    }
+
+    /// Adds all digits to a text.
+    pub(crate) fn push_exact(&self, value: f64, text: &mut String) {
         match self.factor {
-            Factor::Ten(power) => shifted(value, -i32::from(power)),
+            Factor::Ten(power) => push_shifted(value, -i32::from(power), text),
             // Dividing by a power of two changes no digit of the fraction.
-            Factor::Two(power) => shifted(value / 2_f64.powi(i32::from(power)), 0),
+            Factor::Two(power) => push_shifted(value / 2_f64.powi(i32::from(power)), 0, text),
         }
     }
 
@@ -184,14 +204,77 @@ pub(crate) fn apl(number: &str) -> String {
 
 /// So many decimals.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
-    let figure = format!("{value:.decimals$}");
-    match figure.strip_prefix('-') {
+    let mut text = String::new();
+    push_fixed(value, decimals, &mut text);
+    text
+}
+
+/// Adds [`fixed`] to a text.
+pub(crate) fn push_fixed(value: f64, decimals: usize, text: &mut String) {
+    if let Some((scaled, one)) = rounded_safely(value, decimals) {
         // What rounds to nothing is not less than nothing.
-        Some(rest) if !rest.contains(|digit| ('1'..='9').contains(&digit)) && value.is_finite() => {
-            rest.to_owned()
+        if value < 0.0 && scaled != 0 {
+            text.push('-');
         }
-        _ => figure,
+        push_whole(scaled / one, 1, text);
+        if decimals > 0 {
+            text.push('.');
+            push_whole(scaled % one, decimals, text);
+        }
+        return;
     }
+    let from = text.len();
+    // A text takes everything.
+    let _ = write!(text, "{value:.decimals$}");
+    let figure = &text[from..];
+    // What rounds to nothing is not less than nothing.
+    if figure.starts_with('-')
+        && !figure.contains(|digit| ('1'..='9').contains(&digit))
+        && value.is_finite()
+    {
+        text.remove(from);
+    }
+}
+
+/// The size of a number as a whole number of tenths, hundredths and so on, and how many of these are
+/// one; `None` where it is large, or so near to the middle between two of them that the product's
+/// own rounding might decide.
+fn rounded_safely(value: f64, decimals: usize) -> Option<(u64, u64)> {
+    const ONES: [(f64, u64); 4] = [(1.0, 1), (10.0, 10), (100.0, 100), (1000.0, 1000)];
+    /// Below this the product is off by less than [`NEAR`].
+    const LARGE: f64 = 1e12;
+    const NEAR: f64 = 0.001;
+    let (factor, one) = *ONES.get(decimals)?;
+    let scaled = value.abs() * factor;
+    let is_clear = scaled < LARGE && (scaled.fract() - 0.5).abs() > NEAR;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and a limit far below 2^64"
+    )]
+    is_clear.then_some(((scaled + 0.5) as u64, one))
+}
+
+/// Adds the digits of a number, with zeros before it until there are so many.
+fn push_whole(number: u64, width: usize, text: &mut String) {
+    let mut room = [b'0'; U64_DIGITS];
+    let from = digits(number, &mut room).min(U64_DIGITS - width);
+    text.extend(room[from..].iter().map(|digit| char::from(*digit)));
+}
+
+/// How many digits a number of 64 bits has at most.
+const U64_DIGITS: usize = 20;
+
+/// Puts the digits of a number at the end of zeros, and says where the first one is; 0 has none.
+fn digits(mut number: u64, room: &mut [u8; U64_DIGITS]) -> usize {
+    let mut from = U64_DIGITS;
+    while number > 0 {
+        from -= 1;
+        let digit = (number % 10) as u8;
+        room[from] = b'0' + digit;
+        number /= 10;
+    }
+    from
 }
 
 /// All digits that tell the number from every other.
@@ -199,50 +282,127 @@ pub(crate) fn shortest(value: f64) -> String {
     shifted(value, 0)
 }
 
+/// Adds [`shortest`] to a text.
+pub(crate) fn push_shortest(value: f64, text: &mut String) {
+    push_shifted(value, 0, text);
+}
+
 /// All digits of the number times a power of ten: only the point moves, so nothing is rounded.
 pub(crate) fn shifted(value: f64, power: i32) -> String {
+    let mut text = String::new();
+    push_shifted(value, power, &mut text);
+    text
+}
+
+/// Adds [`shifted`] to a text.
+fn push_shifted(value: f64, power: i32, text: &mut String) {
     if !value.is_finite() {
-        // Only plain SQL comes to this.
-        return value.to_string();
+        // Only plain SQL comes to this, and a text takes everything.
+        let _ = write!(text, "{value}");
+        return;
     }
-    let scientific = format!("{value:e}");
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    positional(mantissa, exponent.parse::<i32>().unwrap_or(0) + power)
+    if let Some((whole, decimals)) = few_digits(value.abs()) {
+        let mut room = [b'0'; U64_DIGITS];
+        let from = digits(whole, &mut room);
+        let exponent = i32::try_from(U64_DIGITS - from).unwrap_or(0) - 1 - decimals;
+        positional(value < 0.0, &room[from..], exponent + power, text);
+        return;
+    }
+    push_scientific(&format!("{value:e}"), power, text);
+}
+
+/// A positive number as a whole number and how far to move its point to the left, if it has 15
+/// digits at most.
+///
+/// No two numbers of 15 digits are one REAL, so that one which gives the REAL back has the shortest
+/// digits, but for zeros at its end.
+fn few_digits(value: f64) -> Option<(u64, i32)> {
+    const LARGE: f64 = 1e15;
+    /// The powers of ten that a REAL holds.
+    const POWERS: [f64; 23] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ];
+    if value == 0.0 {
+        return Some((0, 0));
+    }
+    // The power of two tells the power of ten, or one more.
+    let two = i32::try_from(value.to_bits() >> 52).ok()? - 1023;
+    let decimals = 14 - (two * 30_103).div_euclid(100_000);
+    let places = usize::try_from(decimals).ok()?;
+    let (decimals, power) = match value * POWERS.get(places)? {
+        scaled if scaled < LARGE => (decimals, POWERS[places]),
+        _ => (decimals - 1, *POWERS.get(places.checked_sub(1)?)?),
+    };
+    let whole = (value * power).round();
+    let is_it = whole < LARGE && (whole / power).to_bits() == value.to_bits();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and a limit far below 2^64"
+    )]
+    is_it.then_some((whole as u64, decimals))
 }
 
 /// Ten digits of the number times a power of ten, without zeros at the end.
 pub(crate) fn significant(value: f64, power: i32) -> String {
-    let scientific = format!("{value:.*e}", DIGITS - 1);
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
-    positional(mantissa, exponent.parse::<i32>().unwrap_or(0) + power)
+    let mut text = String::new();
+    push_scientific(&format!("{value:.*e}", DIGITS - 1), power, &mut text);
+    text
 }
 
-/// Writes `d.ddd` times ten to the `exponent` without exponent, unless it is far from the digits.
-fn positional(mantissa: &str, exponent: i32) -> String {
-    let (sign, mantissa) = mantissa
+/// Adds `d.ddde5` times a power of ten.
+fn push_scientific(scientific: &str, power: i32, text: &mut String) {
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
+    let (is_negative, mantissa) = mantissa
         .strip_prefix('-')
-        .map_or(("", mantissa), |rest| ("-", rest));
-    let digits: String = mantissa
-        .chars()
-        .filter(|character| *character != '.')
-        .collect();
-    if digits.bytes().all(|digit| digit == b'0') {
-        return "0".to_owned();
+        .map_or((false, mantissa), |rest| (true, rest));
+    let digits: Vec<u8> = mantissa.bytes().filter(|byte| *byte != b'.').collect();
+    let exponent = exponent.parse::<i32>().unwrap_or(0) + power;
+    positional(is_negative, &digits, exponent, text);
+}
+
+/// Adds `d.ddd` times ten to the `exponent`, of which the digits are given, without exponent, unless
+/// it is far from the digits. Zeros at the end are left out.
+fn positional(is_negative: bool, digits: &[u8], exponent: i32, text: &mut String) {
+    let count = digits.iter().rposition(|digit| *digit != b'0');
+    let Some(last) = count else {
+        text.push('0');
+        return;
+    };
+    let mut add = |digits: &[u8]| text.extend(digits.iter().map(|digit| char::from(*digit)));
+    let digits = &digits[..=last];
+    if is_negative {
+        add(b"-");
     }
     if !(-FAR..FAR).contains(&exponent) {
-        return format!("{sign}{mantissa}E{exponent}");
-    }
-    let Ok(before) = usize::try_from(exponent + 1) else {
-        let zeros = "0".repeat(usize::try_from(-exponent - 1).unwrap_or(0));
-        return format!("{sign}0.{zeros}{digits}");
-    };
-    match (before, digits.len()) {
-        (0, _) => format!("{sign}0.{digits}"),
-        (before, length) if before >= length => {
-            format!("{sign}{digits}{}", "0".repeat(before - length))
+        let (first, rest) = digits.split_at(1);
+        add(first);
+        if !rest.is_empty() {
+            add(b".");
+            add(rest);
         }
-        (before, _) => format!("{sign}{}.{}", &digits[..before], &digits[before..]),
+        // A text takes everything.
+        let _ = write!(text, "E{exponent}");
+        return;
+    }
+    // Zeros after the point, or before it.
+    let zeros = [b'0'; FAR as usize];
+    match usize::try_from(exponent + 1) {
+        Ok(before) if before >= digits.len() => {
+            add(digits);
+            add(&zeros[..before - digits.len()]);
+        }
+        Ok(before) if before > 0 => {
+            add(&digits[..before]);
+            add(b".");
+            add(&digits[before..]);
+        }
+        _ => {
+            add(b"0.");
+            add(&zeros[..usize::try_from(-exponent - 1).unwrap_or(0)]);
+            add(digits);
+        }
     }
 }
 
@@ -273,6 +433,37 @@ mod tests {
         for (value, power, all, ten) in table {
             assert_eq!(shifted(*value, *power), *all);
             assert_eq!(significant(*value, *power), *ten);
+        }
+    }
+
+    #[test]
+    fn the_short_way_gives_the_digits_of_the_long_one() {
+        let mut seed = 1_u64;
+        for round in 0..200_000_u64 {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            #[expect(clippy::cast_precision_loss, reason = "any number will do")]
+            let value = match round % 4 {
+                0 => f64::from_bits(seed),
+                1 => (seed >> 40) as f64 / 1000.0,
+                2 => (seed >> 20) as f64 / 1e9,
+                _ => (seed >> 54) as f64 * 0.05,
+            };
+            if !value.is_finite() {
+                continue;
+            }
+            let mut long = String::new();
+            push_scientific(&format!("{value:e}"), -6, &mut long);
+            assert_eq!(shifted(value, -6), long, "{value:e}");
+            assert_eq!(shortest(value).parse(), Ok(value), "{value:e}");
+            for decimals in 0..5 {
+                let long = format!("{value:.decimals$}");
+                let rest = long.trim_start_matches('-');
+                let is_zero = rest.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+                let expected = if is_zero { rest } else { &long };
+                assert_eq!(fixed(value, decimals), expected, "{value:e}");
+            }
         }
     }
 

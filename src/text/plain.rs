@@ -4,7 +4,9 @@
 /// A text with what would move the cursor written as escapes.
 #[must_use]
 pub fn plain(text: &str) -> String {
-    if !text.contains(is_unsafe) {
+    // Nearly all names are ASCII, which is known without looking at characters.
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_plain || !text.contains(is_unsafe) {
         return text.to_owned();
     }
     text.chars()

@@ -1,10 +1,11 @@
 //! XML files of Dyalog's `]PROFILE`: settings, entries, escaped text.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::cell::{Kind, NO_NAME, Shown, Value};
 use super::dyalog_files::{Rows, Style};
-use super::number::{Scale, apl, milliseconds, shortest, significant};
+use super::number::{Scale, apl, milliseconds, push_shortest, significant};
 
 /// The entries of a file.
 pub(crate) struct Table {
@@ -43,21 +44,22 @@ impl Table {
 
     /// Writes an entry.
     pub(crate) fn row(&self, row: &[Value], out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "    <ProfileEntry>")?;
+        let mut entry = String::with_capacity(512);
+        entry.push_str("    <ProfileEntry>\n");
         for column in &self.columns {
-            let name = &column.title;
-            let text = match &row[column.at] {
-                Value::Null if name == "Line" => self.no_line.to_owned(),
-                Value::Text(text)
-                    if text.is_empty() && matches!(&**name, "Element" | "Function") =>
-                {
-                    self.no_name.to_owned()
+            let name = column.title.as_str();
+            entry.extend(["        <", name, ">"]);
+            match &row[column.at] {
+                Value::Null if name == "Line" => entry.push_str(self.no_line),
+                Value::Text(text) if text.is_empty() && matches!(name, "Element" | "Function") => {
+                    entry.push_str(self.no_name);
                 }
-                value => cell(value, column, &self.scale),
-            };
-            writeln!(out, "        <{name}>{text}</{name}>")?;
+                value => push_cell(value, column, &self.scale, &mut entry),
+            }
+            entry.extend(["</", name, ">\n"]);
         }
-        writeln!(out, "    </ProfileEntry>")
+        entry.push_str("    </ProfileEntry>\n");
+        out.write_all(entry.as_bytes())
     }
 }
 
@@ -84,14 +86,23 @@ pub(crate) fn end(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</ProfileData>")
 }
 
-fn cell(value: &Value, column: &Shown, scale: &Scale) -> String {
+fn push_cell(value: &Value, column: &Shown, scale: &Scale, entry: &mut String) {
+    let from = entry.len();
     match (value, column.kind) {
-        (Value::Null, _) => String::new(),
-        (Value::Text(text), _) => escaped(text),
-        (Value::Integer(value), _) => apl(&value.to_string()),
-        (Value::Real(value), Kind::Cost | Kind::Raw) => apl(&scale.exact(*value)),
-        (Value::Real(value), Kind::Percent) => apl(&significant(*value, 0)),
-        (Value::Real(value), _) => apl(&shortest(*value)),
+        (Value::Null, _) => return,
+        (Value::Text(text), _) => return push_escaped(text, entry),
+        (Value::Integer(value), _) => {
+            // A text takes everything.
+            let _ = write!(entry, "{value}");
+        }
+        (Value::Real(value), Kind::Cost | Kind::Raw) => scale.push_exact(*value, entry),
+        (Value::Real(value), Kind::Percent) => entry.push_str(&significant(*value, 0)),
+        (Value::Real(value), _) => push_shortest(*value, entry),
+    }
+    if entry[from..].contains('-') {
+        let figure = apl(&entry[from..]);
+        entry.truncate(from);
+        entry.push_str(&figure);
     }
 }
 
@@ -104,6 +115,17 @@ pub(crate) fn milliseconds_of_apl(nanoseconds: f64) -> String {
 /// turn them into one.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
+    push_escaped(text, &mut escaped);
+    escaped
+}
+
+/// Adds [`escaped`] text to another one.
+fn push_escaped(text: &str, escaped: &mut String) {
+    let is_special = |byte: u8| byte < b' ' || matches!(byte, b'<' | b'>' | b'&' | 0xef);
+    if !text.bytes().any(is_special) {
+        escaped.push_str(text);
+        return;
+    }
     for character in text.chars() {
         match character {
             '<' => escaped.push_str("&lt;"),
@@ -117,7 +139,6 @@ pub(crate) fn escaped(text: &str) -> String {
             _ => escaped.push(character),
         }
     }
-    escaped
 }
 
 /// Whether XML can hold a character.

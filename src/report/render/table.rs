@@ -2,8 +2,9 @@
 //! and `markdown`.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt::Write as _;
+
+use hashbrown::HashMap;
 
 use super::layout::{DECIMALS, Layout, RenderError, shown};
 use crate::report::header::Medium;
@@ -192,12 +193,7 @@ impl SharedNames {
                 for name in &names {
                     if let Value::Text(name) = &row[*name] {
                         let (module, file) = (text(&row[module]), text(&row[file]));
-                        if !several.contains_key(name) {
-                            several.insert(name.clone(), Vec::new());
-                        }
-                        let Some(known) = several.get_mut(name) else {
-                            continue;
-                        };
+                        let known = several.entry_ref(name.as_str()).or_default();
                         if !known
                             .iter()
                             .any(|known| known.0 == module && known.1 == file)

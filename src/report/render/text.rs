@@ -10,7 +10,6 @@
 //! know totals only, what functions cost with all they called, so that `report exclusive` is the
 //! one to ask there. Columns that may be left out are, where no row knows them.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -45,7 +44,7 @@ pub(super) fn write(
     let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
     answer.each(|row| {
         for (size, column) in sizes.iter_mut().zip(&table.columns) {
-            size.see(&whole(&table.cell(row, column)), &row[column.at]);
+            size.see(&whole(table.cell(row, column)), &row[column.at]);
         }
         Ok::<_, StoreError>(())
     })?;
@@ -77,13 +76,16 @@ pub(super) fn write(
                     cell = shortened(cell, limit);
                 }
                 let gap = if column == 0 { "" } else { GAP };
-                let padding = " ".repeat(width.saturating_sub(cell.width()));
-                let (before, behind) = if size.is_left() {
-                    ("", padding.as_str())
+                let padding = width.saturating_sub(columns_of(&cell));
+                let padding = std::iter::repeat_n(' ', padding);
+                line.push_str(gap);
+                if size.is_left() {
+                    line.push_str(&cell);
+                    line.extend(padding);
                 } else {
-                    (padding.as_str(), "")
-                };
-                let _ = write!(line, "{gap}{before}{cell}{behind}");
+                    line.extend(padding);
+                    line.push_str(&cell);
+                }
             }
             writeln!(out, "{}", line.trim_end())
         };
@@ -95,13 +97,28 @@ pub(super) fn write(
         let mut cells = table
             .columns
             .iter()
-            .map(|column| whole(&table.cell(row, column)));
+            .map(|column| whole(table.cell(row, column)));
         write(out, &mut cells).map_err(RenderError::from)
     })
 }
 
-fn whole(cell: &Cell) -> String {
-    format!("{}{}", indent(cell.depth, " "), cell.text)
+fn whole(cell: Cell) -> String {
+    if cell.depth == 0 {
+        return cell.text;
+    }
+    let mut whole = indent(cell.depth, " ");
+    whole.push_str(&cell.text);
+    whole
+}
+
+/// Columns of a screen that a text takes.
+fn columns_of(text: &str) -> usize {
+    // Nearly all text is ASCII, which is known without looking at characters.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        text.len()
+    } else {
+        text.width()
+    }
 }
 
 /// How wide a column has to be.
@@ -125,7 +142,7 @@ impl Size {
     }
 
     fn see(&mut self, cell: &str, value: &Value) {
-        self.longest = self.longest.max(cell.width());
+        self.longest = self.longest.max(columns_of(cell));
         self.has_text |= matches!(value, Value::Text(_));
         self.has_decimals |=
             self.kind != Kind::Any && matches!(value, Value::Real(_)) && cell.contains('.');
