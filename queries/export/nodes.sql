@@ -1,4 +1,4 @@
--- The nodes of a run, parents first, with their costs in one metric; lines break down the function node above them.
+-- The nodes of a run, parents first, with their costs in its default metric; lines break down the function node above them.
 SELECT
   n.depth,
   n.function_id,
@@ -6,14 +6,9 @@ SELECT
   n.file,
   n.col,
   n.calls,
-  CASE WHEN r.default_metric_id = :metric THEN n.exclusive ELSE COALESCE(c.exclusive, 0.0) END AS exclusive,
-  CASE
-    WHEN r.default_metric_id = :metric THEN n.cumulative
-    WHEN c.node_id IS NULL THEN 0.0
-    ELSE c.cumulative
-  END AS cumulative
-FROM runs AS r
-CROSS JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node
-LEFT JOIN node_costs AS c ON c.metric_id = :metric AND c.node_id = n.node_id
-WHERE r.run_id = :run
+  n.exclusive,
+  n.cumulative,
+  n.node_id
+FROM nodes AS n
+WHERE n.node_id BETWEEN :first AND :last
 ORDER BY n.node_id

@@ -1,6 +1,6 @@
 //! Reading a run from end to end, for writers of other formats.
 
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{OptionalExtension, Row, Rows, named_params};
 
 use super::database::Database;
 use super::error::StoreError;
@@ -9,10 +9,12 @@ use crate::events::Kind;
 const NODE: &str = include_str!("../../queries/export/node.sql");
 const RANGE: &str = include_str!("../../queries/export/range.sql");
 const NODES: &str = include_str!("../../queries/export/nodes.sql");
+const COSTS: &str = include_str!("../../queries/export/costs.sql");
 const FUNCTIONS: &str = include_str!("../../queries/export/functions.sql");
 const LINES: &str = include_str!("../../queries/export/lines.sql");
 const EDGES: &str = include_str!("../../queries/export/edges.sql");
 const LABELS: &str = include_str!("../../queries/export/labels.sql");
+const DEPTHS: &str = include_str!("../../queries/export/depths.sql");
 const RECORDED: &str = include_str!("../../queries/export/recorded.sql");
 const BACK_EDGES: &str = include_str!("../../queries/export/back_edges.sql");
 
@@ -217,20 +219,11 @@ impl Database {
         &self,
         run_id: i64,
         metric_id: i64,
-        mut each: impl FnMut(NodeRow) -> Result<(), E>,
+        mut each: impl FnMut(&NodeRow) -> Result<(), E>,
     ) -> Result<(), E> {
-        let failed = |source: rusqlite::Error| E::from(self.failed(source));
-        let mut statement = self.connection.prepare(NODES).map_err(failed)?;
-        let mut rows = statement
-            .query(named_params! {":run": run_id, ":metric": metric_id})
-            .map_err(failed)?;
-        let mut levels = Levels::default();
-        while let Some(row) = rows.next().map_err(failed)? {
-            let node = node(row).map_err(failed)?;
-            levels.next(&node).map_err(|what| self.inconsistent(what))?;
-            each(node)?;
-        }
-        Ok(())
+        self.each_node_in(run_id, &[metric_id], |rows| {
+            rows.iter().try_for_each(&mut each)
+        })
     }
 
     /// Calls a function for every node of a run, parents first, until it fails: a row for each
@@ -244,12 +237,64 @@ impl Database {
         metrics: &[i64],
         mut each: impl FnMut(&[NodeRow]) -> Result<(), E>,
     ) -> Result<(), E> {
+        let failed = |source: rusqlite::Error| E::from(self.failed(source));
+        let range = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let found = self
+            .connection
+            .query_row(RANGE, named_params! {":run": run_id}, range)
+            .optional();
+        let Some((first, last, default)): Option<(i64, i64, Option<i64>)> =
+            found.map_err(failed)?
+        else {
+            return Ok(());
+        };
+        // Nodes hold what they cost in the default metric. What they cost in another one is in
+        // rows of its own, which come in the same order: both are read once, side by side, as a
+        // merge join does. A join in SQL would search for each node.
+        let others = metrics.iter().map(|metric| {
+            let is_other = default != Some(*metric);
+            is_other.then(|| self.connection.prepare(COSTS)).transpose()
+        });
+        let mut others: Vec<_> = others.collect::<rusqlite::Result<_>>().map_err(failed)?;
+        let mut costs = Vec::with_capacity(metrics.len());
+        for (statement, metric) in others.iter_mut().zip(metrics) {
+            let of_metric = named_params! {":metric": metric, ":first": first, ":last": last};
+            costs.push(match statement {
+                Some(statement) => {
+                    let rows = statement.query(of_metric).map_err(failed)?;
+                    Some(Costs::new(rows).map_err(failed)?)
+                }
+                None => None,
+            });
+        }
+        let mut statement = self.connection.prepare(NODES).map_err(failed)?;
+        let mut nodes = statement
+            .query(named_params! {":first": first, ":last": last})
+            .map_err(failed)?;
         let mut levels = Levels::default();
-        self.side_by_side(NODES, run_id, metrics, node, |rows| {
-            let next = rows.first().map_or(Ok(()), |row| levels.next(row));
-            next.map_err(|what| self.inconsistent(what))?;
-            each(rows)
-        })
+        let mut rows: Vec<NodeRow> = Vec::with_capacity(metrics.len());
+        while let Some(found) = nodes.next().map_err(failed)? {
+            let node_id = found.get(8).map_err(failed)?;
+            let node = node(found).map_err(failed)?;
+            levels.next(&node).map_err(|what| self.inconsistent(what))?;
+            rows.clear();
+            for costs in &mut costs {
+                let (exclusive, cumulative) = match costs {
+                    Some(costs) => costs.of(node_id).map_err(failed)?,
+                    None => (node.exclusive, node.cumulative),
+                };
+                rows.push(NodeRow {
+                    exclusive,
+                    cumulative,
+                    ..node.clone()
+                });
+            }
+            if rows.is_empty() {
+                return Ok(());
+            }
+            each(&rows)?;
+        }
+        Ok(())
     }
 
     /// Calls a function for every function of a run, in the order of their numbers, until it fails:
@@ -361,6 +406,17 @@ impl Database {
         Ok(counted.map_err(|source| self.failed(source))?.unwrap_or(0))
     }
 
+    /// How many nodes are above each node of a run, in all.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn depths(&self, run_id: i64) -> Result<u64, StoreError> {
+        let counted = self
+            .connection
+            .query_row(DEPTHS, named_params! {":run": run_id}, |row| count(row, 0));
+        Ok(counted.map_err(|source| self.failed(source))?.unwrap_or(0))
+    }
+
     /// Whether the file itself gives what functions cost themselves in a metric.
     ///
     /// # Errors
@@ -385,6 +441,44 @@ impl Database {
                     count(row, 0)
                 });
         Ok(counted.map_err(|source| self.failed(source))?.unwrap_or(0))
+    }
+}
+
+/// What the nodes of a run cost in a metric that is not the default one, in the order of their
+/// numbers.
+struct Costs<'s> {
+    rows: Rows<'s>,
+    /// The node that comes next, with its own cost and its cost with what it called.
+    next: Option<(i64, f64, Option<f64>)>,
+}
+
+impl<'s> Costs<'s> {
+    fn new(rows: Rows<'s>) -> rusqlite::Result<Self> {
+        let mut costs = Self { rows, next: None };
+        costs.advance()?;
+        Ok(costs)
+    }
+
+    fn advance(&mut self) -> rusqlite::Result<()> {
+        self.next = match self.rows.next()? {
+            Some(row) => Some((row.get(0)?, row.get(1)?, row.get(2)?)),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// What a node cost, which comes after the one asked for before. A node without a row cost 0.
+    fn of(&mut self, node_id: i64) -> rusqlite::Result<(f64, Option<f64>)> {
+        while let Some((next, exclusive, cumulative)) = self.next {
+            if next > node_id {
+                break;
+            }
+            self.advance()?;
+            if next == node_id {
+                return Ok((exclusive, cumulative));
+            }
+        }
+        Ok((0.0, Some(0.0)))
     }
 }
 

@@ -203,6 +203,17 @@ impl<'d> Profile<'d> {
 
     /// The place of a function in [`functions`](Self::functions).
     pub(in crate::formats) fn function(&self, function_id: i64) -> Result<usize, StoreError> {
+        // The functions of a run are numbered one after the other, unless it shares some with
+        // another run.
+        let first = self.functions.first().map_or(0, |first| first.function_id);
+        let at = usize::try_from(function_id.wrapping_sub(first)).unwrap_or(usize::MAX);
+        if self
+            .functions
+            .get(at)
+            .is_some_and(|known| known.function_id == function_id)
+        {
+            return Ok(at);
+        }
         let found = self
             .functions
             .binary_search_by_key(&function_id, |known| known.function_id);

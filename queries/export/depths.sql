@@ -1,0 +1,6 @@
+-- How many nodes are above each node of a run, in all.
+SELECT SUM(n.depth)
+FROM runs AS r
+CROSS JOIN nodes AS n
+WHERE r.run_id = :run
+  AND n.node_id BETWEEN r.first_node AND r.last_node
