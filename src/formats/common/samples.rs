@@ -138,6 +138,7 @@ pub(in crate::formats) fn each_sample(
         around: Vec::new(),
         around_frames: Vec::new(),
         own: Vec::new(),
+        values: Vec::new(),
         totals: vec![0.0; metrics.len()],
         each,
     };
@@ -163,6 +164,8 @@ struct Walk<'p, 'f, F> {
     around_frames: Vec<usize>,
     /// For each open node and metric: its own cost, and what lines have had of it.
     own: Vec<(i64, Parts)>,
+    /// The values of the last sample, whose memory is used again.
+    values: Vec<i64>,
     /// What all places cost themselves, by metric.
     totals: Vec<f64>,
     each: F,
@@ -260,12 +263,11 @@ impl<F: FnMut(&Sample<'_>, &[FrameKey]) -> Result<(), ExportError>> Walk<'_, '_,
                 break;
             };
             let first = self.open.len() * self.totals.len();
-            let values: Vec<i64> = self
-                .own
-                .drain(first..)
-                .map(|(own, mut parts)| parts.left_of(own))
-                .collect();
-            if is_leaf || values.iter().any(|value| *value != 0) {
+            self.values.clear();
+            let own = self.own.drain(first..);
+            self.values
+                .extend(own.map(|(own, mut parts)| parts.left_of(own)));
+            if is_leaf || self.values.iter().any(|value| *value != 0) {
                 let (stack, kept) = if is_around {
                     (&[frame][..], 0)
                 } else {
@@ -281,7 +283,7 @@ impl<F: FnMut(&Sample<'_>, &[FrameKey]) -> Result<(), ExportError>> Walk<'_, '_,
                         around_frames,
                         stack,
                         kept,
-                        values: &values,
+                        values: &self.values,
                     },
                     &self.frames.places,
                 )?;

@@ -31,36 +31,49 @@ pub(in crate::formats) const FREE: Loss = Loss {
     of: "nodes",
 };
 
-/// What a file says of the cost of a node in each metric (`None` for lines, which are a part of
-/// their function's), and what the own costs add up to.
-type Costs = Vec<(Option<f64>, f64)>;
+/// What a file says of the cost of a node in a metric (`None` for lines, which are a part of their
+/// function's), and what the own costs add up to.
+type Cost = (Option<f64>, f64);
 
 /// The open nodes of a tree, to find where costs are not the sum of own costs.
 #[derive(Default)]
 pub(in crate::formats) struct OpenNodes {
-    open: Vec<Costs>,
+    /// By open node and metric.
+    costs: Vec<Cost>,
+    /// How many metrics there are.
+    width: usize,
+    /// How many nodes are open.
+    open: usize,
 }
 
 impl OpenNodes {
     /// Opens a node with so many others above, with its cost and its own cost in each metric.
-    pub(in crate::formats) fn enter(&mut self, depth: usize, costs: Costs, losses: &mut Losses) {
+    pub(in crate::formats) fn enter(
+        &mut self,
+        depth: usize,
+        costs: impl ExactSizeIterator<Item = Cost>,
+        losses: &mut Losses,
+    ) {
         self.leave(depth, losses);
-        self.open.push(costs);
+        self.width = costs.len();
+        self.costs.extend(costs);
+        self.open += 1;
     }
 
     /// Closes nodes until so many are open.
     pub(in crate::formats) fn leave(&mut self, depth: usize, losses: &mut Losses) {
-        while self.open.len() > depth {
-            let Some(costs) = self.open.pop() else { return };
-            let differs = |(cumulative, sum): &(Option<f64>, f64)| {
-                cumulative.is_some_and(|cost| differ(cost, *sum))
-            };
-            losses.add(CUMULATIVE, costs.iter().any(differs).into());
-            if let Some(above) = self.open.last_mut() {
-                for (above, (_, sum)) in above.iter_mut().zip(costs) {
-                    above.1 += sum;
-                }
+        while self.open > depth {
+            self.open -= 1;
+            let at = self.open * self.width;
+            let (above, closed) = self.costs.split_at_mut(at);
+            let differs =
+                |(cumulative, sum): &Cost| cumulative.is_some_and(|cost| differ(cost, *sum));
+            losses.add(CUMULATIVE, closed.iter().any(differs).into());
+            let above = above.iter_mut().skip(at.saturating_sub(self.width));
+            for (above, (_, sum)) in above.zip(closed) {
+                above.1 += *sum;
             }
+            self.costs.truncate(at);
         }
     }
 }
@@ -69,8 +82,55 @@ impl OpenNodes {
 /// a name is for: equal for functions that the format cannot tell apart.
 pub(in crate::formats) struct Stacks<N> {
     sums: OpenNodes,
-    /// The names at the top, and then those that each open node has called so far.
-    called: Vec<HashSet<N>>,
+    /// The names at the top, and then those that each open node has called so far. Beyond the open
+    /// nodes there are emptied ones, whose memory is used again.
+    called: Vec<Called<N>>,
+    /// How many of these belong to open nodes, and the top.
+    open: usize,
+}
+
+/// The names of what a node has called so far: a list while they are few, which nearly all are.
+struct Called<N> {
+    few: Vec<N>,
+    many: HashSet<N>,
+}
+
+/// How many names are searched one by one.
+const FEW: usize = 16;
+
+impl<N> Default for Called<N> {
+    fn default() -> Self {
+        Self {
+            few: Vec::new(),
+            many: HashSet::new(),
+        }
+    }
+}
+
+impl<N: Eq + Hash> Called<N> {
+    /// Adds a name. Says whether it is new.
+    fn insert(&mut self, name: N) -> bool {
+        if !self.many.is_empty() {
+            return self.many.insert(name);
+        }
+        if self.few.contains(&name) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(name);
+            return true;
+        }
+        self.many.extend(self.few.drain(..));
+        self.many.insert(name)
+    }
+
+    fn clear(&mut self) {
+        self.few.clear();
+        if !self.many.is_empty() {
+            // To empty a large table takes as long as it is large, however few it holds next.
+            self.many = HashSet::new();
+        }
+    }
 }
 
 impl<N> Default for Stacks<N> {
@@ -78,6 +138,7 @@ impl<N> Default for Stacks<N> {
         Self {
             sums: OpenNodes::default(),
             called: Vec::new(),
+            open: 0,
         }
     }
 }
@@ -88,7 +149,7 @@ impl<N: Eq + Hash> Stacks<N> {
         self.open(
             call.depth,
             name,
-            vec![(Some(call.cumulative), call.exclusive)],
+            std::iter::once((Some(call.cumulative), call.exclusive)),
             losses,
         );
     }
@@ -99,16 +160,26 @@ impl<N: Eq + Hash> Stacks<N> {
             None => (Some(row.cumulative.unwrap_or(row.exclusive)), row.exclusive),
             Some(_) => (None, 0.0),
         });
-        self.open(rows[0].depth, name, costs.collect(), losses);
+        self.open(rows[0].depth, name, costs, losses);
     }
 
-    fn open(&mut self, depth: usize, name: N, costs: Costs, losses: &mut Losses) {
+    fn open(
+        &mut self,
+        depth: usize,
+        name: N,
+        costs: impl ExactSizeIterator<Item = Cost>,
+        losses: &mut Losses,
+    ) {
         self.sums.enter(depth, costs, losses);
-        self.called.resize_with(depth + 1, HashSet::new);
-        let is_new = self
-            .called
-            .last_mut()
-            .is_none_or(|siblings| siblings.insert(name));
+        while self.open > depth + 1 {
+            self.open -= 1;
+            self.called[self.open].clear();
+        }
+        self.open = depth + 1;
+        if self.called.len() < self.open {
+            self.called.resize_with(self.open, Called::default);
+        }
+        let is_new = self.called[depth].insert(name);
         losses.add(SIBLINGS, (!is_new).into());
     }
 

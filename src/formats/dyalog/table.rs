@@ -289,6 +289,8 @@ impl<'p, 'd> Table<'p, 'd> {
         let mut is_empty = true;
         // What readers add up: roots, or what functions cost themselves.
         let mut totals = [0.0; 2];
+        // Its memory is used again.
+        let mut row = Vec::new();
         self.figures(losses, |figures, losses| {
             is_empty = false;
             let part = match figures.depth {
@@ -300,7 +302,7 @@ impl<'p, 'd> Table<'p, 'd> {
                 totals[1] += figures.ticks.and_then(|ticks| ticks[part]).unwrap_or(0.0);
             }
             placed[figures.function] = true;
-            let row = self.row(&figures, losses);
+            self.row(&figures, losses, &mut row);
             negative |= row
                 .iter()
                 .any(|value| matches!(value, Value::Real(time) if *time < 0.0));
@@ -343,19 +345,23 @@ impl<'p, 'd> Table<'p, 'd> {
         self.style == Style::Old && self.ticks.is_some()
     }
 
-    /// The values of a row. What is unknown stays so.
-    fn row(&self, figures: &TableRow, losses: &mut Losses) -> Vec<Value> {
+    /// Replaces a row by the next one. What is unknown stays so.
+    fn row(&self, figures: &TableRow, losses: &mut Losses, row: &mut Vec<Value>) {
         let real = |figure: Option<f64>| figure.map_or(Value::Null, Value::Real);
         let whole = |figure: Option<i64>| figure.map_or(Value::Null, Value::Integer);
-        let mut row = Vec::with_capacity(8);
+        let old = row.drain(..).find_map(|value| match value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        });
+        let mut name = old.unwrap_or_default();
+        name.clear();
+        name.push_str(&self.names[figures.function]);
         row.extend(
             figures
                 .depth
                 .map(|depth| Value::Integer(i64::try_from(depth).unwrap_or(i64::MAX))),
         );
-        row.push(Value::Text(
-            self.names[figures.function].as_ref().to_owned(),
-        ));
+        row.push(Value::Text(name));
         row.push(whole(figures.line));
         row.push(whole(figures.calls.map(|calls| {
             losses.add(LARGE, (calls > LARGEST).into());
@@ -370,7 +376,6 @@ impl<'p, 'd> Table<'p, 'd> {
         if self.writes_ticks() {
             row.extend(figures.ticks.into_iter().flatten().map(real));
         }
-        row
     }
 
     /// Calls a function for the figures of every row.

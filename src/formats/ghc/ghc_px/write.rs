@@ -124,7 +124,7 @@ fn write(
             .costs
             .iter()
             .map(|cost| (Some(cost.cumulative), cost.exclusive));
-        sums.enter(stack.depth, costs.collect(), losses);
+        sums.enter(stack.depth, costs, losses);
         if stack.depth == 0 {
             is_below_root = centres.root == Some(stack.function);
         }
