@@ -9,6 +9,7 @@ mod identity;
 mod merge;
 mod open;
 mod read;
+mod recount;
 mod schema;
 mod sources;
 mod texts;

@@ -562,6 +562,9 @@ fn clean(database: &Database) -> Result<(), Failed> {
             format!("check {name}: {} rows, the first {:?}", rows.len(), rows[0])
         })?;
     }
+    ensure(database.is_as_recounted()?, || {
+        "a recount of the nodes doubts them".to_owned()
+    })?;
     let keys = rows(database, "PRAGMA foreign_key_check", &[])?;
     ensure(keys.is_empty(), || format!("foreign keys: {keys:?}"))?;
     let integrity = rows(database, "PRAGMA integrity_check", &[])?;

@@ -22,5 +22,6 @@ mod totals_trees;
 pub(super) use columns::integer;
 pub(super) use ids::{Ids, StoredFunction};
 pub use outcome::Outcome;
+pub(super) use postings::Ascending;
 pub(super) use rows::function_id;
 pub use run_writer::RunWriter;

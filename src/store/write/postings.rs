@@ -22,7 +22,7 @@ pub(super) struct Postings {
 /// Ascending numbers, all but the first as differences, seven bits a byte (LEB128). Many functions
 /// have one node, and most have few.
 #[derive(Default)]
-struct Ascending {
+pub(in crate::store) struct Ascending {
     /// 0 if there are none.
     first: u64,
     last: u64,
@@ -84,7 +84,8 @@ impl Postings {
 }
 
 impl Ascending {
-    fn push(&mut self, number: u64) {
+    /// Adds a number, which is above all before, and above 0.
+    pub(in crate::store) fn push(&mut self, number: u64) {
         let mut difference = number - self.last;
         self.last = number;
         if self.first == 0 {
@@ -102,7 +103,8 @@ impl Ascending {
         }
     }
 
-    fn append_to(&self, numbers: &mut Vec<u64>) {
+    /// Appends all of them to a list.
+    pub(in crate::store) fn append_to(&self, numbers: &mut Vec<u64>) {
         if self.first == 0 {
             return;
         }
