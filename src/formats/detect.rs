@@ -12,6 +12,8 @@ use crate::base::error::{ImportError, quote};
 /// # Errors
 /// When no format recognises the file, or several do equally well.
 pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
+    // Every format is asked, so that the order of the registry decides nothing. A signature of ours
+    // proves more than the signs of foreign files, which are looked at after it.
     for wanted in [Confidence::Yes, Confidence::Maybe] {
         // What is known to be something else is not taken for what it may be.
         let foreign = if wanted == Confidence::Maybe {
@@ -46,6 +48,8 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ImportError> {
 
 /// What a user may do about a file that no format recognises.
 fn remedy(head: &[u8]) -> &'static str {
+    // An image, a database or nothing at all is no profile by another name either, so that `--from`
+    // is not proposed.
     let is_nothing =
         head.trim_ascii().is_empty() || MAGIC.iter().any(|(magic, _)| head.starts_with(magic));
     if is_nothing {

@@ -383,6 +383,8 @@ const FOREIGN: &[Foreign] = &[
 pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let text = head.trim_ascii_start();
     let has = |sign: &&[u8]| memchr::memmem::find(head, sign).is_some();
+    // The first one that fits decides, so that the special case precedes the general one: memray
+    // before LZ4, gperftools before Go.
     let found = FOREIGN
         .iter()
         .find(|one| text.starts_with(one.starts) && one.has.iter().all(has))?;

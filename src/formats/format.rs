@@ -39,6 +39,7 @@ impl Format {
         options: &Options,
         sink: &mut dyn Sink,
     ) -> Result<(), ImportError> {
+        // An option that is passed over in silence would seem to have had an effect.
         let foreign = options.foreign(self.options);
         if let Some(name) = foreign {
             return Err(ImportError::Refused(format!(

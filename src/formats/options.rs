@@ -72,6 +72,7 @@ impl Options {
     /// another run.
     #[must_use]
     pub fn describe(&self) -> String {
+        // The map is sorted by name, so that the order in which options are given does not matter.
         let parts: Vec<_> = self
             .0
             .iter()
