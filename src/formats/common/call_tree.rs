@@ -151,6 +151,8 @@ impl<O: Own> CallTree<O> {
 
     /// A new node below the top, whatever others there are: for what is named later.
     pub(in crate::formats) fn part(&mut self) -> NodeId {
+        // The index does not learn of it: it would find this part for the next one, which has no
+        // name yet either.
         self.push(TOP, Location::of(FunctionId(NONE)))
     }
 
@@ -164,6 +166,7 @@ impl<O: Own> CallTree<O> {
     fn child(&mut self, parent: NodeId, location: Location) -> NodeId {
         let (nodes, hasher) = (&self.nodes, &self.hasher);
         let hash = hasher.hash_one((parent, location));
+        // The index holds numbers of nodes only: parent and location are in the node and kept once.
         let same = |at: &NodeId| {
             nodes
                 .get(*at as usize)
@@ -174,6 +177,8 @@ impl<O: Own> CallTree<O> {
         }
         let new = self.push(parent, location);
         let (nodes, hasher) = (&self.nodes, &self.hasher);
+        // Asked when the index grows. All that it holds are numbers of nodes, so that the default
+        // is never hashed.
         let key = |at: &NodeId| nodes.get(*at as usize).map_or((NONE, location), Node::key);
         self.index
             .insert_unique(hash, new, |at| hasher.hash_one(key(at)));
@@ -184,6 +189,8 @@ impl<O: Own> CallTree<O> {
     fn push(&mut self, parent: NodeId, location: Location) -> NodeId {
         let new = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         self.nodes.push(Node::new(parent, location));
+        // Appended, so that siblings are emitted in the order in which they first came. The link to
+        // the last child spares a walk over all of them.
         let last = self
             .nodes
             .get_mut(parent as usize)
@@ -227,6 +234,8 @@ impl<O: Own> CallTree<O> {
                 function: *function,
                 line,
             });
+            // A frame with a line means two nodes, the function's and the line's, so that the
+            // function's own one is passed.
             at = if line.is_some() {
                 self.nodes
                     .get(*parent as usize)
@@ -240,6 +249,8 @@ impl<O: Own> CallTree<O> {
 
     /// Counts a call of the node's function.
     pub(in crate::formats) fn call(&mut self, node: NodeId) {
+        // Calls are those of a function: the location of a callee may have a line, which is not
+        // called.
         let function = self.function_of(node).unwrap_or(node);
         if let Some(figures) = self.figures(function) {
             figures.calls = figures.calls.saturating_add(1);
@@ -248,6 +259,7 @@ impl<O: Own> CallTree<O> {
 
     /// Adds own cost to a node, and to its function if it is one of a line.
     pub(in crate::formats) fn cost(&mut self, node: NodeId, metric: usize, cost: f64) {
+        // A function's node holds all that happened in it, and its lines break that down.
         for node in [Some(node), self.function_of(node)].into_iter().flatten() {
             if let Some(sum) = self
                 .figures(node)
@@ -294,6 +306,8 @@ impl<O: Own> CallTree<O> {
     }
 
     fn figures(&mut self, node: NodeId) -> Option<&mut NodeCost<O>> {
+        // Figures get their room when the first one comes: a node that only leads to others has
+        // none, whatever the number of metrics.
         let node = self.nodes.get_mut(node as usize)?;
         if node.figures == NONE {
             node.figures = u32::try_from(self.figures.len()).unwrap_or(NONE);
@@ -307,6 +321,7 @@ impl<O: Own> CallTree<O> {
 
     /// Emits the tree. Costs in a metric without an id are lost.
     pub(in crate::formats) fn emit(&self, sink: &mut dyn Sink, metrics: &[Option<MetricId>]) {
+        // A loop: trees are as deep as stacks (`MOST_FRAMES`), too deep for recursion.
         let mut at = TOP;
         let mut next = self.nodes.first().map_or(TOP, |top| top.first_child);
         loop {
@@ -349,6 +364,7 @@ impl<O: Own> CallTree<O> {
             .iter()
             .zip(figures.map_or(&[][..], |figures| figures.own.all()))
         {
+            // To a sink, a metric without a cost is a cost of 0.
             if let Some(metric) = metric
                 && *own != 0.0
             {

@@ -32,6 +32,7 @@ impl Counted {
     pub(in crate::formats) fn add_all(&mut self, other: &Self) {
         let Some(at) = other.first else { return };
         self.add_with(at, || other.example.clone());
+        // One of them has just been counted, and there is one, as there is a first place.
         self.count += other.count - 1;
     }
 

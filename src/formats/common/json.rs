@@ -116,6 +116,8 @@ impl<'h> Outline<'h> {
             (b'{', rest) => (false, rest),
             _ => return None,
         };
+        // JSON has a quote or the end there. Other formats have names in braces: Xdebug's `{main}`
+        // begins folded stacks (case `folded/php`).
         if !matches!(object.trim_ascii_start().first(), None | Some(b'"' | b'}')) {
             return None;
         }
@@ -160,6 +162,7 @@ fn end_of_text(text: &[u8]) -> Option<usize> {
         if text.get(next) == Some(&b'"') {
             return Some(next);
         }
+        // What a backslash escapes is passed with it, a quote above all.
         at = next + 2;
     }
 }
@@ -246,6 +249,7 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
 
     /// The name of a member, with the colon after it.
     pub(in crate::formats) fn name(&mut self) -> Result<&[u8], ImportError> {
+        // Taken out while it is filled: `quoted` borrows all of the reader.
         let mut name = std::mem::take(&mut self.name);
         let read = self
             .quoted("a name", D::After::default(), &mut name)
@@ -413,6 +417,8 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
     /// Any value, which is not kept.
     pub(in crate::formats) fn skip(&mut self) -> Result<(), ImportError> {
         let mut text = Vec::new();
+        // Brackets are counted and not kept, so that any depth takes no memory. Which of them
+        // closes which is not looked at: what is not read is not judged.
         let mut open = 0_u64;
         loop {
             match self.peek()? {
@@ -450,6 +456,8 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
             if open == 0 {
                 return Ok(());
             }
+            // Each piece is a record of its own: what is not read may be longer in all than a
+            // record may be.
             self.begin_record();
         }
     }
@@ -487,6 +495,7 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
     /// Makes so many bytes available, fewer at the end of the file.
     fn fill(&mut self, wanted: usize) -> Result<(), ImportError> {
         while !self.ended && self.rest().len() < wanted {
+            // What is left is shorter than what is wanted, so that little is moved.
             self.chunk.drain(..self.at.min(self.chunk.len()));
             self.at = 0;
             match self
@@ -564,6 +573,7 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
             if rest.is_empty() {
                 return Err(self.expected("`\"`, the end of a text"));
             }
+            // Most texts hold neither: they are copied in one piece.
             let plain = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
             text.extend_from_slice(rest.get(..plain).unwrap_or_default());
             self.advance(plain);
@@ -599,6 +609,7 @@ impl<'r, 'a, D: Dialect> Reader<'r, 'a, D> {
 
 /// A whole number without a sign.
 fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
+    // `parse` takes a plus sign, which JSON does not have.
     text.parse()
         .ok()
         .filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
@@ -611,6 +622,8 @@ fn thousandths(text: &str) -> Option<i64> {
         // Casting a whole number that is too large would cut it.
         return format!("{value:.0}").parse().ok();
     }
+    // Digit by digit, because nanoseconds since 1970 have more digits than a REAL holds (case
+    // `chrome_trace/fractions`).
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let (digits, is_negative) = whole
         .strip_prefix('-')
@@ -647,6 +660,7 @@ pub(in crate::formats) fn column<T>(
     let mut items = Vec::new();
     let mut within = Within::default();
     while let Some(at) = json.item(&mut within)? {
+        // Each item is a record: columns may be as long as the file.
         json.begin_record_at(at);
         items.push(item(json)?);
     }

@@ -21,6 +21,7 @@ impl Repeated {
         at: Position,
     ) -> Result<(), ImportError> {
         self.0 += names.iter().map(|name| name.len() as u64).sum::<u64>();
+        // Measured against what has been read so far: the size of a pipe is unknown.
         if self.0 <= FLOOR.max(RATIO.saturating_mul(at.byte)) {
             return Ok(());
         }

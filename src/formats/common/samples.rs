@@ -214,11 +214,14 @@ impl<F: FnMut(&Sample<'_>, &[FrameKey]) -> Result<(), ExportError>> Walk<'_, '_,
         self.frames.placed[function] = true;
         self.frames.is_around[function] &= is_around;
         // Lines break down the node above.
+        // `own` has as many entries for each open node as there are metrics, so that the last ones
+        // are those of the node above.
         let above = self.own.len().saturating_sub(rows.len());
         for (at, row) in rows.iter().enumerate() {
             let own = if let (Some(_), Some((_, parts))) = (line, self.own.get_mut(above + at)) {
                 parts.part(row.exclusive, losses)
             } else {
+                // Of functions only: what lines cost is in it.
                 self.totals[at] += row.exclusive;
                 signed(row.exclusive, losses)
             };
@@ -237,6 +240,8 @@ impl<F: FnMut(&Sample<'_>, &[FrameKey]) -> Result<(), ExportError>> Walk<'_, '_,
             } else {
                 None
             };
+            // A frame that has gone once is not the old one again, even if an equal one comes in
+            // its place, so that this number only falls until the next sample.
             self.kept = self.kept.min(self.stack.len());
             self.stack.push(frame);
         }
@@ -262,11 +267,14 @@ impl<F: FnMut(&Sample<'_>, &[FrameKey]) -> Result<(), ExportError>> Walk<'_, '_,
             else {
                 break;
             };
+            // What has just been closed was the last open node, and its entries are the last ones.
             let first = self.open.len() * self.totals.len();
             self.values.clear();
             let own = self.own.drain(first..);
             self.values
                 .extend(own.map(|(own, mut parts)| parts.left_of(own)));
+            // A place that cost nothing and called something is named by the stacks of what it
+            // called. A leaf without cost would be lost.
             if is_leaf || self.values.iter().any(|value| *value != 0) {
                 let (stack, kept) = if is_around {
                     (&[frame][..], 0)

@@ -157,6 +157,7 @@ impl<N: Eq + Hash> Stacks<N> {
     /// Opens a node, or a line, of formats that hold several metrics, and lines.
     pub(super) fn enter_node(&mut self, rows: &[NodeRow], name: N, losses: &mut Losses) {
         let costs = rows.iter().map(|row| match row.line {
+            // What a line cost is in its function's own cost already.
             None => (Some(row.cumulative.unwrap_or(row.exclusive)), row.exclusive),
             Some(_) => (None, 0.0),
         });
@@ -171,6 +172,7 @@ impl<N: Eq + Hash> Stacks<N> {
         losses: &mut Losses,
     ) {
         self.sums.enter(depth, costs, losses);
+        // Names below the sibling before are forgotten; the set of all siblings stays.
         while self.open > depth + 1 {
             self.open -= 1;
             self.called[self.open].clear();

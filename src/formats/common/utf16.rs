@@ -5,6 +5,8 @@ pub(super) fn half(digits: &[u8], text: &mut Vec<u8>) {
     let unit = std::str::from_utf8(digits)
         .ok()
         .and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    // U+DC80 to U+DCFF mean a byte that is no UTF-8, as in Python (`surrogateescape`). Other halves
+    // become what UTF-8 would make of them if it could, so that they stay different names.
     let [high, low] = unit.unwrap_or_default().to_be_bytes();
     match (high, low) {
         (0xdc, 0x80..) => text.push(low),

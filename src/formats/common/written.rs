@@ -52,6 +52,7 @@ pub(in crate::formats) fn are_in_step(
     other: &MetricInfo,
     factor: f64,
 ) -> Result<bool, ExportError> {
+    // Totals spare the walk where they differ. Where they do not, single places still may.
     let mut is_so = !differ(one.total, other.total * factor);
     if is_so {
         profile.database.each_node_in(
@@ -188,6 +189,8 @@ pub(in crate::formats) fn signed(cost: f64, losses: &mut Losses) -> i64 {
 
 fn saturated(whole: f64, losses: &mut Losses) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "saturating")]
+    // No REAL is 2^63 - 1, so that only what has been cut ends there. -2^63 fits, and is counted
+    // with what has been cut.
     let saturated = whole as i64;
     losses.add(
         LARGE,
@@ -208,6 +211,8 @@ impl Parts {
     /// The next part.
     pub(in crate::formats) fn part(&mut self, cost: f64, losses: &mut Losses) -> i64 {
         losses.add(FRACTIONS, (cost.fract() != 0.0).into());
+        // Each part is the difference of two rounded sums: parts that are rounded one by one may
+        // add up to more than the whole.
         self.sum += cost;
         self.left_of(saturated(self.sum.round(), losses))
     }
