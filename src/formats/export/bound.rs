@@ -52,6 +52,7 @@ impl Bound {
         }
         written?;
         let held = held.unwrap_or_default();
+        // `--max-size` may be less than what is held back.
         self.check(held.len() as u64)?;
         Ok(out.write_all(&held)?)
     }
@@ -75,6 +76,8 @@ impl Bound {
             most: self.most,
         };
         match again(&mut counted) {
+            // The counter itself has refused: what it has counted is enough to say that it is too
+            // much.
             Err(ExportError::Output(_)) if counted.bytes > self.most => Ok(counted.bytes),
             written => written.map(|()| counted.bytes),
         }
@@ -108,6 +111,8 @@ impl Write for Bounded<'_, '_> {
             Ok(size) if size > LARGE_OUTPUT => (self.bound.tell)(size),
             Ok(_) => {}
             Err(refused) => {
+                // `Write` fails with an `io::Error` only, so that the reason waits here for
+                // `Bound::write`.
                 self.refused = Some(refused);
                 return Err(io::ErrorKind::FileTooLarge.into());
             }

@@ -248,5 +248,6 @@ const ROUNDING: f64 = 1e-9;
 
 /// Whether two figures differ by more than the rounding of sums.
 pub(in crate::formats) fn differ(one: f64, other: f64) -> bool {
+    // Relative, as figures are of any size. So 0 differs from everything but 0.
     (one - other).abs() > ROUNDING * one.abs().max(other.abs())
 }

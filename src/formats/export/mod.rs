@@ -101,16 +101,19 @@ impl Export {
             most: request.max_size.unwrap_or(MOST_BYTES),
             tell: request.tell.unwrap_or(|_| ()),
         };
+        // A pass that only counts bytes loses the same things, which would be counted twice.
         let mut again = |out: &mut dyn Write| (self.write)(&profile, &mut none(), out);
         let write = |out: &mut dyn Write| (self.write)(&profile, &mut losses, out);
         match self.packing {
             Packing::Plain => bound.write(write, &mut again, out)?,
             Packing::Gzip => {
+                // The bound is around what is packed: what readers unpack is what may be too large.
                 let mut packed = GzEncoder::new(out, Compression::default());
                 bound.write(write, &mut again, &mut packed)?;
                 packed.finish()?;
             }
         }
+        // The writer has chosen by now which metrics it writes (`Losses::written`).
         profile.lose_recorded(&mut losses)?;
         Ok(losses)
     }

@@ -83,6 +83,8 @@ impl<'d> Profile<'d> {
             // Calls are with the default metric.
             is_recorded |= self.database.has_recorded(metric.metric_id)?;
         }
+        // Without such figures, functions are the sums of their places, and the walk over all nodes
+        // is spared.
         if !is_recorded || metrics.is_empty() {
             return Ok(());
         }
@@ -105,6 +107,8 @@ impl<'d> Profile<'d> {
                 open.push(node.line.is_none().then_some(function));
                 if node.line.is_none() {
                     let places = &mut places[function];
+                    // A format without unknown figures has 0 for them, and that is what readers add
+                    // up.
                     let calls = node.calls.or(becomes_0.then_some(0));
                     places.calls = places
                         .calls
@@ -112,6 +116,7 @@ impl<'d> Profile<'d> {
                         .map(|(sum, calls)| sum.saturating_add(calls));
                     for ((own, all), row) in places.costs.iter_mut().zip(rows) {
                         *own += row.exclusive;
+                        // Recursion counts once: only outermost places add what they cost in all.
                         *all += row.cumulative.filter(|_| places.open == 0).unwrap_or(0.0);
                     }
                     places.open += 1;
@@ -214,6 +219,8 @@ impl<'d> Profile<'d> {
         {
             return Ok(at);
         }
+        // The database gives functions in the order of their numbers
+        // (queries/export/functions.sql).
         let found = self
             .functions
             .binary_search_by_key(&function_id, |known| known.function_id);
