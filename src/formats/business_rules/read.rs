@@ -84,6 +84,7 @@ const LINES: std::ops::RangeInclusive<u32> = 1..=99_999;
 const MAX_TIME: u64 = i64::MAX.unsigned_abs();
 
 fn sniff(head: &[u8]) -> Confidence {
+    // A mapping or a line: all other records belong to a block, which a line begins.
     if !matches!(head.first(), Some(1 | 3)) {
         return Confidence::No;
     }
@@ -94,6 +95,8 @@ fn sniff(head: &[u8]) -> Confidence {
     while records < SNIFFED || lines == 0 {
         match next(&mut rest, &mut name) {
             Ok(Next::Record(record)) => {
+                // A damaged log is not recognised, so that other binary files are not either (cases
+                // `business_rules/line-zero`, `business_rules/other-binary-files`).
                 let sensible = match record {
                     Record::Mapping(_) => !decode(&name).text.chars().any(char::is_control),
                     Record::Line(place) | Record::Trace(place) => LINES.contains(&place.line),
@@ -213,6 +216,7 @@ impl Marked {
     }
 
     fn routine(&self) -> Routine {
+        // Of several marks, the one that tells most (case `business_rules/two-marks`).
         match self.function {
             Some(name) => Routine::Function(name),
             None if self.gosub => Routine::Gosub,
@@ -405,6 +409,7 @@ impl Log {
             }
             _ => {}
         }
+        // Before the block is borrowed: `line` may have to note that the number has no file.
         let trace = match record {
             Record::Trace(place) if self.open.is_some() => Some(self.line(at, place)),
             _ => None,
@@ -414,6 +419,8 @@ impl Log {
             return Ok(());
         };
         block.frames.extend(trace);
+        // Marks belong to the line or backtrace that came last, also where a time is between them
+        // (case `business_rules/mark-behind-a-time`).
         let Some(frame) = block.frames.last_mut() else {
             return Ok(());
         };
@@ -429,6 +436,7 @@ impl Log {
                     .checked_add(time)
                     .filter(|total| *total <= MAX_TIME)
                     .ok_or_else(too_much)?;
+                // This cannot overflow: it is a part of the total, which has just been checked.
                 block.time = Some(block.time.unwrap_or(0) + time);
             }
             Record::Function if frame.function.is_some() => self.oddities.extra_names.add(at),
@@ -454,9 +462,12 @@ impl Log {
             self.oddities.not_utf8.add(at);
         }
         match self.files.insert(number, file) {
+            // The same file once more changes nothing (case `business_rules/declared-again`).
             Some(before) if before != file => self.oddities.redeclared.add(at),
             Some(_) => {}
             None => {
+                // Frames that came earlier get this file at the end (case
+                // `business_rules/declared-later`).
                 self.first_files.insert(number, file);
                 self.waiting.remove(&number);
             }
@@ -503,6 +514,7 @@ impl Log {
         if time.is_none() {
             self.oddities.without_time.add(start);
         }
+        // With one backtrace, the first is the last and says nothing of the order.
         if let [_, first, .., last] = frames.as_slice() {
             self.main_last |= last.main;
             if first.main && !last.main {
@@ -533,6 +545,7 @@ impl Log {
         if !self.any_trace {
             sink.run(RunFact::Fidelity(Fidelity::Flat));
         }
+        // One time is enough, wherever it is (case `business_rules/time-in-the-last-block`).
         let reading = if self.any_time {
             let time = sink.metric("time", Unit::Nanoseconds);
             Reading {
@@ -561,6 +574,7 @@ impl Log {
             sink.at(merged.first);
             stacks.frames(merged, &mut frames);
             if self.is_outermost_first()
+                // The current line comes first in either order: only its callers are turned round.
                 && let Some(callers) = frames.get_mut(1..)
             {
                 callers.reverse();
@@ -581,6 +595,8 @@ impl Log {
     /// Whether the backtraces run from the outermost line inwards: the main routine cannot have
     /// been called.
     fn is_outermost_first(&self) -> bool {
+        // One stack that ends in the main routine refutes the unusual order for the whole log (case
+        // `business_rules/mixed-order`).
         self.main_first.count() > 0 && !self.main_last
     }
 
@@ -605,6 +621,7 @@ impl Log {
                     ..FunctionDef::named(name)
                 })
             });
+        // Clause 0 is column 0, which means none (case `business_rules/clauses`).
         let line = events::Line {
             file: "",
             line: frame.line,
@@ -621,6 +638,7 @@ impl Log {
     fn emit_totals(&mut self, reading: Reading, sink: &mut dyn Sink) {
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.close();
+        // Summed up before they are emitted: `Sink::info` replaces what was said of a frame before.
         let mut totals: Vec<(events::Frame<'static>, Position, Value)> = Vec::new();
         let mut index = HashMap::new();
         let mut frames = Vec::new();
@@ -694,6 +712,7 @@ impl Log {
             "function name",
             "beyond the first of a line passed over",
         );
+        // In a SAMPLED log no block has one.
         if self.any_time {
             counted(
                 &odd.without_time,

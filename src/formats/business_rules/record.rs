@@ -40,6 +40,7 @@ pub(super) enum Next {
 /// Reads the next record; its name, if it has one, takes the place of what `name` holds.
 pub(super) fn next(source: &mut impl Read, name: &mut Vec<u8>) -> io::Result<Next> {
     let mut kind = [0];
+    // A log ends here or nowhere: within a record, `read_exact` fails, and the record is cut.
     if source.read(&mut kind)? == 0 {
         return Ok(Next::End);
     }
@@ -88,6 +89,7 @@ fn clause_line(source: &mut impl Read) -> io::Result<ClauseLine> {
 
 fn text(source: &mut impl Read, length: u16, name: &mut Vec<u8>) -> io::Result<()> {
     name.clear();
+    // The length may be believed before the bytes are there: it is at most 65,535.
     name.resize(usize::from(length), 0);
     source.read_exact(name)
 }

@@ -44,6 +44,7 @@ impl<F, V> Default for StackTable<F, V> {
 impl<F: Copy + Eq + Hash, V: Copy> StackTable<F, V> {
     /// Adds a stack, innermost frame first; `add` joins two values.
     pub(super) fn add(&mut self, first: Position, frames: &[F], value: V, add: fn(&mut V, V)) {
+        // From the outermost frame inwards, so that stacks with the same callers share their nodes.
         let mut node = 0;
         for frame in frames.iter().rev() {
             let key = (*frame, node);

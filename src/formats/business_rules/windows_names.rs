@@ -16,6 +16,7 @@ impl WindowsNames {
     /// A name, and whether it is met for the first time and is no UTF-8.
     pub(super) fn of_bytes(&mut self, bytes: &[u8]) -> (NameId, bool) {
         if let Some(name) = self.by_bytes.get(bytes) {
+            // It is counted where it is met first, so that a note counts names and not records.
             return (*name, false);
         }
         let Decoded { text, is_utf8 } = decode(bytes);
@@ -48,10 +49,13 @@ pub(super) fn decode(bytes: &[u8]) -> Decoded {
             .checked_sub(0x80)
             .and_then(|high| HIGH.chars().nth(usize::from(high)));
         match high.unwrap_or(char::from(byte)) {
+            // The byte stays one, and is shown as `\x{81}`: two names never become one (case
+            // `business_rules/windows-1252`).
             char::REPLACEMENT_CHARACTER => text.push(byte),
             letter => text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     };
+    // Zero bytes at the end fill up a name (case `business_rules/zero-bytes-behind-a-name`).
     let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
     let bytes = bytes.get(..bytes.len() - zeros).unwrap_or_default();
     let is_utf8 = std::str::from_utf8(bytes).is_ok();
