@@ -164,12 +164,14 @@ impl CallGraph {
             callee,
         });
         self.edges.add(edge, figures);
+        // Edges are numbered as they come, so that only a new one has the next number.
         if edge == self.calls.len() {
             self.calls.push(0);
         }
         if let Some(sum) = self.calls.get_mut(edge) {
             *sum = sum.saturating_add(calls);
         }
+        // A line that only calls has no cost, and is a line of its function all the same.
         if place.1 != 0 {
             self.lines.at((caller.function, place));
         }
@@ -204,6 +206,8 @@ impl CallGraph {
         let count = self.functions.keys.len();
         let is_stated = |function: usize| self.stated.get(function).copied().unwrap_or(false);
         let has_levels = self.edges.keys.iter().any(|pair| pair.callee.deeper);
+        // What callers paid says what a function cost only where levels of recursion are not told
+        // apart and all that a call cost is counted.
         if has_levels || !self.of_calls_alone.is_empty() || (0..count).all(is_stated) {
             return own;
         }
@@ -231,6 +235,7 @@ impl CallGraph {
         let mut left = vec![vec![0.0; count]; metrics];
         for (at, Pair { caller, callee, .. }) in self.edges.keys.iter().enumerate() {
             let (caller, callee) = (caller.function, callee.function);
+            // Within a circle callers pay for each other, and the same cost several times.
             if of(caller) == of(callee) {
                 continue;
             }
@@ -263,6 +268,8 @@ impl CallGraph {
                 own.worked_out.insert(function, figures);
             }
         }
+        // Outside of circles no own cost is missing, so that the writer leaves none out: functions
+        // in circles that have none cost nothing themselves.
         if own.worked_out.is_empty() {
             own.unknown.clear();
         }
@@ -287,6 +294,8 @@ impl CallGraph {
             .and_then(|figures| figures.get(metric));
         Some(worked_out.map_or_else(
             || self.functions.value(metric, function),
+            // It is worked out for all metrics together, and in another one the callers may have
+            // paid less than was called.
             |figure| figure.max(0.0),
         ))
     }
@@ -310,6 +319,7 @@ impl CallGraph {
     fn note_own(&self, sink: &mut dyn Sink, names: &NameTable, own: &OwnCosts) {
         let mut note = |functions: &mut dyn Iterator<Item = usize>, what: &str| {
             let functions: Vec<usize> = functions.collect();
+            // The first one of the file: the order of a hash map must not show.
             let first = functions
                 .iter()
                 .min()
@@ -370,6 +380,8 @@ impl CallGraph {
                     seen: None,
                 };
                 let part = |counts: bool| if counts { cost } else { 0.0 };
+                // Each writer means one of the sums by the cost of a call, and says nothing of the
+                // others (docs/conformance.md, "callgrind: other writers").
                 costs.push(match meaning {
                     _ if self.of_calls_alone.contains(&index) => unknown,
                     CallCost::EveryLevel => EdgeCost {
@@ -488,6 +500,8 @@ impl<K: Copy + Eq + Hash> CostTable<K> {
         let at = *self.index.entry(key).or_insert(next);
         if at == next {
             self.keys.push(key);
+            // By metric, because an event may come with a later part (case `callgrind/parts`): it
+            // is a column more, and nothing that is there moves.
             self.values.iter_mut().for_each(|values| values.push(0.0));
         }
         at
@@ -495,6 +509,7 @@ impl<K: Copy + Eq + Hash> CostTable<K> {
 
     /// The thing with one key gets another one, if nothing has it yet.
     fn rename(&mut self, from: K, to: K) {
+        // Other tables know both by their numbers by then, so that they stay two.
         if self.index.contains_key(&to) {
             return;
         }
@@ -563,6 +578,8 @@ impl Levels {
                 levels.through_others.insert(callee.function);
             }
         }
+        // A second time, because all edges decide whether only the function itself calls its deeper
+        // levels.
         for Pair { caller, callee, .. } in &edges.keys {
             let by_itself = caller.function == callee.function;
             let around = by_itself && !levels.through_others.contains(&callee.function);

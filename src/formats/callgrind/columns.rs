@@ -68,6 +68,8 @@ impl Columns {
         for word in words(text) {
             let event = escape::text(word);
             let metric = Metric::of_event(&event, creator);
+            // By name and unit: a later part may name the event again (case `callgrind/parts`), and
+            // in another unit it would add up wrongly (case `callgrind/event-of-another-unit`).
             let found = self
                 .metrics
                 .iter()
@@ -145,6 +147,8 @@ impl Columns {
         at: Position,
         words: &mut impl Iterator<Item = &'w [u8]>,
     ) -> Result<(), ImportError> {
+        // Every line of positions moves them, also those of calls and jumps (cases
+        // `callgrind/positions`, `callgrind/jumps`).
         for position in &mut self.positions {
             let word = words.next().unwrap_or_default();
             let moved = match word.split_first() {
@@ -184,6 +188,8 @@ impl Columns {
         words: impl Iterator<Item = &'w [u8]>,
         figures: &mut Vec<Figure>,
     ) -> Result<(), ImportError> {
+        // Costs at the end of a line may be left out where they are 0, so that fewer words are no
+        // fault (case `callgrind/positions`).
         let mut columns = self.costs.iter();
         for word in words {
             let Some(metric) = columns.next() else {
@@ -205,6 +211,7 @@ impl Columns {
     /// Adds what a part states as its totals, if it does.
     pub(super) fn add_stated(&mut self, stated: Option<&[Figure]>) {
         for (at, metric) in self.metrics.iter_mut().enumerate() {
+            // A total is the sum of all parts, so that one part without it makes it unknown.
             let figure = stated.map(|stated| {
                 stated
                     .iter()

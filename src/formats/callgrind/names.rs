@@ -104,6 +104,7 @@ impl NumberedNames {
         let is_unknown = match sort {
             Sort::Function => false,
             Sort::Object | Sort::File => {
+                // NYTProf has a word of its own for it.
                 text == b"???" || text == b"Unknown" && matches!(self.homes, Homes::First(_))
             }
         };
@@ -122,6 +123,8 @@ impl NumberedNames {
     pub(super) fn settle(&mut self, function: NameId, file: NameId) -> bool {
         let unknown = self.unknown;
         match &mut self.homes {
+            // A call may come before the record of the function that it calls (case
+            // `callgrind/xdebug-old-aggregate`).
             Homes::Unsaid(homes) => homes.insert(function, file) == Some(unknown),
             Homes::Said | Homes::First(_) => false,
         }
@@ -159,6 +162,7 @@ pub(super) fn gives_number(text: &[u8]) -> bool {
 fn numbered(text: &[u8]) -> (Option<u64>, &[u8]) {
     let parts = text.strip_prefix(b"(").and_then(|rest| {
         let end = rest.iter().position(|byte| *byte == b')')?;
+        // Brackets without a number are a part of the name (case `callgrind/hostile-names`).
         Some((number(rest.get(..end)?)?, rest.get(end + 1..)?.trim_ascii()))
     });
     parts.map_or((None, text), |(id, name)| (Some(id), name))

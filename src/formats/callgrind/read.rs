@@ -115,6 +115,8 @@ fn sniff(head: &[u8]) -> Confidence {
     if !first.is_some_and(|(key, _)| FIRST.contains(&key)) {
         return Confidence::No;
     }
+    // Other texts begin with `version:` or `cmd:`, too: a line `events:` has to be among the first
+    // bytes.
     let is_events = |line: &[u8]| header(line).is_some_and(|(key, _)| key == b"events");
     let mut all = head.split(|byte| *byte == b'\n');
     if all.any(is_events) {
@@ -145,6 +147,7 @@ fn import(
     input.restart()?;
     profile.begin_again(tree);
     profile.read(input)?;
+    // The last request ends with the file; all that the first pass has said is not said again.
     profile.next_part(end);
     Ok(())
 }
@@ -296,6 +299,7 @@ impl<'s> Profile<'s> {
                 if self.columns.has_events() {
                     self.next_part(at);
                 }
+                // Numbers of names start again (case `callgrind/requests`).
                 self.names.forget();
                 Ok(())
             }
@@ -308,6 +312,8 @@ impl<'s> Profile<'s> {
 
     /// Takes a line such as `events: Ir`.
     fn header(&mut self, at: Position, key: &[u8], text: &[u8]) -> Result<(), ImportError> {
+        // The format has no mark between parts: what comes at the head of a file begins the next
+        // one, once there are costs or totals.
         let begins_a_part = matches!(
             key,
             b"version" | b"creator" | b"cmd" | b"command" | b"pid" | b"part" | b"events"
@@ -481,6 +487,8 @@ impl<'s> Profile<'s> {
                 "nothing",
             ));
         }
+        // Callgrind counts levels from 2. Elsewhere an apostrophe with digits is a part of the name
+        // (case `callgrind/hostile-names`).
         let outer = text.rsplit_once('\'').filter(|(outer, level)| {
             let is_level =
                 level.bytes().all(|digit| digit.is_ascii_digit()) && !level.starts_with('0');
@@ -506,6 +514,7 @@ impl<'s> Profile<'s> {
         let Some(function) = context.called.function.take() else {
             return Err(ImportError::malformed(at, "cfn= before calls=", "nothing"));
         };
+        // The position of the target comes after it and moves nothing (case `callgrind/positions`).
         let word = words(text).next().unwrap_or_default();
         let calls = number(word)
             .ok_or_else(|| ImportError::malformed(at, "a number of calls", quote(word)))?;
@@ -547,6 +556,7 @@ impl<'s> Profile<'s> {
         let call = self.context.call.take();
         if let Some(order) = &mut self.order {
             if self.context.file != self.context.home {
+                // The tree of calls knows lines by their number alone.
                 order.doubt_shape("has lines of another file");
             }
             match call {
@@ -591,6 +601,7 @@ impl<'s> Profile<'s> {
                 name(callee)
             ));
             self.graph.call((level, place), callee, calls, figures);
+        // A line of positions alone comes after a jump (case `callgrind/jumps`).
         } else if !figures.is_empty() {
             self.sink.record(format_args!(
                 "{}[{line}] costs {}",
@@ -648,6 +659,7 @@ impl<'s> Profile<'s> {
                 "the end of the file",
             ));
         }
+        // Of other writers it is not known that they always write `totals:` at the end.
         let is_cut = self.creator == Creator::Callgrind && !self.part.has_totals;
         self.end_part(end);
         let proof = self.order.take().map(ExitOrder::proof);
@@ -659,6 +671,7 @@ impl<'s> Profile<'s> {
             };
             self.sink.run(RunFact::Fidelity(fidelity));
         }
+        // At the end, because a later part may have another event (case `callgrind/parts`).
         let metrics: Vec<MetricId> = self
             .columns
             .metrics()
@@ -746,6 +759,7 @@ impl<'s> Profile<'s> {
             };
             self.sink.run(RunFact::Total(*id, stated));
             let sum = self.graph.total(at, own);
+            // Figures are scaled by their units, and sums of REALs rounded.
             if (sum - stated).abs() > 1e-9 * stated.abs() {
                 let name = &metric.name;
                 let message = format!(

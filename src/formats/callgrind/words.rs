@@ -32,6 +32,7 @@ pub(super) fn number(word: &[u8]) -> Option<u64> {
         Some(digits) => (digits, 16),
         None => (word, 10),
     };
+    // `from_str_radix` takes a sign; here, `+` and `-` are those of relative positions and costs.
     let plain = digits.first().is_some_and(u8::is_ascii_hexdigit);
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix)
         .ok()
@@ -108,6 +109,8 @@ impl Creator {
             lines.next().unwrap_or_default(),
             lines.next().unwrap_or_default(),
         );
+        // None of these says who it is, so that the shape of the first two lines has to
+        // (docs/conformance.md, "callgrind: other writers").
         match first {
             b"events: Hits" if second.starts_with(b"fl=") => Self::Gperftools,
             b"events: Ticks" if second.starts_with(b"fl=") => Self::Nytprof,
@@ -202,6 +205,7 @@ impl Metric {
             .and_then(|event| event.rsplit_once('('));
         if let Some((name, unit)) = parts {
             let name = name.trim_end_matches('_').to_lowercase();
+            // `Time_(10ns)`: the unit may be a multiple of one.
             let digits = unit.len()
                 - unit
                     .trim_start_matches(|digit: char| digit.is_ascii_digit())

@@ -227,6 +227,8 @@ fn events<'m>(metrics: impl Iterator<Item = &'m MetricInfo>, losses: &mut Losses
             plain
         };
         let mut name = plain.clone();
+        // Readers refuse an event twice (case `callgrind/events-twice`), and take names with a unit
+        // in small letters.
         let event = (2..).find_map(|number| {
             let event = if is_count {
                 name.clone()
@@ -516,6 +518,8 @@ impl<'p> Writer<'p> {
                 place.file.clone_into(&mut file);
             }
             let elsewhere = (!place.file.is_empty()).then(|| place.file.clone());
+            // Lines come by file, the function's own first (queries/export/lines.sql): it wins
+            // where another file has a line of this number, too.
             self.lines
                 .entry((function, place.line))
                 .or_insert(elsewhere);
@@ -574,6 +578,8 @@ impl<'p> Writer<'p> {
             if holds && figures.iter().all(|figure| *figure == 0) {
                 continue;
             }
+            // Zeros, too: a name with its number makes no function as long as nothing comes after
+            // it (case `callgrind/name-table`).
             self.function(function, out)?;
             self.add(&figures);
             write_figures("0", &figures, out)?;
@@ -652,6 +658,7 @@ impl<'p> Writer<'p> {
                     *paid = paid.map(|paid| paid + cost);
                     self.written[caller].costs[event].left += cost;
                 } else if caller != callee {
+                    // Within a circle, what callers paid is no sum that means anything.
                     self.written[callee].costs[event].paid = None;
                 }
             }

@@ -163,6 +163,8 @@ impl ExitOrder {
 
     /// Says what is measured from here on.
     pub(in crate::formats::callgrind) fn measure(&mut self, at: Position, metrics: Vec<Accuracy>) {
+        // Costs of calls that wait are of the old columns, and the records of their callers would
+        // be of new ones.
         let waits = matches!(&self.reader, Reader::Proof(proof) if !proof.waiting.is_empty());
         if (self.open.is_some() || waits) && metrics != self.metrics {
             self.doubt(at, Doubt::Shape("is followed by other events"));
@@ -292,6 +294,8 @@ impl Proof {
         let (Ok(number), Ok(made)) = (u32::try_from(marks.len()), u32::try_from(calls)) else {
             return Err(Doubt::Shape("is one of more than 2^32"));
         };
+        // What a function called has returned before it, and after all that its caller called
+        // earlier, so that its calls are the last ones that wait.
         let first = waiting.len().checked_sub(calls).ok_or(Doubt::Missing {
             calls,
             waiting: waiting.len(),
@@ -338,6 +342,8 @@ impl Proof {
                 .zip(stated)
                 .for_each(|(sum, stated)| *sum += stated);
         }
+        // What remains of them is what the record itself cost in all, in the place of its first
+        // call.
         costs.drain(first * stride..costs.len() - stride);
         waiting.truncate(first);
         waiting.push(Waiting {
@@ -353,6 +359,8 @@ impl Proof {
 
 /// Which costs are 0, as bits. None of those beyond them.
 fn bits(costs: &[f64]) -> u32 {
+    // A file may have more events than bits: beyond them a difference is not explained, and the
+    // file is read as edges.
     let zeros = costs
         .iter()
         .take(32)
@@ -370,8 +378,12 @@ impl Waiting {
         // A call that made none has one figure, which its caller repeats.
         self.calls > 0
             && match accuracy {
+                // The caller's figure is rounded once, and the record's sum as often as it has
+                // figures: its own, and one for each call.
                 Accuracy::Rounded(unit) => difference.abs() <= unit * (f64::from(self.calls) + 1.0),
                 Accuracy::Clamped => {
+                    // A part that is written as 0 may have been less: then the whole is less than
+                    // its parts, and never more.
                     difference < 0.0 && metric < 32 && self.zeros >> metric & 1 == 1
                 }
             }

@@ -84,6 +84,8 @@ impl ExitTree {
             let top = self.new_node(Step::Open, order);
             self.open.push(top);
         }
+        // A function that called something has been open since the first of these calls returned;
+        // one that called nothing opens with its own record.
         let called = if record.calls.is_empty() {
             None
         } else {
@@ -91,6 +93,8 @@ impl ExitTree {
         };
         let node = called.unwrap_or_else(|| self.new_node(Step::Open, order));
         if mark.is_first() {
+            // The first call of a caller that has not returned: what it is called comes with its
+            // own record, later.
             let caller = self.new_node(Step::Open, order);
             self.open.push(caller);
         }
@@ -158,6 +162,7 @@ impl ExitTree {
         let Some(above) = self.nodes.get_mut(parent as usize) else {
             return;
         };
+        // In front, so that no link to the last one is needed: `children` sorts.
         let next = std::mem::replace(&mut above.first_child, node);
         above.children += 1;
         if let Some(next) = self.nodes.get_mut(next as usize) {
@@ -221,6 +226,7 @@ impl ExitTree {
     /// Adds a node and all below it to one of the same step. Of each two, the one with fewer nodes
     /// directly below gives them away: so no node is moved often, whatever the tree is like.
     fn merge(&mut self, known: NodeId, node: NodeId) {
+        // A list instead of recursion: paths may be deep.
         let mut pairs = vec![(known, node)];
         while let Some((known, node)) = pairs.pop() {
             let (Some(one), Some(other)) = (self.node(known), self.node(node)) else {
@@ -242,6 +248,7 @@ impl ExitTree {
             }
             self.move_figures(goes, stays);
             let mut child = self.node(goes).map_or(NONE, |node| node.first_child);
+            // `next` is read before the child changes hands, which changes its links.
             while let Some(Node { step, next, .. }) = self.node(child) {
                 self.detach(child);
                 match self.find(stays, step) {
@@ -283,6 +290,7 @@ impl ExitTree {
             calls: 0,
             order,
         };
+        // The figures of a node that was given up are zeros: `move_figures` has taken them.
         if let Some(id) = self.free.pop() {
             if let Some(place) = self.nodes.get_mut(id as usize) {
                 *place = node;
@@ -351,6 +359,8 @@ impl ExitTree {
         }
         let key = |at: &NodeId| self.node(*at).map(|node| (node.order, node.step));
         if let Some(children) = stack.get_mut(first..) {
+            // Children are linked in the order in which they were attached and merged; the order of
+            // the records is what users see. No two have the same key: one step leads to one child.
             children.sort_unstable_by_key(|at| std::cmp::Reverse(key(at)));
         }
     }
