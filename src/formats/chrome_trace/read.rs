@@ -66,6 +66,7 @@ fn sniff(head: &[u8]) -> Confidence {
         return Confidence::No;
     };
     if outline.in_array {
+        // Every event has a phase. One of metadata may have no time, others no process.
         let is_event = outline.has("ph") && (outline.has("ts") || outline.has("pid"));
         return if is_event {
             Confidence::Yes
@@ -326,6 +327,7 @@ impl<'s> Trace<'s> {
                 }
                 b"cat" if !json.null()? => json.text(&mut event.category)?,
                 b"ph" => json.text(&mut event.phase)?,
+                // Ids may be texts (case `chrome_trace/threads-and-processes`).
                 b"pid" => json.text_or_number("the id of a process", &mut event.process)?,
                 b"tid" => json.text_or_number("the id of a thread", &mut event.thread)?,
                 b"ts" => event.time = Some(json.thousandths("microseconds in `ts`")?),
@@ -521,11 +523,14 @@ impl<'s> Trace<'s> {
             mut slices,
             ..
         } = thread;
+        // The last moment of the thread: what was never closed lasts until then.
         let times = marks
             .iter()
             .map(|mark| mark.time)
             .chain(slices.iter().map(|slice| slice.end));
         let last = times.max().unwrap_or(0);
+        // Events may come in any order (case `chrome_trace/any-order`); at one time, their places
+        // in the file decide (case `chrome_trace/same-start`).
         marks.sort_by_key(|mark| (mark.time, mark.at));
         let mut open = OpenSlices::default();
         for Mark {
@@ -541,6 +546,8 @@ impl<'s> Trace<'s> {
                         start: time,
                         end: last,
                         at,
+                        // After everything in the file, so that a slice that starts at the last
+                        // moment is within this one.
                         end_byte: u64::MAX,
                         function,
                     },
@@ -579,6 +586,8 @@ impl<'s> Trace<'s> {
                 .pop_if(|(innermost, _)| innermost.is_before(&slice))
                 .is_some()
             {}
+            // What is still open contains the start of this slice, as slices come in the order of
+            // their starts, outer ones first.
             let above = open.last().map_or(thread, |(_, node)| *node);
             let node = tree.below(above, Location::of(slice.function));
             if let Some((innermost, _)) = open.last()
@@ -591,6 +600,7 @@ impl<'s> Trace<'s> {
                 slice.end = innermost.end;
             }
             tree.call(node);
+            // After the cut, so that the slices within do not take more than the one around has.
             let duration = nanoseconds(slice.end.saturating_sub(slice.start));
             tree.cost(node, 0, duration);
             if above != thread {
@@ -683,6 +693,8 @@ impl OpenSlices {
         let (slice, name) = self.slices.get_mut(place)?.take()?;
         // Of its name it is the innermost one, too.
         self.by_name.get_mut(&name)?.pop();
+        // Only ends that cross leave gaps below (case `chrome_trace/ends-crosswise`); the last
+        // slice has to be an open one for ends without a name.
         while self.slices.pop_if(|slice| slice.is_none()).is_some() {}
         Some(slice)
     }
@@ -704,6 +716,7 @@ fn arguments(
         if member == b"name" && json.is_next(b'"')? {
             json.text(&mut event.argument)?;
         } else {
+            // clang's sums have it, and a slice of the program may be called `Total`, too.
             event.has_average |= member == b"avg ms";
             json.skip()?;
         }
