@@ -198,6 +198,7 @@ impl<'p> Graph<'p> {
         let mut figures = Vec::with_capacity(profile.functions.len());
         let of = |row: &FunctionRow| FunctionCost {
             exclusive: row.exclusive,
+            // Where recursion hides the cost that counts once, every level is better than nothing.
             cumulative: row.cumulative.or(row.seen),
         };
         profile
@@ -234,6 +235,7 @@ impl<'p> Graph<'p> {
                 && graph.figures[at]
                     .iter()
                     .all(|figures| figures.exclusive == Some(0.0));
+            // A function whose costs are all unknown is not known to be small.
             let mut known = [exclusive, cumulative].into_iter().flatten().peekable();
             let is_small = known.peek().is_some() && known.all(|cost| graph.is_small(cost));
             graph.kept[at] &= !holds && !is_small;
@@ -281,6 +283,8 @@ impl<'p> Graph<'p> {
             }
             Ok(())
         })?;
+        // From the leaves upwards, each function and arrow once. Empty functions that call each
+        // other in a circle stay: each of them calls one that is shown.
         let mut leaves: Vec<usize> = (0..empty.len())
             .filter(|at| empty[*at] && called[*at] == 0)
             .collect();
@@ -303,6 +307,8 @@ impl<'p> Graph<'p> {
     ) -> Result<(), ExportError> {
         let ids: Vec<i64> = self.metrics.iter().map(|metric| metric.metric_id).collect();
         // What is known to exist comes line by line among the others.
+        // Lines of one pair come one after the other (queries/export/edges.sql), so that an arrow
+        // is whole when another pair comes, and two of them are all that is kept.
         let mut last: [Option<Arrow>; 2] = [None, None];
         self.profile
             .database
@@ -358,6 +364,8 @@ impl<'p> Graph<'p> {
             .title
             .as_deref()
             .unwrap_or(&self.profile.run.name);
+        // The caption, which says how many arrows are left out, comes before the first of them, so
+        // that all are looked at twice.
         let mut arrows = [0_u64; 2];
         self.each_arrow(|arrow| {
             arrows[usize::from(self.is_shown(arrow))] += 1;
@@ -425,6 +433,7 @@ impl<'p> Graph<'p> {
 
     fn is_shown(&self, arrow: &Arrow) -> bool {
         let is_small = arrow.costs[self.shown].is_some_and(|cost| self.is_small(cost));
+        // Back edges have no cost by which they could be small.
         self.kept[arrow.caller] && self.kept[arrow.callee] && (arrow.is_back || !is_small)
     }
 
@@ -469,6 +478,7 @@ impl<'p> Graph<'p> {
             (0..functions.len()).filter(|at| self.kept[*at] && !functions[*at].module.is_empty());
         let mut members: Vec<(&str, usize)> =
             kept.map(|at| (functions[at].module.as_str(), at)).collect();
+        // No two are equal: each function has a number of its own.
         members.sort_unstable();
         for (number, members) in members.chunk_by(|one, other| one.0 == other.0).enumerate() {
             writeln!(
@@ -612,6 +622,7 @@ fn heat(profile: &Profile<'_>) -> Result<Option<Vec<f64>>, ExportError> {
     let largest = values.iter().copied().fold(0.0, f64::max);
     let part = |value: f64| {
         if largest > 0.0 {
+            // Costs below 0, as of memory that was given back, are the palest.
             (value / largest).max(0.0)
         } else {
             0.0
@@ -633,6 +644,7 @@ fn quoted_lines(lines: &[String]) -> String {
 }
 
 fn escaped(text: &str) -> String {
+    // Backslashes first: those that come before quotes are ours.
     printable(text)
         .replace('\\', "\\\\")
         .replace('"', "\\\"")
