@@ -17,6 +17,7 @@ pub(super) fn nanoseconds(text: &[u8]) -> Option<f64> {
     reason = "both bounds are checked"
 )]
 pub(super) fn count(text: &[u8]) -> Option<u64> {
+    // Nearly all counts: 15 digits cannot overflow, and are below 2^53.
     let digits = !text.is_empty() && text.len() <= 15 && text.iter().all(u8::is_ascii_digit);
     if digits {
         return Some(
@@ -81,6 +82,8 @@ fn number(text: &[u8], power: i32) -> Option<f64> {
         };
         *ascii.get_mut(length)? = byte;
         length += 1;
+        // Each half has a limit of its own, so that both fit into `ascii`, and the first one with
+        // the exponent into `whole`.
         if length - exponent.unwrap_or(0) > LONGEST {
             return None;
         }
@@ -108,6 +111,7 @@ fn number(text: &[u8], power: i32) -> Option<f64> {
     reason = "whole numbers up to 2^53 are exact"
 )]
 fn plain_number(text: &[u8], power: i32) -> Option<f64> {
+    // Powers of ten up to 10^22 are exact as REAL, larger ones are not.
     const POWERS: [f64; 23] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
         1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -145,6 +149,8 @@ fn plain_number(text: &[u8], power: i32) -> Option<f64> {
             value * factor
         });
     }
+    // What the digits leave free are zeros. After a point they mean nothing; a number without a
+    // point goes the long way.
     let mut ascii = [b'0'; LONGEST + 3];
     ascii.get_mut(..digits.len())?.copy_from_slice(digits);
     if let Some(point) = point {

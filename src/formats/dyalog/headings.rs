@@ -69,6 +69,8 @@ impl Verdict {
             layout,
             decided: layout
                 .stated
+                // Ticks are counted and decide first. The version is asked again in `decide`, where
+                // none of them differ.
                 .filter(|_| !layout.ticks)
                 .map(|headings| (headings, Evidence::Version)),
             position: None,
@@ -113,6 +115,7 @@ impl Verdict {
             self.swap_matters = true;
             self.position = Some(row.position);
         }
+        // What is proven is not looked at again: the sums above are compared at the end.
         if !matches!(self.decided, None | Some((_, Evidence::Nothing))) {
             return;
         }
@@ -150,6 +153,8 @@ impl Verdict {
         match (self.decided, shown) {
             (_, None) => {}
             (Some((headings, _)), Some((other, _))) if headings != other => {
+                // Rows have been handed on under the first reading and cannot be taken back:
+                // `confirm` refuses the file.
                 self.contradicting = true;
             }
             (_, Some(_)) => (self.decided, self.position) = (shown, Some(position)),
@@ -174,6 +179,8 @@ impl Verdict {
             exclusive_first,
             ..
         } = self.layout;
+        // A negative time proves a correction, which may have made the callees cost less than
+        // nothing: then the sign of a sum says nothing.
         let by_sums = (self.time.abs() > NOISE && !self.negative)
             .then(|| Headings::from_difference(self.time));
         let usual = || match (stated, exclusive_first) {
@@ -219,6 +226,7 @@ impl Verdict {
         if self.ticks != 0 && by_ticks != headings {
             return contradiction("sums of ticks over all rows");
         }
+        // Each row may be off by the noise, so that their sum may be by so many times as much.
         let is_opposed = self.time.abs() > NOISE * as_cost(rows)
             && Headings::from_difference(self.time) != headings;
         match evidence {
@@ -311,6 +319,7 @@ impl Callees {
                     inclusive: inclusive.unwrap_or(0.0),
                     exclusive: exclusive.unwrap_or(0.0),
                 };
+                // A line passes on what it called: its own time is within its function's.
                 let called = if closed.is_line {
                     closed.callees
                 } else {
@@ -356,5 +365,6 @@ pub(super) fn tolerance(time: Pair<Option<f64>>, below: u64) -> f64 {
         .into_iter()
         .flatten()
         .fold(0.0, |most: f64, time| most.max(time.abs()));
+    // CSV of 0.9.0 has 10 digits, whatever the size of a time: its error is a part of it.
     NOISE * (1.0 + as_cost(below)) + 1e-8 * largest
 }

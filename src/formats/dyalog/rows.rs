@@ -72,6 +72,7 @@ impl FunctionsByName {
     }
 
     fn add(&mut self, function: FunctionId, name: &str) {
+        // Both tables grow together, so that the id of a name is that of its function.
         self.texts.add(name.as_bytes());
         self.functions.push(function);
     }
@@ -142,12 +143,14 @@ impl<'s> Rows<'s> {
                 .tree
                 .row(&known, headings, self.time, self.ticks, self.sink);
         }
+        // Rows keep their order: this one may go ahead only where none waits.
         if self.waiting.is_empty() && known.is_the_same_either_way() {
             return self
                 .tree
                 .row(&known, Headings::Right, self.time, self.ticks, self.sink);
         }
         self.waiting.push(known);
+        // No more rows may wait: what is usual decides, and `confirm` compares it with all rows.
         if self.waiting.len() == WAITING_ROWS {
             let headings = self.verdict.decide();
             self.release(headings)?;
@@ -280,6 +283,7 @@ impl<'s> Rows<'s> {
             .zip(row.calls)
             .map(|(held, calls)| sum(held, calls))
             .transpose()?;
+        // A sum with an unknown part is unknown.
         let add = |held: Option<f64>, time: Option<f64>| Some(held? + time?);
         held.time.inclusive = add(held.time.inclusive, row.time.inclusive);
         held.time.exclusive = add(held.time.exclusive, row.time.exclusive);
@@ -319,6 +323,8 @@ impl<'s> Rows<'s> {
     /// Data: raw times, corrected here where the file says how.
     fn give_data(&mut self, headings: Headings, bias: Bias) {
         let correction = match (self.layout.ticks, bias.timer) {
+            // A negative time shows that the times have been corrected already, which must not be
+            // done twice.
             _ if self.verdict.negative => {
                 note(
                     self.sink,
@@ -401,6 +407,7 @@ impl Tree {
             self.close(sink);
         }
         let pair = row.time.put_right(headings);
+        // Only files of our own leave out what a line called; a row of a function always has both.
         let cost = match (pair.exclusive, pair.inclusive) {
             (Some(exclusive), Some(cumulative)) => Cost::Both {
                 exclusive,
@@ -451,6 +458,7 @@ impl Tree {
         let inclusive = closed.time.inclusive;
         if let Some(called) = closed.time.difference() {
             let tolerance = tolerance(closed.time, below);
+            // The file's figures stay as they are: a note is all that is made of it.
             if called < -tolerance {
                 self.less.add(closed.position);
             }

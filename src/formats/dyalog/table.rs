@@ -151,6 +151,7 @@ impl<'p, 'd> Table<'p, 'd> {
             Some(_) => Style::New,
         };
         let is_old = style == Style::Old;
+        // Without a column of their own, ticks are needed to undo the correction of the times.
         let ticks = known.filter(|_| {
             is_old
                 || profile
@@ -293,6 +294,7 @@ impl<'p, 'd> Table<'p, 'd> {
         let mut row = Vec::new();
         self.figures(losses, |figures, losses| {
             is_empty = false;
+            // Lines are left out of the sum: what they cost is in their function's row.
             let part = match figures.depth {
                 Some(depth) => (depth == 0).then_some(1),
                 None => figures.line.is_none().then_some(0),
@@ -411,6 +413,8 @@ impl<'p, 'd> Table<'p, 'd> {
                 each(figures, losses)
             });
         }
+        // Lines are another query than functions, and each comes after its function in the file.
+        // There are as many as the source has, not as the run has nodes.
         let mut lines: Vec<Vec<LineRow>> = Vec::new();
         database.each_line(run.run_id, &metrics, |rows| {
             lines.push(rows.to_vec());
@@ -429,6 +433,7 @@ impl<'p, 'd> Table<'p, 'd> {
                 ticks: rows.get(1).map(|ticks| [ticks.exclusive, ticks.cumulative]),
             };
             each(figures, losses)?;
+            // Both come by the number of the function (queries/export/lines.sql).
             while let Some(rows) = lines.next_if(|rows| rows[0].function_id == row.function_id) {
                 let line = &rows[0];
                 losses.add(
@@ -453,6 +458,8 @@ impl<'p, 'd> Table<'p, 'd> {
 /// The time from which so many readings, subtracted, leave the time.
 fn uncorrected(time: f64, ticks: f64, bias: f64) -> f64 {
     let cost = ticks * bias;
+    // The sum is rounded, so that subtracting again may give a neighbour. One of three usually
+    // gives back the same REAL.
     let near = time + cost;
     let is_exact = |raw: &f64| (raw - cost).to_bits() == time.to_bits();
     [near, near.next_up(), near.next_down()]

@@ -87,10 +87,12 @@ fn sniff(head: &[u8]) -> Confidence {
 
 /// The character after the first name of the header.
 fn separator(head: &[u8]) -> u8 {
+    // Names of columns are letters, so that what ends the first one is a quote or the separator.
     let behind = match head.strip_prefix(b"\"") {
         Some(quoted) => quoted
             .iter()
             .position(|byte| *byte == b'"')
+            // `end` counts from after the first quote: the separator comes after the second one.
             .map(|end| end + 2),
         None => head.iter().position(|byte| !byte.is_ascii_alphanumeric()),
     };
@@ -210,6 +212,8 @@ impl<'r, 'a> Table<'r, 'a> {
             self.fields.push(start..end);
             let next = end + usize::from(quoted);
             match line.get(next) {
+                // `read_record` takes this CR for that of a CRLF, although it is within quotes:
+                // both ways have to agree.
                 None if quoted && line.get(end - 1) == Some(&b'\r') => return false,
                 None => break,
                 Some(byte) if *byte == self.delimiter => start = next + 1,
@@ -249,6 +253,8 @@ impl<'r, 'a> Table<'r, 'a> {
             match result {
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => {
+                    // Doubled, so that a long record is not copied again for every piece of it. The
+                    // input bounds how long one may be.
                     self.text.resize((2 * self.text.len()).max(1024), 0);
                 }
                 ReadRecordResult::OutputEndsFull => {
@@ -331,6 +337,9 @@ impl Columns {
                 || ImportError::malformed(at, format!("a column {name}"), quote(found.as_bytes()));
             find(name.as_bytes()).ok_or_else(missing)
         };
+        // CSV has no settings that name the report, so that its columns have to: profiles have
+        // neither of these (cases `dyalog_csv/summary-0.9.0-refused`,
+        // `dyalog_csv/summary-1.37-refused`).
         if find(b"PctOfTot").is_some()
             || (find(b"Time").is_some() && find(b"InclusiveTime").is_none())
         {

@@ -228,8 +228,10 @@ impl<'r, 'a> Xml<'r, 'a> {
             );
             self.note(&message, sink);
         }
+        // An element has just been opened, so that there is one.
         let outside = self.depth - 1;
         while self.depth > outside {
+            // Text within is not kept, whatever its length.
             self.text.clear();
             // What is passed over needs no note of its own.
             self.attributes.clear();
@@ -355,6 +357,8 @@ impl<'r, 'a> Xml<'r, 'a> {
                     Piece::Start(tag)
                 }
                 Event::End(_) => {
+                    // The XML reader refuses an end tag that nothing has opened (case
+                    // `dyalog_xml/end-tag-only`).
                     self.depth -= 1;
                     Piece::End
                 }
@@ -396,6 +400,8 @@ fn resolve(
 
 /// Names of the attributes of a start tag.
 fn attributes(start: &BytesStart<'_>, names: &mut String) {
+    // The checks compare each name with all before it: quadratic time in a tag with many
+    // attributes.
     for attribute in start.attributes().with_checks(false).flatten() {
         if !names.is_empty() {
             names.push_str(", ");

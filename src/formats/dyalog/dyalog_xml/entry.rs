@@ -114,6 +114,7 @@ impl PlainEntries {
             input.begin_record_at(position(entry.end_tag));
             rows.sink().at(position(entry.end_tag));
             let name = input.at_hand().get(entry.name).unwrap_or_default();
+            // The XML reader meets the entry next, and says where the bytes are.
             let Ok(name) = std::str::from_utf8(name) else {
                 return Ok(());
             };
@@ -134,6 +135,8 @@ impl PlainEntries {
     /// Finds the entry that the bytes begin with, blanks before it, if it is plain and has what the
     /// layout asks for.
     fn find(&mut self, bytes: &[u8]) -> Option<PlainEntry> {
+        // Files have one layout throughout, so that nearly every entry is compared with what was
+        // learnt from another one, gap by gap.
         self.like_the_last(bytes).or_else(|| {
             self.learn(bytes)?;
             self.like_the_last(bytes)
@@ -218,6 +221,7 @@ impl PlainEntries {
             let (tag, behind) = split(rest.strip_prefix(b"<")?, b'>')?;
             let (text, behind_text) = split(behind, b'<')?;
             let field = Field::of(tag)?;
+            // An element twice is a fault, which the XML reader reports with its place.
             if gaps.iter().any(|gap: &Gap| gap.field == field) {
                 return None;
             }

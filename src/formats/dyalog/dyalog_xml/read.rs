@@ -308,6 +308,7 @@ struct Entry {
 impl Entry {
     /// Reads an entry whose start tag has just been read.
     fn read(&mut self, xml: &mut Xml<'_, '_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+        // The room of the last name is used again; everything else begins anew.
         let mut name = std::mem::take(&mut self.name);
         name.clear();
         *self = Self {

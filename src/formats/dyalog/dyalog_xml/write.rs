@@ -81,6 +81,7 @@ fn settings(
     };
     let report = if table.is_tree() { "tree" } else { "data" };
     let command =
+        // Readers take the first word for the kind of the file, and refuse `summary` and `calls`.
         property("command").filter(|command| command.split_whitespace().next() == Some(report));
     let Stated { version, bias, .. } = table.stated();
     let title = profile.run.title.as_deref();
