@@ -126,6 +126,8 @@ fn import(
     _options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
+    // What threads need may come after them (case `firefox/all-tables-shared`), and a pipe cannot
+    // go back.
     input.keep();
     let mut file = File::new(sink);
     let waits = file.read(&mut Reader::new(input))?;
@@ -358,6 +360,8 @@ impl<'f> File<'f> {
         while let Some(at) = json.item(&mut items)? {
             json.begin_record_at(at);
             self.sink.at(at);
+            // After one thread that has to wait all others wait, too: so those that are done are
+            // the first ones, and threads keep the order of the file.
             waits |= self.meta.is_none();
             if waits || number < self.done {
                 json.skip()?;
@@ -538,6 +542,8 @@ impl<'f> File<'f> {
             at,
             top,
             nodes: vec![TOP; view.stacks.prefix.len()],
+            // Numbers of functions mean the same in all threads only where all that they point to
+            // is shared.
             functions: if thread.tables.shares_functions() {
                 &mut self.functions
             } else {
@@ -601,6 +607,7 @@ impl<'f> File<'f> {
 
     /// Emits what has been added up.
     fn finish(self) {
+        // What no thread has measured is no metric: unknown is not 0.
         let mut metrics = [None; 5];
         for ((metric, used), (name, unit)) in metrics.iter_mut().zip(self.used).zip(METRICS) {
             *metric = used.then(|| self.sink.metric(name, unit));
@@ -647,6 +654,7 @@ impl Costs {
         for (node, labels, costs) in &self.all {
             tree.stack(*node, &mut stack);
             values.clear();
+            // To a sink, a metric without a cost is a cost of 0.
             let values_of = metrics.iter().zip(costs).filter(|(_, cost)| **cost != 0.0);
             values.extend(values_of.filter_map(|(metric, cost)| Some(((*metric)?, *cost))));
             sink.sample(Sample {

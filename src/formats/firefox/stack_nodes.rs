@@ -27,6 +27,8 @@ pub(super) struct StackNodes<'p> {
 impl StackNodes<'_> {
     /// The node of a stack's innermost frame.
     pub(super) fn node(&mut self, stack: u32, at: Position) -> Result<NodeId, ImportError> {
+        // Outwards to a stack whose node is known, then inwards again: each stack of the table is
+        // looked up once, and a loop follows any depth.
         let mut way = Vec::new();
         let mut next = stack;
         let mut node = self.top;

@@ -190,6 +190,8 @@ impl<'t> View<'t> {
         } = self.stacks;
         let mut all: Vec<(u32, u32)> = Vec::with_capacity(frames.len());
         for ((stack, frame), prefix) in (0..).zip(frames).zip(prefixes) {
+            // A stack's prefix has a smaller number (`stacks` refuses others), so that one pass is
+            // enough.
             let around = || all.get(*prefix as usize).copied();
             let known = [categories.of(stack), self.frames.categories.of(*frame)];
             let known = known
@@ -371,6 +373,8 @@ fn stacks(json: &mut Reader<'_, '_>) -> Result<Stacks, ImportError> {
                 table.prefix = column(json, |json| {
                     let at = json.place()?;
                     let prefix = optional(json)?;
+                    // So that no chain of prefixes has a circle, and whoever follows one arrives
+                    // (case `firefox/prefix-not-before`).
                     if prefix != NONE && prefix >= number {
                         let expected = format!("a stack before stack {number}");
                         return Err(ImportError::malformed(at, expected, prefix.to_string()));
@@ -429,6 +433,7 @@ fn optional(json: &mut Reader<'_, '_>) -> Result<u32, ImportError> {
     let number = json.integer("a number or null")?;
     match u32::try_from(number) {
         _ if number == -1 => Ok(NONE),
+        // The largest number is taken: it means that there is none.
         Ok(number) if number != NONE => Ok(number),
         _ => Err(ImportError::malformed(
             at,

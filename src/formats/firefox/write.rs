@@ -198,6 +198,8 @@ fn interval(profile: &Profile<'_>) -> Result<Option<f64>, ExportError> {
         .iter()
         .find(|(name, _)| name == "interval")
         .and_then(|(_, text)| text.parse().ok());
+    // The file's own figure first: a quotient of sums may differ from it in the last digit, and
+    // would be written with all of them.
     let interval = stated.unwrap_or(time.total / profile.metric.total / MILLISECOND);
     let is_one = interval.is_finite() && interval != 0.0;
     let is_same = is_one && are_in_step(profile, time, &profile.metric, interval * MILLISECOND)?;
@@ -429,6 +431,7 @@ impl<'p> Threads<'p> {
         let other = thread.around.last().map(|at| functions[*at].name.clone());
         let name = of_kind(Kind::Thread).or(other).unwrap_or(title);
         let next = self.processes.len();
+        // Numbers of our own: what a run has of a process is its name.
         let pid = *self.processes.entry(process.clone()).or_insert(next);
         let is_known = pid < next;
         let before = if self.count == 0 { "" } else { "," };
@@ -488,6 +491,7 @@ impl<'p> Threads<'p> {
             "time",
             samples.iter().map(|(_, cost)| {
                 let now = time;
+                // A negative weight takes no time, so that the time line does not run backwards.
                 time = time.saturating_add((*cost).max(0));
                 weight(now)
             }),
