@@ -144,6 +144,8 @@ fn write(
         "<text x=\"600\" y=\"42\" text-anchor=\"middle\">{}</text>",
         escaped(&caption)
     )?;
+    // The same places are drawn as were counted above, which has raised `levels` for each of them;
+    // losses are counted once.
     let mut boxes = Boxes::new(profile, whole);
     profile.each_call(
         &mut Losses::new(EXPORT.name, EXPORT.losses),
@@ -208,6 +210,7 @@ impl Boxes {
                 (left, width)
             }
         };
+        // What is not drawn has its room, too: everything to its right keeps its exact place.
         self.open.push((left, left + width));
         let is_drawn = width > 0.0 && width >= self.least;
         self.narrow += u64::from(!is_drawn && cost > 0.0);
@@ -296,6 +299,7 @@ fn colour(function: &crate::store::FunctionRow) -> String {
     format!(
         "#{:02x}{:02x}{:02x}",
         shade(name, 215, 255),
+        // Other bits of the name than in the first part, so that the two do not go together.
         shade(module ^ name >> 7, 120, 215),
         shade(module, 40, 110)
     )
