@@ -90,6 +90,7 @@ fn sniff(head: &[u8]) -> Confidence {
             looks.is_some_and(|(meet, plain)| meet || plain)
         }
     };
+    // Both would say Maybe to files of Austin 2, and detection would refuse them as ambiguous.
     if plausible && (austin::read::FORMAT.sniff)(head) == Confidence::No {
         Confidence::Maybe
     } else {
@@ -277,6 +278,8 @@ fn read(
     stacks: &mut StackLines<FrameNames>,
     comments: &mut Counted,
 ) -> Result<(), ImportError> {
+    // Decided once, by the lines that can be seen, so that a number means the same in all lines
+    // (cases `folded/numbers-in-names`, `folded/second-number-missing`).
     let two = has_two(input.head());
     let closed = has_closed_frames(input.head());
     let displaced = has_displaced_semicolons(input.head());
@@ -286,6 +289,7 @@ fn read(
         None
     };
     let samples = sink.metric("samples", Unit::Count);
+    // The first metric would be the default one.
     if two {
         sink.run(RunFact::DefaultMetric(samples));
     }

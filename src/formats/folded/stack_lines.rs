@@ -91,6 +91,8 @@ impl<N: FrameReader> StackLines<N> {
         figures: Values,
     ) -> Result<bool, ImportError> {
         let same = common_prefix(&self.last, stack);
+        // A frame is shared only if it ends in both stacks: `work` is no frame of `worker` (case
+        // `folded/equal-stacks`).
         let is_whole = |end: usize| end <= same && stack.get(end).is_none_or(|byte| *byte == b';');
         while self.ends.pop_if(|end| !is_whole(*end)).is_some() {}
         self.last.truncate(same);
@@ -131,6 +133,8 @@ impl<N: FrameReader> StackLines<N> {
 
     /// Emits the lines that wait, each with its position.
     pub(super) fn emit(&mut self, sink: &mut dyn Sink) {
+        // All guesses before all look-ups: each step needs what the one before has asked memory for
+        // (docs/design/0010-memory-ahead.md).
         for new in &mut self.new {
             new.guess = self.texts.guess(new.hash);
         }
@@ -155,8 +159,10 @@ impl<N: FrameReader> StackLines<N> {
                 guess,
             } in new.by_ref().take(count)
             {
+                // `add` has put as many bytes there as the lengths say.
                 let (frame, rest) = text.split_at_checked(length).unwrap_or_default();
                 text = rest;
+                // A line that waited may have added the name since it was guessed.
                 let found = self.texts.confirm(guess, frame, hash);
                 let known = found.and_then(|found| self.known.get(found)).copied();
                 self.emitted.push(known.unwrap_or_else(|| {

@@ -144,6 +144,8 @@ fn write(
         lose_calls(&call, losses);
         placed[call.function] = true;
         total += call.exclusive;
+        // The next place is not below the last one, which so has called nothing: no other line
+        // would name it.
         if is_free && call.depth < ends.len() {
             writeln!(out, "{stack} 0")?;
         }
@@ -177,6 +179,8 @@ fn write(
 /// A name between semicolons, which readers take neither for a comment nor for a number.
 fn frame(name: &str) -> Cow<'_, str> {
     let is_special = |at: usize, character: char| match character {
+        // The first name may be the beginning of the file, where this character is a byte order
+        // mark.
         ';' | '\u{feff}' => true,
         '#' => at == 0 && (name.len() == 1 || name.starts_with("# ")),
         ' ' => is_number(&name[at + 1..]),

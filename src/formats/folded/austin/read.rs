@@ -222,6 +222,7 @@ impl Metrics {
             (Mode::Wall | Mode::Cpu, (time, None)) => (time, false, 0),
             _ => return None,
         };
+        // A negative time is no figure of the mode (case `austin/negative-time`).
         let nanoseconds = u64::try_from(time).ok()? as f64 * 1000.0;
         let cpu_time = self.cpu_time.filter(|_| !is_idle);
         let bytes = memory.unsigned_abs() as f64;
@@ -290,6 +291,7 @@ fn read(
             continue;
         }
         if line.starts_with(b"#") {
+            // Lines that wait come before this one, and so do their records.
             stacks.emit(sink);
             sink.at(at);
             header.line(at, line, sink)?;
@@ -399,7 +401,7 @@ impl FrameReader for PythonFrames {
         if is_thread(frame) {
             return whole(Kind::Thread);
         }
-        // Paths may have colons; names of functions have none.
+        // Paths may have colons; names of functions have none (case `austin/colons-in-paths`).
         let mut parts = text.rsplitn(3, ':');
         let (line, name, file) = (
             parts.next().unwrap_or_default(),
