@@ -65,6 +65,8 @@ const SECOND: f64 = 1e9;
 
 fn sniff(head: &[u8]) -> Confidence {
     let is_flat = head.starts_with(FLAT);
+    // Without a flat profile (`-q`) the centred title of the call graph is the first line (case
+    // `gprof/graph-only`).
     let is_graph = head.starts_with(b"\t\t") && head.trim_ascii_start().starts_with(GRAPH);
     if is_flat || is_graph {
         Confidence::Yes
@@ -81,6 +83,8 @@ fn import(
     let sink = &mut Demangler::new(sink);
     let mut report = Report::default();
     let mut buffer = Vec::new();
+    // The whole report is kept until its end: the files that tell functions of one name apart come
+    // last, in the index (case `gprof/same-name`).
     while let Some((at, line)) = input.next_line(&mut buffer)? {
         report.line(at, line)?;
     }
@@ -173,6 +177,7 @@ impl Report {
         match self.section {
             // A blank line ends a table.
             Section::Flat | Section::Between if text.is_empty() => self.section = Section::Text,
+            // Headings have two lines; the rows begin after the second one.
             Section::FlatHead if text.starts_with(b"time ") && text.ends_with(b"name") => {
                 self.section = Section::Flat;
             }
@@ -196,9 +201,13 @@ impl Report {
     fn flat_row(&mut self, at: Position, text: &[u8]) -> Result<(), ImportError> {
         let wrong = || ImportError::malformed(at, "a row of the flat profile", quote(text));
         let mut words = Words(text);
+        // Times are printed with a point and calls without one. That tells a row without calls, as
+        // that of `cmp` in case `gprof/gprof`, from one with them.
         let [_, _, own] = [words.decimal(), words.decimal(), words.decimal()];
         let own = own.ok_or_else(wrong)?;
         let calls = words.count();
+        // gprof prints averages wherever it prints calls: a count without them is no row of it
+        // (case `gprof/flat-row-without-averages`).
         if calls.is_some() && [words.decimal(), words.decimal()].contains(&None) {
             return Err(wrong());
         }
@@ -218,6 +227,8 @@ impl Report {
 
     /// `granularity: each sample hit covers 2 byte(s) for 1.06% of 0.94 seconds`.
     fn granularity(&mut self, text: &[u8]) {
+        // A program without samples has `no time propagated` here: then the total stays unknown
+        // (case `gprof/blocks-left-out`).
         let end = text
             .strip_suffix(b" seconds")
             .and_then(|text| text.rsplit(|byte| *byte == b' ').next());
@@ -246,6 +257,7 @@ impl Report {
         let is_function = text.starts_with(b"[");
         if is_function {
             words.next();
+            // The share of the run is checked and left out: times and total say it more exactly.
             words.decimal().ok_or_else(wrong)?;
         }
         let times = words.decimal().map(|own| (own, words.decimal()));
@@ -267,6 +279,8 @@ impl Report {
             }
             (false, _) => {
                 let callee = self.numbered(name, number);
+                // The block of a circle as a whole has its members in the place of callees. The
+                // calls among them are in the blocks of these members (case `gprof/gprof`).
                 if let Some(caller) = self.of_block {
                     self.call(Some(caller), callee, figures);
                 }
@@ -293,6 +307,8 @@ impl Report {
         self.section = Section::Callees;
         let callers = std::mem::take(&mut self.callers);
         if name.starts_with(b"<cycle ") && name.ends_with(b" as a whole>") {
+            // Who calls into the circle is told again in the blocks of its members; edges from here
+            // would count these calls twice.
             self.of_block = None;
             let (own, others) = figures.times.unwrap_or_default();
             let name = escape::text(name);
@@ -340,6 +356,7 @@ impl Report {
     fn call(&mut self, caller: Option<usize>, callee: usize, figures: Measured) {
         let calls = figures.calls.map(|(calls, _)| calls);
         let next = self.calls.len();
+        // The second mention has the same figures: adding it up would double every call.
         if *self.by_pair.entry((caller, callee)).or_insert(next) == next {
             self.calls.push(Call {
                 caller,
@@ -365,6 +382,8 @@ impl Report {
             else {
                 continue;
             };
+            // Names have blanks and parentheses of their own (`f(int)`). Only the known name tells
+            // where the file begins.
             let file = name
                 .trim()
                 .strip_prefix(function.name.as_str())
@@ -390,6 +409,8 @@ impl Report {
                 "the end of the file",
             ));
         }
+        // Own times and calls of the flat profile are in the graph, too: both together would count
+        // them twice.
         if !self.has_graph {
             self.functions = std::mem::take(&mut self.flat);
         }
@@ -444,6 +465,8 @@ impl Report {
             let count = equal.entry((name, file)).or_default();
             ids.push(sink.function(FunctionDef {
                 file,
+                // Equal definitions get one id from the sink. A column of its own keeps a static
+                // function apart where the index is missing (case `gprof/same-name-without-index`).
                 first_col: *count,
                 ..FunctionDef::named(name)
             }));
@@ -466,6 +489,8 @@ impl Report {
             .times
             .filter(|_| call.caller.is_none() && of.calls.is_none() && !of.in_circle);
         let times = call.times.or(of_function);
+        // A call into a circle has the times of the whole circle: 0.08 s of own time for `is_even`,
+        // which has 0.04 s of its own (case `gprof/gprof`).
         let exclusive = times
             .map(|(own, _)| nanoseconds(own))
             .filter(|_| !of.in_circle);
@@ -496,6 +521,8 @@ impl Report {
         let Some((own, others)) = function.times else {
             return;
         };
+        // A flat profile has own times only. In a circle gprof passes no time on from member to
+        // member, so that a member's two times are not its cumulative cost.
         let knows_all = self.has_graph && !function.in_circle;
         sink.info(Info {
             frame: Frame::function(id),
@@ -517,6 +544,7 @@ fn nanoseconds(seconds: f64) -> f64 {
 }
 
 fn decimal(word: &[u8]) -> Option<f64> {
+    // Calls have no point. `inf`, `nan` and exponents, which `parse` takes, are no times of gprof.
     let is_number = word.contains(&b'.')
         && word
             .iter()
