@@ -121,6 +121,9 @@ fn import(
     let mut tree = Tree::new(sink);
     let mut plain = Vec::with_capacity(TOGETHER);
     loop {
+        // Most lines are looked up in batches: a name in no cache costs as much as a hundred
+        // instructions, and 32 of them can be waited for at once
+        // (docs/design/0010-memory-ahead.md).
         tree.names.plain_rows(input.at_hand(), &mut plain);
         for PlainRow {
             row,
@@ -136,15 +139,20 @@ fn import(
             if known.is_some() {
                 tree.row(position, row, known, "")?;
             } else {
+                // The batch was looked up before its own lines were taken: a name that is new in it
+                // is known by the second line that has it, and has to be looked for again.
                 let name = escape::text(input.at_hand().get(name).unwrap_or_default());
                 tree.row(position, row, tree.names.find(&name), &name)?;
             }
+            // Last, because the name is a range of what is at hand, and because an error in the
+            // line has the place where the line starts.
             input.consume_counted(length, 1);
         }
         // What is not plain or not at hand, and the end.
         let Some((position, line)) = input.next_line(&mut line)? else {
             break;
         };
+        // Neither starts with a digit, so that the batches above leave both to this place.
         if line.is_empty() || line.starts_with(b";") {
             continue;
         }
@@ -185,6 +193,7 @@ impl Row {
                 return Err(ImportError::malformed(position, expected, quote(line)));
             };
             let (field, behind) = rest.split_at(end);
+            // `rest` is the end of `line`: the difference is where the field starts.
             let before = line.len() - rest.len();
             *number = whole_number(field).ok_or_else(|| {
                 let position = Position {
@@ -230,6 +239,7 @@ impl PlainRow {
         let start = bytes.len() - rest.len();
         let end = memchr::memchr(b'\n', rest)?;
         let name = rest.get(..end)?;
+        // One carriage return only: a second one is part of the name (case `lispworks_tree/crlf`).
         let name = start..start + name.strip_suffix(b"\r").unwrap_or(name).len();
         Some(Self {
             row: Row::of(numbers),
@@ -243,6 +253,8 @@ impl PlainRow {
 
 /// Reads a number that is too short to be too large, and the bar after it; gives what follows.
 fn short_number<'b>(bytes: &'b [u8], number: &mut u64) -> Option<&'b [u8]> {
+    // 18 digits are below 2^63. Longer numbers, which may have zeros in front, are left to
+    // `whole_number` (case `lispworks_tree/largest-numbers`).
     const LONGEST: usize = 18;
     for (at, byte) in bytes.iter().enumerate().take(LONGEST + 1) {
         match byte {
@@ -332,6 +344,8 @@ impl FunctionTable {
             bytes = bytes.get(row.length..).unwrap_or_default();
             rows.push(row);
         }
+        // Each step asks memory for all rows before the next one needs the answers. Done row by
+        // row, the processor would wait three times for each.
         for row in &mut *rows {
             row.known = self.texts.guess(row.hash);
         }
@@ -383,6 +397,7 @@ impl<'s> Tree<'s> {
         name: &str,
     ) -> Result<(), ImportError> {
         let depth = match usize::try_from(row.depth) {
+            // A node of this depth needs one open node for each level above it, and no more.
             Ok(depth) if depth <= self.open => depth,
             _ => {
                 let deepest = self.open;
@@ -404,6 +419,7 @@ impl<'s> Tree<'s> {
                 self.more_roots.add(position);
             }
         }
+        // Before the new Count is kept: closing the last root adds up the old one.
         self.leave(depth);
         match depth {
             0 => self.root = row.count,
@@ -427,6 +443,7 @@ impl<'s> Tree<'s> {
             self.sink.leave();
         }
         self.open = depth;
+        // Also before the first root, where both are still 0 and add nothing.
         if depth == 0 {
             let (root, below) = (
                 std::mem::take(&mut self.root),
@@ -440,6 +457,8 @@ impl<'s> Tree<'s> {
     /// The function that a line is about. Adds up what is known of its name.
     fn known_name(&mut self, position: Position, row: Row, name: TextId) -> FunctionId {
         let Some(known) = self.names.names.get_mut(name) else {
+            // Ids come from this table, so that this is never reached; the builder would refuse the
+            // run.
             return FunctionId(u32::MAX);
         };
         known.sum = known.sum.saturating_add(row.count);
@@ -454,6 +473,8 @@ impl<'s> Tree<'s> {
     }
 
     fn new_name(&mut self, position: Position, row: Row, name: &str) -> FunctionId {
+        // The first node of a name decides, because the sink takes a function once: another kind
+        // would be another function (case `lispworks_tree/quoted-name-at-several-depths`).
         let kind = match row.depth {
             _ if !is_quoted(name) => Kind::Function,
             0 => Kind::Root,
@@ -481,6 +502,8 @@ impl<'s> Tree<'s> {
     /// Closes what is open, and emits what the file says of the functions.
     fn finish(mut self) {
         self.leave(0);
+        // The builder takes the sum of the roots for the total. It has to be told only where nodes
+        // below a root count more (case `lispworks_tree/root-without-count`).
         if self.counted.most > self.counted.roots {
             self.sink
                 .run(RunFact::Total(self.samples, self.counted.most));
@@ -490,6 +513,8 @@ impl<'s> Tree<'s> {
             names,
             positions,
         } = &self.names;
+        // LispWorks writes 0 where it counted nothing. One function with calls shows that they were
+        // counted, and then 0 means never called (case `lispworks_tree/calls-counted`).
         let counts_calls = names.iter().any(|(_, name)| name.info.calls > 0);
         let mut cut = Counted::default();
         for ((id, name), position) in names.iter().zip(positions) {

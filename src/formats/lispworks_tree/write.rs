@@ -100,6 +100,7 @@ fn write(
     lose_facts(profile, losses);
     lose_metric(profile, losses);
     let title = one_line(profile.run.title.as_deref().unwrap_or_default());
+    // Readers trim blanks around the title, and take a blank one for none.
     let read_back =
         profile.run.title.is_none() || (!title.is_empty() && title.trim_matches(' ') == title);
     losses.add(
@@ -121,6 +122,7 @@ fn write(
     let (mut total, mut root, mut below) = (0.0, 0.0, 0.0);
     profile.each_call(losses, |call, losses| {
         close(&mut open, call.depth, losses);
+        // Nodes come in pre-order, and the one above has not been closed: it is still the last one.
         if let Some(above) = open.last_mut() {
             above.called += call.cumulative;
         }
@@ -174,6 +176,8 @@ fn close(open: &mut Vec<Open>, depth: usize, losses: &mut Losses) {
         let Some(Open { call, called }) = open.pop() else {
             return;
         };
+        // Readers give a node what its callees leave of it, and never less than nothing (case
+        // `lispworks_tree/children-exceed`).
         let left = (call.cumulative - called).max(0.0);
         let differs = (left - call.exclusive).abs() > ROUNDING * call.cumulative.abs();
         losses.add(EXCLUSIVE, differs.into());
@@ -203,6 +207,7 @@ impl WrittenNames {
         let mut functions = Vec::new();
         for function in &profile.functions {
             let mut text = one_line(&function.name).into_owned();
+            // Quotes are the only way in which this format says that something is no function.
             if function.kind != Kind::Function && !is_quoted(&text) {
                 text = format!("\"{text}\"");
             }
@@ -211,6 +216,8 @@ impl WrittenNames {
                 || !function.file.is_empty()
                 || function.place != (0, 0);
             losses.add(PLACES, has_place.into());
+            // A reader has one entry for a name, and the first figures of it count: each line needs
+            // the sum.
             let at = *index.entry(text.clone()).or_insert(names.len());
             if at == names.len() {
                 names.push(WrittenName {
@@ -235,6 +242,8 @@ impl WrittenNames {
             }
             functions.push((at, false));
         }
+        // As readers decide: with one call anywhere 0 means never called, without any all calls are
+        // unknown.
         let counts_calls = names.iter().any(|name| name.figures[0] > 0);
         let other = profile
             .functions
@@ -248,6 +257,8 @@ impl WrittenNames {
     fn place(&mut self, profile: &Profile<'_>, call: &Call, losses: &mut Losses) -> &WrittenName {
         let (at, known) = &mut self.functions[call.function];
         let name = &mut self.names[*at];
+        // Readers go by the first node of a name, so that its kind is not known before that is
+        // written.
         let kind = *name.kind.get_or_insert_with(|| match call.depth {
             _ if !is_quoted(&name.text) => Kind::Function,
             0 => Kind::Root,
