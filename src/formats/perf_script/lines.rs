@@ -34,6 +34,8 @@ pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
         before = line.get(..start)?;
         let behind = line.get(start + time.len()..)?;
         let mut words = tokens(behind).peekable();
+        // A number beyond 64 bits is no period: it stays in the rest, and is told there (case
+        // `perf_script/period-above-64-bits`).
         if let Some((start, period)) = words.next_if(|(_, word)| number(word).is_some()) {
             header.period = number(period);
             header.rest = behind.get(start + period.len()..)?;
@@ -44,10 +46,14 @@ pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
             header.event = event.get(..event.len() - 1);
             header.rest = behind.get(start + event.len()..)?;
         }
+    // Only where there is no time: in front of one, a word that ends in a colon belongs to the
+    // command.
     } else if let Some((start, event)) = tokens(line).find(|(_, token)| is_event(token)) {
         header.event = event.get(..event.len() - 1);
         (before, header.rest) = (line.get(..start)?, line.get(start + event.len()..)?);
     }
+    // From here on from right to left: the command is first and may hold blanks and numbers, so
+    // that nothing tells where it ends but what perf prints after it.
     before = before.trim_ascii_end();
     // A number is a period if it has more columns than a thread has, or is between a thread or
     // processor and an event.
@@ -64,6 +70,8 @@ pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
         before = front;
     }
     if let (front, Some(word)) = split_word(before)
+        // A command may be called `K`: the letters are flags only where a thread or processor is in
+        // front (case `perf_script/processor-and-flags`).
         && is_misc(word)
         && split_word(front)
             .1
@@ -86,6 +94,8 @@ pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
     header.rest = header.rest.trim_ascii_start();
     // Without time and event only the number of a thread tells a header from text.
     let is_header = if header.event.is_some() && !header.has_time {
+        // `Warning: ...` looks like an event, too. What comes after an event alone is an address in
+        // its column, or nothing (case `perf_script/event-alone`).
         let is_alone = header.comm.is_empty() && header.thread.is_none() && header.period.is_none();
         !is_alone || header.rest.is_empty() || ends_in_column(line, line.len() - header.rest.len())
     } else {
@@ -162,6 +172,7 @@ fn is_misc(word: &[u8]) -> bool {
 
 /// `6645/6648`, or one number, which is that of the thread.
 fn ids(word: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    // perf prints -1 where it does not know the thread.
     let is_id = |id: &[u8]| id == b"-1" || (!id.is_empty() && id.iter().all(u8::is_ascii_digit));
     match word.iter().position(|byte| *byte == b'/') {
         None => is_id(word).then_some((None, word)),
@@ -179,6 +190,7 @@ fn ids(word: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
 fn number(word: &[u8]) -> Option<f64> {
     let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     digits
+        // As an integer first: a REAL would take any number of digits.
         .then(|| Some(std::str::from_utf8(word).ok()?.parse::<u64>().ok()? as f64))
         .flatten()
 }
@@ -203,6 +215,7 @@ impl FrameText<'_> {
 
     /// Where the symbol starts, if the offset is printed.
     pub(super) fn start(&self) -> Option<u64> {
+        // An offset beyond its address means nothing, but a file may have one.
         Some(hexadecimal(self.address)?.wrapping_sub(hexadecimal(self.offset)?))
     }
 }
@@ -219,13 +232,17 @@ pub(super) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
         .position(u8::is_ascii_whitespace)
         .unwrap_or(line.len());
     let (address, text) = line.split_at_checked(end)?;
+    // No address has more than 64 bits: what is longer is text that looks hexadecimal.
     if address.is_empty() || address.len() > 16 || !address.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
     let text = text.trim_ascii_start();
+    // Inlined frames have this mark where others have their binary, and it would be taken for one.
     let text = text
         .strip_suffix(b"(inlined)")
         .map_or(text, <[u8]>::trim_ascii_end);
+    // A binary may have parentheses (`(deleted)`): it is cut at the last one that closes. Only
+    // where something follows, the end has to be found from the front.
     let text = if text.ends_with(b")") {
         text
     } else {
@@ -251,6 +268,7 @@ pub(super) fn frame(line: &[u8]) -> Option<FrameText<'_>> {
 /// come after these where no stacks were recorded; `None` if the binary was cut.
 fn without_extras(text: &[u8]) -> Option<&[u8]> {
     let find = |part: &[u8]| memchr::memmem::find(text, part);
+    // Arguments of functions have no blank in front; a binary is a path or a name in brackets.
     let Some(start) = find(b" (/").or_else(|| find(b" ([")) else {
         return Some(text);
     };
@@ -292,6 +310,8 @@ fn binary_start(text: &[u8]) -> Option<usize> {
 
 /// `helper` and `1e` of `helper+0x1e`.
 fn split_offset(symbol: &[u8]) -> Option<(&[u8], &[u8])> {
+    // The last plus sign that a hexadecimal number follows: names have some of their own, as
+    // `operator+` (case `perf_script/names`).
     let plus = symbol.iter().rposition(|byte| *byte == b'+')?;
     let offset = symbol.get(plus + 1..)?.strip_prefix(b"0x")?;
     (!offset.is_empty() && offset.iter().all(u8::is_ascii_hexdigit))
@@ -310,6 +330,7 @@ pub(super) fn source_line(line: &[u8]) -> Option<(&[u8], u32)> {
         }
         _ => line,
     };
+    // From the right: paths may have colons of their own.
     let colon = line
         .iter()
         .rposition(|byte| *byte == b':')
@@ -346,6 +367,8 @@ pub(super) fn without_address(rest: &[u8]) -> &[u8] {
     {
         return rest;
     }
+    // A symbol such as `add` is hexadecimal as well, so that only the column tells the address of
+    // the code (case `perf_script/data-symbols`).
     let code = words.find(|(start, _)| ends_in_column(rest, *start));
     code.and_then(|(start, _)| rest.get(start..))
         .unwrap_or(rest)

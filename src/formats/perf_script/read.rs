@@ -82,6 +82,8 @@ fn sniff(head: &[u8]) -> Confidence {
         .by_ref()
         .find(|line| !line.is_empty() && !line.starts_with(b"#"))
         .unwrap_or_default();
+    // A time and an event are enough. The less a line has, the more other text looks like it: then
+    // a frame has to follow, on the line or below (case `perf_script/thread-only`).
     let is_sample = match header(first) {
         Some(Header {
             has_time: true,
@@ -131,6 +133,8 @@ fn import(
     let mut buffer = Vec::new();
     while let Some((at, line)) = input.next_line(&mut buffer)? {
         script.sink.at(at);
+        // perf prints a blank after the event, and lines may end in CR LF (case
+        // `perf_script/crlf`).
         let line = line.trim_ascii_end();
         if line.is_empty() {
             script.finish_sample()?;
@@ -284,14 +288,19 @@ impl<'s> Script<'s> {
         };
         if is_frame {
             if let Some(frame) = frame(line) {
+                // With a stack below, what follows the event is the address of data and its symbol,
+                // and no frame (case `perf_script/data-symbols`).
                 self.pending.behind.clear();
                 return self.frame(at, &frame);
             }
+            // Before the lines that are known: `??:0` would be line 0 of a file `??`.
             if is_source_unknown(line) {
                 return Ok(());
             }
             let source = source_line(line);
             if source.is_some() {
+                // Without stacks, the line belongs to the frame after the event, which has to be
+                // there first.
                 self.only_frame()?;
             }
             if let Some((file, line)) = source
@@ -317,11 +326,14 @@ impl<'s> Script<'s> {
     fn frame(&mut self, at: Position, frame: &FrameText<'_>) -> Result<(), ImportError> {
         let pending = &mut self.pending;
         // With `-F ip,sym`, no line comes before the frames.
+        // The whole sample has the place where it starts, also in the message of the limit.
         let first = *pending.at.get_or_insert(at);
         if pending.frames.len() == MOST_FRAMES {
             return Err(too_many_frames(first));
         }
         let symbol = self.names.symbol(frame, at);
+        // Perf says `[unknown]` where it knows of no binary. `None` is left to inlined frames,
+        // which take the binary of others.
         let binary = frame
             .binary
             .filter(|binary| *binary != UNKNOWN)
@@ -342,6 +354,8 @@ impl<'s> Script<'s> {
         let (has_time, has_event) = (header.has_time, header.event.is_some());
         // Without frames, a sample needs a command or a thread to count for.
         let has_node = !header.comm.is_empty() || header.thread.is_some();
+        // A line that has less may be text. It is kept until a frame follows, or told as not
+        // understood (case `perf_script/thread-only`).
         let is_whole = (has_time && has_event) || (rest.is_empty() && (has_time || has_event));
         let is_sure = behind.is_some() || (has_node && is_whole);
         if is_sure && behind.is_none() && !rest.is_empty() {
@@ -368,6 +382,7 @@ impl<'s> Script<'s> {
 
     /// Takes what comes after the event for a frame: it is the only one if no others follow.
     fn only_frame(&mut self) -> Result<(), ImportError> {
+        // Out of the sample while its frames are added to, and back into it for its room.
         let text = std::mem::take(&mut self.pending.behind);
         if let (Some(frame), Some(at)) = (behind(&text), self.pending.at) {
             self.frame(at, &frame)?;
@@ -380,6 +395,8 @@ impl<'s> Script<'s> {
     /// Emits the sample that has been read, if there is one.
     fn finish_sample(&mut self) -> Result<(), ImportError> {
         self.only_frame()?;
+        // Out of the script while its sample is emitted, and back: the room of one sample serves
+        // the next.
         let mut pending = std::mem::take(&mut self.pending);
         if let Some(at) = pending.at {
             if pending.is_sure || !pending.frames.is_empty() {
@@ -406,6 +423,8 @@ impl<'s> Script<'s> {
             self.without_frames.add(at);
         }
         let unknown = self.names.text(b"");
+        // Without `dso` in `-F` no frame has a binary, and none is missing (case
+        // `perf_script/without-period`).
         let has_binaries = pending.frames.iter().any(|frame| frame.binary.is_some());
         // What was inlined is in the binary of the frames of its address, the calling one of which
         // may have been printed in front of it (case `perf_script/inlined-below-its-function`).
@@ -415,6 +434,7 @@ impl<'s> Script<'s> {
             .rev()
         {
             let mut binary = code.iter().rev().find_map(|frame| frame.binary);
+            // The sink has stacks with the outermost frame first; perf prints the innermost first.
             for frame in code.iter().rev() {
                 binary = frame.binary.or(binary);
                 if has_binaries && binary.is_none() {
@@ -427,6 +447,8 @@ impl<'s> Script<'s> {
             }
         }
         let lines = pending.frames.iter().rev().map(|frame| frame.line);
+        // In a second pass, because the texts of files are borrowed from the table that functions
+        // are still added to above.
         for (frame, line) in stack.iter_mut().skip(pending.around.len()).zip(lines) {
             frame.line = line.map(|(file, line)| Line {
                 file: self.names.get(file),
@@ -434,6 +456,8 @@ impl<'s> Script<'s> {
                 col: 0,
             });
         }
+        // Metrics are announced with the first sample that has them: which events there are is
+        // known only at the end, and the sink allows it for samples.
         let place = event(&mut self.events, &pending.event, at)?;
         let mut values = [(MetricId(0), 0.0); 2];
         let mut count = 0;
@@ -591,6 +615,7 @@ struct SymbolTable {
 
 impl SymbolTable {
     fn text(&mut self, bytes: &[u8]) -> Text {
+        // By the bytes, so that a text is escaped once and not with every frame.
         if let Some(known) = self.by_bytes.get(bytes) {
             return *known;
         }
@@ -649,6 +674,8 @@ impl SymbolTable {
     }
 
     fn function(&mut self, mut symbol: Symbol, binary: Text, sink: &mut dyn Sink) -> FunctionId {
+        // Code that is compiled at run time may be compiled anew elsewhere: its place would make
+        // several functions of one (case `perf_script/same-name`).
         if symbol.start.is_some() && !is_fixed(self.get(binary)) {
             symbol.start = None;
         }
