@@ -63,6 +63,8 @@ impl<'m> Field<'m> {
         match self.value {
             Value::Number(number) => numbers.push(number),
             Value::Bytes(mut packed) => {
+                // Writers may pack repeated numbers into one field or not, within one sample even
+                // both ("Encoding", packed fields; case `pprof/packed-and-unpacked`).
                 while !packed.bytes.is_empty() {
                     numbers.push(packed.number()?);
                 }
@@ -101,6 +103,8 @@ impl<'m> Bytes<'m> {
                 Value::Bytes(self.take(length)?)
             }
             Wire::Fixed(length) => {
+                // Read and left out: newer versions of the format may have such fields (case
+                // `pprof/unknown-fields`).
                 self.take(length)?;
                 Value::Fixed
             }
@@ -125,6 +129,8 @@ impl<'m> Bytes<'m> {
     }
 
     fn take(&mut self, length: u64) -> Result<Self, ImportError> {
+        // A length is what the file says: it is compared with what is there before anything is
+        // taken.
         let taken = usize::try_from(length)
             .ok()
             .and_then(|length| self.bytes.get(..length));
@@ -142,6 +148,7 @@ impl<'m> Bytes<'m> {
     }
 
     fn skip(&mut self, length: usize) {
+        // Within bounds: callers skip what they have just decoded or taken.
         self.bytes = self.bytes.get(length..).unwrap_or_default();
         self.at.byte += length as u64;
     }
@@ -175,6 +182,7 @@ pub(super) fn next_field<'m>(
         }));
     }
     let start = input.position();
+    // The input gives what is there, so that a length that lies takes no memory.
     let bytes = input.next_bytes(length, buffer)?;
     if (bytes.len() as u64) < length {
         let found = format!("the end of the file behind {}", bytes.len());
@@ -198,6 +206,8 @@ fn read_number(input: &mut Input<'_>) -> Result<Option<u64>, ImportError> {
         input.consume_counted(length, 0);
         return Ok(Some(number));
     }
+    // The number may go on beyond what is at hand. Byte by byte, because what follows it must stay
+    // in the input. A number that is too large comes here, too, and is refused below.
     let (mut bytes, mut byte) = (Vec::with_capacity(LONGEST), Vec::new());
     loop {
         input.read_bytes(1, &mut byte)?;
@@ -262,6 +272,8 @@ fn decode(bytes: &[u8]) -> Decoded {
     let mut number = 0;
     for (at, byte) in bytes.iter().take(LONGEST).enumerate() {
         let bits = u64::from(byte & 0x7f);
+        // Nine bytes hold 63 bits: of the tenth only the lowest bit is left (case
+        // `pprof/number-above-64-bits`).
         if at + 1 == LONGEST && bits > 1 {
             return Decoded::TooLarge;
         }

@@ -31,6 +31,7 @@ impl Message {
 
     /// A field of several numbers.
     pub(super) fn numbers(&mut self, field: u64, numbers: impl Iterator<Item = u64>) {
+        // The length comes first, so that the numbers are encoded apart.
         let mut bytes = Vec::new();
         numbers.for_each(|number| varint(number, &mut bytes));
         self.packed(field, &bytes);

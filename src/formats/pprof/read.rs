@@ -113,6 +113,7 @@ fn likeness(field: &Field<'_>) -> Option<bool> {
         (1 | 11, Value::Bytes(bytes)) => {
             holds(bytes, 0, |field| field.number <= 2 && number(field))
         }
+        // Ids and values may be packed: only reading them shows whether the bytes are numbers.
         (2, Value::Bytes(bytes)) => holds(bytes, 0, |field| match field.number {
             1 | 2 => field.numbers_of("", &mut Vec::new()).is_ok(),
             3 => message(field),
@@ -152,6 +153,8 @@ fn import(
     let sink = &mut Demangler::new(sink);
     input.has_no_lines();
     sink.at(input.position());
+    // Texts and locations may come after the samples that need them (case `pprof/go-field-order`):
+    // the first pass reads the tables, the second one the samples, of which none is kept.
     input.keep();
     let mut buffer = Vec::new();
     let mut tables = Tables::default();
@@ -181,6 +184,7 @@ fn facts(tables: &Tables, sink: &mut dyn Sink) -> Result<(), ImportError> {
     if tables.time != 0 {
         sink.run(RunFact::RecordedAt(&utc(tables.time)));
     }
+    // The first mapping is that of the program, says the schema.
     let main = tables.mappings.records.first();
     let (file, build_id) = main.map_or_else(Default::default, |main| (main.file, main.build_id));
     let command = texts.text(file)?;
@@ -260,6 +264,8 @@ fn metrics(
         } else {
             text.into_owned()
         };
+        // Users choose a metric by its name, so that each needs one of its own (case
+        // `pprof/units`). There are at most 128: looking at all is fast enough.
         if names.contains(&name) {
             name = format!("{name} ({given})");
         }
@@ -271,6 +277,7 @@ fn metrics(
             name = format!("{plain} {number}");
         }
         let metric = sink.metric(&name, unit);
+        // By the name in the file: that of the metric may have a unit or number after it.
         if chosen.is_none() && !default.is_empty() && tables.texts.get(value.name)? == default {
             chosen = Some(metric);
         }
@@ -298,6 +305,7 @@ fn metrics(
 /// What values of a unit are stored in, and what they are multiplied with.
 fn unit(unit: &str) -> (Unit, f64) {
     let lower = unit.to_lowercase();
+    // As `pprof` does it: plurals lose their s, `ns`, `us` and `ms` keep theirs.
     let one = if lower.len() > 2 {
         lower.strip_suffix('s').unwrap_or(&lower)
     } else {
@@ -337,6 +345,8 @@ impl RawLabel {
         let mut label = Self::default();
         let text = |field: &Field<'_>, name: &str| {
             let reference = reference(field, name)?;
+            // Only to refuse a number that no text has: labels are compared by their numbers and
+            // made text once for each set.
             tables.texts.get(reference)?;
             Ok::<u64, ImportError>(reference.text)
         };
@@ -422,6 +432,7 @@ impl<'s> Profile<'s> {
     }
 
     fn sample(&mut self, at: Position, mut message: Bytes<'_>) -> Result<(), ImportError> {
+        // What `unwind` compares the frames with that are made of them.
         self.bytes_used += message.bytes.len() as u64;
         self.ids.clear();
         self.numbers.clear();
@@ -451,6 +462,8 @@ impl<'s> Profile<'s> {
         );
         let labels = self.known_labels(at)?;
         if self.ids.is_empty() {
+            // With a function of its own, or its values would be missing in the total (case
+            // `pprof/empty-stack`).
             self.without_stack.add(at);
             let pseudo = FunctionDef {
                 kind: Kind::Pseudo,
@@ -516,6 +529,8 @@ impl<'s> Profile<'s> {
             self.stack.extend_from_slice(frames);
             self.path.push((*id, self.stack.len()));
         }
+        // The whole stack counts, shared or not: inlined functions make as many frames of one byte
+        // as a writer likes, and the sink has to take all of them.
         self.frames_used += self.stack.len() as u64;
         if is_out_of_proportion(self.frames_used, self.bytes_used) {
             let limit =
@@ -533,6 +548,7 @@ impl<'s> Profile<'s> {
         if self.labels.is_empty() {
             return Ok(None);
         }
+        // Sets that differ in nothing but their order are one set, here as in the sink.
         self.labels.sort_unstable();
         if let Some(known) = self.known_labels.get(&self.labels) {
             return Ok(Some(*known));
@@ -557,6 +573,8 @@ impl<'s> Profile<'s> {
             .iter()
             .zip(&self.labels)
             .map(|([key, text, unit], label)| {
+                // A field that is 0 is not written. So a number 0 is told from an empty text by its
+                // unit only.
                 let is_number = label.text == 0 && (label.number != 0 || label.unit != 0);
                 let value = if is_number {
                     LabelValue::Number(label.number)

@@ -60,6 +60,8 @@ impl<'s> Symbols<'s> {
         }
         let lines = tables.lines.get(location.lines.clone()).unwrap_or_default();
         let mut named = !lines.is_empty();
+        // The first line is the innermost function, says the schema; the stack begins with the
+        // outermost one (case `pprof/inlined`).
         for line in lines.iter().rev() {
             let function = if let Some((at, function)) = tables.functions.get(line.function) {
                 self.function(at, function, mapping, location)?
@@ -101,6 +103,8 @@ impl<'s> Symbols<'s> {
         mapping: Option<(usize, &Mapping)>,
         location: &Location,
     ) -> Result<FunctionId, ImportError> {
+        // One function of the file may be in several mappings: its module is part of what tells it
+        // apart (case `pprof/functions-of-one-name`).
         let key = (at, mapping.map(|(mapping, _)| mapping));
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
@@ -116,6 +120,7 @@ impl<'s> Symbols<'s> {
         };
         let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
         let file = self.text(function.file)?;
+        // Functions have no place of their own here; that of the name is as near.
         let first_line = self.number(function.start_line, function.name.at);
         let found = self.define(FunctionDef {
             raw_name,
@@ -136,9 +141,11 @@ impl<'s> Symbols<'s> {
     ) -> Result<FunctionId, ImportError> {
         let Location { address, .. } = *location;
         let module = self.text(mapping.map(|(_, mapping)| mapping.file).unwrap_or_default())?;
+        // The profile may come from another system than this program runs on.
         let binary = module.rsplit(['/', '\\']).next().unwrap_or_default();
         let within = mapping.and_then(|(_, mapping)| {
             let within = address.checked_sub(mapping.start)?;
+            // A limit of 0 is none. The offset is whatever the file says, so that the sum may wrap.
             (mapping.limit == 0 || address < mapping.limit)
                 .then_some(within.wrapping_add(mapping.offset))
         });
@@ -160,6 +167,8 @@ impl<'s> Symbols<'s> {
     }
 
     fn define(&mut self, def: FunctionDef<'_>) -> Result<FunctionId, ImportError> {
+        // Counted at every call, known names too: each location of a few bytes may name a mapping
+        // of any length.
         self.named +=
             (def.name.len() + def.raw_name.len() + def.module.len() + def.file.len()) as u64;
         if is_out_of_proportion(self.named, self.end.byte) {

@@ -120,6 +120,8 @@ pub(super) struct Function {
 
 impl Texts {
     fn add(&mut self, text: Bytes<'_>) -> Result<(), ImportError> {
+        // The schema says so, and all references rely on it: 0 is no text (case
+        // `pprof/first-text-not-empty`).
         if self.ends.is_empty() && !text.bytes.is_empty() {
             return Err(ImportError::malformed(
                 text.at,
@@ -127,6 +129,7 @@ impl Texts {
                 quote(text.bytes),
             ));
         }
+        // All texts are in one buffer, so that a text takes a number and no allocation.
         self.bytes.extend_from_slice(text.bytes);
         self.ends.push(self.bytes.len());
         Ok(())
@@ -139,6 +142,7 @@ impl Texts {
         }
         let found = usize::try_from(text).ok().and_then(|text| {
             let end = *self.ends.get(text)?;
+            // Number 0 has returned above, so that there is one before.
             self.bytes.get(*self.ends.get(text - 1)?..end)
         });
         found.ok_or_else(|| {
@@ -159,6 +163,8 @@ impl Texts {
 impl<T> Table<T> {
     fn add(&mut self, what: &str, at: Position, id: u64, record: T) -> Result<(), ImportError> {
         let next = self.records.len();
+        // An id of 0 is that of nothing: fields that are missing have it (case
+        // `pprof/location-without-id`).
         if id == 0 || *self.index.entry(id).or_insert(next) != next {
             let found = if id == 0 {
                 "none".to_owned()
@@ -232,6 +238,8 @@ impl Tables {
             8 => self.keep_frames = reference(field, "keep_frames")?,
             9 => {
                 let time = field.number_of("time_nanos")?.cast_signed();
+                // Protocol Buffers would merge two profiles without a word, and the texts of the
+                // second mean something else then (case `pprof/two-profiles`).
                 if self.time != 0 {
                     let found = "a second time_nanos: files were put together";
                     return Err(ImportError::malformed(field.at, "one profile", found));
@@ -338,6 +346,7 @@ impl Tables {
         let mut numbers = Vec::new();
         field.numbers_of("comment", &mut numbers)?;
         for text in numbers {
+            // At most a hundred are kept, so that looking at all of them stays cheap.
             if self.comments.iter().any(|known| known.text == text) {
                 continue;
             }

@@ -101,6 +101,8 @@ fn write(
     losses.add(BACK_EDGES, profile.back_edges);
     losses.add(LABELS, profile.labels);
     let mut texts = Texts::default();
+    // In the order in which things become known: samples name frames, tables name texts, and
+    // nothing waits. Readers take fields in any order (case `pprof/samples-first`).
     facts(profile, &mut texts, losses, out)?;
     let identity = |function: &FunctionRow| {
         let FunctionRow {
@@ -118,6 +120,7 @@ fn write(
         is_reserved(known) && known.name == NO_STACK
     };
     let mut stack = Locations::default();
+    // Once for each function: the closure below runs for each sample.
     let no_stack: Vec<bool> = (0..profile.functions.len()).map(is_no_stack).collect();
     each_sample(
         profile,
@@ -145,6 +148,7 @@ impl<'p> Texts<'p> {
         if text.is_empty() {
             return 0;
         }
+        // The empty text is number 0 and not in `all`.
         let next = self.all.len() as u64 + 1;
         let id = *self.index.entry(text).or_insert(next);
         if id == next {
@@ -189,6 +193,7 @@ fn facts<'p>(
     }
     let mut message = Message::default();
     let mut held = 0;
+    // Readers take the last sample type for the default one; only another one has to be named.
     let mut default = "";
     if profile
         .metrics
@@ -201,6 +206,7 @@ fn facts<'p>(
         let number = || {
             text.parse::<i64>()
                 .ok()
+                // A field that is 0 is not written, and readers do not find it.
                 .filter(|number| *number != 0)
                 .map(i64::cast_unsigned)
         };
@@ -242,6 +248,7 @@ fn facts<'p>(
             _ => false,
         });
     }
+    // After the loop: a property of the run goes before the default metric.
     message.number(14, texts.add(default));
     losses.add(FACTS, profile.facts - held);
     Ok(out.write_all(message.bytes())?)
@@ -271,9 +278,11 @@ impl Locations {
         let mut number = Vec::new();
         for frame in &stack[self.sizes.len()..] {
             number.clear();
+            // Ids begin at 1, since 0 means none; so do those of functions and mappings below.
             varint(*frame as u64 + 1, &mut number);
             let size = self.size() + number.len();
             if size > self.bytes.len() {
+                // At least twice the room: putting bytes in front moves all that are there.
                 let more = vec![0; size + self.bytes.len()];
                 self.bytes.splice(..0, more);
             }
@@ -346,10 +355,13 @@ fn tables<'p>(
         message.number(1, id);
         let mapping = mappings
             .get(known.module.as_str())
+            // The first mapping may have a build id and no file. It would be found for every
+            // function without a module.
             .filter(|_| !known.module.is_empty());
         message.number(2, mapping.copied().unwrap_or(0));
         let is_unknown = is_reserved(known) && known.name == UNKNOWN;
         losses.add(LINES, (is_unknown && *line != 0).into());
+        // Readers make `[unknown]` of a location that has neither lines nor an address.
         if !is_unknown {
             let mut place = Message::default();
             place.number(1, *function as u64 + 1);
@@ -412,6 +424,8 @@ fn mappings<'p>(
         .chain(modules.filter(|module| !module.is_empty()))
     {
         let next = mappings.len() as u64 + 1;
+        // In the order of the functions, never in that of the map: the same run gives the same
+        // bytes.
         if *mappings.entry(module).or_insert(next) != next {
             continue;
         }
