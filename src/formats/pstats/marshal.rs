@@ -140,6 +140,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         byte: u8,
         depth: u32,
     ) -> Result<Option<Object>, ImportError> {
+        // Before its parts are read: an object is numbered where it begins, so that a tuple comes
+        // before what is in it.
         let slot = (byte & REFERRED != 0).then(|| {
             self.referred.push(None);
             self.referred.len() - 1
@@ -149,6 +151,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             b'N' | b'T' | b'F' | b'.' | b'S' => Object::Other,
             b'i' => Object::Integer(i64::from(LE::read_i32(&self.array::<4>()?))),
             b'I' => Object::Integer(LE::read_i64(&self.array::<8>()?)),
+            // Constants of code may be numbers of any size, complex numbers, sets or slices: they
+            // are passed over, because of code only its name is read.
             b'l' if self.codes > 0 => {
                 let digits = LE::read_i32(&self.array::<4>()?).unsigned_abs();
                 self.take(2 * u64::from(digits))?;
@@ -242,6 +246,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     fn tuple(&mut self, length: u32, depth: u32) -> Result<Object, ImportError> {
+        // Without room for `length` ahead: it is what the file says, and each part takes a byte of
+        // it at least.
         let mut parts = Vec::new();
         for _ in 0..length {
             parts.push(self.object(depth + 1)?);
@@ -252,6 +258,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Code, as the text of its name. Four numbers are in front of its parts in Python 2, five in
     /// 3, six in 3.8 to 3.10.
     fn code(&mut self, depth: u32) -> Result<Object, ImportError> {
+        // Four numbers of four bytes, as in every Python. Whether more follow is seen from what
+        // comes next: the instructions, a text of bytes.
         self.take(16)?;
         let mut numbers = 4;
         let (at, sort) = loop {
@@ -271,7 +279,11 @@ impl<'r, 'a> Reader<'r, 'a> {
             self.take(3)?;
             numbers += 1;
         };
+        // Kept for the code within this one, which is of the same Python: there a number may begin
+        // like instructions.
         self.code_numbers = Some(numbers);
+        // Where code ends is known only when all of it is read, so that types which no profile has
+        // are passed over in it.
         self.codes += 1;
         self.object_of(at, sort, depth + 1)?;
         let mut parts = Vec::new();
@@ -303,6 +315,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let mut value: i64 = 0;
         for place in 0..length.unsigned_abs() {
             let digit = i64::from(LE::read_u16(&self.array::<2>()?));
+            // Four digits have 60 bits. The fifth is refused, so that the shift stays below the 64
+            // bits of the type.
             let shifted = 1_i64
                 .checked_shl(15 * place)
                 .filter(|_| place < 4)

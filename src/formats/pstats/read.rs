@@ -57,6 +57,8 @@ const SECOND: f64 = 1e9;
 /// There is no magic number: a dictionary whose first key is a tuple of three, and the first of
 /// these a text.
 fn sniff(head: &[u8]) -> Confidence {
+    // Without the bit that says that a later object may refer to this one, which not every version
+    // sets.
     let sort = |byte: &u8| byte & 0x7f;
     let Some((b'{', rest)) = head.split_first().map(|(first, rest)| (sort(first), rest)) else {
         return Confidence::No;
@@ -99,10 +101,13 @@ fn import(
         let Object::Tuple(parts) = &value else {
             return Err(no_row(value_at, &value));
         };
+        // `cc, nc, tt, ct, callers` in `Lib/pstats.py`: primitive calls come first.
         let [primitive, calls, own, all, Object::Dictionary(by)] = parts.as_ref() else {
             return Err(no_row(value_at, &value));
         };
         let (primitive, calls) = (count(primitive, value_at)?, count(calls, value_at)?);
+        // yappi has the two the other way round, and a function never has more primitive calls than
+        // calls (case `pstats/yappi`).
         if primitive > calls {
             swapped.add(value_at);
         }
@@ -114,6 +119,8 @@ fn import(
             all: seconds(all, value_at)?,
         };
         functions.push(row);
+        // Calls wait until the end, because the sink must know the fidelity before the first edge:
+        // `flat` if no function has a caller (case `pstats/flat`).
         for (caller, part) in by.iter() {
             callers.push(Call::of(
                 (caller, part),
@@ -160,6 +167,7 @@ impl Call {
         sink: &mut dyn Sink,
     ) -> Result<Self, ImportError> {
         let caller = function(caller, at, names, sink)?;
+        // `profile` has a bare number where cProfile has a tuple (case `pstats/profile-module`).
         let parts = if let Object::Tuple(parts) = part {
             parts.as_ref()
         } else {
@@ -211,7 +219,9 @@ fn function(
     };
     let first_line =
         u32::try_from(*line).map_err(|_| ImportError::malformed(at, "a line", line.to_string()))?;
+    // Before the sink sees them: a reference of five bytes can name a long text again and again.
     names.add(&[file, name], at)?;
+    // cProfile writes `~` where it knows no file: functions that are built in.
     let file = if **file == *"~" { "" } else { file };
     Ok(sink.function(FunctionDef {
         file,
@@ -249,6 +259,8 @@ fn seconds(object: &Object, at: Position) -> Result<f64, ImportError> {
     let seconds = match object {
         Object::Real(seconds) => *seconds,
         Object::Integer(seconds) => *seconds as f64,
+        // Not finite, and so refused below like `inf` and `nan` that the file itself may have (case
+        // `pstats/time-not-finite`).
         _ => f64::NAN,
     };
     let nanoseconds = SECOND * seconds;
