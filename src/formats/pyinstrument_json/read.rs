@@ -125,6 +125,7 @@ fn import(
         sink.at(at);
         match seen.once(OF_RUN, &name, at)? {
             Some("root_frame") => {
+                // A run in which nothing was sampled (case `pyinstrument_json/no-root`).
                 if !json.null()? {
                     tree.read(&mut json, sink)?;
                 }
@@ -169,6 +170,8 @@ fn import(
     }
     json.end()?;
     sink.at(json.record_start());
+    // After the tree: whether there is a second metric is known only when all frames have been
+    // read, and the sink wants all metrics before the first node.
     let time = sink.metric("time", Unit::Nanoseconds);
     let awaited = tree
         .has_awaited()
@@ -237,6 +240,7 @@ fn nanoseconds(json: &mut Reader<'_, '_>, what: &str) -> Result<(String, f64), I
 /// if they are written in another way, or too many.
 fn whole_nanoseconds(seconds: &str) -> Option<i64> {
     let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
+    // At most nine: more would be parts of a nanosecond. `parse` alone would take a sign here.
     let digits = |text: &str| text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
     let fraction = Some(fraction).filter(|fraction| digits(fraction))?;
     let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
@@ -293,6 +297,8 @@ impl Figure {
     fn has_too_much_self(&self) -> bool {
         self.cumulative.is_some_and(|cumulative| {
             let left = cumulative - self.callees;
+            // Where what was called is too much already, the builder notes it: each frame is
+            // counted in one of the two notes.
             left >= -self.slack() && left - self.own < -self.slack()
         })
     }
@@ -320,6 +326,7 @@ impl Tree {
         self.open(json, &mut open)?;
         let mut name = Vec::new();
         while let Some(top) = open.last_mut() {
+            // A record for each member, not for each frame: the root holds the whole file.
             json.begin_record();
             sink.at(json.record_start());
             if top.children == Within::After {
@@ -330,6 +337,7 @@ impl Tree {
                 }
                 continue;
             }
+            // The function is said when its frame closes: `class_name` comes after the children.
             let Some(at) = json.member(&mut top.members, &mut name)? else {
                 if let Some(closed) = open.pop() {
                     self.close(&closed, open.last_mut(), sink)?;
@@ -414,6 +422,8 @@ impl Tree {
             }
         }
         // Nothing was opened after a frame without children.
+        // A `[self]` of another shape is written by no pyinstrument, and stays a frame (case
+        // `pyinstrument_json/only-self`).
         let is_leaf = frame.node + 1 == self.nodes.len();
         let is_self = is_leaf && around.is_some() && frame.function == b"[self]";
         let is_outermost = around.is_none();
@@ -429,10 +439,13 @@ impl Tree {
                     &mut above.callees
                 };
                 *sum += cumulative;
+                // Each figure of the file is rounded by itself: the more are added up, the more the
+                // sum may be off.
                 above.parts = above.parts.saturating_add(1);
             }
         }
         if is_self {
+            // It is a leaf, and so the last node.
             self.nodes.pop();
             return Ok(());
         }
@@ -459,6 +472,8 @@ impl Tree {
     }
 
     fn has_awaited(&self) -> bool {
+        // pyinstrument writes 0 where it does not know what was awaited: only a time says that it
+        // knows (case `pyinstrument_json/await`).
         let awaited = |node: &Node| node.figures[1].cumulative.is_some_and(|time| time > 0.0);
         self.nodes.iter().any(awaited)
     }
@@ -469,6 +484,8 @@ impl Tree {
             .nodes
             .first()
             .and_then(|root| root.figures[0].cumulative);
+        // The frames that start the program are always cut off, so that a small difference means
+        // nothing.
         if let Some(root) = root
             && (duration - root).abs() > PART * duration
         {
@@ -489,6 +506,7 @@ impl Tree {
         let mut open = 0;
         for node in &self.nodes {
             sink.at(node.at);
+            // Nodes are in pre-order: one at this depth ends all that are open from it on.
             for _ in node.depth..open {
                 sink.leave();
             }
@@ -524,6 +542,8 @@ impl Open {
     /// Says which function it is.
     fn say(&self, is_outermost: bool, sink: &mut dyn Sink) -> FunctionId {
         let name = escape::text(&self.function);
+        // No place: up to version 4.1 such frames have the file and a line of their callers (case
+        // `pyinstrument_json/old`).
         if let [b'[', .., b']'] = self.function.as_slice() {
             let is_root = is_outermost && name == "[root]";
             return sink.function(FunctionDef {
