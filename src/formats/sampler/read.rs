@@ -91,12 +91,15 @@ fn import(
     _options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
+    // Binary numbers may hold line feeds: a count of lines would mean nothing.
     input.has_no_lines();
     sink.at(input.position());
     let samples = sink.metric("samples", Unit::Count);
     let mut trace = Trace::new(sink, samples);
     let mut record = Vec::new();
     trace.header(input, &mut record)?;
+    // The table first: after it a tab begins a sample, and samples need a thread (case
+    // `sampler/sample-before-any-thread`).
     while peek(input)? == Some(b'\t') {
         trace.symbol(input, &mut record)?;
     }
@@ -109,6 +112,9 @@ fn import(
                 trace.blank_line(input);
                 section
             }
+            // In every section: `@end` may come after each thread, and the writer of 2008 prints
+            // none after the table (cases `sampler/end-after-every-thread`,
+            // `sampler/no-table-end`).
             (Some(b'@'), _) => trace.directive(input, &mut record)?,
             (Some(b'\t'), Section::Thread(thread)) => {
                 trace.sample(thread, input, &mut record)?;
@@ -131,6 +137,8 @@ fn import(
             }
         };
     }
+    // All records may be whole without it: this is all that can be said (case
+    // `sampler/no-final-end`).
     if !matches!(section, Section::Ended) {
         let message = "there is no @end at the end; the file may have been cut between two samples";
         note(
@@ -148,6 +156,8 @@ fn import(
 fn peek(input: &mut Input<'_>) -> Result<Option<u8>, ImportError> {
     match input.fill_buf() {
         Ok(bytes) => Ok(bytes.first().copied()),
+        // The input keeps its failure with the place; what `BufRead` reports only says that there
+        // is one.
         Err(_) => Err(input.failure().unwrap_or(ImportError::Stopped)),
     }
 }
@@ -288,6 +298,8 @@ impl<'s> Trace<'s> {
             ))
         };
         input.read_bytes(SYMBOL_HEAD, record)?;
+        // By their length: any of the bytes may be a tab or line feed (case
+        // `sampler/numbers-of-tabs-and-line-feeds`).
         let (Some(id), Some(extra), Some(_)) = (word(record, 1), word(record, 6), record.get(10))
         else {
             return wrong("two numbers", "the end of the file".to_owned());
@@ -367,6 +379,8 @@ impl<'s> Trace<'s> {
 
     /// The node of the thread with this id.
     fn thread(&mut self, id: &[u8], at: Position) -> FunctionId {
+        // By the number, since blocks may write that of one thread in several ways (case
+        // `sampler/thread-in-two-blocks`). An id that is no number has its text.
         let text = escape::text(id);
         let hexadecimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !hexadecimal {
@@ -384,6 +398,8 @@ impl<'s> Trace<'s> {
                     .symbols
                     .entry(number)
                     .or_insert_with(|| Symbol::unlisted(number));
+                // From here on: a frame with this number is one of unknown code in files of 2008
+                // (case `sampler/thread-is-a-frame`).
                 symbol.is_thread = true;
                 if symbol.listed && !symbol.name.is_empty() {
                     label.clone_from(&symbol.name);
@@ -443,6 +459,7 @@ impl<'s> Trace<'s> {
                 &found,
             ));
         }
+        // Nothing else in the file shows whether the number of frames was right.
         if record.last() != Some(&b'\n') {
             let expected = format!(
                 "a line feed behind the {} of sample {number}",
@@ -454,6 +471,7 @@ impl<'s> Trace<'s> {
                 &quote(record.last().map_or(&[], std::slice::from_ref)),
             ));
         }
+        // Only now: messages before say how many samples were whole.
         self.samples = number;
         if head != USUAL {
             let [one, two, three] = head;
@@ -474,6 +492,7 @@ impl<'s> Trace<'s> {
         let same = if self.unlisted.count() == 0 { same } else { 0 };
         self.stack.truncate(same + 1);
         self.ids.truncate(same);
+        // Another thread may have begun with the frames of the last stack kept.
         match self.stack.first_mut() {
             Some(first) => *first = Frame::function(thread),
             None => self.stack.push(Frame::function(thread)),
@@ -502,6 +521,7 @@ impl<'s> Trace<'s> {
         if !symbol.listed {
             self.unlisted.add_with(at, || symbol.name.to_string());
         }
+        // The kind is settled by the first frame: threads that begin later change nothing.
         *symbol.function.get_or_insert_with(|| {
             let kind = if symbol.is_thread {
                 Kind::Pseudo

@@ -154,6 +154,8 @@ fn write(
                 thread = Some(next);
             }
         }
+        // A thread is at depth 0 and no frame, so that there is one frame less than places above.
+        // In the thread that the writer makes up, the root is a frame like others.
         let above = call.depth - usize::from(thread != Some(symbols.own_thread) && call.depth > 0);
         frames.truncate(above);
         if !is_thread {
@@ -223,6 +225,8 @@ const PIECE: usize = 64 * 1024;
 
 /// Writes a record so many times.
 fn write_samples(record: &[u8], samples: u64, out: &mut dyn Write) -> Result<(), ExportError> {
+    // A place may have any number of samples: pieces of many are written at once, and memory does
+    // not grow with them. A record has 18 bytes at least, and may be longer than a piece.
     let together = (PIECE / record.len()).max(1) as u64;
     let piece = record.repeat(usize::try_from(together.min(samples)).unwrap_or(1));
     for _ in 0..samples / together {
@@ -265,6 +269,7 @@ impl Symbols {
         let functions = &profile.functions;
         let mut taken: HashSet<u32> = HashSet::new();
         let mut ids: Vec<Option<u32>> = functions.iter().map(number_of_thread).collect();
+        // The first thread of a number keeps it, before anything else gets one.
         for id in &mut ids {
             *id = id.filter(|id| taken.insert(*id));
         }
@@ -290,6 +295,7 @@ impl Symbols {
             );
             losses.add(PLACES, has_place(function).into());
         }
+        // As readers call a frame whose id no symbol has.
         let by_number: HashMap<String, u32> = threads
             .values()
             .map(|id| (format!("0x{id:08X}"), *id))
@@ -302,6 +308,8 @@ impl Symbols {
         for (at, (function, id)) in
             symbols.filter(|(_, (function, _))| function.kind != Kind::Thread)
         {
+            // Unknown code was read from frames with the number of a thread, by whose name or id it
+            // is called. It gets that number again, unless another one has it.
             if function.kind == Kind::Pseudo {
                 let name = function.name.as_str();
                 let number = by_number.get(name).filter(|_| function.file.is_empty());
@@ -331,6 +339,8 @@ impl Symbols {
             losses.add(SAME_NAME, (alike[at] != at).into());
         }
         let own_thread = fresh();
+        // Threads and all others have got theirs above: nothing is dropped, and places stay the
+        // same.
         let ids: Vec<u32> = ids.into_iter().flatten().collect();
         let threads = threads.into_values().collect();
         Self {
