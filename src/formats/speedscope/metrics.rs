@@ -47,6 +47,7 @@ impl Metrics {
                     format!("{stored} and {}", unit.name()),
                 ));
             }
+            // Place 0 of a node is for times whose unit is not known yet.
             return Ok(place + 1);
         }
         self.push(

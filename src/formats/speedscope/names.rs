@@ -64,6 +64,8 @@ impl Measured {
         let says_how = rest.len() < words.count();
         let entry = self.first.entry((metric, rest.join(" ")));
         let (first, first_says_how) = entry.or_insert_with(|| (title.to_owned(), says_how));
+        // Threads may have one name: only names that differ in such a word tell of two
+        // measurements.
         if first != title && (says_how || *first_says_how) {
             self.twice.add_with(at, || {
                 format!(

@@ -103,6 +103,8 @@ fn import(
     _options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
+    // Stacks are numbers of frames, and py-spy writes the frames last (case
+    // `speedscope/frames-last`): then the profiles are passed over, and the file is read once more.
     input.keep();
     let mut file = File::new(sink);
     let has_waited = file.read(&mut Reader::new(input))?;
@@ -335,6 +337,8 @@ impl<'f> File<'f> {
     /// Reads a profile, whose members come in any order: its name, and what its values mean, may
     /// come last.
     fn profile(&mut self, json: &mut Reader<'_, '_>, at: Position) -> Result<(), ImportError> {
+        // Everything is kept until the profile ends: nodes of samples, their weights, times without
+        // a unit. What they are may be said after them (case `speedscope/members-in-any-order`).
         let (mut title, mut unit, mut end) = (String::new(), None, None);
         let (mut named, mut around) = (None, None);
         let mut top: Option<Top> = None;
@@ -396,17 +400,22 @@ impl<'f> File<'f> {
         if let Some(part) = top.part {
             self.name_part(part, &title);
         }
+        // A name that the file states goes before one that is guessed from a title, and this before
+        // that of the unit.
         let of_austin = of_austin(&title).map(|(metric, _)| metric);
         let metric = self
             .metrics
             .of(named.as_deref().or(of_austin).unwrap_or(usual), unit, at)?;
         self.profiles.push(metric);
+        // Where the metric is named, nothing has to be guessed from titles.
         if named.is_none() && of_austin.is_none() {
             self.measured.add(metric, &title, at);
         }
         if is_evented {
             let calls = calls.ok_or_else(|| missing("events"))?;
             self.close(calls, end);
+            // The unit may have come after the calls. Only nodes that have got time are visited: a
+            // walk over the tree for each profile would take quadratic time.
             for node in std::mem::take(&mut self.charged) {
                 self.tree.convert(node, RAW, metric, factor);
             }
@@ -461,6 +470,8 @@ impl<'f> File<'f> {
                 innermost: None,
             };
         }
+        // A node that no other profile has: two of one name stay apart (case
+        // `speedscope/several-profiles`).
         let part = self.tree.part();
         Top {
             node: part,
@@ -492,6 +503,8 @@ impl<'f> File<'f> {
             .get(..6)
             .is_some_and(|start| start.eq_ignore_ascii_case("thread"));
         let kind = if is_thread { Kind::Thread } else { Kind::Part };
+        // Equal definitions are one function. A column of its own tells the second part of a name
+        // apart.
         let first_col = match self.names.get_mut(name) {
             Some(count) => {
                 *count += 1;
@@ -578,6 +591,8 @@ impl<'f> File<'f> {
                     node = Some(self.tree.below(node.unwrap_or(top.node), location));
                 }
             }
+            // Without frames the sample counts for what holds the profile (case
+            // `speedscope/empty-stack`).
             samples.push(node.unwrap_or(top.node));
         }
         Ok(samples)
@@ -634,6 +649,8 @@ impl<'f> File<'f> {
                     time.to_string(),
                 ));
             }
+            // Before the event takes effect: until now the call that has been the innermost one was
+            // running.
             self.charge(&mut calls, time);
             calls.at = at;
             if opens {
@@ -642,6 +659,7 @@ impl<'f> File<'f> {
                 self.tree.call(node);
                 calls.open.push((number, node));
             } else if let Some((innermost, _)) =
+                // Taken here only if it is not the one that closes, which is the error.
                 calls.open.pop_if(|(innermost, _)| *innermost != number)
             {
                 let expected = format!("the end of the innermost open frame, {innermost}");
@@ -664,6 +682,8 @@ impl<'f> File<'f> {
     /// Adds the time since the last event to the innermost open call.
     fn charge(&mut self, calls: &mut Calls, now: f64) {
         if let (Some(last), Some((_, node))) = (calls.last, calls.open.last()) {
+            // So each node is listed once: `convert` takes all that it has, and leaves 0 for the
+            // next profile.
             if now > last && self.tree.own(*node, RAW) == 0.0 {
                 self.charged.push(*node);
             }
@@ -677,6 +697,7 @@ impl<'f> File<'f> {
         if calls.open.is_empty() {
             return;
         }
+        // An end before the last event would give the open calls less than nothing.
         if let Some(end) = end.filter(|end| calls.last.is_some_and(|last| *end > last)) {
             self.charge(&mut calls, end);
         }
@@ -688,6 +709,8 @@ impl<'f> File<'f> {
     /// Emits what has been read.
     fn finish(self) {
         let ids = self.metrics.emit(self.sink);
+        // A number that no profile has is that of none: then the first metric is the default one,
+        // as without it.
         let shown = self
             .active
             .and_then(|active| self.profiles.get(usize::try_from(active).ok()?));
@@ -735,6 +758,8 @@ fn from_one(json: &mut Reader<'_, '_>, what: &str) -> Result<u32, ImportError> {
         return Ok(0);
     }
     let at = json.place()?;
+    // Older versions of speedscope export numbers below 0 for functions without source (case
+    // `speedscope/line-below-0`).
     let number = json.integer(what)?.max(0);
     u32::try_from(number).map_err(|_| ImportError::malformed(at, what, number.to_string()))
 }

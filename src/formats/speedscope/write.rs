@@ -107,10 +107,12 @@ fn write(
         title: String::new(),
     };
     let mut first = 0;
+    // Once through the tree for each metric: a sample has one weight in this format.
     for (at, metric) in profile.metrics.iter().enumerate() {
         if metric.metric_id == profile.metric.metric_id {
             first = profiles.count;
         }
+        // Each pass loses the same calls and lines; they count once.
         let mut of_metric = Losses::new(EXPORT.name, EXPORT.losses);
         profiles.metric(metric, &mut frames, &mut of_metric, out)?;
         for (loss, count) in of_metric
@@ -182,6 +184,7 @@ impl Profiles<'_> {
         out: &mut dyn Write,
     ) -> Result<(), ExportError> {
         let mut negative = 0;
+        // Anew for each pass, because `kept` refers to the last sample of this one.
         let mut stack = Stack::default();
         each_sample(
             self.profile,
@@ -189,6 +192,8 @@ impl Profiles<'_> {
             frames,
             losses,
             |sample, _| {
+                // Samples come in the order of the tree, so that those with the same threads around
+                // them follow each other.
                 if self.around.as_deref() != Some(sample.around) {
                     self.end(out)?;
                     self.begin(metric, sample, out)?;
@@ -197,6 +202,7 @@ impl Profiles<'_> {
                 stack.follow(sample.stack, sample.kept);
                 write!(out, "{before}[{}]", stack.text)?;
                 negative += u64::from(sample.values[0] < 0);
+                // Weights are an array of their own after the samples, and have to wait.
                 self.weights
                     .push(u64::try_from(sample.values[0]).unwrap_or(0));
                 Ok(())
