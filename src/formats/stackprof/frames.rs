@@ -76,6 +76,7 @@ impl Frames {
     }
 
     fn of_id(&mut self, id: &[u8], at: Position) -> Result<u32, ImportError> {
+        // An id gets its text and its frame together, so that its number is its place in both.
         let known = self.ids.find(id).map(Id::index);
         let number = known.unwrap_or(self.frames.len());
         let number = u32::try_from(number).map_err(|_| {
@@ -103,6 +104,8 @@ impl Frames {
             json.begin_record_at(at);
             let number = self.of_id(&id, at)?;
             let frame = self.frame(json, at, sink)?;
+            // `replace` gives what was there: a frame that was mentioned before and not yet
+            // described is none.
             if let Some((_, place)) = self.frames.get_mut(number as usize)
                 && place.replace(frame).is_some()
             {
@@ -134,6 +137,8 @@ impl Frames {
                 "hash" => json.skip()?,
                 "total_samples" => total = Some(count_of(json, "a count in `total_samples`")?),
                 "samples" => own = Some(count_of(json, "a count in `samples`")?),
+                // After the counts, which have to be there. Name, file and line may be null (case
+                // `stackprof/no-name`).
                 _ if json.null()? => {}
                 "name" => json.text(&mut self.name)?,
                 "file" => json.text(&mut self.file)?,
@@ -191,6 +196,7 @@ impl Frames {
         let (mut within, mut text) = (Within::default(), Vec::new());
         while let Some(at) = json.member(&mut within, &mut text)? {
             json.begin_record_at(at);
+            // As numbers: `7` and `07` are one line.
             let line = line_of(&text).filter(|line| had.insert(*line));
             let line = line.ok_or_else(|| {
                 let expected = "the number of a line in `lines`, each once";
@@ -198,6 +204,8 @@ impl Frames {
             })?;
             let what = "samples of a line";
             if !json.is_next(b'[')? {
+                // Files of 2013 have one figure for a line, its own samples (case
+                // `stackprof/lines-with-one-figure`).
                 count_of(json, what)?;
                 self.own_only.add(at);
                 continue;

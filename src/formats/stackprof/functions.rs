@@ -34,6 +34,8 @@ impl Functions {
     /// Adds up the table of frames.
     pub(super) fn of(frames: &[Frame]) -> Self {
         let mut functions: BTreeMap<FunctionId, Function> = BTreeMap::new();
+        // By function and not by frame: ids are addresses, and several may be one function (case
+        // `stackprof/same-function`).
         let (mut calls, mut counts_once) = (Vec::new(), false);
         for frame in frames {
             let mut seen = frame.own;
@@ -42,6 +44,9 @@ impl Functions {
                 let callee = frames.get(*callee as usize);
                 calls.extend(callee.map(|callee| (frame.function.0, callee.function.0)));
             }
+            // Own samples and those of callees are every level of a recursion. One function that
+            // has another total shows that the file counts once per sample (case
+            // `stackprof/totals-of-every-level`).
             counts_once |= frame.total != seen;
             let function = functions.entry(frame.function).or_default();
             function.ids += 1;
@@ -80,6 +85,8 @@ impl Functions {
     /// Lines, whose totals count every level of a recursion: a cumulative cost where there is none.
     pub(super) fn say_lines(&self, metrics: &[Metric], sink: &mut dyn Sink) {
         for (id, function) in &self.functions {
+            // Figures of lines count every level. Where the total, once per sample, is what every
+            // level adds up to, no sample has had a second one.
             let has_levels =
                 function.ids != 1 || !self.counts_once || function.total != function.seen;
             let is_once = !self.recurs(*id) || !has_levels;
@@ -109,6 +116,8 @@ fn recurring(functions: &BTreeMap<FunctionId, Function>, calls: &[(u32, u32)]) -
             *size += 1;
         }
     }
+    // Alone in its component, a function may still call itself: calls to itself are looked at
+    // below.
     let is_shared = |component: &u32| sizes.get(*component as usize).is_some_and(|size| *size > 1);
     let mut recurs: Vec<bool> = component.iter().map(is_shared).collect();
     for (caller, _) in calls.iter().filter(|(caller, callee)| caller == callee) {
@@ -159,6 +168,8 @@ pub(super) fn say_callees(
     }
     for (id, function) in &functions.functions {
         let called = called.get(id).copied().unwrap_or_default();
+        // What is left of its levels was called by none: there it began a stack. A file whose
+        // figures disagree may have more calls than levels.
         if function.seen > called {
             say_edge(None, *id, function.seen - called, metrics, sink);
         }

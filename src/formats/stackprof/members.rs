@@ -45,6 +45,8 @@ impl Once {
 /// A count that a REAL can hold.
 pub(super) fn count_of(json: &mut Reader<'_, '_>, what: impl Display) -> Result<u64, ImportError> {
     let at = json.place()?;
+    // As text: a REAL would take `1.5e3` and round what is large (cases
+    // `stackprof/count-no-integer`, `stackprof/count-too-large`).
     let number = json.decimal(&what.to_string())?.0;
     let digits = number.bytes().all(|byte| byte.is_ascii_digit());
     let count = number.parse().ok().filter(|count| digits && *count <= MOST);

@@ -18,6 +18,8 @@ impl Metric {
     ) -> Self {
         let id = sink.metric(name, unit);
         let metric = Self { id, per_sample };
+        // Samples may have no stack, so that what the stacks add up to is less (case
+        // `stackprof/samples-without-stack`).
         sink.run(RunFact::Total(id, metric.of(samples)));
         metric
     }

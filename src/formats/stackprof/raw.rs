@@ -39,6 +39,8 @@ impl Runs {
         name: &str,
         mut frame: impl FnMut(&mut Reader<'_, '_>) -> Result<u32, ImportError>,
     ) -> Result<Self, ImportError> {
+        // Runs wait for the table of frames and for their lines, which may come later. As a tree
+        // they take what is new in each, not a list for each.
         let (runs, frames) = (Vec::new(), Vec::new());
         let (index, hasher) = (HashTable::new(), DefaultHashBuilder::default());
         let mut read = Self {
@@ -53,6 +55,8 @@ impl Runs {
             json.begin_record_at(at);
             let length = count_of(json, format_args!("the length of a stack in `{name}`"))?;
             let mut end = TOP;
+            // No room is made for `length`, which the file may lie about: the array ends before
+            // (case `stackprof/run-length-huge`).
             for number in 0..length {
                 let Some(at) = json.item(&mut within)? else {
                     let expected = format!("{length} frames of a stack in `{name}`");
@@ -78,6 +82,7 @@ impl Runs {
     fn below(&mut self, above: u32, value: u32, at: Position) -> Result<u32, ImportError> {
         let frame = (above, value);
         let hash = self.hasher.hash_one(frame);
+        // The index has numbers only: a frame is kept once, in `frames`.
         let same = |known: &u32| self.frames.get(*known as usize) == Some(&frame);
         if let Some(known) = self.index.find(hash, same) {
             return Ok(*known);

@@ -193,6 +193,7 @@ impl File {
 
     /// Says it all at last, as members come in any order.
     fn say(mut self, json: &mut Reader<'_, '_>, sink: &mut dyn Sink) -> Result<(), ImportError> {
+        // First, because all that follows names frames by their numbers.
         let frames = self.frames.all()?;
         let functions = Functions::of(&frames);
         let (at, samples) = self.samples.unwrap_or((json.position(), 0));
@@ -216,6 +217,8 @@ impl File {
                 stacks.say_collector(collector);
                 add(&mut stacked, collector);
             }
+            // With `raw_lines` the stacks have their lines, and `lines` of the frames would say the
+            // same samples once more.
             if lines.is_none() {
                 functions.say_lines(&metrics, sink);
             }
@@ -334,6 +337,8 @@ fn metadata(
         json.begin_record_at(at);
         sink.at(at);
         properties += 1;
+        // A program may put anything in: what nests, and more than 64 properties, is counted and
+        // left out.
         let is_nested = json.is_next(b'[')? || json.is_next(b'{')?;
         if is_nested || properties > MOST_PROPERTIES {
             nested.add(at);

@@ -50,12 +50,15 @@ impl<'f> Stacks<'f> {
             return Err(ImportError::malformed(lines.at, expected, found));
         }
         for (number, run) in raw.runs.iter().enumerate() {
+            // One stack at a time is written out of the tree of stacks.
             raw.stack(run, &mut ids);
             numbers.clear();
             if let Some(lines) = lines
                 && let Some(of_lines) = lines.runs.get(number)
             {
                 lines.stack(of_lines, &mut numbers);
+                // The two arrays have their runs in one order; a difference means that lines would
+                // go to other stacks (case `stackprof/raw-lines-of-other-stacks`).
                 if numbers.len() != ids.len() || of_lines.count != run.count {
                     let expected = format!("stack {} as in `raw`", number + 1);
                     return Err(ImportError::malformed(lines.at, expected, "another one"));
@@ -72,6 +75,8 @@ impl<'f> Stacks<'f> {
                     _ => Place::function(frame.function),
                 });
             }
+            // A run without frames is a sample without a stack: it is in the total, and has no
+            // place in the tree.
             if !stack.is_empty() {
                 add(&mut samples, run.count);
                 self.sample(&stack, run.count);
@@ -106,6 +111,7 @@ impl<'f> Stacks<'f> {
                 continue;
             };
             add(&mut sums.seen, count);
+            // Once per sample: runs have numbers from 1, so that 0 is none of them.
             if std::mem::replace(&mut sums.run, run) != run {
                 add(&mut sums.total, count);
             }
