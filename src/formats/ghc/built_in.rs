@@ -21,6 +21,7 @@ pub(crate) fn made_up(number: u64) -> String {
 
 /// The number in such a name.
 pub(crate) fn number(name: &str) -> Option<u64> {
+    // `made_up` has to give the name back: `<cc 07>` is a label of the program's own.
     let digits = name.strip_prefix("<cc ")?.strip_suffix('>')?;
     digits
         .parse()

@@ -99,6 +99,8 @@ impl Centres {
         if let Some(centre) = self.known.get(self.key.as_slice()) {
             return *centre;
         }
+        // A centre of the program may have the name of a built-in one: its source span tells them
+        // apart, where the report has spans (case `ghc_prof/all`).
         let ghc = src.is_empty() || src == BUILT_IN;
         let name = (label.as_ref(), module.as_ref());
         let builtin = ghc && BUILTINS.contains(&name);
@@ -144,6 +146,7 @@ impl Centres {
 /// is between angle brackets (`<entire-module>`) is no file.
 fn place(src: &str) -> (&str, u32, u32) {
     let spanned = || {
+        // From the right: paths may have colons, as `C:\src\B.hs:7:9` (case `ghc_prof/places`).
         let (before, last) = src.rsplit_once(':')?;
         if let Some(lines) = last.strip_prefix('(') {
             let (line, col) = lines.split_once(')')?.0.split_once(',')?;
@@ -278,6 +281,8 @@ impl Stacks {
                             );
                             return Err(ImportError::Limit { position, limit });
                         }
+                        // The report has them below MAIN, which is still open: a root of their own
+                        // can begin only when the tree is closed.
                         self.waiting.push(Waiting {
                             position,
                             level: self.depth - from,
@@ -303,6 +308,8 @@ impl Stacks {
                 let ticks = |percent: f64| percent / 100.0 * real(self.totals.ticks.into());
                 let bytes = |percent: f64| percent / 100.0 * real(self.totals.alloc.into());
                 let clock = |percent: f64| self.totals.time(ticks(percent));
+                // These reports have inherited figures: adding up the rounded ones of callees would
+                // add up their rounding as well.
                 sink.enter(Frame::function(centre.function), Some(entries));
                 sink.cost(
                     self.time,
@@ -332,6 +339,8 @@ impl Stacks {
 
     /// Closes the innermost open stack.
     pub(super) fn leave(&mut self, sink: &mut dyn Sink) {
+        // Before `builtin_from` is taken back: what closes here may be the built-in centre itself,
+        // which the sink has not been told of.
         let waits = self.builtin_from.is_some() && !self.builtins_inside;
         if !waits {
             sink.leave();
@@ -388,6 +397,7 @@ impl Stacks {
     }
 
     fn builtin_root(&self, sink: &mut dyn Sink) {
+        // None where they are left inside, and none in reports that do not show them.
         let Some(first) = self.waiting.first() else {
             return;
         };
@@ -407,6 +417,7 @@ impl Stacks {
             self.open(sink, stack.centre, stack.entries, stack.ticks, stack.alloc);
             open += 1;
         }
+        // One more than are open: the root.
         for _ in 0..=open {
             sink.leave();
         }
@@ -446,6 +457,8 @@ impl Stacks {
             );
             self.warn(sink, &message);
         }
+        // In the middle the head counts what the run is to count. Above the built-in centres are
+        // added, below they are taken off; a damaged head may state less than they hold.
         match (self.builtins_inside, without) {
             (true, true) => real(all),
             (true, false) | (false, true) => real(stated),

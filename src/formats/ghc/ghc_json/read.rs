@@ -91,6 +91,7 @@ fn import(
         unknown: Counted::default(),
         text: Vec::new(),
     };
+    // An error waits for the notes: `dump` shows what came before it.
     let read = file.read();
     let File {
         json,
@@ -177,6 +178,8 @@ impl File<'_, '_, '_> {
             self.sink.at(self.json.record_start());
             let name = self.json.name()?;
             match MEMBERS.iter().find(|known| known.as_bytes() == name) {
+                // A second member would replace what the tree has been read with (case
+                // `ghc_json/repeated-member`).
                 Some(known) if self.members.contains(known) => {
                     return Err(ImportError::malformed(
                         position,
@@ -229,6 +232,8 @@ impl File<'_, '_, '_> {
             "cost_centres" => self.cost_centres()?,
             _ => self.profile(position)?,
         }
+        // The parts come in any order, and the run has one command: it is told with the last of
+        // them, or, where one is missing, when the tree begins.
         if COMMAND.contains(&name) && self.has_command() {
             self.command();
         }
@@ -353,6 +358,8 @@ impl File<'_, '_, '_> {
         let (at, ticks) = head.ticks.ok_or_else(|| missing("total_ticks"))?;
         let interval = head.interval.ok_or_else(|| missing("tick_interval"))?;
         let alloc = head.alloc.ok_or_else(|| missing("total_alloc"))?;
+        // Stacks have nothing but numbers of centres. They are read as they come, so that what they
+        // need has to be there (case `ghc_json/profile-first`).
         if !head.has_centres {
             return Err(missing("cost_centres"));
         }
@@ -385,6 +392,8 @@ impl File<'_, '_, '_> {
             self.json.begin_record();
             self.sink.at(self.json.record_start());
             self.json.expect(b'{', "`{`, the start of a stack")?;
+            // No recursion: real trees have more levels than JSON readers allow (case
+            // `ghc_json/deep`), and made-up ones more than the thread's stack.
             let opened = self.members(position, &mut stacks)?;
             if opened && !self.json.accept(b']')? {
                 continue;
@@ -397,6 +406,8 @@ impl File<'_, '_, '_> {
                     self.json.expect(b',', "`,` or `}`")?;
                     let at = self.json.place()?;
                     let name = self.json.name()?;
+                    // The sink has the costs of a stack before its first child: they cannot come
+                    // after it (case `ghc_json/children-first`).
                     if matches!(name, b"id" | b"entries" | b"alloc" | b"ticks" | b"children") {
                         let found = escape::text(name).into_owned();
                         return Err(ImportError::malformed(
@@ -427,6 +438,7 @@ impl File<'_, '_, '_> {
         let mut figures = [None; 4];
         let mut has_children = false;
         let mut first = true;
+        // The end is left where it is: `profile` takes it, as it does after children.
         while !has_children && !self.json.is_next(b'}')? {
             if !first {
                 self.json.expect(b',', "`,` or `}`")?;
@@ -471,6 +483,7 @@ impl File<'_, '_, '_> {
             let centre = Centre::undeclared(self.sink, &name);
             self.undeclared
                 .add_with(position, || quote(name.as_bytes()));
+            // So that the note counts centres, not stacks.
             self.by_id.insert(id, centre);
             centre
         };

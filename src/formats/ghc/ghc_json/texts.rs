@@ -37,6 +37,8 @@ impl Dialect for Ghc {
     /// elsewhere a backslash is part of a path.
     fn unescape(after: &[u8], text: &mut Vec<u8>) -> Option<usize> {
         let taken = match after {
+            // No `\n` or `\t`: `src\new` is a path in a place of GHC 9.0 (case
+            // `ghc_json/windows-paths`).
             [byte @ (b'\\' | b'"' | b'/'), ..] => {
                 text.push(*byte);
                 return Some(1);
@@ -55,7 +57,11 @@ impl Dialect for Ghc {
     fn is_end(follows: After, after: &[u8]) -> bool {
         let after = after.get(..Self::AHEAD).unwrap_or(after).trim_ascii_start();
         match (follows, after) {
+            // Where nothing more can be seen the text ends, too: the reader then says what is
+            // missing.
             (After::Anything, _) | (_, []) => true,
+            // A comma alone is no proof: labels and arguments may have quotes and commas (case
+            // `ghc_json/bare-quotes`).
             (After::Member, [b',', rest @ ..]) => is_member(rest),
             // The end of a member that is the last one of its object.
             (After::Member, [b'}', rest @ ..]) => {

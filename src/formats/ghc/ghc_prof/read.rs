@@ -95,6 +95,8 @@ fn import(
     while lines.next_text()? {
         sink.at(lines.position);
         let row = layout.row(&lines)?;
+        // A stack is one blank further in than its parent, so that a step of two means a lost row
+        // (case `ghc_prof/depth-jump`).
         if row.depth > stacks.depth() {
             let expected = format!("a row indented by at most {}", stacks.depth());
             return Err(ImportError::malformed(
@@ -111,6 +113,8 @@ fn import(
         empty = false;
     }
     sink.at(lines.position);
+    // Costs come from somewhere: a report of nothing costs nothing (cases
+    // `ghc_prof/costs-without-rows`, `ghc_prof/header-only`).
     if empty && (totals.ticks > 0 || totals.alloc > 0) {
         return Err(ImportError::malformed(
             lines.position,
@@ -124,6 +128,7 @@ fn import(
             position: None,
             message: "the file has no rows",
         });
+    // A number that is cut may look whole (case `ghc_prof/truncated-in-a-number`).
     } else if !lines.ended {
         let message = "the last line has no end: the file may be cut";
         sink.note(Note {
@@ -167,6 +172,7 @@ impl<'r, 'a> Lines<'r, 'a> {
         self.position = start.unwrap_or(self.input.position());
         if start.is_some() {
             self.last = self.position;
+            // A line end takes the input to the next line; the end of the file does not.
             self.ended = self.input.position().line != self.last.line;
         }
         Ok(start.is_some())
@@ -271,6 +277,8 @@ fn property(sink: &mut dyn Sink, name: &str, line: &[u8]) {
 /// The words after the equals sign of a total.
 fn words(line: &[u8]) -> Option<impl Iterator<Item = &str>> {
     let (_, behind) = std::str::from_utf8(line).ok()?.split_once('=')?;
+    // GHC 6 ends with `ms)`, later versions go on with `, 1 processor)`: only words count (case
+    // `ghc_prof/ghc-6`).
     let between = |letter: char| letter.is_whitespace() || matches!(letter, '(' | ')');
     Some(
         behind
@@ -305,6 +313,7 @@ fn clock(line: &[u8]) -> Option<(f64, u64, f64, u64)> {
 
 fn allocated(line: &[u8]) -> Option<u64> {
     let mut words = words(line)?;
+    // GHC writes commas between the thousands of bytes.
     let bytes = words.next()?.replace(',', "").parse().ok()?;
     (words.next()? == "bytes").then_some(bytes)
 }
@@ -339,6 +348,8 @@ fn layout(lines: &mut Lines<'_, '_>) -> Result<Layout, ImportError> {
                 [b"%time", b"%alloc", b"%time", b"%alloc", b"ticks", b"bytes"] => (true, true),
                 _ => return Err(lines.expected(EXPECTED)),
             },
+            // The first table, which is a selection of sums over the second. In GHC 6 its bytes are
+            // words (case `ghc_prof/ghc-6`).
             [b"%time", b"%alloc", ..] => (false, false),
             _ => return Err(lines.expected(EXPECTED)),
         };
@@ -363,6 +374,8 @@ impl Layout {
     /// Reads a row from its right end: wide numbers push each other to the right, and file names
     /// may hold blanks.
     fn row<'l>(self, lines: &'l Lines<'_, '_>) -> Result<Row<'l>, ImportError> {
+        // Columns are padded by letters, so that places in bytes mean nothing; only the blanks in
+        // front do (case `ghc_prof/names-and-widths`).
         let depth = lines.line.iter().take_while(|byte| **byte == b' ').count();
         let mut rest = lines.line.trim_ascii();
         let mut field = || {
@@ -389,6 +402,7 @@ impl Layout {
         let own_alloc = percent(field(), "individual %alloc")?;
         let own_time = percent(field(), "individual %time")?;
         let entries = number(field(), "entries")?;
+        // Checked only: stacks are numbered by their place in the tree.
         number(field(), "no.")?;
         let costs = match exact {
             Some((ticks, alloc)) => Costs::Exact { ticks, alloc },
@@ -416,6 +430,9 @@ impl Layout {
     fn centre(self, text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
         let blank = |text: &[u8]| text.iter().position(u8::is_ascii_whitespace);
         let last_blank = |text: &[u8]| text.iter().rposition(u8::is_ascii_whitespace);
+        // A span may hold blanks, in the name of its file (case `ghc_prof/places`): label and
+        // module are the first two words then, and the module is the last one where there is no
+        // span.
         let (label, rest) = text.split_at_checked(if self.src {
             blank(text)?
         } else {

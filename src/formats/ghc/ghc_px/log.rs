@@ -121,6 +121,8 @@ impl Log {
             sink.at(*position);
             sink.run(RunFact::RecordedAt(stamp));
         }
+        // Without the length of a tick there are no times, and so no metrics (case
+        // `ghc_px/truncated-header`).
         let Some((position, interval)) = self.interval else {
             return;
         };
@@ -151,6 +153,8 @@ impl Log {
     /// The functions of the centres: another one for each, so that those which have label and
     /// module in common are told apart by their place in the order of their numbers.
     fn functions(&self, sink: &mut dyn Sink) -> Vec<FunctionId> {
+        // `centres` is in the order of first mention, and a stack may mention a centre before it is
+        // declared: only numbers have an order of their own.
         let mut order: Vec<(u64, usize)> = self
             .centres
             .iter()
@@ -219,6 +223,8 @@ impl Forest {
                     .get_mut(stack.parent as usize)
                     .unwrap_or(&mut forest.program)
             };
+            // Each stack goes in front of its siblings, which takes one step; the last one declared
+            // is then the first.
             forest.next.push(std::mem::replace(first, at));
         }
         forest
@@ -240,6 +246,8 @@ fn is_built_in(log: &Log, stack: &Stack) -> bool {
         return false;
     };
     let parent = log.stacks.get(stack.parent as usize);
+    // Built-in centres hang directly below the root: further down a centre of this name is the
+    // program's.
     if parent.is_some_and(|parent| parent.parent != NONE) {
         return false;
     }
@@ -307,6 +315,7 @@ impl<'a> Teller<'a> {
         self.from(self.log.samples.first());
         self.sink
             .run(RunFact::Other("TotalTicks", &self.log.ticks.to_string()));
+        // Only then: otherwise the total is what the roots cost, which the builder adds up.
         if apart.is_some() {
             let Metrics {
                 time,
@@ -326,6 +335,7 @@ impl<'a> Teller<'a> {
         let mut at = first;
         let mut total = (0.0, 0.0);
         loop {
+            // Chains instead of recursion: a stack may be as deep as the file has lines.
             let Some((stack, function)) = self.stack(at) else {
                 // The chain has ended: on to the one above.
                 let Some(above) = open.pop() else {
@@ -336,6 +346,7 @@ impl<'a> Teller<'a> {
                 continue;
             };
             self.from(Some(stack.declared));
+            // In a log that broke off, the stacks that had a cost by then have one.
             let known = known || stack.sampled.is_some();
             self.sink
                 .enter(Frame::function(function), known.then_some(stack.entries));
@@ -378,6 +389,8 @@ impl<'a> Teller<'a> {
                 calls: None,
                 costs: &[],
             });
+            // Several back edges lead to one stack, and several stacks are of one pair: a pair has
+            // one note.
             if !marked.insert((parent, callee)) {
                 continue;
             }
@@ -484,6 +497,7 @@ impl<'a> Teller<'a> {
                 message,
             });
         }
+        // Each stack has up to 64 bits, so that the sum needs more.
         let listed: u128 = log.stacks.iter().map(|stack| u128::from(stack.ticks)).sum();
         if listed != u128::from(log.ticks) {
             let message = format!(

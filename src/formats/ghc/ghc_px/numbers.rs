@@ -65,6 +65,7 @@ pub(super) fn token(input: &mut Input<'_>) -> Result<(Token, Position), ImportEr
     let mut position = input.position();
     loop {
         let chunk = available(input)?;
+        // Blanks may go on in the next chunk, and so may a number: a blank after digits ends it.
         if known.is_none() {
             let blanks = chunk
                 .iter()
@@ -85,6 +86,7 @@ pub(super) fn token(input: &mut Input<'_>) -> Result<(Token, Position), ImportEr
                 value.and_then(|value| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
         }
         let next = chunk.get(count).copied();
+        // The chunk ended within the digits, as far as can be seen.
         let more = next.is_none() && count > 0;
         if count > 0 {
             known = Some(value.ok_or_else(|| {

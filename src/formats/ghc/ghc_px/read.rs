@@ -158,12 +158,14 @@ impl Log {
                 continue;
             }
             if matches!(first, b'3' | b'4' | b'6') {
+                // Not as lines: what a heap log holds may be longer than a record.
                 self.reserved(input)?;
                 continue;
             }
             let Some(position) = input.read_line(&mut line)? else {
                 break;
             };
+            // `line` has lost its end, so that as many bytes in the file mean that there was none.
             let written = input.position().byte - position.byte;
             if usize::try_from(written).is_ok_and(|written| written == line.len()) {
                 // A process that is killed leaves half a line, and half a number may look like a
@@ -205,6 +207,7 @@ impl Log {
         let (digits, names) = rest.split_at_checked(blank).ok_or_else(wrong)?;
         let number = number(digits).ok_or_else(wrong)?;
         let names = quoted(names.trim_ascii_start()).ok_or_else(wrong)?;
+        // The last one: labels may hold quotes, modules do not (case `ghc_px/quotes-in-labels`).
         let between = names
             .windows(3)
             .rposition(|window| window == b"\" \"")
@@ -254,6 +257,8 @@ impl Log {
         if fields.next().is_some() {
             return Err(wrong());
         }
+        // Also of a centre that is declared later or never (cases `ghc_px/declared-afterwards`,
+        // `ghc_px/snapshot-2011`).
         let centre_at = self.find_centre(centre, position)?;
         let Some(&stack) = self.stack_index.get(&number) else {
             return self.new_stack(number, centre_at, parent, position);
@@ -262,6 +267,8 @@ impl Log {
             .stacks
             .get(stack as usize)
             .map_or(NONE, |stack| stack.centre);
+        // A stack keeps its centre: another one means that lines are damaged (case
+        // `ghc_px/another-centre`).
         if known != centre_at {
             let known = self
                 .centres
@@ -300,6 +307,8 @@ impl Log {
     ) -> Result<(), ImportError> {
         let parent = match parent {
             None => NONE,
+            // The stack is not in the table yet: a parent of its own number would not be found, and
+            // is told apart first (case `ghc_px/own-parent`).
             Some(parent) if parent == number => {
                 self.roots_of_their_own.add(position);
                 NONE
@@ -355,6 +364,7 @@ impl Log {
         input.begin_record();
         let position = input.position();
         let code = take(input, "a line that starts with 1 to 6")?;
+        // The line starts with the digit 5, the number may go on (case `ghc_px/unknown-code-57`).
         if code != 5 {
             return Err(ImportError::malformed(
                 position,
@@ -366,6 +376,8 @@ impl Log {
         let ticks = take(input, "how many ticks there were in all")?;
         self.ticks = sum(self.ticks, ticks, position)?;
         loop {
+            // A record for each stack: the line has all of them, and may be longer than a record
+            // may be.
             input.begin_record();
             let position = input.position();
             match take(input, "1 and the cost of a stack, or the final 0")? {

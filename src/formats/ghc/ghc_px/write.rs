@@ -99,6 +99,8 @@ fn write(
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let scales = Scales::of(profile, losses)?;
+    // A pass of its own: which centres have a stack, where the program's root is and whether
+    // anything was sampled is needed before the first line.
     let seen = Seen::of(profile, &scales)?;
     let centres = Centres::of(profile, &seen, losses);
     lose_facts(profile, &scales, losses);
@@ -110,6 +112,8 @@ fn write(
         scales.lose_totals([0.0; 2], losses);
         return Ok(());
     }
+    // The log states what the RTS counted, which may be more than its stacks have (case
+    // `ghc_px/total-differs`).
     let total = property(profile, "TotalTicks")
         .and_then(|text| text.parse().ok())
         .unwrap_or(seen.ticks);
@@ -128,6 +132,8 @@ fn write(
         if stack.depth == 0 {
             is_below_root = centres.root == Some(stack.function);
         }
+        // The root `(built-in)` is none of GHC's: its stacks go below that of the program, and it
+        // has no line.
         if stack.depth == 0 && is_below_root {
             return Ok(());
         }
@@ -135,6 +141,7 @@ fn write(
         let is_apart = stack.depth < 2
             && centres.is_built_in(&profile.functions[stack.function], is_below_root);
         apart = apart.or(is_apart.then_some(stack.depth));
+        // Readers leave what is apart out of the total.
         if apart.is_none() {
             totals
                 .iter_mut()
@@ -343,6 +350,7 @@ fn each_stack(
         })
         .collect();
     let mut metrics: Vec<i64> = known.iter().map(|(_, metric_id, _)| *metric_id).collect();
+    // Nodes are walked by metric: without ticks and words any metric shows where they are.
     if metrics.is_empty() {
         metrics.push(profile.metric.metric_id);
     }
@@ -399,6 +407,7 @@ struct Seen {
 impl Seen {
     fn of(profile: &Profile<'_>, scales: &Scales) -> Result<Self, ExportError> {
         let first = vec![None; profile.functions.len()];
+        // A sample may hold nothing but zeros: that there was one is known by what it stated.
         let is_sampled = property(profile, "TotalTicks").is_some();
         let mut seen = Self {
             first,
@@ -434,6 +443,7 @@ impl Seen {
 /// The root of GHC's own stacks, if it costs nothing itself.
 fn root(profile: &Profile<'_>) -> Option<usize> {
     let is_root = |function: &FunctionRow| {
+        // A root that cost something itself needs a stack of its own, or its cost would be lost.
         function.kind == Kind::Root
             && function.name == ROOT
             && function.exclusive.is_none_or(|cost| cost == 0.0)
@@ -558,6 +568,7 @@ fn names(function: &FunctionRow) -> (Cow<'_, str>, Cow<'_, str>) {
         one_line(&function.name)
     };
     let module = one_line(&function.module);
+    // The quote that opens the module makes the same three bytes with a blank and a quote after it.
     let is_misread = module.starts_with(" \"") || module.contains("\" \"");
     (
         label,
@@ -586,10 +597,13 @@ fn declare(
         let mut is_apart = false;
         profile
             .database
+            // Of what a stack called the last first, because readers list the last declared one
+            // first.
             .each_node_backwards(profile.run.run_id, |stack| {
                 if stack.depth == 0 && !stack.is_line {
                     is_apart = root == Some(stack.number);
                 }
+                // Both passes meet all nodes, and a line is lost once.
                 losses.add(LINES, (stack.is_line && !declares_apart).into());
                 if stack.is_line || is_apart != declares_apart || root == Some(stack.number) {
                     return Ok(());
@@ -624,6 +638,7 @@ fn declare(
                 return Ok(());
             }
             let caller = edge.caller_id.map(stack).transpose()?;
+            // A back edge needs a stack of both: a function that has none is in no line of the log.
             let Some(callee) = stack(edge.callee_id)?.filter(|_| caller != Some(None)) else {
                 losses.add(BACK_EDGES, 1);
                 return Ok(());
