@@ -52,6 +52,7 @@ impl CallFrames {
             }
         }
         self.member = member;
+        // V8's own entries have a name in parentheses and no file.
         let kind = match self.name.as_slice() {
             b"(root)" => Kind::Root,
             [b'(', .., b')'] if self.url.is_empty() => Kind::Pseudo,
@@ -88,6 +89,8 @@ impl CallFrames {
 fn from_one(json: &mut Reader<'_, '_>, what: &str) -> Result<u32, ImportError> {
     let at = json.place()?;
     let number = json.integer(what)?;
+    // The protocol counts from 0 and says -1 for unknown; here lines count from 1, and 0 is
+    // unknown.
     let found = number
         .checked_add(1)
         .and_then(|number| u32::try_from(number).ok());
@@ -172,6 +175,7 @@ impl Tree {
         let Some(node) = self.nodes.get_mut(child as usize) else {
             return Ok(());
         };
+        // The list of children and the id of the parent may say the same.
         if node.parent == parent {
             return Ok(());
         }
@@ -217,6 +221,7 @@ impl Tree {
         sink: &mut dyn Sink,
         metrics: &[Option<MetricId>; 2],
     ) -> Result<(), ImportError> {
+        // By node, so that `enter` finds those of one in two searches.
         self.lines.sort_by_key(|(node, line, _)| (*node, *line));
         let mut emitted = 0;
         for root in 0..self.nodes.len() {
@@ -224,6 +229,7 @@ impl Tree {
                 continue;
             };
             let mut node = node;
+            // Links instead of recursion: files have trees of any depth.
             let mut open = Vec::new();
             loop {
                 sink.at(node.at);
@@ -274,6 +280,7 @@ impl Tree {
         sink.enter(Frame::function(node.function), None);
         for (metric, cost) in metrics.iter().zip(node.costs) {
             if let Some(metric) = metric
+                // A metric without a cost costs the node 0, says the sink.
                 && cost != 0.0
             {
                 sink.cost(*metric, Cost::Exclusive(cost));
@@ -298,6 +305,7 @@ impl Tree {
             };
             for (metric, cost) in metrics.iter().zip([*samples, share]) {
                 if let Some(metric) = metric {
+                    // V8 does not say what a line called.
                     sink.cost(*metric, Cost::ExclusiveOnly(cost));
                 }
             }
@@ -307,6 +315,8 @@ impl Tree {
 
     /// The first node from which the way up has no end.
     fn in_a_circle(&self) -> Option<&Node> {
+        // Nodes whose way up ends are remembered: otherwise a deep tree would be walked up from
+        // each of its nodes.
         let mut ends = vec![false; self.nodes.len()];
         let mut way = Vec::new();
         for start in 0..self.nodes.len() {

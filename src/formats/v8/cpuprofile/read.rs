@@ -75,6 +75,8 @@ fn import(
     _options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<(), ImportError> {
+    // All is kept until the end: samples may come before the nodes that they name, and parents
+    // after their children (cases `cpuprofile/samples-first`, `cpuprofile/parents`).
     let mut file = File {
         json: Reader::new(input),
         sink,
@@ -200,6 +202,7 @@ impl File<'_, '_, '_> {
             self.sink.at(at);
             self.node(at)?;
         }
+        // When all nodes have ids: a list of children comes before the nodes that it names.
         for Relation { parent, child, at } in std::mem::take(&mut self.relations) {
             let find = |id: u32| {
                 let missing = || ImportError::malformed(at, "the id of a node", id.to_string());
@@ -229,6 +232,8 @@ impl File<'_, '_, '_> {
                     while let Some(at) = json.item(&mut within)? {
                         let child = json.index("the id of a child")?;
                         self.relations.push(Relation {
+                            // The id of this node may come after its children; it is filled in
+                            // below.
                             parent: 0,
                             child,
                             at,
@@ -291,6 +296,8 @@ impl File<'_, '_, '_> {
             };
             *id = self.tree.of_id(*id).ok_or_else(found)?;
         }
+        // `hitCount` is V8's own count. The list of samples may have a few less (case
+        // `cpuprofile/node`), so that only one of the two is counted.
         if !self.has_hits {
             for node in &nodes {
                 self.tree.cost(*node, SAMPLES, 1.0);
@@ -316,10 +323,14 @@ impl File<'_, '_, '_> {
         }
         let time = self.sink.metric("time", Unit::Nanoseconds);
         self.sink.run(RunFact::DefaultMetric(time));
+        // Sorting needs the times as sums, whose differences are rounded: where time goes forward,
+        // the deltas are taken as they are.
         if deltas.iter().any(|delta| *delta < 0.0) {
             self.times_out_of_order(at, &nodes, &deltas);
         } else {
             let last = self.end_after(deltas.iter().sum());
+            // A delta is the time before its sample. So each sample lasts for the delta of the next
+            // one, and the first delta belongs to none (case `cpuprofile/minimal`).
             let next = deltas.iter().skip(1).copied().chain([last]);
             for (node, microseconds) in nodes.into_iter().zip(next) {
                 self.tree.cost(node, TIME, microseconds * 1e3);
@@ -332,6 +343,8 @@ impl File<'_, '_, '_> {
     fn end_after(&self, last: f64) -> f64 {
         self.end
             .zip(self.start)
+            // Not less than nothing: the end may be before the last sample (case
+            // `cpuprofile/end-before-the-last-sample`).
             .map_or(0.0, |(end, start)| (end - start - last).max(0.0))
     }
 
@@ -346,6 +359,7 @@ impl File<'_, '_, '_> {
                 self.backwards.add(at);
             }
         }
+        // The sort is stable: samples of one time stay as the file has them.
         timed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         for two in timed.windows(2) {
             if let [(now, node), (next, _)] = two {

@@ -108,6 +108,7 @@ fn import(
         .is_some()
         .then(|| sink.metric("samples", Unit::Count));
     let mut elsewhere = Counted::default();
+    // After the tree, which may come second (case `heapprofile/children-first`).
     for (at, id) in samples.unwrap_or_default() {
         match tree.of_id(id) {
             Some(node) => tree.cost(node, SAMPLES, 1.0),
@@ -157,6 +158,7 @@ fn nodes(
     };
     open.push(start(json, tree)?);
     while let Some(top) = open.last_mut() {
+        // A record for each member, not for each node: that of the root is the whole file.
         json.begin_record();
         // Within the list of children.
         if top.children == Within::After {
