@@ -31,10 +31,12 @@ pub(crate) fn readable(name: &str) -> Option<String> {
         return (one == other).then_some(one);
     }
     let mut text = Bounded(String::new());
+    // Rust first: its older names are names of C++ as well, with the hash as the last part.
     if let Ok(symbol) = rustc_demangle::try_demangle(name) {
         // Without the hash: the raw name has it.
         return write!(text, "{symbol:#}").is_ok().then_some(text.0);
     }
+    // The library takes one underscore. There are one or two, so that the subtraction holds.
     of_cpp(&name[underscores - 1..])
 }
 
@@ -64,6 +66,7 @@ fn beyond_ascii(name: &[u8], first: usize) -> Option<String> {
             plain.push_str(std::str::from_utf8(part).ok()?);
             continue;
         }
+        // There are at most 31: looking at all is fast enough.
         let at = parts
             .iter()
             .position(|known| *known == part)
@@ -90,6 +93,7 @@ fn beyond_ascii(name: &[u8], first: usize) -> Option<String> {
             .position(|known| known == letter)?
             .checked_sub(first)?;
         let part = *parts.get(at)?;
+        // `checked_sub` above has refused parts of one byte.
         let (filler, rest) = rest.split_at_checked(part.len() - 2)?;
         if filler.iter().any(|byte| *byte != FILLER) {
             return None;
@@ -105,6 +109,8 @@ struct Bounded(String);
 
 impl Write for Bounded {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        // The demangler writes piece by piece: a name that grows without end stops here, before its
+        // text takes memory.
         if self.0.len() + text.len() > LONGEST {
             return Err(fmt::Error);
         }

@@ -16,8 +16,11 @@ const ERA: i64 = 146_097;
 fn date(days: i64) -> [i64; 3] {
     let days = days + BEFORE_1970;
     let (era, day) = (days.div_euclid(ERA), days.rem_euclid(ERA));
+    // A leap day is the last one of its four years: it is taken off, put back where 100 years have
+    // none, and taken off again for 400.
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
+    // From March on, months have 31, 30, 31, 30, 31 days again and again: five are 153 days.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, next) = if month < 10 {
@@ -41,6 +44,7 @@ fn days([year, month, day]: [i64; 3]) -> i64 {
 /// Nanoseconds since 1970 as text.
 pub(crate) fn utc(nanoseconds: i64) -> String {
     let (seconds, fraction) = (
+        // Rounded down and not to 0, so that fractions before 1970 count forward, too.
         nanoseconds.div_euclid(SECOND),
         nanoseconds.rem_euclid(SECOND),
     );
@@ -68,6 +72,8 @@ pub(crate) fn nanoseconds(text: &str) -> Option<i64> {
     let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
     let date = numbers(date, '-')?;
     let [hour, minute, second] = numbers(time, ':')?;
+    // Digits that are missing are zeros. Those beyond nanoseconds are refused: the date would not
+    // come back as it was.
     let fraction = format!("{fraction:0<9}")
         .parse::<u32>()
         .ok()

@@ -36,6 +36,8 @@ impl Style {
     /// 0.9.0.
     pub(crate) fn of(timer: Timer) -> Self {
         let is_corrected = timer.applied.is_some_and(|applied| applied != 0.0);
+        // Files of 1.37 have neither ticks nor corrected times: written in its style, both would be
+        // lost.
         if timer.readings || is_corrected {
             Self::Old
         } else {
@@ -46,6 +48,8 @@ impl Style {
     /// The line of rows of whole functions, which have none.
     pub(crate) fn no_line(self, rows: Rows) -> &'static str {
         match (self, rows) {
+            // Version 1.37 does so in trees only; its totals, and all files of 0.9.0, have an empty
+            // line.
             (Self::New, Rows::Tree) => "¯1",
             _ => "",
         }

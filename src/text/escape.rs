@@ -33,6 +33,8 @@ fn escaped(bytes: &[u8]) -> String {
         while let Some((at, _)) = next(rest) {
             text.push_str(&rest[..at]);
             push(&mut text, b'\\');
+            // After the backslash only: what follows it is text again, and may hold a start of its
+            // own.
             rest = &rest[at + 1..];
         }
         text.push_str(rest);
@@ -120,6 +122,8 @@ fn next(text: &str) -> Option<(usize, u8)> {
     text.match_indices(START).find_map(|(at, _)| {
         let digits = text.get(at + START.len()..)?.split_once('}')?.0;
         let is_one = digits.len() == 2
+            // As `push` writes them: capitals are text that a name really has, and stay as they
+            // are.
             && digits
                 .bytes()
                 .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));

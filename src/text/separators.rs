@@ -29,6 +29,8 @@ impl FromStr for Separators {
                 "expected decimal mark and field separator, such as \",;\": {what}"
             ))
         };
+        // Bytes, since a field separator is one byte: a letter beyond ASCII has more and is
+        // refused.
         let [decimal, field] = text.as_bytes() else {
             return expected("two characters");
         };

@@ -21,6 +21,7 @@ impl Table {
     /// are swapped only where both are there.
     pub(crate) fn new(mut columns: Vec<Shown>, style: Style, scale: Scale) -> Self {
         let has = |columns: &[Shown], name: &str| columns.iter().any(|column| column.title == name);
+        // A summary has one of the two, and its title is right in both versions.
         let is_profile = has(&columns, "ExclusiveTime") && has(&columns, "InclusiveTime");
         let rows = if has(&columns, "Depth") {
             Rows::Tree
@@ -134,6 +135,7 @@ fn push_escaped(text: &str, escaped: &mut String) {
             '\t' => escaped.push_str("&#9;"),
             '\n' => escaped.push_str("&#10;"),
             '\r' => escaped.push_str("&#13;"),
+            // XML 1.0 cannot hold these, not even as references: their pictures take their place.
             '\0'..='\u{1f}' => escaped.extend(char::from_u32(0x2400 + u32::from(character))),
             '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
             _ => escaped.push(character),
