@@ -125,6 +125,8 @@ impl<T: PartialEq, S: Ord> Best<T, S> {
         let score = Some(score);
         match score.cmp(&self.score) {
             Ordering::Less => {}
+            // Two copies of one text are no contradiction. Once two differ nothing is left, and
+            // only a better one brings something back.
             Ordering::Equal => self.only = self.only.take().filter(|only| *only == item),
             Ordering::Greater => {
                 *self = Self {
@@ -140,6 +142,8 @@ impl<'a> Search<'a> {
     /// Lines that have a file. The file of the folder whose path has the longest end in common is
     /// theirs, unless it has as much in common with another file of the run.
     fn files(&mut self) -> Result<(), Stopped> {
+        // By the last part of the path, which has to agree anyway: each wanted file is compared
+        // with those of its name, not with all of the folder.
         let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, file) in self.folder.files().iter().enumerate() {
             by_name
@@ -156,6 +160,8 @@ impl<'a> Search<'a> {
         {
             asked.entry(&place.file).or_default().push(at);
         }
+        // Both ways: one file of the folder may be the best for two of the run, and then it is that
+        // of none.
         let mut taken: BTreeMap<usize, Best<&str, (bool, usize)>> = BTreeMap::new();
         for wanted in asked.keys() {
             let wanted_parts = parts(wanted);
@@ -168,6 +174,8 @@ impl<'a> Search<'a> {
                 let file = &self.folder.files()[*at];
                 best.offer(
                     *at,
+                    // The path itself goes before an end in common: `lib.rs` is the file `lib.rs`,
+                    // whatever else ends so.
                     (file == wanted, common_end(&wanted_parts, &parts(file))),
                 );
             }
@@ -200,6 +208,7 @@ impl<'a> Search<'a> {
                 .iter()
                 .flat_map(|at| self.places[*at].lines.iter().copied())
                 .collect();
+            // All places of a file share one text, so that it is stored once.
             let lines = pick(text.lines(), 1, &numbers);
             if !lines.is_empty() {
                 for at in &asked[wanted] {
@@ -231,6 +240,7 @@ impl<'a> Search<'a> {
                     .push((at, path));
             }
         }
+        // No script is read when none of its functions is asked for.
         if wanted.is_empty() {
             return Ok(());
         }
@@ -265,6 +275,8 @@ impl<'a> Search<'a> {
                         only: Some(place),
                     } => {
                         let text = Text {
+                            // Of the function alone: a change elsewhere in the script is none of
+                            // its own.
                             sha256: hash_lines(function.lines),
                             first_line: 0,
                             lines: pick(
@@ -286,6 +298,7 @@ impl<'a> Search<'a> {
         }
         for (place, best) in best {
             match best.only {
+                // Without one of the lines that were asked for it tells nothing.
                 Some(text) if text.lines.is_empty() => {}
                 Some(text) => {
                     self.found.places[place] = Some(self.found.texts.len());
@@ -345,6 +358,8 @@ fn workspace_path(name: &str) -> Option<Vec<&str>> {
 /// within the script must agree all, and the folders around it until there are no more names, or no
 /// more folders.
 fn fit(wanted: &[&str], folders: &[&str], function: &[&str]) -> Option<usize> {
+    // `Shop/Price.aplf` fits `#.Price` and `#.All.Shop.Price`: the user's folder may begin above
+    // the root of the workspace or below it.
     let above = wanted.strip_suffix(function)?;
     let common = common_end(above, folders);
     (common == above.len() || common == folders.len()).then_some(function.len() + common)
@@ -355,6 +370,7 @@ fn decode(bytes: &[u8]) -> String {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
+        // Latin-1 fits any bytes, and line ends are the same in it: numbers of lines stay right.
         Err(_) => bytes.iter().copied().map(char::from).collect(),
     }
 }

@@ -27,6 +27,7 @@ pub(super) fn functions<'a>(lines: &'a [&'a str], stem: &'a str) -> Vec<Function
         return Vec::new();
     };
     let start = code(lines[first]);
+    // A file of one function has its header without ∇.
     if !start.starts_with([':', '∇']) && dfn(start).is_none() {
         let lines = &lines[first..];
         return name(start)
@@ -44,6 +45,7 @@ pub(super) fn functions<'a>(lines: &'a [&'a str], stem: &'a str) -> Vec<Function
         let line = code(lines[at]);
         let mut end = at + 1;
         if let Some(header) = line.strip_prefix('∇') {
+            // ⍫ in place of ∇ ends a function and locks it.
             while end < lines.len() && !code(lines[end]).starts_with(['∇', '⍫']) {
                 end += 1;
             }
@@ -51,6 +53,7 @@ pub(super) fn functions<'a>(lines: &'a [&'a str], stem: &'a str) -> Vec<Function
             // The ∇ that ends the function is no line of it.
             end += 1;
         } else if let Some(name) = dfn(line) {
+            // By counting: dfns nest, and only the brace that closes the first one ends it.
             let mut open = braces(lines[at]);
             while open > 0 && end < lines.len() {
                 open += braces(lines[end]);
@@ -66,6 +69,7 @@ pub(super) fn functions<'a>(lines: &'a [&'a str], stem: &'a str) -> Vec<Function
                     let named = rest
                         .split(|sign| !is_name(sign) && sign != '.')
                         .find(|name| !name.is_empty());
+                    // `:Namespace B.C` is two levels, and one end closes both.
                     around.push(named.unwrap_or(stem).split('.').collect());
                 }
                 "endnamespace" | "endclass" | "endinterface" => drop(around.pop()),
@@ -91,6 +95,7 @@ fn function<'a>(
 fn code(line: &str) -> &str {
     let mut quoted = false;
     let end = line.find(|sign| {
+        // A quote within a text is doubled, which toggles twice.
         quoted ^= sign == '\'';
         sign == '⍝' && !quoted
     });
@@ -124,6 +129,7 @@ fn name(header: &str) -> Option<&str> {
     let (header, _) = header.split_once(';').unwrap_or((header, ""));
     let header = header.split_once('←').map_or(header, |(_, behind)| behind);
     match parts(header).as_slice() {
+        // Without arguments, with a right one, with both: the name is never last of two.
         [Part::Name(name)] | [Part::Name(name), _] | [_, Part::Name(name), _] => Some(name),
         // An operator is in brackets with its operands, after the first of them.
         [Part::Group(group)] | [Part::Group(group), _] | [_, Part::Group(group), _] => {
@@ -158,6 +164,7 @@ fn parts(header: &str) -> Vec<Part<'_>> {
             None => rest
                 .find(|sign| !is_name(sign))
                 .unwrap_or(rest.len())
+                // Another sign is a part of its own, so that each round takes something.
                 .max(first.len_utf8()),
         };
         let (part, behind) = rest.split_at(end);
