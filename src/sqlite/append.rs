@@ -77,6 +77,7 @@ impl<P: DatabasePages> Graft<'_, P> {
     fn tree(&mut self, root: u32, source_root: u32) -> Appended<(), P> {
         let (kind, source_leaves) = self.source_leaves(source_root)?;
         let first = self.source_page(source_leaves.pages[0])?.to_vec();
+        // Only a tree without rows has an empty first leaf.
         if checked(cells(kind, &first))?.is_empty() {
             return Ok(());
         }
@@ -90,6 +91,7 @@ impl<P: DatabasePages> Graft<'_, P> {
         ) {
             return self.database.replace(root, leaf);
         }
+        // Where the last leaf is the root, its number is kept for the page above all of them.
         level.pages = self.put(&filled, (!edge.is_empty()).then_some(last_number))?;
         self.copy_leaves(kind, &source_leaves, &mut level)?;
         while let Some((number, page)) = edge.pop() {
@@ -169,6 +171,7 @@ impl<P: DatabasePages> Graft<'_, P> {
         for (before, number) in source.pages.iter().skip(1).enumerate() {
             let mut separator = source.separator(before).to_vec();
             if kind == TreeKind::Index {
+                // The separator of an index is a row, which may have overflow pages of its own.
                 let page_size = self.database.page_size();
                 let cell = checked(leaf_cell(kind, &separator, 0, page_size))?;
                 self.copy_overflow(&mut separator, &cell)?;
@@ -201,6 +204,8 @@ impl<P: DatabasePages> Graft<'_, P> {
         let (_, first) = checked(bytes.split_last_chunk_mut::<PAGE_NUMBER>())?;
         let mut number = u32::from_be_bytes(*first);
         let mut pages = Vec::new();
+        // The length says how many pages there are: a chain that leads in circles would not end by
+        // itself.
         for _ in 0..overflow.div_ceil(self.database.page_size() - PAGE_NUMBER) {
             let page = self.source_page(number)?.to_vec();
             number = checked(u32_at(&page, 0))?;
@@ -220,6 +225,8 @@ impl<P: DatabasePages> Graft<'_, P> {
     fn right_edge(&mut self, kind: TreeKind, root: u32) -> Appended<Vec<(u32, Vec<u8>)>, P> {
         let mut edge = Vec::new();
         let mut number = root;
+        // A loop, as the tree may be damaged: a page that is its own child would be followed for
+        // ever.
         while edge.len() < MAX_DEPTH {
             let page = self.database.page(number)?;
             let next = right_child(kind, &page);
@@ -254,6 +261,7 @@ impl<P: DatabasePages> Graft<'_, P> {
         level.pages.push(root);
         for _ in 0..MAX_DEPTH {
             let first = self.source_page(level.pages[0])?[0];
+            // The kind is that of the pages, so that the roots alone say what is to be appended.
             let kinds = [TreeKind::Table, TreeKind::Index];
             let Some(kind) = kinds.into_iter().find(|kind| kind.interior() == first) else {
                 let is_table = first == TreeKind::Table.leaf();

@@ -74,6 +74,8 @@ impl Level {
             }
             if last + 2 == self.pages.len() {
                 // A page for the last child alone would have no cell, which is not allowed.
+                // At least four cells fit on a page, which is what the largest local payload is
+                // chosen for, so the page before keeps some.
                 last -= 1;
                 let _ = page.take_last(PAGE_NUMBER + self.separator(last).len());
             }
@@ -161,6 +163,8 @@ impl Tree {
         // separator.
         if !self.leaf.fits(cell.len()) || (self.leaf.cells() > 1 && !self.leaf.fits(room)) {
             let separator = match self.kind {
+                // A table repeats the row id above and keeps the row in its leaf; an index moves
+                // the row itself, which is in the tree once (section 1.6).
                 TreeKind::Table => row_id_separator(last_row_id),
                 TreeKind::Index => self.leaf.take_last(self.last_cell),
             };
@@ -169,6 +173,7 @@ impl Tree {
         }
         self.leaf.add(cell);
         self.last_cell = cell.len();
+        // Rows that come later are inserted before this one, so that they share its leaf.
         self.room += self.room_ahead;
         self.room_ahead = 0;
         Ok(())
@@ -183,6 +188,8 @@ impl Tree {
 
     /// Writes the pages above the leaves, the root to its place.
     fn finish(mut self, file: &mut PageFile, root: u32) -> io::Result<()> {
+        // A tree of one leaf has no page above it: the leaf is the root, in the place that the
+        // schema knows.
         if self.leaves.pages.is_empty() {
             return file.replace(root, self.leaf.finished());
         }
@@ -260,6 +267,8 @@ impl IndexTree {
     /// Moves from a buffer to the file that has taken its pages; `numbers` are those in the file.
     pub(crate) fn move_to(&mut self, numbers: &[u32]) {
         for page in &mut self.0.leaves.pages {
+            // Only the list of leaves has numbers of the buffer: the pages above are made later,
+            // and leaves hold no numbers, since the buffer refuses overflow pages.
             *page = numbers[*page as usize];
         }
     }

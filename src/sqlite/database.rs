@@ -96,6 +96,8 @@ impl<P: DatabasePages> Database<P> {
 
     /// The number of a page that nothing uses: of one on the freelist, else of one at the end.
     fn unused(&mut self) -> Appended<u32, P> {
+        // Pages that deleted runs have left are used first: the file grows only when there are
+        // none.
         let trunk = self.header(header::FREELIST_TRUNK)?;
         if self.free.is_empty() && trunk != 0 {
             self.take_trunk(trunk)?;
@@ -118,10 +120,12 @@ impl<P: DatabasePages> Database<P> {
         let page = self.page(trunk)?;
         let word = |at: u32| u32_at(&page, PAGE_NUMBER * at as usize).ok_or(AppendError::Damaged);
         self.set_header(header::FREELIST_TRUNK, word(0)?);
+        // The trunk page itself is free as soon as its list is known.
         self.free.push(trunk);
         for at in 0..word(1)? {
             self.free.push(word(2 + at)?);
         }
+        // All that is in the list comes from this trunk: it was empty before.
         let taken = u32::try_from(self.free.len()).map_err(|_| AppendError::Damaged)?;
         let left = self.header(header::FREELIST_COUNT)?.checked_sub(taken);
         self.set_header(header::FREELIST_COUNT, left.ok_or(AppendError::Damaged)?);
@@ -140,6 +144,7 @@ impl<P: DatabasePages> Database<P> {
     pub(super) fn finish(mut self) -> Appended<(), P> {
         let free = std::mem::take(&mut self.free);
         if let [trunk, leaves @ ..] = free.as_slice() {
+            // They are left over from one trunk page, so one trunk page has room for them.
             let words = [
                 self.header(header::FREELIST_TRUNK)?,
                 leaves.len().try_into().map_err(|_| AppendError::Damaged)?,
@@ -156,6 +161,7 @@ impl<P: DatabasePages> Database<P> {
             let count = self.header(header::FREELIST_COUNT)? + more;
             self.set_header(header::FREELIST_COUNT, count);
         }
+        // The header comes last, because each page that was taken or added has changed it.
         let first = std::mem::take(&mut self.first);
         self.replace(1, &first)
     }

@@ -49,6 +49,7 @@ pub(super) fn push_varint(bytes: &mut Vec<u8>, value: u64) {
         bytes.push(seven_bits(value));
         return;
     }
+    // Eight bytes hold 56 bits. What needs more takes nine, the last of which has eight bits.
     if value >> 56 != 0 {
         for shift in (1..9).rev() {
             bytes.push(0x80 | seven_bits(value >> (7 * shift + 1)));

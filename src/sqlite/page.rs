@@ -54,6 +54,8 @@ impl TreeKind {
             (page_size - 12) * 64 / 255 - 23
         };
         let least = (page_size - 12) * 32 / 255 - 23;
+        // `most`, `least` and `even` are X, M and K of section 1.6. The usable size of a page is
+        // all of it: files with reserved bytes are left to SQL (`Database::new`).
         if payload <= most {
             return payload;
         }
@@ -125,6 +127,8 @@ impl Page {
 
     /// The leaf page as it is written.
     pub(super) fn finished(&mut self) -> &[u8] {
+        // The page is used again and again: what the one before had there would be written to the
+        // file. Cells lie without gaps, so the fields of free blocks and fragments stay 0.
         self.bytes[self.header + CELL_POINTER * self.cells..self.content].fill(0);
         put_u16(&mut self.bytes, CELL_COUNT, self.cells);
         put_u16(&mut self.bytes, CONTENT_START, self.content);

@@ -126,10 +126,13 @@ impl PageFile {
     /// Writes what is left, and tells the header that the file has grown and changed.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.write_chunk()?;
+        // SQLite has made the header: only what the new pages change is replaced.
         let mut header = [0; header::LENGTH];
         self.file.seek(SeekFrom::Start(0))?;
         self.file.read_exact(&mut header)?;
         let counter = u32_at(&header, header::CHANGE_COUNTER).unwrap_or_default();
+        // SQLite believes the number of pages only where the two counters are equal (section
+        // 1.3.7).
         let changed = counter.wrapping_add(1);
         put_u32(&mut header, header::CHANGE_COUNTER, changed);
         put_u32(&mut header, header::PAGE_COUNT, self.next - 1);
@@ -187,6 +190,7 @@ impl<'f> PageReader<'f> {
 
     /// A page of the file; `None` if there is none of this number.
     pub(super) fn page(&mut self, number: u32) -> io::Result<Option<&[u8]>> {
+        // A file may end within the window.
         let is_there = |at: &usize| (at + 1) * self.page_size <= self.window.len();
         let at = number
             .checked_sub(self.first)

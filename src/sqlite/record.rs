@@ -124,6 +124,8 @@ impl Record {
         )]
         let whole = value as i64;
         #[expect(clippy::cast_precision_loss, reason = "compared with what went in")]
+        // Adding 0.0 makes 0.0 of -0.0, which SQLite stores as 0, too. A larger whole number would
+        // take eight bytes either way.
         if value.abs() < WHOLE && (whole as f64).to_bits() == (value + 0.0).to_bits() {
             return self.integer(whole);
         }
