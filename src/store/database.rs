@@ -97,6 +97,7 @@ impl Database {
         let (Some(own), None) = (self.identity, &self.claim) else {
             return false;
         };
+        // Where the system does not answer, nothing may be said to be stored.
         Identity::at(&self.path).map_or(true, |found| found != Some(own))
     }
 

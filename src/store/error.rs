@@ -287,6 +287,8 @@ pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
         Cause::Sqlite(source) if is_extended(&source, ffi::SQLITE_READONLY_DBMOVED) => {
             StoreError::Replaced(path)
         }
+        // SQLite says only that it cannot open the file; how many files this program has open says
+        // why.
         Cause::Sqlite(source) => match (source.sqlite_error_code(), too_few_files()) {
             (Some(ErrorCode::CannotOpen), Some(limit)) => StoreError::TooFewFiles { path, limit },
             _ => StoreError::Sqlite { path, source },

@@ -100,6 +100,8 @@ impl RunMeta {
         repeat: u32,
     ) -> rusqlite::Result<Option<i64>> {
         let there = run_with_uid(connection, &self.uid(repeat))?;
+        // Without title and tags the uid is that of the content alone: there is no other one to
+        // look for.
         if there.is_some() || (self.title.is_none() && self.tags.is_empty()) {
             return Ok(there);
         }

@@ -153,6 +153,8 @@ impl Database {
         );
         let found = self
             .connection
+            // A number that is one of a run comes before a title or a tag that looks like it. A
+            // name that is no number is NULL here, which fits no run.
             .query_row(&sql, params![name.parse::<i64>().ok(), name], read)
             .optional();
         found.map_err(|source| self.failed(source))
@@ -271,6 +273,8 @@ impl Database {
     pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
         self.change(|connection| {
             bring_up_to_date(connection)?;
+            // Triggers of the schema delete what belongs to the run, so that any SQLite shell can
+            // delete one as well.
             connection.execute("DELETE FROM runs WHERE run_id = ?1", [run_id])?;
             Ok::<(), Cause>(())
         })
@@ -280,6 +284,8 @@ impl Database {
 /// A value as text.
 fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     match row.get_ref(at)? {
+        // Not `lossy`: text that is not UTF-8 is damage, and nothing shows another text in its
+        // place.
         ValueRef::Text(_) | ValueRef::Blob(_) => row.get(at),
         value => Ok(lossy(value)),
     }

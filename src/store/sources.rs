@@ -56,6 +56,7 @@ pub(super) fn store(
         for (line, text) in &text.lines {
             insert_line.execute(params![source_id, line, text])?;
         }
+        // In the order of the texts: places name their text by its position.
         source_ids.push(source_id);
     }
     let sql =
@@ -93,6 +94,7 @@ fn wanted(connection: &Connection, run_id: i64) -> rusqlite::Result<Vec<Place>> 
     let mut places: Vec<Place> = Vec::new();
     while let Some(row) = rows.next()? {
         let (function_id, file, line): (_, String, _) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        // Rows come by function and file, so those of one place follow each other.
         match places.last_mut() {
             Some(place) if place.function_id == function_id && place.file == file => {
                 place.lines.insert(line);

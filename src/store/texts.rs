@@ -36,6 +36,8 @@ pub(super) fn each_wrong(
         let columns = statement
             .query_map([table], read)?
             .collect::<rusqlite::Result<Vec<_>>>()?;
+        // All tables are STRICT: values of a wrong type in the other columns are found by `PRAGMA
+        // integrity_check`.
         let texts: Vec<&Column> = columns.iter().filter(|column| holds_text(column)).collect();
         if texts.is_empty() {
             continue;
@@ -51,6 +53,8 @@ pub(super) fn each_wrong(
             .map(|name| format!("{name} IS NOT NULL"))
             .collect();
         let selected = [&*names, &*keys].concat().join(", ");
+        // Names of tables and columns cannot be parameters. They are ours: a file with another
+        // schema was refused when it was opened.
         let sql = format!(
             "SELECT {selected} FROM {table} WHERE {} ORDER BY {}",
             there.join(" OR "),

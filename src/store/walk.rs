@@ -354,6 +354,8 @@ impl Database {
             .map(|_| self.connection.prepare(sql))
             .collect();
         let mut statements = statements.map_err(failed)?;
+        // The rows of all metrics come in one order, so that no row has to wait for those of
+        // another metric.
         let mut answers = Vec::new();
         for (statement, metric) in statements.iter_mut().zip(metrics) {
             answers.push(

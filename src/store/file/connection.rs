@@ -46,6 +46,8 @@ fn guarded(connection: Connection) -> rusqlite::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.busy_timeout(Duration::ZERO)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // A view or a trigger could call functions with side effects, and files come from strangers
+    // (docs/reliability.md, "Hostile databases").
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     for (limit, most) in LIMITS {
         connection.set_limit(limit, most)?;

@@ -336,6 +336,8 @@ mod system {
             {
                 return Ok(true);
             }
+            // It may have become something else since the look: a link is not followed, and a pipe
+            // or a terminal does not make the program wait.
             let flags = OFlags::RDONLY
                 | OFlags::NOFOLLOW
                 | OFlags::NONBLOCK
@@ -344,9 +346,13 @@ mod system {
             let file = File::from(retry_on_intr(|| {
                 openat(folder, name, flags, Mode::empty())
             })?);
+            // Whoever makes such a file holds its lock until it is done: a file without one belongs
+            // to a program that has died.
             if !is_same(&fstat(&file)?, &about) || file.try_lock().is_err() {
                 return Ok(false);
             }
+            // The content is looked at under the lock; the name is removed only if it still leads
+            // there.
             Ok(is_known(&file)? && is_at(&file, folder, name))
         };
         looked().unwrap_or(false)

@@ -44,6 +44,8 @@ impl Identity {
 
     /// How often this program has it open; `None` where the system does not say.
     pub(in crate::store) fn times_open(self) -> Option<usize> {
+        // The path does not say which file SQLite has opened by it; the system's list of this
+        // program's open files does.
         let descriptors = fs::read_dir("/proc/self/fd").ok()?.flatten();
         let is_it = |path: PathBuf| fs::metadata(path).is_ok_and(|about| Self::of(&about) == self);
         Some(

@@ -23,6 +23,8 @@ pub(crate) struct Followed {
 /// # Errors
 /// When the system does not say what a name on the way is.
 pub(crate) fn follow_links(path: &Path, is_end: impl Fn(&Path) -> bool) -> io::Result<Followed> {
+    // Not `fs::canonicalize`, which fails where there is no file yet and does not say whose the
+    // links are.
     let mut at = path.to_owned();
     let mut strangers_link = None;
     for _ in 0..MAX_LINKS {

@@ -67,6 +67,8 @@ impl LockWait {
                 return Ok(Some(done));
             }
             let waited = started.elapsed();
+            // Time is looked at after an attempt, so that there is one even where nothing may be
+            // waited for.
             if waited >= self.limit || self.stop.is_set() {
                 return Ok(None);
             }

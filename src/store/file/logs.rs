@@ -67,6 +67,8 @@ fn is_journal_of_nothing(journal: &Path) -> io::Result<bool> {
     File::open(journal)?
         .take(PAGES_BEFORE as u64 + 4)
         .read_to_end(&mut head)?;
+    // A database that had no page before the change was empty: rolling this journal back leaves it
+    // empty.
     let is_of_no_page = head.starts_with(&JOURNAL) && head.get(PAGES_BEFORE..) == Some(&[0; 4]);
     // A journal that is over and has been kept begins with zeros.
     Ok(is_of_no_page || head.first().is_none_or(|first| *first == 0))

@@ -32,6 +32,8 @@ impl Claim {
     /// Opens it for SQL. Until it is in its place, it need not survive a crash.
     pub(in crate::store) fn open(&self) -> Result<Connection, Cause> {
         let connection = self.growing.open()?;
+        // A journal on the disk would be one more file that a killed program leaves. With OFF there
+        // is no ROLLBACK.
         connection.pragma_update(None, "journal_mode", "MEMORY")?;
         Ok(connection)
     }
@@ -55,6 +57,8 @@ impl Claim {
     pub(in crate::store) fn publish(&self) -> Result<(), Cause> {
         let refuse = |found: Option<PathBuf>| found.map_or(Ok(()), |log| Err(Cause::Leftover(log)));
         let name = self.place.file_name().unwrap_or_default();
+        // What is there before the file has its name is another database's: SQLite would replay it
+        // into this one.
         refuse(log_of_nothing(&self.place)?)?;
         self.growing.name(name)?;
         // Once more: from now on, a log there can only be the database's own.
@@ -65,6 +69,7 @@ impl Claim {
             self.growing.remove(name);
             return Err(cause);
         }
+        // Whoever may change the folder may have put another file there since.
         if !self.growing.is_at(name) {
             return Err(Cause::Replaced);
         }

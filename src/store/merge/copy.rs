@@ -78,8 +78,11 @@ impl<'d> RunCopy<'d> {
     /// Copies all of it; returns its id in the other database.
     pub(super) fn run(&mut self) -> Result<i64, StoreError> {
         self.table(&RUNS, self.old_run)?;
+        // Every other table needs the id that the run gets here.
         self.new_run = self.target.connection.last_insert_rowid();
         self.table(&METRICS, self.old_run)?;
+        // Functions come before the rows that mention them, whose ids are looked up in what this
+        // has found.
         self.functions()?;
         for table in BY_RUN {
             self.table(table, self.old_run)?;

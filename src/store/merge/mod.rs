@@ -76,6 +76,8 @@ impl Database {
                 }
                 Ok(merged)
             });
+        // A new file without a run does not get its name: only what has been committed is
+        // published.
         let is_changed = self.connection.is_autocommit();
         self.end();
         let merged = merged?;

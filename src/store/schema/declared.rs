@@ -43,6 +43,7 @@ pub(in crate::store) fn foreign(
         let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
         let sql: Option<String> = row.get(2)?;
         let sql = sql.unwrap_or_default();
+        // Names of tables are equal in SQLite whatever the case of their letters.
         let ours = missing.remove(&*name.to_ascii_lowercase());
         let view = VIEWS
             .iter()
@@ -84,6 +85,8 @@ pub(super) fn declared(version: usize) -> BTreeMap<&'static str, Declared> {
     for migration in MIGRATIONS.iter().take(version) {
         let migration = migration.sql;
         for (at, _) in migration.match_indices("CREATE ") {
+            // Comments and statements within a trigger may say CREATE as well: only a statement of
+            // the migration itself begins a line with it.
             if at > 0 && !migration[..at].ends_with('\n') {
                 continue;
             }

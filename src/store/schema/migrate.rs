@@ -30,6 +30,7 @@ pub(in crate::store) fn migrate(transaction: &Connection) -> Result<(), Cause> {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
     }
+    // Views come after all steps, because they may read what the last of them has made.
     for (name, sql) in stale_views(transaction)? {
         transaction.execute_batch(&format!("DROP VIEW IF EXISTS {name};"))?;
         transaction.execute_batch(sql)?;

@@ -32,6 +32,8 @@ fn replace_texts(transaction: &Connection, version: usize) -> Result<(), Cause> 
     let now = declared(version + 1);
     for (name, before) in declared(version) {
         let after = &now[name];
+        // The old text is compared as well: rows were written for that one, and another one may
+        // have other columns.
         if before.sql != after.sql && replace.execute([after.sql, name, before.sql])? != 1 {
             return Err(Cause::Altered(format!(
                 "the table {name} is not the table that profdb makes"

@@ -46,6 +46,7 @@ pub(in crate::store) fn stale_views(
         .prepare_cached("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'view' AND sql = ?1")?;
     let mut stale = Vec::new();
     for (name, sql) in VIEWS {
+        // SQLite keeps the text of a statement without the semicolon that ends it.
         let stored = sql.trim_end().trim_end_matches(';');
         let found: i64 = statement.query_row([stored], |row| row.get(0))?;
         if found == 0 {

@@ -14,6 +14,7 @@ pub(super) fn other(figure: Option<f64>, usual: Option<f64>) -> Option<f64> {
     if figure == usual {
         None
     } else {
+        // NULL has its meaning already. No importer lets an infinite figure in.
         figure.or(Some(f64::INFINITY))
     }
 }

@@ -59,6 +59,8 @@ impl CostTrees {
             });
             return Ok(None);
         };
+        // This is a late row, of a node that closed after later ones had been written: room has
+        // been left for it.
         if cost.node < costs.last {
             return Ok(Some(cost));
         }
@@ -83,6 +85,8 @@ impl CostTrees {
         let mut whole: Option<IndexTree> = None;
         for CostTree { first, tree, .. } in self.0.into_iter().flatten() {
             match &mut whole {
+                // The row between two trees is a row of the index as well: it is the separator, and
+                // in no leaf.
                 Some(whole) if !tree.is_empty() => {
                     whole.join(file, encoded(record, &first, ids), tree)?;
                 }

@@ -62,6 +62,7 @@ pub(super) fn append_trees(
     // trigger of a stranger's schema sees them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
     let appended = database.append(source, roots);
+    // The result is looked at later: the connection is guarded again whatever has come of it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     Ok(appended?)
 }

@@ -129,6 +129,8 @@ impl Ids {
 
     /// The functions that rows have mentioned, in the order of their ids.
     pub(super) fn mentioned(&self) -> Vec<(StoredFunction, FunctionId)> {
+        // A later run finds some of its functions in the database, under numbers in no order of its
+        // own: trees by function need the order of the database.
         let all = self.functions.iter().copied().zip((0..).map(FunctionId));
         let mut mentioned: Vec<_> = all.filter(|(id, _)| *id != NOT_MENTIONED).collect();
         mentioned.sort_unstable();

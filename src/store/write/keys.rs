@@ -53,6 +53,8 @@ pub(super) fn edge_key(row: &EdgeRow, ids: &Ids) -> EdgeKey {
         callee: ids.function(row.callee),
         caller: row
             .caller
+            // Not NULL: columns of a primary key WITHOUT ROWID cannot be, and no function has the
+            // number 0.
             .map_or(StoredFunction(0), |caller| ids.function(caller)),
         line: row.caller_line.map_or(-1, i64::from),
         col: row.caller_col,

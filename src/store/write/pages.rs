@@ -166,6 +166,8 @@ impl RunPages {
             self.deferred.nodes.push(node.clone());
             return Ok(());
         }
+        // A gap in the numbers is a node that is still open: its row comes in a later batch, and
+        // goes between these two (docs/design/0001-late-rows.md).
         for open in self.next..node.node {
             self.open.push(open);
             self.nodes.leave_room(NODE_ROOM);
@@ -173,6 +175,8 @@ impl RunPages {
         self.next = node.node + 1;
         let function = ids.function(node.function);
         let place = node.place.as_ref();
+        // The column of the row id is NULL in the record: the cell has the row id (section 2.3 of
+        // the file format).
         let record = self.record.start().null();
         record
             .integer_or_null(node.up.map(integer))
@@ -217,6 +221,7 @@ impl RunPages {
             let totals = end.and_then(|end| end.totals);
             let trees = totals.map(|totals| aside(scope, || TotalsTrees::new(totals, ids)));
             let sorted = aside(scope, || {
+                // Rust compares texts byte by byte, as SQLite's collation BINARY does.
                 let mut sorted: Vec<(i64, &Function)> =
                     (1..).zip(functions.iter().map(Arc::as_ref)).collect();
                 sorted
@@ -235,6 +240,8 @@ impl RunPages {
                     self.label_costs(&totals.label_costs, ids)?;
                 }
             }
+            // The order of these steps is that of the pages in the file: it is fixed, whatever
+            // thread is done first.
             self.functions_key(&sorted.joined())?;
             trees.map_or(Ok(()), |trees| {
                 trees.joined()?.put_into(&mut self.file, &self.roots)
@@ -247,6 +254,8 @@ impl RunPages {
         let first =
             self.costs
                 .finish(&mut self.file, &mut self.record, self.roots.node_costs, ids)?;
+        // SQL inserts them into trees that are whole by then, in the order of keys as all that is
+        // deferred.
         self.deferred.costs.extend(first);
         self.file.finish()?;
         let mut deferred = self.deferred;

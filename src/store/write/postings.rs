@@ -44,6 +44,8 @@ impl Postings {
             if self.functions.len() <= at {
                 self.functions.resize_with(at + 1, Ascending::default);
             }
+            // Later numbers may be in the list of this function already, whose differences cannot
+            // go back.
             if node.node < self.last {
                 self.late.push((node.function, node.node));
             } else {
@@ -74,6 +76,7 @@ impl Postings {
                 .map(|(_, node)| *node);
             let early = nodes.len();
             nodes.extend(late);
+            // What came in order is in order: only a function with late nodes is sorted.
             if nodes.len() > early {
                 nodes.sort_unstable();
             }

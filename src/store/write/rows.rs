@@ -217,6 +217,7 @@ pub(in crate::store) fn function_id(
     let insert = "INSERT INTO functions (kind, name, module, file, first_line, first_col, raw_name)
                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                   ON CONFLICT DO NOTHING";
+    // Only then has the last row id changed: after a conflict it is that of an earlier row.
     if connection.prepare_cached(insert)?.execute(row)? == 1 {
         return Ok(StoredFunction(connection.last_insert_rowid()));
     }

@@ -75,6 +75,7 @@ impl RunWriter<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn batch(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
+        // This comes before the rows are written, which takes them out of the batch.
         self.postings.learn(&batch.nodes);
         self.rows(batch)
             .map_err(|cause| self.database.failed(cause))?;
@@ -134,15 +135,20 @@ impl RunWriter<'_> {
             let written = self.totals(StoredRun(run), totals, meta);
             written.map_err(|cause| self.database.failed(cause))?;
         }
+        // This comes after the totals, because the lines that are looked for are read from them.
         if let Some(folder) = &meta.source {
             let stored = sources::store(&self.database.connection, run, folder.as_ref());
             stored.map_err(|source| self.database.failed(source))??;
         }
+        // This is the last change before COMMIT: SQLite's own copy of the pages does not follow
+        // (docs/design/0008-later-runs.md).
         let has_appended = self.append_segment()?;
         self.database.commit()?;
         if has_appended {
             self.database.forget_pages()?;
         }
+        // Of programs that make the same new database at once, one gets the name; the others put
+        // their run into that database, as `merge` would.
         match self.database.publish() {
             Err(error) if error.is_there_by_now() => self.database.add_to_what_is_there(meta),
             published => published.map(|()| outcome),
@@ -173,6 +179,8 @@ impl RunWriter<'_> {
     fn facts(&self, totals: &RunSummary, meta: &RunMeta) -> Result<Outcome, Cause> {
         let connection = &self.database.connection;
         let mut repeat = 0;
+        // A run that is stored again needs a uid of its own, which counts how often that has been
+        // done.
         while let Some(there) = meta.stored(connection, repeat)? {
             if !meta.again {
                 return Ok(Outcome::AlreadyThere(there));
@@ -224,6 +232,8 @@ impl RunWriter<'_> {
             return Ok(false);
         };
         let database = &self.database;
+        // This comes before the flush, which writes to the file: after it, a copy over the file
+        // could no longer be told from a change of ours.
         database.is_untouched()?;
         // Waits until no one else reads. From here on, SQLite has room for all pages.
         database.wait(|| database.connection.cache_flush())?;
@@ -240,6 +250,8 @@ impl RunWriter<'_> {
             bring_up_to_date(connection)?;
             // The first run of a new file has the ids that it has numbered itself.
             if self.database.claim.is_none() {
+                // The lock is held by now: another program may have stored a run since the database
+                // was opened.
                 self.ids = Ids::after(connection)?;
             }
             Ok(())

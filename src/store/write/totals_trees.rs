@@ -32,6 +32,7 @@ impl TotalsTrees {
             edges,
             edges_by_caller,
         };
+        // Keys begin with the metric, so rows come metric by metric.
         let metrics: Vec<(usize, StoredMetric)> =
             (0..totals.metrics.len()).zip(ids.metrics()).collect();
         trees.infos(&metrics, &totals.functions, ids)?;
@@ -114,6 +115,8 @@ impl TotalsTrees {
                 self.edges.push(&mut self.pages, record)?;
             }
         }
+        // Rows of the index are its own columns and then the rest of the table's key; the order is
+        // sorted once and serves every metric.
         keys.sort_unstable_by_key(|(key, _)| (key.caller, key.callee, key.line, key.col, key.back));
         for (_, metric_id) in metrics {
             for (
