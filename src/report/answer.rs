@@ -254,6 +254,7 @@ impl Answer<'_> {
         });
         match read {
             Ok(()) => self.rows = Rows::Kept(kept),
+            // The statement stays, and runs again for each reading.
             Err(Unkept::Long) => {}
             Err(Unkept::Failed(error)) => return Err(error),
         }

@@ -82,6 +82,7 @@ fn values<'h>(header: &Header<'h>, request: &Request) -> Vec<(&'h str, Box<dyn T
         match (&parameter.kind, request.argument(parameter.name)) {
             (Parameter::Flag, flag) => Box::new(flag.is_some()),
             (_, Some(Argument::Count(count))) => {
+                // No answer has as many rows: all of them are meant.
                 Box::new(i64::try_from(*count).unwrap_or(i64::MAX))
             }
             (_, Some(Argument::Number(number))) => Box::new(*number),
@@ -118,6 +119,8 @@ fn pruned(database: &Database, statement: &mut Statement<'_>) -> Result<Pruned, 
 
 /// Runs the statements that walk to ancestors, as far up as the report looks.
 fn walk(walk: &AncestorWalk, script: &Script<'_>, bound: &[Bound<'_>]) -> Result<(), StoreError> {
+    // One statement for each level: none of ours is recursive
+    // (docs/design/0007-views-of-a-question.md).
     script.run(walk.first, bound)?;
     for level in 0_i64.. {
         let with_level: Vec<Bound<'_>> = bound

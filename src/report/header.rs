@@ -299,6 +299,8 @@ fn item(line: &str) -> IResult<&str, Item<'_>> {
         map((space1, tag("about: function")), |_| Item::AboutFunction),
         map((space1, tag("times: raw")), |_| Item::RawTimes),
         map(
+            // Prose comes last, because it takes any line. What begins as a column or a parameter
+            // is refused, so that a mistake in it is told.
             verify(rest, |text: &str| {
                 !text.starts_with('>') && !text.trim_start().starts_with(':')
             }),
@@ -410,6 +412,7 @@ fn column(input: &str) -> IResult<&str, Column<'_>> {
             Attribute::Optional => column.optional = true,
         }
     }
+    // JSON uses the name; everywhere else the renderer has to know the meaning to find a title.
     let has_title = column.media.iter().any(|medium| *medium != Medium::Json);
     if has_title && column.shows.is_none() {
         return Err(nom::Err::Failure(Error::new(input, ErrorKind::Verify)));

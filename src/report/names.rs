@@ -183,6 +183,7 @@ impl<'s, 'd> RunNames<'s, 'd> {
                 "--{flag}: {text} is no regular expression: {reason}"
             ))
         })?;
+        // A step of a path names functions, so it does not look at modules and files.
         let fits = |name: &str, module: &str, file: &str| {
             regex.is_match(name)
                 || (flag != "fn" && (regex.is_match(module) || regex.is_match(file)))
@@ -311,9 +312,11 @@ fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
         !wanted.is_empty()
             && before.is_some_and(|before| before.is_empty() || before.ends_with(is_between_words))
     };
+    // The whole name first: it may be the end of another one, too.
     if let Some(name) = threads.iter().find(|name| *name == wanted) {
         return Some(name);
     }
+    // Two are enough to know that the end is of several, none of which is then meant.
     let mut ending = threads.iter().filter(|name| ends_in_it(name));
     match (ending.next(), ending.next()) {
         (Some(name), None) => Some(name),
@@ -360,6 +363,7 @@ fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
         .map(|name| (likeness(&name), name))
         .collect();
     rated.retain(|(likeness, _)| *likeness >= ALIKE);
+    // Names may be equally alike: the name itself makes the order total.
     rated.sort_by(|(a, name_a), (b, name_b)| b.total_cmp(a).then_with(|| name_a.cmp(name_b)));
     rated
         .into_iter()

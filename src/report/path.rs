@@ -98,6 +98,7 @@ fn operator(input: &str) -> IResult<&str, Operator> {
 fn name<'a>(input: &'a str, known: &dyn Fn(&str) -> bool) -> IResult<&'a str, Name> {
     alt((
         |input| known_name(input, known),
+        // Quotes after the known names: a name of the run may have quotes of its own.
         delimited(blanks, quoted, blanks),
         bare,
     ))
@@ -111,6 +112,7 @@ fn known_name<'a>(input: &'a str, known: &dyn Fn(&str) -> bool) -> IResult<&'a s
         .map(|(at, _)| at)
         .chain([input.len()]);
     let fitting = ends
+        // Blanks around operators are the user's, but a name may begin or end with some itself.
         .filter(|&end| known(input[..end].trim()) || known(&input[..end]))
         .last();
     let Some(end) = fitting else {

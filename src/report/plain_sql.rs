@@ -34,6 +34,8 @@ pub fn query<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, Report
         source => ReportError::Store(failure(database, source)),
     };
     let statement = database.connection().prepare(sql).map_err(failed)?;
+    // A statement that changes nothing may still have no rows to give, such as BEGIN: that is no
+    // answer.
     if !statement.readonly() || statement.column_count() == 0 {
         return Err(ReportError::Usage(
             "only statements that read: SELECT, WITH, VALUES, EXPLAIN".to_owned(),

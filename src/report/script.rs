@@ -50,6 +50,7 @@ impl<'d> Script<'d> {
     pub(super) fn run(&self, sql: &str, parameters: &[Bound<'_>]) -> Result<usize, StoreError> {
         let run = || -> rusqlite::Result<usize> {
             let mut changed = 0;
+            // Each statement is prepared after the one before has run: it may need its tables.
             let mut batch = rusqlite::Batch::new(self.database.connection(), sql);
             while let Some(mut statement) = batch.next()? {
                 bind(&mut statement, parameters)?;
@@ -111,9 +112,12 @@ impl<'d> Script<'d> {
                 continue;
             }
             let literal = literal(*value);
+            // A parameter keeps its value in the shell: it is set again only where it changes.
             if self.set.borrow().get(*name) != Some(&literal) {
                 let _ = writeln!(
                     text,
+                    // The sqlite3 shell binds parameters from this table, which `.parameter init`
+                    // makes.
                     "REPLACE INTO temp.sqlite_parameters VALUES (':{name}', {literal});"
                 );
                 self.set.borrow_mut().insert((*name).to_owned(), literal);
@@ -159,6 +163,7 @@ fn literal(value: &dyn ToSql) -> String {
     match value {
         ValueRef::Null => "NULL".to_owned(),
         ValueRef::Integer(value) => value.to_string(),
+        // `{:?}` writes 7.0 where `{}` writes 7, which SQL reads as an integer.
         ValueRef::Real(value) => format!("{value:?}"),
         ValueRef::Text(text) | ValueRef::Blob(text) => text_literal(text),
     }

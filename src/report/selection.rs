@@ -50,6 +50,7 @@ pub(super) fn select(
             rest: Vec::new(),
         },
         (Some(first), Some(path)) => {
+            // A thread is a node like any other, so a path in it is a path that begins there.
             let rest = std::iter::once((Operator::Within, path.first))
                 .chain(path.rest)
                 .collect();
@@ -57,6 +58,7 @@ pub(super) fn select(
         }
     };
     let picked = names.pick(1, &path.first)?;
+    // Totals of several functions would count twice what one of them spent in another one.
     if picked == 1 && path.rest.is_empty() && totals_do {
         return Ok(Target::Functions);
     }

@@ -176,6 +176,7 @@ impl RowSums {
     fn see(&mut self, row: &[Value]) {
         self.rows += 1;
         let is_line = self.line.is_some_and(|line| row[line] != Value::Null);
+        // Costs of lines are part of those of their functions: the two are never added.
         let sum = if is_line {
             &mut self.lines
         } else {

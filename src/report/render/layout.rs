@@ -119,6 +119,7 @@ pub(super) fn shown(
     layout: &Layout,
     medium: Medium,
 ) -> Result<Vec<Shown>, StoreError> {
+    // Looking for values reads all rows once more: only where a column may be left out.
     let needed = answer.columns.iter().any(|column| column.optional);
     let filled = if needed {
         answer.filled()?

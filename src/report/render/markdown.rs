@@ -25,6 +25,7 @@ pub(super) fn write(
         .collect();
     answer.each(|row| {
         for (right, column) in right.iter_mut().zip(&table.columns) {
+            // A column of plain SQL has no kind: its values say whether it holds numbers.
             *right &= !matches!(row[column.at], Value::Text(_));
         }
         Ok::<_, StoreError>(())

@@ -214,6 +214,7 @@ impl SharedNames {
         let known = self.several.get(name)?;
         let (module, file) = self.places?;
         let (module, file) = (text(&row[module]), text(&row[file]));
+        // The module tells functions of one name apart only where no other of them has it.
         let alone = known.iter().filter(|known| known.0 == module).count() == 1;
         let said = if (alone && !module.is_empty()) || file.is_empty() {
             module

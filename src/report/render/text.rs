@@ -41,6 +41,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
     let table = Table::of(answer, layout)?;
+    // All rows are read twice, for the widths and for the text: they may be too many to be kept.
     let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
     answer.each(|row| {
         for (size, column) in sizes.iter_mut().zip(&table.columns) {
@@ -189,6 +190,7 @@ fn shorten(
     let room = screen
         .saturating_sub(others + gaps)
         .checked_div(chosen().count())?
+        // Names are not shortened to less than this: a row may then be wider than the screen.
         .max(NARROWEST);
     if chosen().all(|size| size.longest + size.margin() <= room) {
         return None;

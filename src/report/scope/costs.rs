@@ -35,6 +35,8 @@ pub(super) fn set_up(
         ],
     )?;
     let total = script.number("SELECT total FROM temp.question")?;
+    // Nodes hold the costs of the default metric themselves, so that its view joins no table for
+    // them.
     let stored_in_nodes = run.default_metric.as_ref() == Some(&metric.name);
     let (totals, nodes) = match (shift != 0.0, stored_in_nodes) {
         (true, _) => (TOTALS_SHIFTED, NODES_SHIFTED),
@@ -59,6 +61,7 @@ pub(super) fn shift(
     let Some(bias) = request.bias else {
         let raw = run
             .bias_applied
+            // Adding what was subtracted gives times as they were measured.
             .filter(|_| header.raw_times && has_readings && is_time);
         return Ok(raw.unwrap_or(0.0));
     };

@@ -82,11 +82,17 @@ pub(super) fn apply(
             ("labelled", &has_labels),
         ],
     )?;
+    // Sums are differences between a node's row and that of the last node below it. Both have to be
+    // there, so rows are dropped only then.
     script.batch(ADD_UP)?;
     script.batch(DROP_EMPTY)?;
     if is_given("hide") {
         script.batch(HIDE)?;
+        // Each round at least doubles how far up a hidden node has looked, so that rounds grow with
+        // the logarithm of the longest chain of hidden nodes.
         while script.run(LOOK_UP, &[])? > 0 {}
+        // Hidden nodes give away their costs and their children before they go; depth is that of
+        // what is left.
         for step in [ADOPT, RAISE, DROP_HIDDEN, MEASURE_DEPTH] {
             script.batch(step)?;
         }
@@ -109,6 +115,8 @@ fn keep_labels<'r>(
             ("value", &value),
         ];
         script.run(if at == 0 { LABEL_FIRST } else { LABEL_NEXT }, &bound)?;
+        // This is looked at after each label, so that the message names the one that leaves
+        // nothing.
         if script.number("SELECT COUNT(*) FROM temp.wanted_sets")? == 0.0 {
             return Err(ReportError::NothingSelected(names.unknown_label(
                 key,

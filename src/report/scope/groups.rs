@@ -68,6 +68,7 @@ fn name_groups(
     what: &str,
 ) -> Result<(), ReportError> {
     script.run(statements, &[("run", &run.run_id)])?;
+    // With one group only, all functions are in one module or file, or none of them has any.
     if script.number("SELECT COUNT(DISTINCT group_id) FROM temp.groups")? > 1.0 {
         return Ok(());
     }
@@ -95,6 +96,7 @@ pub(super) fn add_up(
         Groups::Containers(_) | Groups::Label(_) => {
             return add_up_costs(script, names, by, selected);
         }
+        // Only paths tell how much functions of one group called each other.
         Groups::Modules | Groups::Files if names.has_tree() => GROUP_NODES,
         Groups::Modules | Groups::Files => GROUP_TOTALS,
     };
@@ -124,6 +126,9 @@ fn add_up_costs(
             (
                 kind.name(),
                 kind.name(),
+                // Of containers within others of their kind only the outermost are counted, so that
+                // costs do not overlap. A sample can have several values of a label: there, each is
+                // counted once.
                 script.number("SELECT SUM(cost) FROM temp.group_costs")?,
             )
         }

@@ -33,6 +33,8 @@ pub(super) fn set_up(
             return Ok(None);
         }
         (Target::Functions, _) => script.batch(FUNCTIONS)?,
+        // Totals of the run know nothing of filters: what is left is asked for as subtrees of its
+        // roots.
         (Target::Run, true) => subtrees(script, ROOTS, 0)?,
         (Target::Nodes { step }, _) => subtrees(script, SUBTREES, step)?,
     }
@@ -63,6 +65,7 @@ pub(super) fn callers(
     }
     let sum = "SELECT CASE COUNT(*) WHEN COUNT(cumulative) THEN SUM(cumulative) END FROM temp.callers_of_selection";
     Ok(match (script.known(sum)?, selected) {
+        // The two are added up in different orders, and each addition rounds.
         (Some(sum), Some(cost)) if (sum - cost).abs() <= 1e-9 * cost.abs() => None,
         (sum, _) => Some(Callers { sum }),
     })

@@ -62,6 +62,7 @@ pub(in super::super) fn set_up(
 
     let names = RunNames::new(script, run, request.names);
     let by = request.groups(header)?;
+    // This is refused before filters make another tree, which takes long in a large run.
     groups::check(&names, header, by, request, shift)?;
     let mut remarks = Vec::new();
     let filtered = filters::apply(script, &names, header, request, &mut remarks)?;
@@ -71,6 +72,7 @@ pub(in super::super) fn set_up(
     // Totals of a single function answer for it where they can.
     let by_totals = header.about_function && !header.needs.paths();
     let is_tree = names.has_tree();
+    // Totals are of the whole run: filters and groups need nodes, where there are any.
     let totals_do = !is_tree || (by_totals && !filtered && by == Groups::Functions);
     let target = selection::select(script, &names, thread, path, totals_do)?;
 
@@ -99,6 +101,8 @@ pub(in super::super) fn set_up(
         bias: costs::bias(run, request, shift),
         exclusive_left: from_nodes && costs::are_recorded(script)?,
         callers: match target {
+            // In a tree, callers' nodes make up the function's; a file of edges states both, and
+            // they may differ.
             Target::Functions if !is_tree => selected::callers(script, selected)?,
             _ => None,
         },

@@ -61,6 +61,7 @@ pub fn titles(columns: &[Column<'_>], medium: Medium, asked: Meaning) -> Vec<Opt
             Some(Meaning::Cost) => asked,
             Some(meaning) => meaning,
         };
+        // These come before the others: the first title that is found is taken.
         let both = BOTH.iter().filter(|_| has_both);
         let mut known = both.chain(&TITLES);
         let found = known.find(|(known, _)| *known == meaning);
