@@ -3,7 +3,7 @@
 //! code. When that is used up, too, it ends at once.
 //!
 //! Rust offers no other way: without memory it aborts (134 in a shell), and what is called then
-//! cannot be changed in stable Rust. tests/limits.rs tries programs with little memory.
+//! cannot be changed in stable Rust. tests/behaviour/system.rs tries programs with little memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;

@@ -19,6 +19,7 @@ pub(super) struct Completions {
 
 /// Writes the completions of a command line.
 pub(super) fn run(completions: &Completions, program: Command) -> Result<(), Failure> {
+    // `generate` panics where the output fails, a closed pipe for instance: a list does not.
     let mut script = Vec::new();
     generate(
         completions.shell,

@@ -32,6 +32,7 @@ pub(super) struct Convert {
 }
 
 pub(super) fn run(convert: &Convert, stop: &Stop) -> Result<(), Failure> {
+    // The targets are looked at before the file is read, which may take long.
     let targets = convert.written.targets()?;
     let (mut written, mut options) = (convert.written.clone(), convert.options.0.clone());
     written.divide(convert.to, &mut options);

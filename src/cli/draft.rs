@@ -26,6 +26,8 @@ static NAMED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Removes the drafts that would be left if the program ended now.
 pub(super) fn remove_all() {
+    // Called where the program ends, also from an allocator without memory: the thread that has the
+    // lock may be this one.
     if let Ok(mut named) = NAMED.try_lock() {
         named
             .drain(..)
@@ -100,6 +102,7 @@ impl Draft {
             // A folder may refuse new files and still hold one that can be written.
             (Err(_), Some(old)) => {
                 opened(&path, old)?;
+                // It lies in the system's folder for such files, and can only be copied from there.
                 (tempfile::tempfile()?, Name::Elsewhere)
             }
             (Err(error), None) => return Err(error),
@@ -131,6 +134,8 @@ impl Draft {
         let Some(old) = old else {
             return put(&file, draft, &path);
         };
+        // What a rename would lose, another owner or other names of the file, is kept by writing
+        // into it.
         let is_alone = !matches!(draft, Name::Elsewhere) && takes_after(&file, &path, &old);
         if !is_alone {
             return copy(file, &path, &old);
@@ -261,6 +266,7 @@ fn begin(path: &Path, replaces: bool) -> io::Result<(File, Name)> {
     #[cfg(unix)]
     if !replaces {
         use std::os::unix::fs::PermissionsExt;
+        // By default such a file is its owner's alone, which the finished one would stay.
         builder.permissions(fs::Permissions::from_mode(NEW));
     }
     // The name in the message would be one that the user has never seen.
@@ -285,6 +291,7 @@ const OWN: u32 = 0o600;
 fn unnamed(folder: &Path, replaces: bool) -> io::Result<Option<File>> {
     use rustix::fs::{Mode, OFlags};
     use rustix::io::Errno;
+    // The old file may be private: until the draft has its mode, only the owner reads it.
     let mode = Mode::from_raw_mode(if replaces { OWN } else { NEW });
     let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
     match rustix::fs::open(folder, flags, mode) {
@@ -355,6 +362,7 @@ fn opened(path: &Path, old: &Metadata) -> io::Result<File> {
     {
         use rustix::fs::OFlags;
         use std::os::unix::fs::OpenOptionsExt;
+        // The path has no links: one that is there now has been put there since.
         options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     }
     let file = options.open(path)?;
@@ -428,11 +436,14 @@ fn takes_after(draft: &File, path: &Path, old: &Metadata) -> bool {
         let owner = (new.uid() != old.uid()).then_some(old.uid());
         let group = (new.gid() != old.gid()).then_some(old.gid());
         if owner.is_some() || group.is_some() {
+            // The owner comes before the mode: the system takes the set-user-ID bit from a file
+            // that changes its owner.
             fchown(draft, owner, group)?;
         }
         draft.set_permissions(old.permissions())?;
         attributes(draft, path)?;
         let mode = |about: &Metadata| about.permissions().mode();
+        // The system may leave bits of a mode out without an error.
         Ok(mode(&draft.metadata()?) == mode(old))
     };
     old.nlink() == 1 && given().unwrap_or(false)

@@ -45,6 +45,7 @@ pub(super) fn expand_single_dash(arguments: Vec<OsString>) -> Vec<OsString> {
     }
     let mut switches = true;
     let doubled = |argument: OsString| {
+        // After `--` there are no switches: a file may be called `-fn`.
         switches &= argument != "--";
         let letters = argument
             .as_encoded_bytes()
@@ -85,6 +86,7 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
         .get(2)
         .is_some_and(|name| is_report(name) || is_word(name) || name == "--help" || name == "-h");
     if !named {
+        // `summary` is the first of the list.
         arguments.insert(2, REPORTS[0].name.into());
     }
     arguments
@@ -135,5 +137,7 @@ fn takes_value(argument: &OsString) -> bool {
     let found = found.or_else(|| {
         arguments().find(|known| known.get_long().is_some_and(|long| long.starts_with(name)))
     });
+    // A flag that no report has is complained of by clap; until then its next word is taken for its
+    // value.
     found.is_none_or(|known| known.get_action().takes_values())
 }

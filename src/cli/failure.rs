@@ -87,6 +87,7 @@ pub(super) fn output(error: io::Error) -> Failure {
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err has")]
 pub(super) fn unwritten(what: &str, error: io::Error) -> Failure {
     match error.kind() {
+        // The reader has seen enough, as `head` does: that is no failure.
         io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
         _ if limits::is_limit(&error) => complain(format!("{what}: {error}"), Failure::Limit),
         _ => complain(format!("{what}: {error}"), Failure::Output),
@@ -104,6 +105,7 @@ pub(super) fn unread(error: &io::Error) -> Failure {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err has")]
 pub(super) fn database(error: StoreError, stop: &Stop) -> Failure {
+    // A statement that is interrupted fails with an error of SQLite's, which is not the reason.
     if stop.is_set() {
         Failure::Interrupted
     } else {
@@ -113,6 +115,7 @@ pub(super) fn database(error: StoreError, stop: &Stop) -> Failure {
 
 /// Reports a failure of the database.
 pub(super) fn store(error: &StoreError) -> Failure {
+    // SQLite reports `ulimit -f` as an error of the disk; the signal that came with it says more.
     if limits::is_file_too_large() {
         return complain(
             format!("{error}: a file would become larger than the system lets it"),

@@ -32,6 +32,8 @@ impl Sources {
             .map_err(|error| complain(format!("cannot list it: {error}"), unread(&error)))?;
         let mut found = Vec::new();
         let mut folders = Vec::new();
+        // Folders wait in a list, without recursion, so that one is open at a time, however deep
+        // they lie.
         let mut open = Some((String::new(), 1, listed));
         while let Some((above, depth, listed)) = open {
             // A folder below that cannot be listed is left out: its files could not be read.
@@ -58,6 +60,7 @@ impl Sources {
             open = std::iter::from_fn(|| folders.pop())
                 .find_map(|(above, depth, path)| Some((above, depth, fs::read_dir(path).ok()?)));
         }
+        // The system lists files in any order; what is found must not depend on it.
         found.sort();
         let (names, paths) = found.into_iter().unzip();
         Ok(Self {
@@ -79,6 +82,7 @@ impl Folder for Sources {
         }
         let mut bytes = Vec::new();
         let read = File::open(&self.paths[file])?
+            // One byte more than may be there tells a file of exactly that size from a longer one.
             .take(LARGEST_SOURCE + 1)
             .read_to_end(&mut bytes)?;
         if read as u64 > LARGEST_SOURCE {

@@ -42,6 +42,7 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
         source.heed(stop.clone()).map_err(failed)?;
         sources.push(source);
     }
+    // The sources are open by now: one that cannot be opened changes nothing in the folder.
     remove_abandoned(&merge.into);
     let mut target =
         Database::open_waiting(&merge.into, merge.wait.lock_wait(stop)).map_err(failed)?;

@@ -54,6 +54,7 @@ fn augment(command: Command, options: &[&'static OptionDef], heading: &'static s
     let is_known =
         |command: &Command, name| command.get_arguments().any(|flag| flag.get_id() == name);
     options.iter().fold(command, |command, option| {
+        // clap refuses two flags of one name.
         if is_known(&command, option.name) {
             command
         } else {

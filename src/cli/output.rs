@@ -129,6 +129,8 @@ impl Target {
     /// When it is that; before anything is done.
     pub(super) fn is_not(&self, flag: &str, file: &Path, what: &str) -> Result<(), Failure> {
         match self {
+            // There are two ways to be one file: links that lead to one place, also where nothing
+            // is yet, and names of one inode.
             Self::File(own) if place(own) == place(file) || draft::are_one(own, file) => {
                 let name = own.display();
                 Err(complain(
@@ -195,6 +197,7 @@ pub(super) fn write_file(
 ) -> Result<(), Failure> {
     let failed = |error| unwritten(&format!("{}: cannot write it", file.display()), error);
     let draft = Draft::of(file).map_err(failed)?;
+    // An output file may be a terminal by name (`/dev/tty`).
     let is_terminal = draft.is_terminal();
     let mut out = Heedful {
         out: Screen::new(io::BufWriter::new(draft), is_terminal),
@@ -246,6 +249,7 @@ impl From<io::Error> for Unwritten {
 impl Unwritten {
     fn failure(self, stop: &Stop, report: impl FnOnce(io::Error) -> Failure) -> Failure {
         match self {
+            // `Heedful` makes writes fail once a stop is asked for: that is no fault of the output.
             Self::Output(_) if stop.is_set() => Failure::Interrupted,
             Self::Output(error) => report(error),
             Self::Failed(failure) => failure,

@@ -94,6 +94,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
                 |sentence| complain(sentence, Failure::Usage),
             )
         })?;
+    // Its subcommands are made from the headers of reports, which no derived struct knows.
     if let Some(("report", matches)) = matches.subcommand() {
         return report::run(matches, stop);
     }

@@ -248,6 +248,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             Failure::Usage,
         ));
     }
+    // Whether the output can be written is known before a large file is read.
     let target = output.target()?;
     target.is_no_database("--outfile", &source.database.path())?;
     let layout = output.layout(source.take_separators(output.format())?, flags(&request));
@@ -256,6 +257,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let asked_of = source.open(stop)?;
     let run = source.find_run(&asked_of, stop)?;
+    // Only reports with `--code` have the flag: others give an error here, which means none.
     let folder = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten();
     if let Some(folder) = folder {
         let sources = Sources::open(folder, stop)?;

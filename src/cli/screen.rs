@@ -85,6 +85,8 @@ fn shown(bytes: &[u8], end: End) -> (String, usize) {
             }
         }
         used += chunk.valid().len();
+        // `error_len` is `None` where bytes end within a character, which the next write may
+        // complete.
         let has_begun = used + chunk.invalid().len() == bytes.len()
             && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
         if has_begun && end == End::Open {

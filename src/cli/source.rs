@@ -161,6 +161,7 @@ pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, pipeline:
     if about.is_dir() {
         return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
     }
+    // A pipe has no length and cannot be read from its start again.
     if !about.is_file() {
         return Ok(pipe(Watched::new(Box::new(opened), None))?);
     }
