@@ -97,6 +97,7 @@ impl ImportError {
 /// Quotes text of a file for a message: escaped, and cut where it is long.
 #[must_use]
 pub fn quote(text: &[u8]) -> String {
+    // A record may be 16 MiB long, and no message is to be as long as what it complains about.
     const SHOWN: usize = 60;
     let text = String::from_utf8_lossy(text);
     let mut shown: String = text
@@ -115,6 +116,8 @@ pub fn quote(text: &[u8]) -> String {
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     own: Arc<AtomicBool>,
+    // One level only: a child of a child would not see the first flag. Imports are children of the
+    // program's own flag.
     parent: Option<Arc<AtomicBool>>,
 }
 
@@ -130,6 +133,8 @@ impl Stop {
 
     /// Asks to stop. Never undone.
     pub fn set(&self) {
+        // Relaxed, because the flag guards no other memory: all else that threads tell each other
+        // goes through channels and joins.
         self.own.store(true, Ordering::Relaxed);
     }
 

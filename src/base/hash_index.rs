@@ -34,6 +34,8 @@ impl HashIndex {
     pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let half = half(hash);
         let (before, from_home) = self.slots.split_at(self.home(half));
+        // The search goes once round all slots at most. Where there are none yet, home is 0 and the
+        // search is over at once.
         let run = from_home
             .iter()
             .chain(before)
@@ -63,6 +65,8 @@ impl HashIndex {
     }
 
     fn grow(&mut self) {
+        // Twice as many slots, a power of two again, so that a mask takes the place of a division
+        // in `home`.
         let empty = Slot {
             half: 0,
             entry: EMPTY,
@@ -79,6 +83,7 @@ impl HashIndex {
         let home = self.home(slot.half);
         let (before, from_home) = self.slots.split_at_mut(home);
         let mut run = from_home.iter_mut().chain(before);
+        // There is one: `insert` has seen to it that a quarter of the slots is free.
         if let Some(empty) = run.find(|slot| slot.entry == EMPTY) {
             *empty = slot;
         }
@@ -92,6 +97,8 @@ impl HashIndex {
 
 /// The upper half of a hash.
 fn half(hash: u64) -> u32 {
+    // The lower half is forgotten: two entries whose upper halves are equal are told apart by
+    // `is_it`.
     let [first, second, third, fourth, ..] = hash.to_be_bytes();
     u32::from_be_bytes([first, second, third, fourth])
 }

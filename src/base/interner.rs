@@ -32,6 +32,8 @@ pub(crate) trait Id: Copy {
 /// Entries by id.
 pub(crate) struct Table<I, T> {
     entries: Vec<T>,
+    // A function type, so that the table can be sent to another thread whatever its id is: it holds
+    // none.
     id: PhantomData<fn(I)>,
 }
 
@@ -126,6 +128,8 @@ impl<R: Id, C: Id, T: Copy> Grid<R, C, T> {
     }
 
     pub(crate) fn get(&self, row: R, column: C) -> Option<&T> {
+        // A column that is too large would be a cell of the next row: metrics are checked before
+        // they come here (`TreeBuilder::accept`).
         self.cells.get(row.index() * self.columns + column.index())
     }
 
@@ -208,6 +212,8 @@ impl<I: Id, T> Interner<I, T> {
 
     /// Keeps the entries only: nothing will be looked up by hash any more.
     pub(crate) fn forget_keys(&mut self) {
+        // A new one instead of `clear`, which would keep the memory while rows are made of the
+        // entries.
         self.index = HashIndex::default();
     }
 
@@ -313,6 +319,8 @@ impl TextInterner {
 
     /// A text; empty if there is none.
     pub(crate) fn text(&self, id: TextId) -> &[u8] {
+        // Texts are not allocated one by one: an end for each of them costs eight bytes, and the
+        // start is the end of the text before.
         let end = self.ends.get(id.index()).copied().unwrap_or_default();
         self.text.get(self.start(id)..end).unwrap_or_default()
     }

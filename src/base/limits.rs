@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 /// The message when there is no more memory.
 pub const NO_MEMORY: &str = "the system gives no more memory";
 
+// Global, because the allocator sets it (src/memory.rs), which is handed no `Stop`.
 static MEMORY: AtomicBool = AtomicBool::new(false);
 
 /// Says that there is hardly any memory left. All work stops where an interrupt would stop it.

@@ -13,6 +13,8 @@ pub(crate) fn components(functions: usize, calls: &[(u32, u32)]) -> Vec<u32> {
     let mut met = vec![NONE; functions];
     let mut lowest = vec![NONE; functions];
     let mut component = vec![NONE; functions];
+    // `next` is where a walk goes on among the callees of each function, and takes the place of
+    // recursion: chains of calls may be as long as there are functions.
     let mut next = starts.clone();
     let (mut walk, mut pending) = (Vec::new(), Vec::new());
     let (mut count, mut found) = (0, 0);
@@ -21,6 +23,8 @@ pub(crate) fn components(functions: usize, calls: &[(u32, u32)]) -> Vec<u32> {
             walk.push(root);
         }
         while let Some(&at) = walk.last() {
+            // A function is marked as soon as it is on top of the walk, which is right after it was
+            // pushed: none is pushed twice.
             if met[at] == NONE {
                 (met[at], lowest[at]) = (count, count);
                 count += 1;
@@ -32,6 +36,8 @@ pub(crate) fn components(functions: usize, calls: &[(u32, u32)]) -> Vec<u32> {
                 if met[callee] == NONE {
                     walk.push(callee);
                 } else if component[callee] == NONE {
+                    // A callee that has a component reaches nothing that is still open, or it would
+                    // have none yet.
                     lowest[at] = lowest[at].min(met[callee]);
                 }
                 continue;
@@ -41,6 +47,8 @@ pub(crate) fn components(functions: usize, calls: &[(u32, u32)]) -> Vec<u32> {
                 lowest[above] = lowest[above].min(lowest[at]);
             }
             if lowest[at] == met[at] {
+                // From here no function met earlier can be reached: what has been met since and has
+                // no component is one.
                 while let Some(member) = pending.pop() {
                     component[member] = found;
                     if member == at {
@@ -56,6 +64,7 @@ pub(crate) fn components(functions: usize, calls: &[(u32, u32)]) -> Vec<u32> {
 
 /// Where the callees of each function start, and the callees.
 fn by_caller(functions: usize, calls: &[(u32, u32)]) -> (Vec<usize>, Vec<u32>) {
+    // One more than there are functions, so that the callees of the last one have an end, too.
     let mut starts = vec![0; functions + 1];
     for (caller, _) in calls {
         starts[*caller as usize + 1] += 1;

@@ -30,6 +30,8 @@ pub(crate) fn aside<'s, 'e, T: Send + 's, F: FnOnce() -> T + Send + 's>(
     scope: &'s Scope<'s, 'e>,
     work: F,
 ) -> Work<'s, T> {
+    // `spawn_scoped` drops what it was given where it fails: so the thread is given a handle, and
+    // the work is still here to be done.
     let work = Arc::new(Mutex::new(Some(work)));
     let taken = |work: &Mutex<Option<F>>| work.lock().ok().and_then(|mut work| work.take());
     let of_thread = Arc::clone(&work);
