@@ -80,6 +80,8 @@ impl Passed {
     }
 
     /// Counts and hashes bytes of a buffer that never changes again while it is shared.
+    // The buffer itself, not a copy of it: the thread that hashes reads from there
+    // (docs/design/0010-memory-ahead.md).
     fn share(&self, buffer: Arc<[u8]>, new: Range<usize>) {
         self.bytes.set(self.bytes.get() + new.len() as u64);
         self.hasher.update_shared(buffer, new);
@@ -119,7 +121,10 @@ impl<'a> Bounded<'a> {
     /// Decompresses as the magic number at the start asks for; `None` if it asks for nothing.
     fn new(magic: &[u8], tap: Tap<'a>, limits: Limits) -> io::Result<Option<Self>> {
         let passed = Rc::clone(&tap.passed);
+        // The decoder reads the magic number, too, which has left the source already.
         let whole = io::Cursor::new(magic.to_vec()).chain(tap);
+        // RFC 1952, 2.2: a gzip file is a series of members, so that files may be put one after the
+        // other. `GzDecoder` ends after the first.
         let (compression, reader): (_, Box<dyn Read + 'a>) = if magic.starts_with(GZIP) {
             ("gzip", Box::new(flate2::read::MultiGzDecoder::new(whole)))
         } else if magic == ZSTD {
@@ -146,6 +151,8 @@ impl Read for Bounded<'_> {
             )
         })?;
         self.delivered += read as u64;
+        // More than has been decompressed, as the decoder reads ahead: above the floor that is too
+        // little to matter.
         let compressed = self.passed.bytes.get();
         if self.delivered > self.limits.ratio_floor
             && self.delivered / compressed.max(1) > self.limits.ratio
@@ -269,6 +276,8 @@ impl<'a> Input<'a> {
             front.unwrap_or_default().copy_from_slice(&magic);
             self.end = magic.len();
         }
+        // The head comes first, in whatever pieces the source delivers it: what a format says of it
+        // must not depend on them (law `small_reads_change_nothing`).
         self.fill(HEAD)?;
         if self.available().starts_with(BYTE_ORDER_MARK) {
             self.consume(BYTE_ORDER_MARK.len());
@@ -294,6 +303,7 @@ impl<'a> Input<'a> {
         // The decoder has the only other handle of `passed`.
         self.decoder = None;
         let passed = std::mem::replace(&mut self.passed, Passed::start());
+        // Only whole sources can be compared: `finish` reads to the end the second time.
         self.before = self.ended.then(|| Passed::fingerprint(passed));
         self.begin()
     }
@@ -334,6 +344,7 @@ impl<'a> Input<'a> {
     /// Says that the input has no lines: positions are bytes only.
     pub fn has_no_lines(&mut self) {
         self.has_lines = false;
+        // It was set at the first byte, when lines were still counted.
         self.record_start = self.position();
     }
 
@@ -349,6 +360,7 @@ impl<'a> Input<'a> {
         if self.read_until(b'\n', line).is_err() {
             return Err(self.failure.take().unwrap_or(ImportError::Stopped));
         }
+        // An empty line has its end here, so that nothing at all means the end of the input.
         if line.is_empty() {
             return Ok(None);
         }
@@ -375,6 +387,7 @@ impl<'a> Input<'a> {
             let Some(start) = self.read_line(line)? else {
                 return Ok(None);
             };
+            // `read_line` has taken off no end where it has consumed as much as there is.
             if self.byte - start.byte == line.len() as u64 && line.ends_with(b"\r") {
                 line.pop();
             }
@@ -402,6 +415,7 @@ impl<'a> Input<'a> {
 
     /// Consumes bytes of which the caller knows how many line ends they hold.
     pub fn consume_counted(&mut self, count: usize, lines: u64) {
+        // Whatever a caller says, `start` never passes `end`: subtractions here rely on it.
         let count = count.min(self.end - self.start);
         self.byte += count as u64;
         self.line += lines;
@@ -415,6 +429,8 @@ impl<'a> Input<'a> {
     /// When the input cannot be read, or the record grows longer than it may be.
     pub fn read_bytes(&mut self, count: u64, bytes: &mut Vec<u8>) -> Result<(), ImportError> {
         bytes.clear();
+        // `read_to_end` grows with what comes: room for `count` bytes, a number of the file, is
+        // never asked for.
         if self.by_ref().take(count).read_to_end(bytes).is_err() {
             return Err(self.failure.take().unwrap_or(ImportError::Stopped));
         }
@@ -492,10 +508,14 @@ impl<'a> Input<'a> {
                     limit,
                 });
             }
+            // Moves bytes for the head only: all others want one byte, and come when none is left.
+            // The room is never empty, which would be taken for the end.
             let room = self.buffer.turn(self.start..self.end);
             (self.start, self.end) = (0, self.end - self.start);
             let room = room.get_mut(self.end..).unwrap_or_default();
             let read = match &mut self.decoder {
+                // What is decompressed is not what is hashed: the tap below the decoder has seen
+                // the stored bytes.
                 Some(decoder) => decoder.read(room),
                 None => self.source.borrow_mut().read(room).inspect(|read| {
                     self.passed
@@ -505,6 +525,8 @@ impl<'a> Input<'a> {
             match read {
                 Ok(0) => self.ended = true,
                 Ok(read) => self.end += read,
+                // A signal came while the system waited: the next turn looks at `stop`, which it
+                // may have set.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => {
                     return Err(ImportError::Read {
@@ -534,6 +556,8 @@ impl BufRead for Input<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if let Err(error) = self.fill(1) {
             let text = error.to_string();
+            // The library on top passes on an `io::Error`, from which ours could not be had back:
+            // `failure` gives it.
             self.failure = Some(error);
             return Err(io::Error::other(text));
         }
@@ -553,6 +577,7 @@ impl BufRead for Input<'_> {
 
 /// The first bytes: as many as say how the others are compressed.
 fn magic(tap: &mut Tap<'_>) -> io::Result<Vec<u8>> {
+    // `read_to_end`, not `read`: a pipe may deliver its first bytes one by one.
     let mut magic = Vec::with_capacity(ZSTD.len());
     tap.take(ZSTD.len() as u64).read_to_end(&mut magic)?;
     Ok(magic)

@@ -62,6 +62,7 @@ impl<'a> Pipe<'a> {
                 rest.unwrap_or_default().read(buffer)
             }
             Past::File { file, length } if self.at < *length => {
+                // The file has one place for reading and writing: each of them seeks first.
                 file.seek(SeekFrom::Start(self.at))?;
                 file.read(buffer)
             }
@@ -83,6 +84,7 @@ impl<'a> Pipe<'a> {
                     length: (kept.len() + new.len()) as u64,
                 };
             }
+            // What has been kept is dropped at once: without the beginning the rest is of no use.
             Past::Memory(_) => self.past = Past::Gone,
             Past::File { file, length } => {
                 file.seek(SeekFrom::Start(*length))?;
@@ -98,6 +100,8 @@ impl<'a> Pipe<'a> {
 impl Read for Pipe<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut read = self.read_past(buffer)?;
+        // Nothing is left of the past. It is never read beyond its end, so that `at` is where it
+        // ends when something new is remembered.
         if read == 0 {
             read = self.reader.read(buffer)?;
             self.remember(buffer.get(..read).unwrap_or_default())?;

@@ -21,6 +21,8 @@ const QUEUE: usize = 4;
 /// Hashes the first bytes at once and all others in a thread of its own.
 #[derive(Default)]
 pub(crate) struct Hasher {
+    // Cells, because the reader below a decoder and the input above it share the hasher, in one
+    // thread.
     first: RefCell<First>,
     /// `None` if the system gave no thread: then everything counts as first.
     rest: OnceCell<Option<Apart>>,
@@ -53,6 +55,8 @@ impl Hasher {
         let rest = if is_short {
             &None
         } else {
+            // The thread goes on from the hash of the first bytes. Where it could not be started,
+            // that is not tried again.
             self.rest.get_or_init(|| Apart::start(first.hash.clone()))
         };
         if let Some(rest) = rest {
@@ -80,6 +84,8 @@ struct Apart {
 
 impl Apart {
     fn start(mut hash: Sha256) -> Option<Self> {
+        // Bounded: a reader that is faster would else keep all of the file in buffers that wait to
+        // be hashed.
         let (pieces, passed) = sync_channel::<Vec<Piece>>(QUEUE);
         let thread = thread::Builder::new().spawn(move || {
             for (bytes, new) in passed.into_iter().flatten() {
@@ -110,6 +116,7 @@ impl Apart {
 
     fn finish(self) -> [u8; 32] {
         self.send(self.some.take());
+        // The thread hashes until there is no sender.
         drop(self.pieces);
         self.thread
             .join()

@@ -21,6 +21,8 @@ impl Buffer {
     /// Moves some of the bytes to the front, and gives all of them to be written: those of another
     /// allocation where these are shared.
     pub(crate) fn turn(&mut self, kept: Range<usize>) -> &mut [u8] {
+        // Only who has the last handle can write: what has been shared is not changed before it is
+        // hashed.
         if let Some(alone) = Arc::get_mut(&mut self.now) {
             alone.copy_within(kept, 0);
         } else {
@@ -39,6 +41,8 @@ impl Buffer {
             }
             self.before.push(std::mem::replace(&mut self.now, next));
         }
+        // Handles are given out by `share` only, so that there is one here: of a buffer that was
+        // alone, free or new.
         Arc::get_mut(&mut self.now).unwrap_or_default()
     }
 
