@@ -86,6 +86,7 @@ fn describe(def: &FunctionDef<'_>) -> String {
     let FunctionDef {
         kind,
         name,
+        // Tells no two functions apart, so that equal texts are equal functions.
         raw_name: _,
         module,
         file,
@@ -159,6 +160,7 @@ impl<T: FnMut(Position, String)> Sink for Recorder<T> {
 
     fn function(&mut self, def: FunctionDef<'_>) -> FunctionId {
         let next = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        // The text is the key: what it says of a function is all that tells it from others.
         let text = describe(&def);
         if let Some(known) = self.known.get(&text) {
             return *known;
@@ -174,6 +176,7 @@ impl<T: FnMut(Position, String)> Sink for Recorder<T> {
 
     fn labels(&mut self, labels: &[Label<'_>]) -> LabelsId {
         let mut labels = labels.to_vec();
+        // Sets are equal in whatever order their labels come.
         labels.sort_unstable();
         let text: Vec<String> = labels
             .iter()
@@ -213,6 +216,7 @@ impl<T: FnMut(Position, String)> Sink for Recorder<T> {
 
     fn leave(&mut self) {
         self.say("leave".to_owned());
+        // Laws count a `leave` too many from the lines; here it is no reason to panic.
         self.depth = self.depth.saturating_sub(1);
     }
 
