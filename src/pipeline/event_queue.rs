@@ -148,6 +148,7 @@ impl EventBatch {
 
     /// Makes the calls again, on the builder.
     pub(crate) fn replay<O: Output>(&self, builder: &mut TreeBuilder<O>) {
+        // All of a batch at once: a stack is lent as one slice of frames.
         let frames: Vec<Frame<'_>> = self.frames.iter().map(OwnFrame::frame).collect();
         let mut frames = Parts(&frames);
         let mut facts = self.facts.iter();
@@ -165,6 +166,7 @@ impl EventBatch {
         let mut ahead = Vec::with_capacity(AHEAD);
         let mut prefetched = 0;
         for (at, event) in self.events.iter().enumerate() {
+            // Within the batch only: what the next one opens is not known yet.
             if at == prefetched {
                 prefetched += prefetch(&self.events[at..], builder, &mut ahead);
             }
@@ -174,6 +176,8 @@ impl EventBatch {
                     .into_iter()
                     .for_each(|fact| builder.run(fact.map(String::as_str))),
                 Event::Metric => metrics.next().into_iter().for_each(|(name, unit)| {
+                    // The id is known on the other side: both count from 0. Where the builder
+                    // refuses a metric, the run is refused, too.
                     let _ = builder.metric(name, unit.clone());
                 }),
                 Event::Function => {
@@ -229,6 +233,8 @@ impl EventBatch {
                     let calls = calls(has_calls);
                     let (stack, values) = (frames.next(others), values.next(count));
                     let labels = labels.next().copied().flatten();
+                    // The frames that are shared are in no batch any more: the builder knows them
+                    // from the last sample.
                     builder.sample_below(
                         shared as usize,
                         Sample {
@@ -309,6 +315,7 @@ impl<'p, T> Parts<'p, T> {
         let (next, rest) = self
             .0
             .split_at_checked(count as usize)
+            // Never happens: parts and counts are written together, by the other end.
             .unwrap_or((self.0, &[]));
         self.0 = rest;
         next
@@ -330,6 +337,7 @@ fn prefetch<O: Output>(
                 ahead.push((depth, *function));
                 depth += 1;
             }
+            // Lines are not asked for: they are found from the line before (`Totals::line_after`).
             Event::EnterFrame(_) => depth += 1,
             Event::Leave => depth = depth.saturating_sub(1),
             _ => {}
@@ -374,6 +382,8 @@ impl EventQueue {
 
     /// Sends the current batch.
     fn flush(&mut self) {
+        // `try_recv`, because to wait for a used batch would be to wait for the builder: how many
+        // there are is limited by the queue of full ones.
         let batch = std::mem::replace(&mut self.batch, self.empty.try_recv().unwrap_or_default());
         // The builder receives for as long as this end exists. Only its panic ends it before, which
         // joining its thread passes on.
@@ -381,6 +391,7 @@ impl EventQueue {
     }
 
     fn push(&mut self, event: Event) {
+        // The event comes after all its parts, so that no batch ends between the two.
         self.batch.events.push(event);
         if self.batch.is_full() {
             self.flush();
@@ -513,6 +524,8 @@ impl Sink for EventQueue {
                 .count()
         };
         let shared = common(sample.shared);
+        // A promise that is too large would give wrong stacks; to check it is the comparison that
+        // it saves.
         debug_assert_eq!(shared, common(0), "an importer knows what stacks share");
         self.last_stack.truncate(shared);
         let others = sample.stack.get(shared..).unwrap_or_default();
@@ -579,6 +592,7 @@ impl Sink for EventQueue {
         self.push(Event::Info);
     }
 
+    // Neither positions nor records become rows: they do not enter the queue.
     fn at(&mut self, _position: Position) {}
 
     fn record(&mut self, _what: fmt::Arguments<'_>) {}

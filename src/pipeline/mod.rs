@@ -131,6 +131,8 @@ pub fn import(
     open: impl FnOnce() -> Result<Database, StoreError> + Send,
 ) -> Result<Imported, Failure> {
     thread::scope(|scope| {
+        // Full batches wait in bounded queues, so that a slow writer slows the reader down and
+        // memory stays small. The way back for used ones has no bound: nothing ever waits there.
         let (sender, full) = sync_channel(QUEUE);
         let (empty, returned) = channel();
         let spawn = thread::Builder::new;
@@ -147,11 +149,16 @@ pub fn import(
         let builder = spawn()
             .spawn_scoped(scope, move || build(&batches, &used, rows, stop))
             .map_err(Failure::Thread)?;
+        // The queue ends with this statement: it sends its last batch and is gone, upon which the
+        // builder's thread ends, which is joined next.
         let read = format.read(&mut input, options, &mut EventQueue::new(full, unused));
         let builder = joined(builder);
         // What the builder had to refuse is the cause of the stop that the importer has seen.
         let read = if builder.has_refused() { Ok(()) } else { read };
         let read = read
+            // In this thread, which has nothing else to do: the totals are drawn up while the
+            // writer is still busy. Where reading has failed, the builder is dropped with its end
+            // of the queue.
             .and_then(|()| builder.finish())
             .and_then(|(totals, _rows)| {
                 let fingerprint = input.finish()?;
@@ -160,7 +167,11 @@ pub fn import(
                 let _ = sender.send(Message::Finish(Box::new((totals, describe(fingerprint)))));
                 Ok(nodes)
             });
+        // The last sender: without a last message this is what the writer takes for a run that is
+        // given up.
         drop(sender);
+        // Of two failures the cause is reported: what is wrong with the file where the writer was
+        // only interrupted, what is wrong with the database where the importer was only stopped.
         match (read, joined(writer)) {
             (Err(error), Ok(_) | Err(Failure::Interrupted))
                 if !matches!(error, ImportError::Stopped) =>
@@ -186,6 +197,7 @@ fn build(
     stop: &Stop,
 ) -> TreeBuilder<RowSender> {
     let mut builder = TreeBuilder::new(rows, stop.clone());
+    // Goes on after a refusal: the importer sees the flag at its next read of the input only.
     for mut batch in batches {
         batch.replay(&mut builder);
         batch.clear();
@@ -201,6 +213,8 @@ fn write(
     open: impl FnOnce() -> Result<Database, StoreError>,
     stop: &Stop,
 ) -> Result<Option<(Outcome, Database)>, Failure> {
+    // Waits without looking at `stop`: before there is something to write no database is open, and
+    // none is locked.
     let Ok(first) = rows.full.recv() else {
         return Ok(None);
     };
