@@ -150,6 +150,8 @@ impl<O: Output> TreeBuilder<O> {
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
         }
+        // After the last node, since it compares sums; before the look at whether all are finite,
+        // since it fills in those of edges.
         let derivation = Derivation::of(
             &mut self.totals,
             self.facts.fidelity,
@@ -218,6 +220,9 @@ impl<O: Output> TreeBuilder<O> {
     pub(crate) fn prefetch(&self, nodes: &[(usize, FunctionId)]) {
         let caller = |at: usize, depth: usize| {
             let above = depth.checked_sub(1)?;
+            // In pre-order, the last node before this one that is a level higher is its parent. A
+            // parent that is a line is not among these nodes: then a wrong one is found, which
+            // costs a look at memory and nothing else.
             let ahead = nodes[..at].iter().rev().find(|(depth, _)| *depth == above);
             ahead
                 .map(|(_, function)| *function)
@@ -232,6 +237,7 @@ impl<O: Output> TreeBuilder<O> {
     }
 
     pub(super) fn refuse(&mut self, reason: &str) {
+        // Only the first reason is reported: the others may come of it.
         if self.failure.is_none() {
             self.failure = Some(ImportError::Refused(reason.to_owned()));
         }
@@ -258,6 +264,7 @@ impl<O: Output> TreeBuilder<O> {
         if metrics > 0 {
             self.facts.default_metric = Some(self.default);
         }
+        // A run may have no metrics at all: then 0 names none, and that is no fault.
         if self.default.index() >= metrics.max(1) {
             self.refuse("the importer made a metric the default one that it never announced");
             self.default = MetricId(0);
@@ -302,6 +309,8 @@ impl<O: Output> TreeBuilder<O> {
         if !entered.exact {
             self.refuse_calls(function);
         }
+        // A container is passed through: what it holds is called by whatever is above it (test
+        // `a_line_of_a_thread_is_no_caller`).
         let (caller, edge, outermost_pair) = if self.totals.is_container(function) {
             (above, None, false)
         } else {
@@ -390,6 +399,7 @@ impl<O: Output> TreeBuilder<O> {
             return self.refuse("the importer gave a cost to no node");
         };
         let (function, is_line) = (node.function, node.line.is_some());
+        // `next` is one more than the number of this node for as long as it has no child.
         if REFUSES_ALL && node.node + 1 != self.next {
             return self.refuse("the importer gave a cost to a node after its first child");
         }
@@ -425,6 +435,7 @@ impl<O: Output> TreeBuilder<O> {
             .leave(node.function, node.line, node.edge, node.outer);
         let (metrics, depth) = (self.metrics.len(), self.stack.len());
         let place = self.rows.place(node.node);
+        // A run without metrics has nodes and calls only.
         let mut of_default = NodeCost::NOTHING;
         for at in 0..metrics {
             let metric = MetricId::new(at);
@@ -441,6 +452,7 @@ impl<O: Output> TreeBuilder<O> {
             }
         }
         self.open_costs.truncate(depth * metrics);
+        // Pre-order: whatever has been numbered since this node was opened is below it.
         let size = self.next - 1 - node.node;
         let Self {
             rows,
@@ -448,6 +460,8 @@ impl<O: Output> TreeBuilder<O> {
             stack,
             ..
         } = self;
+        // The node has left the stack, as it was not on it when its row was made first: both rows
+        // see the same nodes above.
         rows.close(place, size, of_default, || row(totals, stack, &node));
         if self.rows.is_full() {
             self.flush_rows();
@@ -470,6 +484,8 @@ impl<O: Output> TreeBuilder<O> {
             callees,
             callees_figures,
         } = *open;
+        // What rounding explains grows with the figures that were added up: a cumulative cost that
+        // is stated counts for one, however much is below.
         let figures = match stated {
             Stated::Nothing => callees_figures,
             Stated::Exclusive => callees_figures.saturating_add(1),
@@ -485,6 +501,8 @@ impl<O: Output> TreeBuilder<O> {
                 exclusive,
                 cumulative: Some(exclusive + callees),
             },
+            // Both stay as they are, also where they do not fit together: figures of the file are
+            // kept.
             Stated::Both => NodeCost {
                 exclusive,
                 cumulative: Some(cumulative),
@@ -532,6 +550,8 @@ impl<O: Output> TreeBuilder<O> {
             Some(line) => self.totals.add_to_line(line, metric, cost, outermost),
         }
         if let Some(edge) = node.edge {
+            // Recursion: the inner calls of a pair are in the cost of the outer one already, and so
+            // are inner nodes of a function (ARCHITECTURE.md, "What the numbers mean").
             let in_outermost_pair = if node.outermost_pair { cumulative } else { 0.0 };
             let in_outermost = if outermost { cumulative } else { 0.0 };
             let parts = [cost.exclusive, in_outermost_pair, in_outermost, cumulative];
@@ -549,6 +569,7 @@ impl<O: Output> TreeBuilder<O> {
             open.callees += callees;
             open.callees_figures = open.callees_figures.saturating_add(figures);
         } else {
+            // Only functions and containers are roots: their cumulative cost is always known.
             self.metrics[metric.index()].total += cumulative;
         }
     }
@@ -565,6 +586,8 @@ impl<O: Output> TreeBuilder<O> {
         self.last_stack = Vec::new();
         self.label_costs.close();
         let mut nodes = Vec::new();
+        // A number for each node of the tree, which may be tens of millions: only where labels
+        // refer to them.
         if self.label_costs.have_costs() {
             nodes.resize(tree.len(), 0);
         }
@@ -582,6 +605,7 @@ impl<O: Output> TreeBuilder<O> {
                 match step {
                     Step::Enter(at) => {
                         if let Some(node) = nodes.get_mut(at.index()) {
+                            // `open` gives the node this number.
                             *node = self.next;
                         }
                         self.open(&tree, at);

@@ -62,9 +62,12 @@ impl CallTree {
         let mut costs = vec![MaybeSum::UNKNOWN; self.calls.len() * metrics];
         for (row, wider) in self
             .costs
+            // Without metrics there are no costs, so that this finds no row; 0 is no length of a
+            // chunk.
             .chunks_exact(old.max(1))
             .zip(costs.chunks_exact_mut(metrics.max(1)))
         {
+            // Metrics are only added: a sample may come before a metric that it knows nothing of.
             wider[..old].copy_from_slice(row);
         }
         self.costs = costs;
@@ -115,6 +118,7 @@ impl CallTree {
         if self.nodes[first_child].key() == key {
             return Some(first_child);
         }
+        // An only child, which is not the one: the index has nothing below this node.
         if last_child == Some(first_child) {
             return None;
         }
@@ -192,7 +196,10 @@ impl CallTree {
     /// Function, line and calls of a node.
     pub(super) fn node(&self, at: CallNodeId) -> (FunctionId, Option<LineId>, Option<u64>) {
         let node = &self.nodes[at];
+        // Samples count calls of functions; what lies in the list for a line was never added to.
         let calls = if node.line.is_none() {
+            // `NO_SAMPLES` is beyond the end of the list: calls of a node that was only passed
+            // through are unknown.
             self.calls.get(node.samples as usize)
         } else {
             None
@@ -240,6 +247,7 @@ impl CallTree {
             }
             let next = waiting.pop()?;
             open.push(waiting.len());
+            // From the last one, so that the first one is taken next.
             waiting.extend(self.children_from_last(next));
             Some(Step::Enter(next))
         })

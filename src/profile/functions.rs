@@ -20,6 +20,8 @@ impl FunctionInterner {
     /// The id of a function, and its text if it is new: ids count up in the order in which
     /// functions come.
     pub(crate) fn intern(&mut self, def: FunctionDef<'_>) -> (FunctionId, Option<Arc<Function>>) {
+        // Several raw names may be shown as one name: then they are one function, and the first of
+        // them is kept (test `equal_functions_with_other_raw_names_are_one`).
         let identity = FunctionDef {
             raw_name: "",
             ..def

@@ -29,6 +29,7 @@ impl LabelSetInterner {
     /// come.
     pub(crate) fn intern(&mut self, labels: &[Label<'_>]) -> (LabelsId, Option<LabelSet>) {
         let mut set: Vec<OwnLabel> = labels.iter().map(|label| self.own(label)).collect();
+        // Sorted and without doubles, a set is its own key, however its labels came.
         set.sort_unstable();
         set.dedup();
         let set: LabelSet = set.into();
@@ -141,6 +142,7 @@ impl LabelCosts {
                     unit,
                 })
         });
+        // Also what has added up to 0: values may be negative (case `pprof/negative-values`).
         let costs = self.costs.into_iter().filter(|cost| cost.sum != 0.0).map(
             |LabelCost {
                  at,
@@ -157,6 +159,7 @@ impl LabelCosts {
             },
         );
         let mut costs: Vec<LabelCostRow> = costs.collect();
+        // In the order of the key of their table (migrations/0004_labels.sql).
         costs.sort_unstable_by_key(|row| (row.metric, row.node, row.labels));
         (sets.collect(), costs)
     }

@@ -57,6 +57,7 @@ impl<O: Output> NodeRows<O> {
 
     /// Whether the batch must [leave](Self::flush) before the next node opens.
     pub(super) fn is_full(&self) -> bool {
+        // Late rows count, too: where a deep tree closes, rows come and no node opens.
         self.batch.nodes.len() >= NODES_PER_BATCH || self.late.len() >= NODES_PER_BATCH
     }
 
@@ -86,6 +87,8 @@ impl<O: Output> NodeRows<O> {
     ) {
         match place {
             Some(place) => {
+                // The default metric is in the rows themselves: metrics after it are one column to
+                // the left here.
                 let other = metric.index() - usize::from(metric > self.default);
                 self.other_costs[place * self.others + other] = cost;
             }
@@ -118,6 +121,7 @@ impl<O: Output> NodeRows<O> {
     /// Lets the batch leave without the rows of `open` nodes, which come late; `next` is the node
     /// that the next batch starts with.
     pub(super) fn flush(&mut self, open: impl Iterator<Item = u64>, next: u64) {
+        // Late rows came as nodes closed, innermost first, and leave in the order of their numbers.
         self.late.sort_unstable_by_key(|row| row.node);
         self.late_costs
             .sort_unstable_by_key(|cost| (cost.metric, cost.node));
@@ -125,6 +129,8 @@ impl<O: Output> NodeRows<O> {
         costs.append(&mut self.late_costs);
         for other in 0..self.others {
             let metric = MetricId::new(other + usize::from(other >= self.default.index()));
+            // Nodes that are still open cost nothing here so far, and get no row; theirs comes when
+            // they close.
             let column = self.other_costs.iter().skip(other).step_by(self.others);
             for (row, cost) in nodes.iter().zip(column) {
                 if cost.is_worth_a_row() {
@@ -137,8 +143,11 @@ impl<O: Output> NodeRows<O> {
             }
         }
         let first = self.first;
+        // Both lists ascend, so that one walk over both finds the open nodes. Those of earlier
+        // batches are not among the rows any more.
         let mut open = open.skip_while(|node| *node < first).peekable();
         nodes.retain(|row| open.next_if_eq(&row.node).is_none());
+        // In front: all of them have smaller numbers than the nodes of this batch.
         nodes.splice(0..0, self.late.drain(..));
         self.other_costs.clear();
         self.first = next;

@@ -70,12 +70,15 @@ impl<T> Rows<T> {
                 .of_metric(metric)
                 .map(|(at, row)| (key(&row), at))
                 .collect();
+            // Not by `sort_unstable_by_key`, whose keys cannot be borrowed from what is sorted.
+            // Unstable is enough: no two keys are equal.
             sorted.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
             let mut soon: VecDeque<usize> = sorted.iter().skip(AHEAD).map(|(_, at)| *at).collect();
             sorted.into_iter().filter_map(move |(key, at)| {
                 soon.pop_front()
                     .into_iter()
                     .for_each(|soon| self.prefetch(metric, soon));
+                // The row is made a second time: to keep the first would be to keep all rows.
                 Some((key, self.get(metric, at)?))
             })
         })

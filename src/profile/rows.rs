@@ -308,6 +308,7 @@ impl RunSummary {
         for (at, metric) in self.metrics.iter_mut().enumerate() {
             if let Some(&Some(stated)) = stated.get(at) {
                 (metric.total, metric.total_source) = (stated, TotalSource::Stated);
+            // A run without nodes has no roots to be added up.
             } else if self.nodes == 0 {
                 let own = self
                     .functions
@@ -315,6 +316,7 @@ impl RunSummary {
                     .filter(|row| row.metric.0 as usize == at);
                 metric.total = own
                     .filter_map(|row| row.figures.exclusive)
+                    // Not `sum`, which makes -0.0 of no costs at all.
                     .fold(0.0, |sum, cost| sum + cost);
             }
         }

@@ -21,9 +21,12 @@ impl<O: Output> TreeBuilder<O> {
         }
         self.freeze();
         self.last_stack.truncate(shared);
+        // Not `shared`: a frame with a line is two nodes deep.
         let mut depth = self.last_stack.last().map_or(0, |placed| placed.depth);
         for frame in sample.stack {
             let function = frame.function;
+            // Found without hashing where two frames differ in their lines only, or where the
+            // caller has not compared the stacks.
             let known = self
                 .call_tree
                 .on_path(depth, function, |line| line.is_none());
@@ -66,9 +69,12 @@ impl<O: Output> TreeBuilder<O> {
         {
             return self.refuse("the importer gave a sample labels that it never announced");
         }
+        // The function is called, not its line.
         if !self.call_tree.call(function_at, sample.calls) {
             return self.refuse_calls(function);
         }
+        // A line breaks down its function, which holds everything that happened in it: the cost is
+        // added to both nodes.
         let holders = [Some(function_at), Some(at).filter(|at| *at != function_at)];
         for &(metric, value) in sample.values {
             if !self.accept(metric, &[value], function) {
@@ -89,6 +95,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
         let has_rows = self.has_rows();
         let facts = &mut self.facts;
         match fact {
+            // Lines of edges before it would not have been added up (`Totals::add_calls_of_line`).
             RunFact::Fidelity(Fidelity::Edges) if REFUSES_ALL && self.totals.has_edges() => {
                 self.refuse("the importer stated that the file knows edges after the first edge");
             }
@@ -119,6 +126,8 @@ impl<O: Output> Sink for TreeBuilder<O> {
                     );
                 }
             }
+            // Rows may have left with the old one as the metric of their costs. To say the old one
+            // again does no harm.
             RunFact::DefaultMetric(metric) if has_rows => {
                 if metric != self.default {
                     self.refuse("the importer changed the default metric after the first cost");
@@ -129,6 +138,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
                 self.frozen = false;
             }
             RunFact::Total(metric, total) => {
+                // A total may come before `freeze` has made room for its metric.
                 self.stated_totals.resize(self.metrics.len(), None);
                 match self.stated_totals.get_mut(metric.index()) {
                     Some(stated) => *stated = Some(total),
@@ -232,6 +242,7 @@ impl<O: Output> Sink for TreeBuilder<O> {
         if !self.totals.add_calls_to_edge(id, edge.calls) {
             self.refuse("the calls of an edge add up to more than 2^53");
         }
+        // In a tree, line nodes say what lines called, and an edge would be counted a second time.
         if self.facts.fidelity == Fidelity::Edges {
             self.totals.add_calls_of_line(edge.caller, edge.costs);
         }

@@ -9,6 +9,8 @@ pub(super) const ROUNDING: f64 = 1e-9;
 /// By how much a figure may differ from the sum of so many others, if a file rounds all of them to a
 /// unit: each is off by half of it at most.
 pub(super) fn slack(unit: f64, figures: u32) -> f64 {
+    // One more than the parts: the sum in the file is rounded itself. A difference of exactly so
+    // much is allowed, whatever its last binary digit became.
     unit / 2.0 * (f64::from(figures) + 1.0) * (1.0 + ROUNDING)
 }
 
@@ -89,6 +91,8 @@ impl Occurrences {
     /// Counts a node that has just been opened.
     pub(super) fn enter(&mut self, node: u64, calls: Option<u64>) -> Entered {
         self.has_nodes = true;
+        // The node keeps what was open before it, and puts it back when it closes: no stack for
+        // each function.
         let outer = std::mem::replace(&mut self.open, node);
         let exact = self.calls.add(calls);
         if outer == 0 {

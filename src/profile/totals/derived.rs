@@ -105,6 +105,8 @@ impl Derivation {
     ) -> Self {
         let mut derivation = Self::default();
         if fidelity == Fidelity::Edges {
+            // In this order: cumulative costs are made of what calls add up to, and all of them are
+            // compared at last.
             derivation.derive_calls(totals);
             derivation.derive_cumulative(totals, rounding, notes);
         }
@@ -157,6 +159,7 @@ impl Derivation {
             ..
         } = totals;
         let caller_of = |edge: &KnownEdge| sites.table()[edge.site].caller;
+        // Back edges are calls, too: they close circles that the others do not show.
         let pairs = edges.table().iter().filter_map(|(_, edge)| {
             let caller = caller_of(edge)?;
             Some((caller.0, edge.callee.0))
@@ -176,6 +179,7 @@ impl Derivation {
                 } else if caller == Some(callee) && edge.kind == EdgeKind::Call {
                     sums.fill(EdgePart::Outermost, Some(0.0));
                 }
+                // A back edge has no cost of its own: to add it would make the sums unknown.
                 if edge.kind == EdgeKind::Back {
                     continue;
                 }
@@ -218,6 +222,7 @@ impl Derivation {
                         .zip(part)
                         .map(|(exclusive, part)| exclusive + part)
                 };
+                // Also where the file states the cumulative cost: it may state no other one.
                 derived.seen = own_and(derived.called);
                 if !state.mentioned || figures.cumulative.is_some() {
                     continue;
@@ -238,6 +243,8 @@ impl Derivation {
                         derived.seen = paid_seen[(function, metric)].known();
                         Some(paid)
                     }
+                    // Known only where the file itself says of the calls within the circle what
+                    // they cost outermost (case `callgrind/recursion-levels`).
                     (None, Paid::Known(paid, _)) if in_a_circle => Some(paid),
                     (sum, _) => sum,
                 };
@@ -290,6 +297,8 @@ fn recursions(component: &[u32], calls: &[(u32, u32)]) -> Vec<Recursion> {
     let mut recursions: Vec<Recursion> = component.iter().map(of_size).collect();
     for (caller, callee) in calls {
         let recursion = &mut recursions[*callee as usize];
+        // `WithOthers` stays: a function that also calls itself recurs through the others all the
+        // same.
         if caller == callee && *recursion == Recursion::Never {
             *recursion = Recursion::Alone;
         }
@@ -322,5 +331,7 @@ fn paid(totals: &Totals, part: EdgePart) -> Grids<Paid> {
 
 /// Whether two sums differ by no more than rounding, of the file (`slack`) and of our own.
 fn is_close(a: f64, b: f64, slack: f64) -> bool {
+    // The fixed part is for sums near 0, where a part of them is nothing. The law that counts these
+    // functions compares in the same way (tests/laws/callers.rs).
     (a - b).abs() <= ROUNDING * (a.abs() + b.abs()) + 1e-6 + slack
 }

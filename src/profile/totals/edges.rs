@@ -106,6 +106,7 @@ impl Edges {
         sites: &CallSites,
         plain: impl FnOnce(FunctionId) -> Option<CallSiteId>,
     ) -> EdgeId {
+        // The kind is not part of the hash: `is` tells edges of the two kinds apart.
         let hash = self.hash(callee, site);
         let known = self.edges.find(hash, |edge| edge.is(callee, site, kind));
         if let Some(known) = known {

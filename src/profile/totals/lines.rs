@@ -50,6 +50,7 @@ impl Lines {
             line: line.line,
             col: line.col,
         };
+        // Most lines: a key of two numbers, which is hashed and compared without a text.
         let found = if line.file.is_empty() && line.col == 0 {
             *self.plain.entry((function, line.line)).or_insert(next)
         } else {

@@ -74,6 +74,8 @@ impl Totals {
     /// Says how many metrics there are, before anything is added up.
     pub(super) fn set_metrics(&mut self, metrics: usize) {
         self.metrics = metrics;
+        // New grids, since there is nothing in the old ones: samples may come before a metric, but
+        // they add to the call tree only.
         self.function_sums = Grid::filled(self.functions.len(), metrics, CostSums::default());
         self.line_sums = Grid::filled(self.lines.table().len(), metrics, CostSums::default());
         self.edge_sums = Grid::filled(self.edges.table().len(), metrics, EdgeSums::default());
@@ -148,6 +150,8 @@ impl Totals {
         line: Line<'_>,
     ) -> LineId {
         if let Some(guess) = *self.next_line(last, function)
+            // Only an importer that breaks rule 4 of `Sink` makes the guess a line of another
+            // function; what it opens is refused right after this.
             && self.lines.table()[guess].function == function
             && self.lines.is(guess, line)
         {
@@ -189,6 +193,8 @@ impl Totals {
         match caller {
             Caller::Root => self.sites.intern(CallSite::ROOT),
             Caller::Function(function) => {
+                // Looked up, not just added: an edge that the file states may have this call site
+                // already.
                 let site = self.sites.intern(CallSite {
                     caller: Some(function),
                     ..CallSite::ROOT
@@ -295,6 +301,8 @@ impl Totals {
         let known = &mut edges[edge];
         known.calls.add(calls);
         let pair = known.pair;
+        // One counter for all lines of a pair of functions, in its first edge: recursion goes
+        // through any of them.
         let open = &mut edges[pair].open;
         *open += 1;
         *open == 1
@@ -374,8 +382,12 @@ impl Totals {
                 .iter()
                 .filter(|cost| cost.metric.index() == metric)
                 .peekable();
+            // A call of which nothing is known in this metric: what the line called is unknown, not
+            // 0.
             sums.cumulative_unknown |= of_metric.peek().is_none();
             for cost in of_metric {
+                // Whichever is there: the three are one where the function never recurs, and only
+                // there the sum is used (`LineRows`).
                 let known = cost.seen.or(cost.cumulative).or(cost.outermost);
                 sums.cumulative_unknown |= known.is_none();
                 sums.seen += known.unwrap_or(0.0);
@@ -436,6 +448,7 @@ impl Totals {
             figures.cumulative = known.then_some(sums.cumulative);
             figures.seen = known.then_some(sums.seen);
         }
+        // Figure by figure: a file may give calls of its own and leave costs to the tree.
         if let Some(recorded) = self.recorded.get(subject, metric) {
             figures.calls = recorded.calls.or(figures.calls);
             figures.primitive = recorded.primitive.or(figures.primitive);

@@ -64,6 +64,7 @@ impl Recorded {
             Subject::Function(function) => self.of_functions.get(function, metric),
             Subject::Line(line) => self.of_lines.get(&(line, metric)),
         };
+        // `NOWHERE` is beyond the end of the list.
         self.figures.get(*at? as usize)
     }
 

@@ -56,6 +56,7 @@ impl RowSource<InfoRow> for FunctionRows {
             default,
         } = &*self.0;
         let function = FunctionId::new(at);
+        // A function that was only announced leaves no trace (`Sink::function`).
         if !totals.states[function].mentioned {
             return None;
         }
