@@ -103,6 +103,8 @@ fn steps(text: &str) -> (Vec<Step<'_>>, &str) {
             });
             (in_output, start, begin) = (true, at, here);
         } else if in_output && let Some(step) = steps.last_mut() {
+            // Lines with `? ` and `> ` mean something only directly after the command: later,
+            // output may begin like that.
             let is_first = step.output.is_empty() && step.code == "0";
             match (line.strip_prefix("? "), line.starts_with("> ")) {
                 (Some(code), _) if is_first => step.code = code.trim_end(),
@@ -188,6 +190,7 @@ fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)
         .lines()
         .map(|line| line.get(2..).unwrap_or_default())
         .collect();
+    // No shell: what a case shows depends on none, and has neither variables nor pipes.
     let words = shlex::split(&words.join("\n")).ok_or("the quotes of the command do not match")?;
     let program = match words.first().map(String::as_str) {
         // Graphviz draws for it.
@@ -210,6 +213,7 @@ fn run(name: &str, lines: &str, place: &Path) -> Result<Option<(String, Vec<u8>)
     command
         .args(&words[1..])
         .current_dir(place)
+        // A command that waits for input would else wait for whoever runs the tests.
         .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
         .stderr(writer);

@@ -214,6 +214,7 @@ fn holds(
     let mut expected = figures(database, sql, time, name)?;
     let found = figures(&again, sql, "time", str::to_owned)?;
     for ((_, figures), (_, ticks)) in expected.iter_mut().zip(&ticks) {
+        // The first figure is the number of calls, which nothing corrects.
         for (figure, ticks) in figures.iter_mut().zip(ticks).skip(1) {
             *figure = figure.map(|figure| figure + correction * ticks.unwrap_or(0.0));
         }

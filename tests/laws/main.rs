@@ -176,6 +176,8 @@ fn main() -> ExitCode {
                 let laws = OF_FILES
                     .iter()
                     .chain(OF_PROFILES.iter().filter(|_| profile));
+                // Every format has a case of that name: so each law is tried on each format in
+                // every run.
                 let is_in_part = long::is_in_part(&name) || slug == "minimal";
                 let laws = laws.filter(|(law, _)| is_in_part || !COSTLY.contains(law));
                 trials.extend(laws.map(|(law, check)| {
@@ -243,6 +245,7 @@ fn samples() -> Vec<Trial> {
             })
         }));
     }
+    // A folder that is not found would pass without a trial.
     assert!(trials.len() >= 50, "{} samples", trials.len());
     trials
 }
@@ -442,6 +445,7 @@ fn detected_by_its_own_format_only(sample: &Sample) -> Result<(), Failed> {
 /// another first byte where that is part of the signature.
 fn broken_signature_is_nobodys(sample: &Sample) -> Result<(), Failed> {
     let bytes = plain(&sample.bytes);
+    // The mark is taken off before any format sees the first byte.
     let start = if bytes.starts_with(b"\xef\xbb\xbf") {
         3
     } else {
@@ -536,6 +540,7 @@ fn refused_or_saved(sample: &Sample) -> Result<(), Failed> {
     }
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("profdb.db");
+    // There is a run already, so that a refused import has something to leave as it was.
     let good = Sample {
         format: formats::format_named("dyalog_csv").expect("a format"),
         bytes:
@@ -650,6 +655,7 @@ fn told(database: &Database, run: i64) -> Result<Vec<String>, Failed> {
             told.push(format!("{view}: {}", cells.join(" ")));
         }
     }
+    // Views promise no order.
     told.sort();
     ensure(!told.is_empty(), || {
         format!("the views do not know run {run}")
@@ -664,6 +670,8 @@ fn twice_gives_equal_runs(sample: &Sample) -> Result<(), Failed> {
 }
 
 fn deletes_without_trace(sample: &Sample) -> Result<(), Failed> {
+    // Runs before and after the one that is deleted: they share functions with it, and their
+    // numbers surround its.
     let mut database = saved(sample, 3)?;
     let others = [told(&database, 1)?, told(&database, 3)?];
     database.delete_run(2)?;
@@ -964,6 +972,7 @@ const CALL_TWINS: [Twin; 3] = [
 ];
 
 fn reports_equal_plain_sql(sample: &Sample) -> Result<(), Failed> {
+    // The second of two equal runs: a report that forgets to ask for one run sees twice as much.
     let database = saved(sample, 2)?;
     // A path takes all functions of a name together; the views tell them apart.
     let functions = "SELECT name FROM functions GROUP BY name

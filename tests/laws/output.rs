@@ -458,6 +458,7 @@ fn text_table(
     time: bool,
 ) -> Result<(), Failed> {
     let columns = shown(answer, found, |column| column.is_in(Medium::Text));
+    // A title, the heads of columns and a rule.
     let lines: Vec<&str> = text.lines().skip(3).collect();
     ensure(lines.len() == found.len(), || {
         format!("{} rows instead of {}", lines.len(), found.len())

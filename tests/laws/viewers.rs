@@ -794,6 +794,8 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
         .filter(|(level, _)| *level == 0)
         .map(|(_, cost)| cost)
         .sum();
+    // Boxes that do not fit into their caller's are cut there: then their widths say nothing of
+    // costs.
     if clipped || whole == 0.0 {
         return ensure(
             boxes

@@ -7,12 +7,15 @@ use std::cell::Cell;
 struct Counting;
 
 thread_local! {
+    // By thread, because tests of one program run beside each other; constant, because a first use
+    // that allocates would come back here.
     static HELD: Cell<usize> = const { Cell::new(0) };
     static MOST: Cell<usize> = const { Cell::new(0) };
     static TAKEN: Cell<usize> = const { Cell::new(0) };
 }
 
 fn count(taken: usize, given_back: usize) {
+    // A block may be given back by another thread than the one that took it.
     let held = HELD.get().saturating_add(taken).saturating_sub(given_back);
     HELD.set(held);
     TAKEN.set(TAKEN.get().wrapping_add(taken));

@@ -118,6 +118,8 @@ impl Files {
             Change::Truncate { file, size } if is_kept() => {
                 self.contents.entry(*file).or_default().resize(*size, 0);
             }
+            // The content is there whether the name is or not: a write that comes later needs a
+            // place.
             Change::Create { file, name } => {
                 self.contents.insert(*file, Vec::new());
                 if is_kept() {
@@ -153,6 +155,8 @@ impl Disk {
         // first is not in the second.
         let mut renumbered: BTreeMap<u64, u64> = BTreeMap::new();
         let mut rest = log.as_slice();
+        // A line for each change, which the bytes of a write follow: they may have line ends of
+        // their own, and are taken by their number.
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let line = std::str::from_utf8(&rest[..end]).expect("plain names");
             let parts: Vec<&str> = line.splitn(5, ' ').collect();
@@ -214,6 +218,7 @@ impl Disk {
     /// rest nothing, or all up to some change, or any of it, by sectors.
     pub(crate) fn after_a_loss(&self, number: usize, numbers: &mut Numbers) -> Files {
         let done = &self.changes[..number];
+        // Half of all losses choose for each sector by itself: a disk writes in any order.
         let way = numbers.below(4);
         let last = numbers.below(number + 1);
         let mut files = self.before.clone();
@@ -223,6 +228,8 @@ impl Disk {
                 Change::Create { .. } | Change::Name { .. } | Change::Unname { .. } => self.folder,
                 Change::Sync { .. } => continue,
             };
+            // A sync makes whole all that was done to that file before, and nothing that was done
+            // to others.
             let is_synced =
                 |later: &Change| matches!(later, Change::Sync { what: synced } if *synced == what);
             if done[at..].iter().any(is_synced) {

@@ -43,6 +43,7 @@ pub(crate) fn setting(name: &str) -> Option<u64> {
 fn shim() -> &'static Path {
     static SHIM: OnceLock<PathBuf> = OnceLock::new();
     SHIM.get_or_init(|| {
+        // By process, because programs of tests may run at once and each compiles its own.
         let library = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("faults-{}.so", std::process::id()));
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/shim.c");
@@ -380,6 +381,8 @@ fn template(state: State) -> TempDir {
             assert!(fs::metadata(folder.path().join("x.db-wal")).is_ok_and(|log| log.len() > 0));
             let kept = tempfile::tempdir().expect("a folder");
             copy(folder.path(), kept.path());
+            // The memory that programs share does not survive a crash: SQLite makes it anew from
+            // the log.
             fs::remove_file(kept.path().join("x.db-shm")).expect("it is there");
             drop(reader);
             return kept;
@@ -550,6 +553,8 @@ impl Story {
 fn folder_in(state: State) -> TempDir {
     static TEMPLATES: OnceLock<Mutex<HashMap<State, Arc<TempDir>>>> = OnceLock::new();
     let templates = TEMPLATES.get_or_init(Mutex::default);
+    // Not locked while a template is made, which runs programs: two threads may make one, and the
+    // first of them counts.
     let found = templates.lock().expect("no panic").get(&state).cloned();
     let template = found.unwrap_or_else(|| {
         let made = Arc::new(template(state));

@@ -230,6 +230,8 @@ fn importer(bytes: &[u8]) -> Result<(), String> {
     };
     match built(format, bytes) {
         Ok(totals) => finite(&totals),
+        // What the builder refuses of a file is fair; these words are for importers that break the
+        // rules of `Sink`.
         Err(ImportError::Refused(reason)) if reason.starts_with("the importer ") => {
             Err(format!("{}: {reason}", format.name))
         }
@@ -309,6 +311,7 @@ fn texts(bytes: &[u8]) -> Vec<u8> {
 fn of_report(bytes: &[u8]) -> Vec<u8> {
     let mut text = texts(bytes);
     let reports = u8::try_from(REPORTS.len()).expect("few reports");
+    // A byte that chooses no report would be an input that does nothing, and is not kept.
     text[0] = (text[0] & REPORT.flags) | ((text[0] & !REPORT.flags) % reports);
     text
 }
@@ -511,6 +514,8 @@ fn exports(bytes: &[u8]) -> Result<(), String> {
     let Ok(kept) = built_into(format, bytes, Kept::default()) else {
         return Ok(());
     };
+    // Taken out while they are used: after an error or a panic, which may leave a run there, the
+    // next input gets new ones.
     let [mut database, mut second] = SCRATCH
         .take()
         .map(|database| database.unwrap_or_else(memory));

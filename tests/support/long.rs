@@ -50,6 +50,7 @@ fn wish() -> Wish {
         Err(_) => Wish::Short,
         Ok(text) if text == "all" => Wish::All,
         Ok(text) => {
+            // The beginning of a hash is as good a number as all of it, which would not fit.
             let digits = text.get(..text.len().min(8)).unwrap_or_default();
             let number = u64::from_str_radix(digits, 16);
             Wish::Number(number.unwrap_or_else(|_| {
@@ -92,6 +93,7 @@ pub(crate) fn is_in_part(case: &str) -> bool {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });
     match wish() {
+        // A hash of the name, not a place in a list: a new case moves no other one to another part.
         Wish::Short => u64::from(hash) % PARTS == 0,
         Wish::All => true,
         Wish::Number(number) => u64::from(hash) % PARTS == number % PARTS,

@@ -102,6 +102,8 @@ fn merged_calls(path: &[Spot], samples: &[Stack]) -> Option<u64> {
         .iter()
         .filter(|stack| called(stack) == path)
         .peekable();
+    // The sum of nothing would be 0 calls, which is not what is known of a function that was only
+    // passed through.
     here.peek()?;
     here.map(|stack| stack.calls).sum()
 }
@@ -146,6 +148,8 @@ fn settled(node: &Node, callees: &[f64]) -> Vec<NodeCost> {
         },
         Some(Cost::Cumulative(cumulative)) => {
             let left = cumulative - callees;
+            // Corrected times of a function that called nothing may be below 0 (case
+            // `dyalog_csv/negative-times`).
             let exclusive = if *callees == 0.0 { left } else { left.max(0.0) };
             NodeCost {
                 exclusive,
@@ -238,6 +242,8 @@ impl<'a> Walk<'a> {
             let parent_line = node
                 .parent
                 .filter(|&parent| self.nodes[parent].spot.line.is_some());
+            // A call from a line is one of the line and one of its function: both have it among
+            // their callees.
             let function = parent_line.map_or(node.parent, |line| self.nodes[line].parent);
             if parent_line == Some(at) || function == Some(at) {
                 let figures = settled(node, &self.callees(below));
@@ -290,6 +296,8 @@ pub(crate) fn in_one_pass(stream: &Stream, nodes: &[Node]) -> Vec<Known> {
         nearest.push(open_spots);
         pairs.push(open_pairs);
     }
+    // From the last one: what is below a node comes after it in pre-order, and is settled when its
+    // turn comes.
     for (at, node) in nodes.iter().enumerate().rev() {
         known[at].figures = settled(node, &known[at].callees);
         let Some(parent) = node.parent else {

@@ -167,6 +167,7 @@ pub(crate) fn reply(
         (shifted, (0..run.nodes.len()).collect())
     };
     let model = Model {
+        // Names mean the functions of the whole run, also those that filters leave no node of.
         known: whole.known,
         ..Model::of(&rest)
     };
@@ -221,6 +222,8 @@ fn shifted(run: &Run, metric: usize, shift: f64) -> Run {
     if shift != 0.0 {
         for node in &mut run.nodes {
             node.own[metric] += shift * node.own[1];
+            // Without the ticks of what was called, the time cannot be corrected: it is as unknown
+            // as they are.
             if node.said[1] == Said::OwnOnly {
                 node.said[metric] = Said::OwnOnly;
             }
@@ -263,6 +266,7 @@ fn leave(
     let mut rest: Vec<_> = left.iter().map(|&node| nodes[node].clone()).collect();
     for (node, &was) in rest.iter_mut().zip(&left) {
         node.parent = before(was).and_then(place);
+        // The node stays as part of a way to others, without the cost of its own stack.
         if !kept(was) {
             node.own = [0.0; 3];
         }
@@ -272,6 +276,8 @@ fn leave(
     {
         let Some(taker) = before(node) else { continue };
         let function = nodes[taker].place.and_then(|_| nodes[taker].parent);
+        // A line that takes what a hidden function cost passes it on to its function, which holds
+        // all that its lines do.
         for taker in once(taker).chain(function) {
             let taker = &mut rest[place(taker).expect("what is below it is kept")];
             for (own, taken) in taker.own.iter_mut().zip(nodes[node].own) {
@@ -622,10 +628,14 @@ impl Left<'_> {
             let pct = shown.and_then(|shown| self.percent(shown));
             reached = match (reached, pct) {
                 (Some(reached), Some(pct)) => Some(reached + pct),
+                // Like SUM over a window: an unknown figure adds nothing, and the sum is unknown
+                // before the first known one.
                 (reached, pct) => reached.or(pct),
             };
             if asked
                 .pct
+                // As the reports have it (queries/reports/summary.sql): a sum of percentages misses
+                // 100 by its last digits.
                 .is_some_and(|limit| reached.is_none_or(|reached| reached > limit + 1e-9))
             {
                 continue;

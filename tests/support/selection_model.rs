@@ -78,6 +78,7 @@ fn glob(pattern: &str, text: &str) -> bool {
         .map(|next| (next, &text[next.len_utf8()..]));
     match (first, text_rest) {
         ('*', None) => glob(pattern_rest, text),
+        // Exponential in the number of stars, which is no matter for patterns as short as these.
         ('*', Some((_, rest))) => glob(pattern_rest, text) || glob(pattern, rest),
         (_, None) => false,
         (wanted, Some((found, rest))) => {
@@ -259,6 +260,8 @@ impl<'r> Model<'r> {
             let (exclusive, cumulative) = self.figures[node][metric];
             let cumulative = cumulative
                 .filter(|_| self.is_outermost(node, members))
+                // Members are functions, of which it is always known what they cost: the 0 hides
+                // nothing unknown.
                 .or(Some(0.0));
             let sum = sums.entry(key(node)).or_insert(Sum::NOTHING);
             sum.add(self.run.nodes[node].calls, exclusive, cumulative);

@@ -492,6 +492,8 @@ impl Stream {
             if has_nodes {
                 pair.kind = EdgeKind::Back;
             }
+            // A back edge is known to exist, and no more: cost of its own would be against the
+            // vocabulary.
             if pair.kind == EdgeKind::Back {
                 pair.costs.clear();
             }

@@ -102,6 +102,8 @@ pub(crate) fn all_not_tried() -> Vec<String> {
 /// A file that all programs write to that one `cargo test` has started.
 fn notes() -> PathBuf {
     #[cfg(unix)]
+    // All programs of tests of one `cargo test` have it as their parent, and no other `cargo test`
+    // has.
     let parent = std::os::unix::process::parent_id();
     #[cfg(not(unix))]
     let parent = 0;

@@ -125,6 +125,7 @@ impl Trip<'_> {
             None => before[*at].is_default,
         };
         let mut left: Vec<usize> = (0..before.len()).collect();
+        // Stable: after the wanted one the metrics keep the order of the file.
         left.sort_by_key(|at| !wanted(at));
         let wanted_at = left.first().copied().unwrap_or(0);
         let mut free: Vec<usize> = (0..after.len()).collect();
@@ -192,6 +193,8 @@ impl Trip<'_> {
                 left.retain(|at| *at != one);
             }
         }
+        // From the surest to the weakest: a metric that finds its own name takes it from none that
+        // has only the unit in common.
         let steps: [&dyn Fn(usize, usize) -> bool; 3] = [
             &|one, other| is_same(one, other) && is_near(one, other),
             &|one, other| {
@@ -387,6 +390,8 @@ impl Trip<'_> {
         self.metrics
             .iter()
             .for_each(|pair| self.figures(before, after, *pair, &mut faults));
+        // Only own costs count: some losses change the cumulative cost and nothing else
+        // (losses.rs).
         faults.iter().all(|fault| !fault.starts_with("exclusive"))
     }
 
@@ -407,6 +412,7 @@ impl Trip<'_> {
             let kind = |at: usize| self.before.functions[at].identity.kind.as_str();
             let mut out: Vec<usize> = before.clone();
             out.retain(|at| hollow(&self.before.functions, &mut metrics(), *at));
+            // Those of a kind that is gone go first.
             out.sort_by_key(|at| kinds.contains(&kind(*at)));
             out.truncate(before.len() - after.len());
             before.retain(|at| !out.contains(at));
@@ -443,6 +449,7 @@ impl Trip<'_> {
                 self.pair(*one, after.remove(found));
                 false
             });
+            // Nothing tells these apart: paired in their order, they show as faults what differs.
             for (one, other) in before.into_iter().zip(after) {
                 self.pair(one, other);
             }

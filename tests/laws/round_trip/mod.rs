@@ -91,6 +91,8 @@ fn faults_of_format(
                 .each()
                 .map(|(loss, count)| (loss.name, count))
                 .collect();
+            // Formats that hold all metrics write one file whichever is asked for: to look at it
+            // once is enough.
             if known.get(&bytes) == Some(&lost) {
                 continue;
             }

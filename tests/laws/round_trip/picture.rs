@@ -331,6 +331,8 @@ impl Picture {
                     })
                     .collect();
             } else {
+                // Every edge has a row in every metric, and the rows are in the order of their
+                // keys.
                 for (edge, (_, costs)) in self.edges.iter_mut().zip(found) {
                     edge.costs.push(costs);
                 }
@@ -390,6 +392,8 @@ impl Picture {
                     node.costs[at].0.min(0.0) + node.costs[at].1.unwrap_or(0.0).min(0.0);
             }
         }
+        // From the last one: in pre-order, a node comes after its parent, and its sum is complete
+        // when it is added there.
         for (at, node) in self.nodes.iter().enumerate().rev() {
             if let Some(parent) = node.parent {
                 let below = sums[at].clone();
@@ -425,6 +429,7 @@ impl Picture {
         for (at, node) in self.nodes.iter().enumerate() {
             while open.len() > node.depth {
                 let closed = open.pop().map_or(0, |closed| closed);
+                // Lines are not counted: a line of a function is no recursion of it.
                 times[self.nodes[closed].function] -=
                     usize::from(self.nodes[closed].line.is_none());
             }
