@@ -208,6 +208,8 @@ fn calls(database: &Database, metric: &str) -> Result<Vec<(usize, String, f64)>,
         let above = open.iter().filter(|(_, line)| !line).count();
         open.push((*depth, *line == 1));
         if let (0, Value::Real(cost)) = (line, cost) {
+            // LispWorks writes names of what is no function in quotes; a name that has some already
+            // gets no others.
             let is_string = name.len() > 1 && name.starts_with('"') && name.ends_with('"');
             let name = if kind != "function" && !is_string {
                 format!("\"{name}\"")
@@ -307,6 +309,7 @@ fn sampler(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Faile
     }
     let mut found = Stacks::new();
     for (path, cost) in own_costs(&again, "samples")? {
+        // Without the thread, which each stack of this format has.
         *found.entry(path[1..].to_vec()).or_default() += cost;
     }
     ensure(found == expected, || {

@@ -95,6 +95,8 @@ fn ticks(database: &Database) -> Result<(String, f64), Failed> {
             .filter(|(_, unit, .., timer)| unit == "count" && !timer)
         {
             let interval = time / ticks / 1e6;
+            // As the page of the format says: a count of which `time` is so many whole milliseconds
+            // for each is ticks (src/formats/ghc/ghc_px/write.rs).
             let near = (interval - interval.round()).abs() < 1e-9 && interval >= 1.0;
             let other = "SELECT 1 FROM tree AS t JOIN tree AS c ON c.node_id = t.node_id
                          WHERE t.run_id = 1 AND t.metric = 'time' AND c.run_id = 1 AND c.metric = ?1
@@ -142,6 +144,8 @@ fn stacks(database: &Database, metric: &str, unit: f64) -> Result<(Stacks, u64),
         };
         let name = if name.is_empty() { "(no name)" } else { name };
         let name = format!("{name} of {module}").replace('\n', "␊");
+        // Rows come in pre-order with their depths: what is as deep as the new row, or deeper, is
+        // closed.
         path.retain(|(above, ..)| above < depth);
         path.push((*depth, name, *line == 1));
         if *line == 1 {

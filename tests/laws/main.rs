@@ -414,6 +414,7 @@ fn depth(events: &[String]) -> Result<usize, String> {
             }
             "leave" if depth > 0 => {
                 depth -= 1;
+                // The node that is innermost now has had a child: its costs would come too late.
                 costs = None;
             }
             "record" | "run" | "function" | "note" | "info" | "edge" | "sample" => {}

@@ -74,6 +74,7 @@ fn every_report(database: &Database) -> Result<(), Failed> {
                 vec![None]
             };
             for path in paths {
+                // Quotes say that it is a name, whatever characters it has.
                 let quoted = path.map(|name| match name {
                     Value::Text(name) => format!("'{}'", name.replace('\'', "''")),
                     _ => String::new(),
@@ -301,6 +302,8 @@ pub(super) fn held_by_xml(text: &str) -> String {
 
 fn xml_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
     move |value, kind, cell| match value {
+        // `]PROFILE` has this line for functions as a whole in trees
+        // (src/report/render/dyalog/xml.rs).
         Value::Null => cell.is_empty() || (kind == Kind::Line && cell == "¯1"),
         Value::Text(text) => held_by_xml(text) == cell || is_no_name(text, cell),
         Value::Integer(value) => cell.replace('¯', "-") == value.to_string(),
@@ -458,7 +461,7 @@ fn text_table(
     time: bool,
 ) -> Result<(), Failed> {
     let columns = shown(answer, found, |column| column.is_in(Medium::Text));
-    // A title, the heads of columns and a rule.
+    // What comes before the rows: the total, an empty line, the heads of the columns.
     let lines: Vec<&str> = text.lines().skip(3).collect();
     ensure(lines.len() == found.len(), || {
         format!("{} rows instead of {}", lines.len(), found.len())

@@ -128,6 +128,8 @@ pub(super) fn text_of(bytes: &[u8]) -> String {
 /// JSON as browsers read it: half letters, which the library refuses, are what they stand for here.
 fn json_of(bytes: &[u8]) -> Result<Json, Failed> {
     let text = std::str::from_utf8(bytes)?.replace(r"\\x{", r"\\x{5c}x{");
+    // A byte that is no UTF-8 is written as half a letter, as Python has it
+    // (src/formats/common/written.rs).
     let mut pieces = text.split("\\udc");
     let mut whole = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -257,6 +259,8 @@ fn own_costs(database: &Database, metric: i64) -> Result<Costs, Failed> {
         own.1 += 1;
         if *line == 1 {
             let function = costs.entry(path(open.len() - 1)).or_default();
+            // In these formats the cost of a line is not in its function's own figure, as it is in
+            // ours.
             function.0 -= cost;
             function.1 += 1;
         }
@@ -808,6 +812,7 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
     ensure(boxes.len() == expected.len(), || {
         format!("{} boxes for {} places", boxes.len(), expected.len())
     })?;
+    // Roots are at the bottom, and `y` grows downwards.
     let bottom = boxes.iter().map(|[_, y, _]| *y).fold(0.0, f64::max);
     let mut around: Vec<[f64; 2]> = Vec::new();
     for ([x, y, width], (level, cost)) in boxes.iter().zip(&expected) {

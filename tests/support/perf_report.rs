@@ -67,6 +67,7 @@ impl Row {
             .min()
             .expect("a mark");
         let (front, symbol) = (&line[..mark], line[mark + 4..].trim());
+        // Columns are told apart by what is in them: only percentages end with a percent sign.
         let (percentages, others): (Vec<&str>, Vec<&str>) = front
             .split_whitespace()
             .partition(|word| word.ends_with('%'));

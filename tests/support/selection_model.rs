@@ -132,6 +132,7 @@ impl<'r> Model<'r> {
             // Cumulative cost of the functions that a node calls; a line's callees are its
             // function's.
             let mut callees = vec![0.0; run.nodes.len()];
+            // From the last one: in pre-order, all callees of a node come after it.
             for (at, node) in run.nodes.iter().enumerate().rev() {
                 let own = node.own[metric];
                 let all: f64 = own + callees[at];

@@ -269,6 +269,7 @@ fn grow(steps: Vec<Step>, functions: &[FunctionDef<'_>], metrics: u32) -> Vec<No
         let spot = Spot { function, ..spot };
         step.costs.truncate(metrics as usize);
         if spot.line.is_none() {
+            // The builder refuses such a cost of a function.
             step.costs.iter_mut().for_each(known_callees);
         }
         open.push(forest.len());

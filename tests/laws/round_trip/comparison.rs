@@ -655,6 +655,8 @@ impl Trip<'_> {
         #[expect(clippy::cast_precision_loss, reason = "a tolerance")]
         let places = function.places.max(1) as f64;
         let rounded = if self.tells("fractions") {
+            // A function has no more rounded figures than places, and not more than there are in
+            // all.
             self.count("fractions").min(places) * self.scale(metric)
         } else {
             0.0
@@ -713,6 +715,7 @@ impl Trip<'_> {
     /// What a figure is rounded to, at most.
     pub(super) fn scale(&self, metric: usize) -> f64 {
         match (self.format, self.before.metrics[metric].unit.as_str()) {
+            // Ticks of 1 ms, and words of 8 bytes (src/formats/ghc/ghc_px/write.rs).
             ("ghc_px", "ns") => 1e6,
             ("ghc_px", "bytes") => 8.0,
             _ => 1.0,
@@ -754,6 +757,8 @@ impl Trip<'_> {
         }
         let all = self.cumulative(one, metric);
         let found = now.costs[other][1];
+        // Cost with what was called is a sum over places of other functions, each with its
+        // rounding.
         let by = self.tolerance_of_sums(all.unwrap_or(0.0), metric);
         match self.figure(all, found, by) {
             // What the file gives; places say something else.

@@ -37,6 +37,8 @@ enum Evidence {
 impl Trip<'_> {
     /// What the loss report says and what was lost are the same.
     pub(super) fn judge(&mut self) {
+        // All that the format may lose, not what it says to have lost: a loss that is silent is
+        // looked for, too.
         for loss in self.losses.clone() {
             let told = self.lost.get(loss).copied().unwrap_or(0);
             let seen = self.seen.get(loss).copied().unwrap_or(0);

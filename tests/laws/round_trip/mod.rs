@@ -82,6 +82,7 @@ fn faults_of_format(
             let mut bytes = Vec::new();
             let losses = match export.write(database, run, &request, &mut bytes) {
                 Ok(losses) => losses,
+                // What a run does not have, or what takes too long, is no fault of the writer.
                 Err(
                     ExportError::Report(ReportError::NothingSelected(_)) | ExportError::TooLarge(_),
                 ) => continue,

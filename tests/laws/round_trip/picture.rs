@@ -273,6 +273,8 @@ impl Picture {
                 *costs = (row.get(7)?, row.get(8)?);
             }
             numbers.insert(row.get::<_, i64>(0)?, at);
+            // Rows are in pre-order: what is deeper than the new one is closed, and what is left
+            // ends with its parent.
             open.truncate(depth);
             let parent = open.last().copied();
             open.push(at);
@@ -381,6 +383,7 @@ impl Picture {
         let count = self.metrics.len();
         let mut sums: Vec<Vec<f64>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
+            // What lines cost is in their function's own cost.
             let own = |costs: &(f64, Option<f64>)| if node.line.is_none() { costs.0 } else { 0.0 };
             sums.push(node.costs.iter().map(own).collect());
             let function = &mut self.functions[node.function];
