@@ -9,7 +9,7 @@
 
 use crate::support::tools;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -515,5 +515,46 @@ fn a_closed_pipe_is_no_failure_and_a_full_disk_is_one() {
             said.starts_with("profdb: cannot write the output: No space left on device"),
             "{arguments:?}: {said}"
         );
+    }
+}
+
+/// The database stays open from file to file; what another program does to it meanwhile is seen.
+#[test]
+fn a_schema_that_changes_between_two_files_of_a_command_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("first.csv"), csv(3000, 100)).expect("room for a file");
+    for (change, refused) in [
+        ("CREATE TABLE mine (x)", None),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON nodes BEGIN SELECT 1; END",
+            Some("the trigger t is none of profdb's"),
+        ),
+    ] {
+        let arguments = ["import", "--db", DATABASE, "--again", "first.csv", "-"];
+        let mut command = profdb(folder.path(), &arguments);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program is there");
+        let mut said = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("UTF-8");
+        assert!(line.starts_with("first.csv: run "), "{line}");
+        let other = Connection::open(folder.path().join(DATABASE)).expect("it is there");
+        other.execute_batch(change).expect("no one has a lock");
+        drop(other);
+        let mut pipe = child.stdin.take().expect("a pipe");
+        pipe.write_all(csv(3100, 100).as_bytes()).expect("it reads");
+        drop(pipe);
+        let ended = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        match refused {
+            None => assert_eq!(ended.status.code(), Some(0), "{said}"),
+            Some(refused) => {
+                assert_eq!(ended.status.code(), Some(5), "{said}");
+                assert!(said.contains(refused), "{said}");
+            }
+        }
     }
 }
