@@ -316,8 +316,11 @@ impl<O: Output> TreeBuilder<O> {
         } else {
             let site = self.totals.call_site_of(above);
             let edge = self.totals.edge_of_node(function, site);
-            let outermost_pair = self.totals.enter_edge(edge, calls);
-            (Caller::Function(function), Some(edge), outermost_pair)
+            let pair = self.totals.enter_edge(edge, calls);
+            if entered.exact && !pair.exact {
+                self.refuse("the calls of an edge add up to more than 2^53");
+            }
+            (Caller::Function(function), Some(edge), pair.outermost)
         };
         self.push(OpenNode {
             node,

@@ -94,9 +94,10 @@ impl Occurrences {
         // The node keeps what was open before it, and puts it back when it closes: no stack for
         // each function.
         let outer = std::mem::replace(&mut self.open, node);
-        let exact = self.calls.add(calls);
+        let mut exact = self.calls.add(calls);
         if outer == 0 {
-            self.primitive.add(calls);
+            // Where some call of an inner node is unknown, this sum is known and the other one is not.
+            exact &= self.primitive.add(calls);
         }
         Entered { outer, exact }
     }
@@ -108,6 +109,15 @@ pub(super) struct Entered {
     /// The nearest enclosing node of the same function or line, 0 if none.
     pub(super) outer: u64,
     /// The calls still add up to a number that a REAL holds exactly.
+    pub(super) exact: bool,
+}
+
+/// What is known of an edge to a node that has just been opened.
+#[derive(Clone, Copy)]
+pub(super) struct EnteredEdge {
+    /// No enclosing node has the same pair of functions.
+    pub(super) outermost: bool,
+    /// The calls of the edge still add up to a number that a REAL holds exactly.
     pub(super) exact: bool,
 }
 

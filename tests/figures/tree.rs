@@ -516,7 +516,7 @@ fn refusals_name_their_reason() {
     let no_metric = "the importer named a metric that it never announced";
     let no_function = "the importer named a function that it never announced";
     let no_place = "the importer opened a line outside its function";
-    let table: [(&str, Say); 42] = [
+    let table: [(&str, Say); 44] = [
         (no_number, |sink| costs(sink, Cost::Exclusive(f64::NAN))),
         (no_number, |sink| {
             costs(sink, Cost::Cumulative(f64::INFINITY));
@@ -588,6 +588,24 @@ fn refusals_name_their_reason() {
                 sink.leave();
             }
             sink.leave();
+        }),
+        // All calls are unknown, those that were no recursion are known.
+        ("the calls of `f` add up to more than 2^53", |sink| {
+            sink.enter(Frame::function(FunctionId(F)), Some(MANY));
+            sink.enter(Frame::function(FunctionId(F)), None);
+            sink.leave();
+            sink.leave();
+            calls(sink, &[(F, Some(1))]);
+        }),
+        // All calls are unknown, those from `g` are known.
+        ("the calls of an edge add up to more than 2^53", |sink| {
+            calls(sink, &[(F, None)]);
+            for calls in [MANY, 1] {
+                sink.enter(Frame::function(FunctionId(G)), Some(1));
+                sink.enter(Frame::function(FunctionId(F)), Some(calls));
+                sink.leave();
+                sink.leave();
+            }
         }),
         ("the calls of an edge add up to more than 2^53", |sink| {
             let edge = Edge {

@@ -18,7 +18,7 @@ use self::lines::Lines;
 use self::recorded::Recorded;
 use super::ids::{CallSiteId, EdgeId, LineId};
 use super::rows::{Function, InfoFigures, SourceLine};
-use super::sums::{CostSums, EdgeSums, Entered, NodeCost, Occurrences};
+use super::sums::{CostSums, EdgeSums, Entered, EnteredEdge, NodeCost, Occurrences};
 use crate::base::interner::{Grid, Id, Table};
 use crate::events::{EdgeCost, EdgeKind, Frame, FunctionId, Line, MetricId};
 
@@ -293,19 +293,21 @@ impl Totals {
         self.lines.table_mut()[line].occurrences.enter(node, calls)
     }
 
-    /// Opens a node that an edge leads to; says whether no enclosing node has the same pair of
-    /// functions.
-    pub(super) fn enter_edge(&mut self, edge: EdgeId, calls: Option<u64>) -> bool {
+    /// Opens a node that an edge leads to.
+    pub(super) fn enter_edge(&mut self, edge: EdgeId, calls: Option<u64>) -> EnteredEdge {
         self.edge_sums.prefetch(edge, FIRST);
         let edges = self.edges.table_mut();
         let known = &mut edges[edge];
-        known.calls.add(calls);
+        let exact = known.calls.add(calls);
         let pair = known.pair;
         // One counter for all lines of a pair of functions, in its first edge: recursion goes
         // through any of them.
         let open = &mut edges[pair].open;
         *open += 1;
-        *open == 1
+        EnteredEdge {
+            outermost: *open == 1,
+            exact,
+        }
     }
 
     /// Closes the innermost node of a function, or of a line of it, and of the edge that leads
