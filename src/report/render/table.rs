@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::layout::{DECIMALS, Layout, RenderError, shown};
 use crate::report::header::Medium;
@@ -168,8 +168,9 @@ pub(super) fn indent(depth: usize, mark: &str) -> String {
 struct SharedNames {
     /// Where a row says to which module and file its name belongs.
     places: Option<(usize, usize)>,
-    /// Modules and files of the names that several functions have.
-    several: HashMap<String, Vec<(String, String)>>,
+    /// Modules and files of the names that several functions have, and how many of these places a
+    /// module has.
+    several: HashMap<String, HashMap<String, usize>>,
 }
 
 impl SharedNames {
@@ -187,25 +188,38 @@ impl SharedNames {
             .filter(|column| matches!(column.kind, Kind::Name | Kind::Node))
             .map(|column| column.at)
             .collect();
-        let mut several: HashMap<String, Vec<(String, String)>> = HashMap::new();
+        // Files by name and module: thousands of functions may have one name, as the anonymous ones
+        // of a script have, and a list of them would be searched again for each.
+        let mut known: HashMap<String, HashMap<String, HashSet<String>>> = HashMap::new();
         if let Some((module, file)) = places {
             answer.each(|row| {
                 for name in &names {
                     if let Value::Text(name) = &row[*name] {
-                        let (module, file) = (text(&row[module]), text(&row[file]));
-                        let known = several.entry_ref(name.as_str()).or_default();
-                        if !known
-                            .iter()
-                            .any(|known| known.0 == module && known.1 == file)
-                        {
-                            known.push((module.to_owned(), file.to_owned()));
+                        let files = known
+                            .entry_ref(name.as_str())
+                            .or_default()
+                            .entry_ref(text(&row[module]))
+                            .or_default();
+                        let file = text(&row[file]);
+                        if !files.contains(file) {
+                            files.insert(file.to_owned());
                         }
                     }
                 }
                 Ok::<_, StoreError>(())
             })?;
         }
-        several.retain(|_, known| known.len() > 1);
+        known.retain(|_, modules| modules.values().map(HashSet::len).sum::<usize>() > 1);
+        let count = |modules: HashMap<String, HashSet<String>>| {
+            modules
+                .into_iter()
+                .map(|(module, files)| (module, files.len()))
+                .collect()
+        };
+        let several = known
+            .into_iter()
+            .map(|(name, modules)| (name, count(modules)))
+            .collect();
         Ok(Self { places, several })
     }
 
@@ -215,7 +229,7 @@ impl SharedNames {
         let (module, file) = self.places?;
         let (module, file) = (text(&row[module]), text(&row[file]));
         // The module tells functions of one name apart only where no other of them has it.
-        let alone = known.iter().filter(|known| known.0 == module).count() == 1;
+        let alone = known.get(module) == Some(&1);
         let said = if (alone && !module.is_empty()) || file.is_empty() {
             module
         } else {
