@@ -300,7 +300,7 @@ fn item(line: &str) -> IResult<&str, Item<'_>> {
         map((space1, tag("times: raw")), |_| Item::RawTimes),
         map(
             // Prose comes last, because it takes any line. What begins as a column or a parameter
-            // is refused, so that a mistake in it is told.
+            // is refused, so that a mistake in it is reported.
             verify(rest, |text: &str| {
                 !text.starts_with('>') && !text.trim_start().starts_with(':')
             }),

@@ -3,7 +3,7 @@
 //! Some formats need far more room for a run than its database: a folded stack names all callers of
 //! a place, a trace has a record for each sample. So the first bytes are held back, and if there
 //! are more, everything is written once into a counter: what is too large is refused
-//! before anything has been written, and the user is told of what is large.
+//! before anything has been written, and what is large gets a message.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use super::error::ExportError;
 /// Bytes that a file has at most unless more are asked for (limit: size of the output).
 pub const MOST_BYTES: u64 = 4 << 30;
 
-/// The user is told of a file that becomes larger.
+/// A file that becomes larger gets a message.
 pub const LARGE_OUTPUT: u64 = 1 << 30;
 
 /// Bytes that are held back: the files of nearly all runs are smaller, and written once.

@@ -1,6 +1,6 @@
 //! Cost-centre stacks of GHC, of whichever report.
 //!
-//! A cost centre is told apart by label, module and source span: two centres of one module may
+//! Label, module and source span identify a cost centre: two centres of one module may
 //! share a label, and even where their spans start. A cost-centre stack is a node of the tree.
 //!
 //! GHC books what its run-time system does (garbage collection, idling, profiling itself) under
@@ -340,7 +340,7 @@ impl Stacks {
     /// Closes the innermost open stack.
     pub(super) fn leave(&mut self, sink: &mut dyn Sink) {
         // Before `builtin_from` is taken back: what closes here may be the built-in centre itself,
-        // which the sink has not been told of.
+        // which the sink does not know.
         let waits = self.builtin_from.is_some() && !self.builtins_inside;
         if !waits {
             sink.leave();

@@ -307,7 +307,7 @@ impl Report {
         self.section = Section::Callees;
         let callers = std::mem::take(&mut self.callers);
         if name.starts_with(b"<cycle ") && name.ends_with(b" as a whole>") {
-            // Who calls into the circle is told again in the blocks of its members; edges from here
+            // The blocks of its members repeat who calls into the circle; edges from here
             // would count these calls twice.
             self.of_block = None;
             let (own, others) = figures.times.unwrap_or_default();

@@ -502,7 +502,7 @@ impl<'s> Tree<'s> {
     /// Closes what is open, and emits what the file says of the functions.
     fn finish(mut self) {
         self.leave(0);
-        // The builder takes the sum of the roots for the total. It has to be told only where nodes
+        // The builder takes the sum of the roots for the total. It is stated only where nodes
         // below a root count more (case `lispworks_tree/root-without-count`).
         if self.counted.most > self.counted.roots {
             self.sink

@@ -34,7 +34,7 @@ pub(super) fn header(line: &[u8]) -> Option<Header<'_>> {
         before = line.get(..start)?;
         let behind = line.get(start + time.len()..)?;
         let mut words = tokens(behind).peekable();
-        // A number beyond 64 bits is no period: it stays in the rest, and is told there (case
+        // A number beyond 64 bits is no period: it stays in the rest, and is reported there (case
         // `perf_script/period-above-64-bits`).
         if let Some((start, period)) = words.next_if(|(_, word)| number(word).is_some()) {
             header.period = number(period);

@@ -2,7 +2,7 @@
 //! asked for.
 //!
 //! SQLite itself waits wherever it wants a lock, also in the middle of a statement, at every page
-//! that it has no room for, and cannot be stopped then. So it is told not to wait while the
+//! that it has no room for, and cannot be stopped then. So its own wait is off while the
 //! database is changed; beginning and ending a change, which may have to wait, are tried again
 //! here.
 
@@ -18,7 +18,7 @@ use crate::base::error::Stop;
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// After so long, the user is told.
+/// After so long, a message says so.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// How long a statement waits that only reads: no one keeps readers out for longer than it takes to

@@ -88,7 +88,7 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    /// Whether both databases say the same.
+    /// Whether title and tags are equal in both databases.
     pub(super) fn is_empty(&self) -> bool {
         self.title.is_none() && self.tags.is_empty()
     }

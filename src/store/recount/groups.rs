@@ -10,7 +10,7 @@ use super::doubt::{Doubt, expected};
 /// statements let pass, so that another order of addition makes no difference.
 const ABSOLUTE: f64 = 0.5e-6;
 
-/// The same as a part of all costs that were added up.
+/// Tolerance as a part of all costs that were added up.
 const RELATIVE: f64 = 0.5e-9;
 
 /// What a node costs in one metric.

@@ -233,7 +233,7 @@ impl RunWriter<'_> {
         };
         let database = &self.database;
         // This comes before the flush, which writes to the file: after it, a copy over the file
-        // could no longer be told from a change of ours.
+        // would look like a change of our own.
         database.is_untouched()?;
         // Waits until no one else reads. From here on, SQLite has room for all pages.
         database.wait(|| database.connection.cache_flush())?;

@@ -232,7 +232,7 @@ impl File<'_, '_, '_> {
             "cost_centres" => self.cost_centres()?,
             _ => self.profile(position)?,
         }
-        // The parts come in any order, and the run has one command: it is told with the last of
+        // The parts come in any order, and the run has one command: it is stated with the last of
         // them, or, where one is missing, when the tree begins.
         if COMMAND.contains(&name) && self.has_command() {
             self.command();

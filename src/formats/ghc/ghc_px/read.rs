@@ -308,7 +308,7 @@ impl Log {
         let parent = match parent {
             None => NONE,
             // The stack is not in the table yet: a parent of its own number would not be found, and
-            // is told apart first (case `ghc_px/own-parent`).
+            // is checked first (case `ghc_px/own-parent`).
             Some(parent) if parent == number => {
                 self.roots_of_their_own.add(position);
                 NONE
