@@ -23,17 +23,26 @@
 --> calls    COUNT is=calls text csv xml optional json  calls of the first function that came this way; NULL if unknown
 --> module   TEXT json                                  its module, package, program or library
 --> file     TEXT json                                  its source file
-SELECT
-  k.level AS depth,
-  f.name AS element,
-  f.name AS function,
-  k.cost AS cost,
-  100 * k.cost / NULLIF(q.total, 0) AS pct,
-  k.calls AS calls,
-  f.module AS module,
-  f.file AS file
-FROM temp.question AS q
-CROSS JOIN temp.chains AS k
-CROSS JOIN functions AS f
-WHERE q.question_id = 1 AND f.function_id = k.function_id
-ORDER BY k.place;
+WITH walk AS (
+  SELECT 0 AS level, n.node_id AS at_id, '' AS up, '/' || n.function_id AS chain, n.function_id, n.calls, $start_cost AS cost
+  FROM $starts CROSS JOIN functions AS f
+  WHERE $in_starts AND f.function_id = n.function_id$start_kinds
+  UNION ALL
+  SELECT w.level + 1, above.node_id, w.chain, w.chain || '/' || f.function_id, f.function_id, w.calls, w.cost
+  FROM walk AS w CROSS JOIN $nodes AS n CROSS JOIN nodes AS line CROSS JOIN nodes AS above CROSS JOIN functions AS f
+  WHERE n.node_id = w.at_id AND line.node_id = n.parent_id AND line.node_id < n.node_id AND f.function_id = above.function_id
+    AND above.node_id = IIF(line.line IS NULL, line.node_id, line.parent_id) AND f.kind IN ('function', 'pseudo')$walk_limit
+),
+chains AS (
+  SELECT level, up, chain, name, module, file, IIF(COUNT(*) = COUNT(calls), SUM(calls), NULL) AS calls, SUM(cost) AS cost,
+    ROW_NUMBER() OVER (PARTITION BY up ORDER BY SUM(cost) DESC, name, module, file, function_id) AS rank
+  FROM walk AS w CROSS JOIN functions AS f USING (function_id) GROUP BY w.chain$min_pct_chain
+),
+shown AS (
+  SELECT chain, PRINTF('%09d', rank) AS place FROM chains WHERE level = 0$first_chains
+  UNION ALL
+  SELECT k.chain, s.place || PRINTF('.%09d', k.rank) FROM shown AS s CROSS JOIN chains AS k WHERE k.up = s.chain
+)
+SELECT k.level AS depth, k.name AS element, k.name AS function, k.cost AS cost, 100 * k.cost / $total AS pct,
+  k.calls AS calls, k.module AS module, k.file AS file
+FROM shown AS s JOIN chains AS k USING (chain) ORDER BY s.place;

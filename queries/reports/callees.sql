@@ -31,109 +31,22 @@
 --> cumulative     COST json                                   what the function spent in it and in what that called
 --> cumulative_pct PERCENT json                                the same, % of the run's total
 WITH callees AS (
-  SELECT
-    g.group_id AS callee_id,
-    e.kind,
-    CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
+  -- What a function spent in several others of a group is known only where paths are.
+  SELECT $callee AS callee_id, e.kind, CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
     CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
-    -- What a function spent in several others of a group is known only where paths are.
-    CASE
-      WHEN COUNT(*) = COUNT(e.cumulative) AND (MIN(e.callee_id) = MAX(e.callee_id)) THEN SUM(e.cumulative)
-    END AS cumulative
-  FROM temp.callees_of_selection AS e
-  CROSS JOIN temp.group_of AS g
-  WHERE g.function_id = e.callee_id
-  GROUP BY g.group_id, e.kind
+    CASE WHEN COUNT(*) = COUNT(e.cumulative) AND MIN(e.callee_id) = MAX(e.callee_id) THEN SUM(e.cumulative) END AS cumulative
+  FROM callees_of_selection AS e$callee_groups
+  GROUP BY $callee, e.kind
 ),
-costs AS (
-  SELECT
-    c.callee_id,
-    c.kind,
-    c.calls,
-    c.exclusive,
-    c.cumulative,
-    CASE WHEN :exclusive THEN c.exclusive ELSE c.cumulative END AS cost,
-    NULLIF(q.total, 0) AS total
-  FROM callees AS c
-  CROSS JOIN temp.question AS q
-  WHERE q.question_id = 1
-),
-keyed AS (
-  SELECT
-    f.name,
-    f.module,
-    f.file,
-    c.callee_id,
-    c.kind,
-    c.calls,
-    c.exclusive,
-    c.cumulative,
-    c.cost,
-    c.total,
-    100 * c.cost / c.total AS cost_pct,
-    CASE :sort
-      WHEN 'calls' THEN c.calls
-      WHEN 'avg' THEN c.cost / NULLIF(c.calls, 0)
-      WHEN 'exclusive' THEN c.exclusive
-      WHEN 'cumulative' THEN c.cumulative
-      WHEN 'name' THEN NULL
-      ELSE c.cost
-    END AS sort_key
-  FROM costs AS c
-  CROSS JOIN temp.display_names AS f
-  WHERE f.function_id = c.callee_id
-),
-sorted AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.callee_id,
-    k.kind,
-    k.calls,
-    k.exclusive,
-    k.cumulative,
-    k.cost,
-    k.total,
-    k.cost_pct,
-    k.sort_key
-  FROM keyed AS k
-  ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.callee_id, k.kind
-  LIMIT COALESCE(:first, -1)
-),
-ranked AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.kind,
-    k.calls,
-    k.exclusive,
-    k.cumulative,
-    k.cost,
-    k.total,
-    k.cost_pct,
-    ROW_NUMBER() OVER ranking AS rank,
-    SUM(k.cost_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
-  FROM sorted AS k
-  WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.callee_id, k.kind)
+entries AS (
+  SELECT f.name, f.module, f.file, i.kind, i.callee_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
+    i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
+  FROM callees AS i CROSS JOIN $names AS f
+  WHERE f.function_id = i.callee_id
 )
 SELECT
-  r.name AS element,
-  NULL AS line,
-  r.cost AS cost,
-  r.cost_pct AS cost_pct,
-  r.calls AS calls,
-  r.cum_pct AS cum_pct,
-  r.cost / NULLIF(r.calls, 0) AS avg,
-  r.name AS callee,
-  r.module AS callee_module,
-  r.file AS callee_file,
-  r.kind AS kind,
-  r.exclusive AS exclusive,
-  r.cumulative AS cumulative,
-  100 * r.cumulative / r.total AS cumulative_pct
-FROM ranked AS r
--- Sums of percentages are as inexact as their parts.
-WHERE :pct IS NULL OR r.cum_pct <= :pct + 1e-9
-ORDER BY r.rank;
+  r.name AS element, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
+  r.cost / NULLIF(r.calls, 0) AS avg, r.name AS callee, r.module AS callee_module, r.file AS callee_file,
+  r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
+FROM ranked AS r$up_to
+ORDER BY r.rank$first;

@@ -33,104 +33,21 @@
 --> cumulative     COST json                                   cost of the called function and what it called
 --> cumulative_pct PERCENT json                                the same, % of the run's total
 WITH callers AS (
-  SELECT
-    COALESCE(g.group_id, 0) AS caller_id,
-    e.kind,
-    CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
+  SELECT $caller AS caller_id, e.kind, CASE COUNT(*) WHEN COUNT(e.calls) THEN SUM(e.calls) END AS calls,
     CASE COUNT(*) WHEN COUNT(e.exclusive) THEN SUM(e.exclusive) END AS exclusive,
     CASE COUNT(*) WHEN COUNT(e.cumulative) THEN SUM(e.cumulative) END AS cumulative
-  FROM temp.callers_of_selection AS e
-  LEFT JOIN temp.group_of AS g ON g.function_id = e.caller_id
-  GROUP BY COALESCE(g.group_id, 0), e.kind
+  FROM callers_of_selection AS e$caller_groups
+  GROUP BY $caller, e.kind
 ),
-costs AS (
-  SELECT
-    c.caller_id,
-    c.kind,
-    c.calls,
-    c.exclusive,
-    c.cumulative,
-    CASE WHEN :exclusive THEN c.exclusive ELSE c.cumulative END AS cost,
-    NULLIF(q.total, 0) AS total
-  FROM callers AS c
-  CROSS JOIN temp.question AS q
-  WHERE q.question_id = 1
-),
-keyed AS (
-  SELECT
-    f.name,
-    f.module,
-    f.file,
-    c.caller_id,
-    c.kind,
-    c.calls,
-    c.exclusive,
-    c.cumulative,
-    c.cost,
-    c.total,
-    100 * c.cost / c.total AS cost_pct,
-    CASE :sort
-      WHEN 'calls' THEN c.calls
-      WHEN 'avg' THEN c.cost / NULLIF(c.calls, 0)
-      WHEN 'exclusive' THEN c.exclusive
-      WHEN 'cumulative' THEN c.cumulative
-      WHEN 'name' THEN NULL
-      ELSE c.cost
-    END AS sort_key
-  FROM costs AS c
-  LEFT JOIN temp.display_names AS f ON f.function_id = c.caller_id
-),
-sorted AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.caller_id,
-    k.kind,
-    k.calls,
-    k.exclusive,
-    k.cumulative,
-    k.cost,
-    k.total,
-    k.cost_pct,
-    k.sort_key
-  FROM keyed AS k
-  ORDER BY k.sort_key DESC, COALESCE(k.name, '(root)'), k.module, k.file, k.caller_id, k.kind
-  LIMIT COALESCE(:first, -1)
-),
-ranked AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.kind,
-    k.calls,
-    k.exclusive,
-    k.cumulative,
-    k.cost,
-    k.total,
-    k.cost_pct,
-    ROW_NUMBER() OVER ranking AS rank,
-    SUM(k.cost_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
-  FROM sorted AS k
-  WINDOW ranking AS (ORDER BY k.sort_key DESC, COALESCE(k.name, '(root)'), k.module, k.file, k.caller_id, k.kind)
+entries AS (
+  SELECT COALESCE(f.name, '(root)') AS name, f.module, f.file, i.kind, i.caller_id AS id, NULL AS line, NULL AS col,
+    i.calls, i.exclusive, i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
+  FROM callers AS i LEFT JOIN $names AS f ON f.function_id = i.caller_id
 )
 SELECT
-  COALESCE(r.name, '(root)') AS element,
-  NULL AS line,
-  r.cost AS cost,
-  r.cost_pct AS cost_pct,
-  r.calls AS calls,
-  r.cum_pct AS cum_pct,
-  r.cost / NULLIF(r.calls, 0) AS avg,
-  r.name AS caller,
-  r.module AS caller_module,
-  r.file AS caller_file,
-  r.kind AS kind,
-  r.exclusive AS exclusive,
-  r.cumulative AS cumulative,
+  r.name AS element, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
+  r.cost / NULLIF(r.calls, 0) AS avg, IIF(r.id = 0, NULL, r.name) AS caller, r.module AS caller_module,
+  r.file AS caller_file, r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative,
   100 * r.cumulative / r.total AS cumulative_pct
-FROM ranked AS r
--- Sums of percentages are as inexact as their parts.
-WHERE :pct IS NULL OR r.cum_pct <= :pct + 1e-9
-ORDER BY r.rank;
+FROM ranked AS r$up_to
+ORDER BY r.rank$first;

@@ -19,59 +19,14 @@
 --> cum_pct    PERCENT is=running_percent text csv xml json  sum of pct over this row and all before it
 --> module     TEXT json                                     its module, package, program or library
 --> file       TEXT json                                     its source file
-WITH keyed AS (
-  SELECT
-    f.name,
-    f.module,
-    f.file,
-    f.function_id,
-    i.calls,
-    i.cumulative AS cost,
-    100 * i.cumulative / NULLIF(q.total, 0) AS cost_pct,
-    i.cumulative AS sort_key
-  FROM temp.function_costs AS i
-  CROSS JOIN temp.question AS q
-  CROSS JOIN temp.display_names AS f
-  WHERE q.question_id = 1 AND f.function_id = i.function_id AND f.listed
-),
-sorted AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.function_id,
-    k.calls,
-    k.cost,
-    k.cost_pct,
-    k.sort_key
-  FROM keyed AS k
-  ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id
-  LIMIT COALESCE(:first, -1)
-),
-ranked AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.calls,
-    k.cost,
-    k.cost_pct,
-    ROW_NUMBER() OVER ranking AS rank,
-    SUM(k.cost_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
-  FROM sorted AS k
-  WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id)
+WITH entries AS (
+  SELECT f.name, f.module, f.file, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
+    i.cumulative, i.cumulative AS cost, i.cumulative AS sort_key, $total AS total
+  FROM function_costs AS i CROSS JOIN $names AS f
+  WHERE f.function_id = i.function_id$listed
 )
 SELECT
-  r.rank AS rank,
-  r.name AS function,
-  NULL AS line,
-  r.cost AS cumulative,
-  r.cost_pct AS pct,
-  r.calls AS calls,
-  r.cum_pct AS cum_pct,
-  r.module AS module,
-  r.file AS file
-FROM ranked AS r
--- Sums of percentages are as inexact as their parts.
-WHERE :pct IS NULL OR r.cum_pct <= :pct + 1e-9
-ORDER BY r.rank;
+  r.rank AS rank, r.name AS function, NULL AS line, r.cost AS cumulative, r.cost_pct AS pct, r.calls AS calls,
+  r.cum_pct AS cum_pct, r.module AS module, r.file AS file
+FROM ranked AS r$up_to
+ORDER BY r.rank$first;

@@ -18,39 +18,9 @@
 --> code             TEXT is=code text csv xml json when=code   source of the line; NULL if unknown
 --> module           TEXT json                                  module, package, program or library
 --> file             TEXT json                                  source file
-WITH rows (function_id, line_file, line, col, calls, exclusive, cumulative, exclusive_readings, cumulative_readings) AS (
-  SELECT function_id, '', NULL, NULL, calls, exclusive, cumulative, exclusive_readings, cumulative_readings
-  FROM temp.function_costs
-  UNION ALL
-  SELECT function_id, file, line, NULLIF(col, 0), calls, exclusive, cumulative, exclusive_readings, cumulative_readings
-  FROM temp.line_costs
-)
-SELECT
-  f.name
-    || COALESCE('[' || i.line || COALESCE(':' || i.col, '') || ']', '') AS element,
-  f.name AS function,
-  i.line AS line,
-  i.col AS col,
-  i.calls AS calls,
-  i.exclusive AS exclusive,
-  i.cumulative AS cumulative,
-  i.exclusive_readings AS exclusive_ticks,
-  i.cumulative_readings AS cumulative_ticks,
-  CASE
-    WHEN :code THEN (
-      SELECT s.text
-      FROM temp.question AS q
-      JOIN source_lines AS s ON s.run_id = q.run_id
-      WHERE q.question_id = 1
-        AND s.function_id = i.function_id
-        AND s.file = CASE i.line_file WHEN '' THEN f.file ELSE i.line_file END
-        AND s.line = i.line
-    )
-  END AS code,
-  f.module AS module,
-  CASE i.line_file WHEN '' THEN f.file ELSE i.line_file END AS file
-FROM rows AS i
-JOIN functions AS f ON f.function_id = i.function_id
-WHERE f.kind IN ('function', 'pseudo')
-ORDER BY f.name, f.module, f.file, f.function_id, i.line, i.col, i.line_file
-LIMIT COALESCE(:first, -1);
+SELECT f.name || COALESCE('[' || i.line || COALESCE(':' || NULLIF(i.col, 0), '') || ']', '') AS element, f.name AS function,
+  i.line AS line, NULLIF(i.col, 0) AS col, i.calls AS calls, i.exclusive$data_exclusive AS exclusive,
+  i.cumulative$data_cumulative AS cumulative,
+  i.exclusive_readings AS exclusive_ticks, i.cumulative_readings AS cumulative_ticks, $data_code AS code, f.module AS module, IIF(i.line_file = '', f.file, i.line_file) AS file
+FROM element_costs AS i CROSS JOIN functions AS f USING (function_id) WHERE f.kind IN ('function', 'pseudo')
+ORDER BY f.name, f.module, f.file, i.function_id, i.line, i.col, i.line_file$first;

@@ -30,110 +30,16 @@
 --> exclusive_pct  PERCENT json                                the same, % of the run's total
 --> cumulative     COST json                                   cost with what it called, recursion counted once; NULL if unknown
 --> cumulative_pct PERCENT json                                the same, % of the run's total
-WITH costs AS (
-  SELECT
-    i.function_id,
-    i.file AS line_file,
-    i.line,
-    i.col,
-    i.calls,
-    i.exclusive,
-    i.cumulative,
-    CASE WHEN :exclusive THEN i.exclusive ELSE i.cumulative END AS cost,
-    NULLIF(q.total, 0) AS total
-  FROM temp.line_costs AS i
-  CROSS JOIN temp.question AS q
-  WHERE q.question_id = 1
-),
-keyed AS (
-  SELECT
-    f.name,
-    f.module,
-    CASE c.line_file WHEN '' THEN f.file ELSE c.line_file END AS file,
-    c.function_id,
-    c.line,
-    c.col,
-    c.calls,
-    c.exclusive,
-    c.cumulative,
-    c.cost,
-    c.total,
-    100 * c.cost / c.total AS cost_pct,
-    CASE :sort
-      WHEN 'calls' THEN c.calls
-      WHEN 'avg' THEN c.cost / NULLIF(c.calls, 0)
-      WHEN 'exclusive' THEN c.exclusive
-      WHEN 'cumulative' THEN c.cumulative
-      WHEN 'name' THEN NULL
-      ELSE c.cost
-    END AS sort_key
-  FROM costs AS c
-  CROSS JOIN functions AS f
-  WHERE f.function_id = c.function_id
-),
-sorted AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.function_id,
-    k.line,
-    k.col,
-    k.calls,
-    k.exclusive,
-    k.cumulative,
-    k.cost,
-    k.total,
-    k.cost_pct,
-    k.sort_key
-  FROM keyed AS k
-  ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.file, k.function_id
-  LIMIT COALESCE(:first, -1)
-),
-ranked AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.function_id,
-    k.line,
-    k.col,
-    k.calls,
-    k.exclusive,
-    k.cumulative,
-    k.cost,
-    k.total,
-    k.cost_pct,
-    ROW_NUMBER() OVER ranking AS rank,
-    SUM(k.cost_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
-  FROM sorted AS k
-  WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.line, k.col, k.module, k.file, k.function_id)
+WITH entries AS (
+  SELECT f.name, f.module, IIF(i.file = '', f.file, i.file) AS file, NULL AS kind, i.function_id AS id, i.line, i.col,
+    i.calls, i.exclusive, i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
+  FROM line_costs AS i CROSS JOIN functions AS f
+  WHERE f.function_id = i.function_id
 )
 SELECT
-  r.name || '[' || r.line || CASE r.col WHEN 0 THEN '' ELSE ':' || r.col END || ']' AS element,
-  r.name AS function,
-  r.line AS line,
-  NULLIF(r.col, 0) AS col,
-  r.cost AS cost,
-  r.cost_pct AS cost_pct,
-  r.calls AS calls,
-  r.cum_pct AS cum_pct,
-  r.cost / NULLIF(r.calls, 0) AS avg,
-  CASE
-    WHEN :code THEN (
-      SELECT s.text
-      FROM temp.question AS q
-      JOIN source_lines AS s ON s.run_id = q.run_id
-      WHERE q.question_id = 1 AND s.function_id = r.function_id AND s.file = r.file AND s.line = r.line
-    )
-  END AS code,
-  r.module AS module,
-  r.file AS file,
-  r.exclusive AS exclusive,
-  100 * r.exclusive / r.total AS exclusive_pct,
-  r.cumulative AS cumulative,
-  100 * r.cumulative / r.total AS cumulative_pct
-FROM ranked AS r
--- Sums of percentages are as inexact as their parts.
-WHERE :pct IS NULL OR r.cum_pct <= :pct + 1e-9
-ORDER BY r.rank;
+  r.name || '[' || r.line || IIF(r.col = 0, '', ':' || r.col) || ']' AS element, r.name AS function, r.line AS line,
+  NULLIF(r.col, 0) AS col, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
+  r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file, r.exclusive AS exclusive,
+  100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
+FROM ranked AS r$up_to
+ORDER BY r.rank$first;

@@ -19,18 +19,26 @@
 --> frames     LINE json                                     functions on the way, with the last one
 --> path       TEXT is=path text csv xml json                their names, with the calling lines where known; ... where it begins further up
 --> node_id    LINE json                                     number of the node
-SELECT
-  t.exclusive AS exclusive,
-  100 * t.exclusive / NULLIF(q.total, 0) AS pct,
-  SUM(100 * t.exclusive / NULLIF(q.total, 0))
-    OVER (ORDER BY t.exclusive DESC, t.node_id ROWS UNBOUNDED PRECEDING) AS cum_pct,
-  t.calls AS calls,
-  t.cumulative AS cumulative,
-  t.frames AS frames,
-  CASE WHEN n.parent_id IS NULL THEN '' ELSE '... > ' END || t.path AS path,
-  t.node_id AS node_id
-FROM temp.question AS q
-CROSS JOIN temp.paths AS t
-CROSS JOIN temp.question_nodes AS n
-WHERE q.question_id = 1 AND n.node_id = t.at_id
-ORDER BY t.exclusive DESC, t.node_id;
+WITH hottest AS (
+  SELECT n.node_id, n.parent_id, n.line, n.calls, n.exclusive, n.cumulative, f.name, $total AS total
+  FROM $places CROSS JOIN functions AS f
+  WHERE $in_places AND n.line IS NULL AND n.exclusive <> 0
+    AND f.function_id = n.function_id AND f.kind IN ('function', 'pseudo')$min_pct_node
+  ORDER BY n.exclusive DESC, n.node_id$first
+),
+way AS (
+  SELECT node_id, calls, exclusive, cumulative, total, node_id AS at_id, parent_id, line, 1 AS frames, name AS path FROM hottest
+  UNION ALL
+  SELECT w.node_id, w.calls, w.exclusive, w.cumulative, w.total, n.node_id, n.parent_id, n.line, w.frames + (w.line IS NULL),
+    IIF(w.line IS NULL, f.name || COALESCE('[' || n.line || COALESCE(':' || n.col, '') || ']', '') || ' > ', '') || w.path
+  FROM way AS w CROSS JOIN $nodes AS n CROSS JOIN functions AS f
+  WHERE n.node_id = w.parent_id AND n.node_id < w.at_id AND f.function_id = n.function_id$way_limit
+),
+ways AS (
+  SELECT node_id, MIN(at_id), calls, exclusive, cumulative, total, parent_id, frames, path FROM way GROUP BY node_id
+)
+SELECT w.exclusive AS exclusive, 100 * w.exclusive / w.total AS pct,
+  SUM(100 * w.exclusive / w.total) OVER (ORDER BY w.exclusive DESC, w.node_id ROWS UNBOUNDED PRECEDING) AS cum_pct,
+  w.calls AS calls, w.cumulative AS cumulative, w.frames AS frames,
+  IIF(w.parent_id IS NULL, '', '... > ') || w.path AS path, w.node_id AS node_id
+FROM ways AS w ORDER BY w.exclusive DESC, w.node_id;

@@ -30,94 +30,15 @@
 --> exclusive_pct  PERCENT json                                the same, % of the run's total
 --> cumulative     COST json                                   cost with what it called, recursion counted once
 --> cumulative_pct PERCENT json                                the same, % of the run's total
-WITH costs AS (
-  SELECT
-    i.function_id,
-    i.calls,
-    i.exclusive,
-    i.cumulative,
-    CASE WHEN :exclusive THEN i.exclusive ELSE i.cumulative END AS cost,
-    NULLIF(q.total, 0) AS total
-  FROM temp.function_costs AS i
-  CROSS JOIN temp.question AS q
-  WHERE q.question_id = 1
-),
-keyed AS (
-  SELECT
-    f.name,
-    f.module,
-    f.file,
-    f.kind,
-    c.function_id,
-    c.calls,
-    c.exclusive,
-    c.cumulative,
-    c.cost,
-    c.total,
-    100 * c.cost / c.total AS cost_pct,
-    CASE :sort
-      WHEN 'calls' THEN c.calls
-      WHEN 'avg' THEN c.cost / NULLIF(c.calls, 0)
-      WHEN 'exclusive' THEN c.exclusive
-      WHEN 'cumulative' THEN c.cumulative
-      WHEN 'name' THEN NULL
-      ELSE c.cost
-    END AS sort_key
-  FROM costs AS c
-  CROSS JOIN temp.display_names AS f
-  WHERE f.function_id = c.function_id AND f.listed
-),
-sorted AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.kind,
-    k.function_id,
-    k.calls,
-    k.exclusive,
-    k.cumulative,
-    k.cost,
-    k.total,
-    k.cost_pct,
-    k.sort_key
-  FROM keyed AS k
-  ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id
-  LIMIT COALESCE(:first, -1)
-),
-ranked AS (
-  SELECT
-    k.name,
-    k.module,
-    k.file,
-    k.kind,
-    k.calls,
-    k.exclusive,
-    k.cumulative,
-    k.cost,
-    k.total,
-    k.cost_pct,
-    ROW_NUMBER() OVER ranking AS rank,
-    SUM(k.cost_pct) OVER (ranking ROWS UNBOUNDED PRECEDING) AS cum_pct
-  FROM sorted AS k
-  WINDOW ranking AS (ORDER BY k.sort_key DESC, k.name, k.module, k.file, k.function_id)
+WITH entries AS (
+  SELECT f.name, f.module, f.file, f.kind, i.function_id AS id, NULL AS line, NULL AS col, i.calls, i.exclusive,
+    i.cumulative, $cost AS cost, $sort_key AS sort_key, $total AS total
+  FROM function_costs AS i CROSS JOIN $names AS f
+  WHERE f.function_id = i.function_id$listed
 )
 SELECT
-  r.name AS function,
-  NULL AS line,
-  r.cost AS cost,
-  r.cost_pct AS cost_pct,
-  r.calls AS calls,
-  r.cum_pct AS cum_pct,
-  r.cost / NULLIF(r.calls, 0) AS avg,
-  r.module AS module,
-  r.file AS file,
-  r.kind AS kind,
-  r.exclusive AS exclusive,
-  100 * r.exclusive / r.total AS exclusive_pct,
-  r.cumulative AS cumulative,
-  100 * r.cumulative / r.total AS cumulative_pct
-FROM ranked AS r
--- Sums of percentages are as inexact as their parts.
-WHERE :pct IS NULL OR r.cum_pct <= :pct + 1e-9
-ORDER BY r.rank;
+  r.name AS function, NULL AS line, r.cost AS cost, r.cost_pct AS cost_pct, r.calls AS calls, r.cum_pct AS cum_pct,
+  r.cost / NULLIF(r.calls, 0) AS avg, r.module AS module, r.file AS file, r.kind AS kind, r.exclusive AS exclusive,
+  100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
+FROM ranked AS r$up_to
+ORDER BY r.rank$first;

@@ -15,21 +15,9 @@
 --> unit      TEXT is=unit text csv xml optional json  what a number is counted in; NULL for text, and if unknown
 --> exclusive COST is=exclusive text csv xml json      cost of the samples that have the label
 --> pct       PERCENT is=percent text csv xml json     the same, % of the run's total
-SELECT
-  k.key AS key,
-  CAST(k.value AS TEXT) AS value,
-  NULLIF(k.unit, '') AS unit,
-  SUM(c.exclusive) AS exclusive,
-  100 * SUM(c.exclusive) / NULLIF(q.total, 0) AS pct
-FROM temp.question AS q
-CROSS JOIN temp.subtrees AS s
-CROSS JOIN temp.question_labels AS c
-CROSS JOIN label_sets AS k
-WHERE q.question_id = 1
-  AND s.outermost
-  AND c.node_id BETWEEN s.node_id AND s.last_id
-  AND k.run_id = q.run_id
-  AND k.set_id = c.set_id
+SELECT k.key AS key, CAST(k.value AS TEXT) AS value, NULLIF(k.unit, '') AS unit, SUM(c.exclusive) AS exclusive,
+  100 * SUM(c.exclusive) / $total AS pct
+FROM subtrees AS s CROSS JOIN labels_of_nodes AS c CROSS JOIN label_sets AS k
+WHERE s.outermost AND c.node_id BETWEEN s.node_id AND s.last_id AND k.run_id = :run AND k.set_id = c.set_id
 GROUP BY k.key, k.value, k.unit
-ORDER BY k.key, exclusive DESC, k.value, k.unit
-LIMIT COALESCE(:first, -1);
+ORDER BY k.key, exclusive DESC, k.value, k.unit$first;

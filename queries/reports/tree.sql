@@ -29,37 +29,10 @@
 --> node_id          LINE json                                  number of the node
 --> parent_id        LINE json                                  the node above; NULL at a root
 SELECT
-  n.depth AS depth,
-  f.name
-    || COALESCE('[' || n.line || COALESCE(':' || n.col, '') || ']', '') AS element,
-  f.name AS function,
-  n.line AS line,
-  n.col AS col,
-  n.calls AS calls,
-  n.exclusive AS exclusive,
-  n.cumulative AS cumulative,
-  n.exclusive_readings AS exclusive_ticks,
-  n.cumulative_readings AS cumulative_ticks,
-  CASE
-    WHEN :code THEN (
-      SELECT s.text
-      FROM source_lines AS s
-      WHERE s.run_id = q.run_id
-        AND s.function_id = n.function_id
-        AND s.file = COALESCE(n.file, f.file)
-        AND s.line = n.line
-    )
-  END AS code,
-  f.module AS module,
-  COALESCE(n.file, f.file) AS file,
-  n.node_id AS node_id,
-  n.parent_id AS parent_id
-FROM temp.question AS q
-CROSS JOIN temp.places AS n
-CROSS JOIN functions AS f
-WHERE q.question_id = 1
-  AND f.function_id = n.function_id
-  AND (:depth IS NULL OR n.depth <= :depth)
-  AND (:min_pct IS NULL OR 100 * COALESCE(n.cumulative, n.exclusive) / NULLIF(q.total, 0) >= :min_pct)
-ORDER BY n.subtree_id, n.node_id
-LIMIT COALESCE(:first, -1);
+  $tree_depth AS depth, f.name || COALESCE('[' || n.line || COALESCE(':' || n.col, '') || ']', '') AS element,
+  f.name AS function, n.line AS line, n.col AS col, n.calls AS calls, n.exclusive AS exclusive,
+  n.cumulative AS cumulative, $tree_readings,
+  $tree_code AS code, f.module AS module, COALESCE(n.file, f.file) AS file, n.node_id AS node_id, n.parent_id AS parent_id
+FROM $places CROSS JOIN functions AS f
+WHERE $in_places AND f.function_id = n.function_id$depth_limit$min_pct_tree
+ORDER BY n.node_id$first;

@@ -1,15 +1,24 @@
-//! From a question to its answer: sets up what the report reads, and runs its SELECT.
+//! From a question to its answer: understands it, finds what its names mean, and runs its one
+//! statement.
 
-use rusqlite::{Statement, ToSql};
+use std::collections::BTreeSet;
 
-use super::answer::{Answer, Author, Pruned, Rows, Subject};
-use super::catalog::{AncestorWalk, Report, by_name};
+use rusqlite::Row;
+
+use super::answer::{Answer, Author, Callers, Pruned, Rows, Subject};
+use super::catalog::Report;
 use super::error::{ReportError, failure};
-use super::header::{Header, Needs, Parameter, ParameterDef};
-use super::question::{Argument, Request};
-use super::scope;
-use super::script::{Bound, Script};
+use super::header::Needs;
+use super::names::RunNames;
+use super::plan::{is_from_nodes, plan, sets_with};
+use super::question::{Groups, Question, Request, has_tree};
+use super::selection::{Selection, Target};
+use super::statement::Parts;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
+
+const RECORDED: &str = include_str!("../../queries/remarks/recorded.sql");
+const CALLERS: &str = include_str!("../../queries/remarks/callers.sql");
+const GROUPS_ARE_KNOWN: &str = include_str!("../../queries/remarks/groups_are_known.sql");
 
 /// Asks a report of a run.
 ///
@@ -22,182 +31,226 @@ pub fn ask<'d>(
     run: &RunInfo,
     request: &Request,
 ) -> Result<Answer<'d>, ReportError> {
-    let report = variant(report, request);
-    let header = report.header();
-    check(header.needs, report.name, run)?;
     let metrics = database.metrics(run.run_id)?;
-    let metric = choose_metric(&metrics, run, request.metric.as_deref())?;
-    let script = Script::new(database);
-    let scope = scope::set_up(&script, &header, run, (&metric, &metrics), request)?;
-    let values = values(&header, request);
-    let bound: Vec<Bound<'_>> = values
-        .iter()
-        .map(|(name, value)| (*name, value.as_ref()))
-        .collect();
-    let depth = request.number_of(&header, "depth");
-    if let Some(statements) = &report.walk {
-        walk(statements, &script, &bound)?;
-    }
-    let pruned = match report.pruned {
-        Some(sql) if depth.is_some() || request.argument("min_pct").is_some() => {
-            Some(pruned(database, &mut script.prepare_aside(sql, &bound)?)?)
-        }
-        _ => None,
+    let question = Question::new(report, run, &metrics, request)?;
+    let names = RunNames::new(database, run, question.names);
+    check_labels(&names, database, &question)?;
+    let selection = Selection::new(&question, &names)?;
+    let parts = plan(&question, &selection);
+    let asked = Asked {
+        database,
+        question: &question,
+        selection: &selection,
+        parts: &parts,
+        tables: BTreeSet::new(),
     };
-    let statement = script.prepare(report.sql, &bound)?;
-    let shows = |name: &str| header.columns.iter().any(|column| column.name == name);
+    asked.check(&names)?;
+    let total = asked.total()?;
+    let selected = asked.selected()?;
+    let text = question.report.sql;
+    let statement = parts
+        .prepare(
+            database.connection(),
+            &parts.statement(text, &asked.tables),
+        )
+        .map_err(|source| failure(database, source))?;
     let subject = Subject {
-        report: report.name,
+        report: question.report.name,
         run: run.clone(),
         metric: MetricInfo {
-            total: scope.total,
-            ..metric
+            total,
+            ..question.metric.clone()
         },
-        timer_readings: metrics.iter().any(|metric| metric.timer_readings),
-        selected: scope.selected,
-        bias: scope.bias,
-        exclusive_left: scope.exclusive_left && shows("exclusive"),
-        callers: scope.callers.filter(|_| shows("caller")),
-        pruned,
+        timer_readings: question.readings.is_some(),
+        selected,
+        bias: question.bias,
+        exclusive_left: question.shows("exclusive")
+            && is_from_nodes(&question, &selection)
+            && asked.is_recorded()?,
+        callers: asked.callers(selected)?,
+        pruned: asked.left_out()?,
     };
+    let many_rows = question.header.many_rows;
     let mut answer = Answer {
         subject: Some(subject),
-        columns: header.columns,
-        script: script.into_text(),
-        remarks: scope.remarks,
+        script: parts.shown(text),
+        columns: question.header.columns,
+        remarks: selection.remarks,
         rows: Rows::Statement(statement),
         author: Author::Us,
         database,
     };
-    if !header.many_rows {
+    if !many_rows {
         answer.keep()?;
     }
     Ok(answer)
 }
 
-/// The values of a report's parameters that its statements mention.
-fn values<'h>(header: &Header<'h>, request: &Request) -> Vec<(&'h str, Box<dyn ToSql>)> {
-    let value = |parameter: &ParameterDef<'h>| -> Box<dyn ToSql> {
-        let default = parameter.default.map(str::to_owned);
-        match (&parameter.kind, request.argument(parameter.name)) {
-            (Parameter::Flag, flag) => Box::new(flag.is_some()),
-            (_, Some(Argument::Count(count))) => {
-                // No answer has as many rows: all of them are meant.
-                Box::new(i64::try_from(*count).unwrap_or(i64::MAX))
-            }
-            (_, Some(Argument::Number(number))) => Box::new(*number),
-            (_, Some(Argument::Text(text))) => Box::new(text.clone()),
-            (Parameter::Count, _) => {
-                Box::new(default.and_then(|number| number.parse::<i64>().ok()))
-            }
-            (Parameter::Percentage, _) => {
-                Box::new(default.and_then(|number| number.parse::<f64>().ok()))
-            }
-            _ => Box::new(default),
-        }
-    };
-    header
-        .parameters
-        .iter()
-        .map(|parameter| (parameter.name, value(parameter)))
-        .collect()
-}
-
-/// Runs the statement that says what a report leaves out.
-fn pruned(database: &Database, statement: &mut Statement<'_>) -> Result<Pruned, StoreError> {
-    let mut read = || -> rusqlite::Result<Pruned> {
-        let mut rows = statement.raw_query();
-        let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        Ok(Pruned {
-            rows: row.get(0)?,
-            cost: row.get(1)?,
-            percent: row.get(2)?,
-        })
-    };
-    read().map_err(|source| failure(database, source))
-}
-
-/// Runs the statements that walk to ancestors, as far up as the report looks.
-fn walk(walk: &AncestorWalk, script: &Script<'_>, bound: &[Bound<'_>]) -> Result<(), StoreError> {
-    // One statement for each level: none of ours is recursive
-    // (docs/design/0007-views-of-a-question.md).
-    script.run(walk.first, bound)?;
-    for level in 0_i64.. {
-        let with_level: Vec<Bound<'_>> = bound
-            .iter()
-            .copied()
-            .chain([("level", &level as &dyn ToSql)])
-            .collect();
-        if script.run(walk.next, &with_level)? == 0 {
-            break;
+/// Refuses labels that no sample has. This is looked at label by label, so that the message names
+/// the one that leaves nothing.
+fn check_labels(
+    names: &RunNames<'_>,
+    database: &Database,
+    question: &Question<'_>,
+) -> Result<(), ReportError> {
+    if question.header.needs == Needs::Labels {
+        names.check_labels()?;
+    }
+    if !has_tree(question.run) {
+        return Ok(());
+    }
+    for (at, (key, value)) in question.labels.iter().enumerate() {
+        let parts = sets_with(question.run.run_id, &question.labels[..=at]);
+        let sql = parts.statement("SELECT COUNT(*) FROM wanted_sets;", &BTreeSet::new());
+        let sets: i64 = one(database, &parts, &sql, |row| row.get(0))?.unwrap_or_default();
+        if sets == 0 {
+            let unknown = names.unknown_label(key, *value, at > 0)?;
+            return Err(ReportError::NothingSelected(unknown));
         }
     }
     Ok(())
 }
 
-/// The report that answers: a flag of kind VARIANT names another one.
-fn variant(report: &'static Report, request: &Request) -> &'static Report {
-    let header = report.header();
-    let asked = header.parameters.iter().find(|parameter| {
-        matches!(parameter.kind, Parameter::Variant(_))
-            && request.argument(parameter.name).is_some()
-    });
-    match asked.map(|parameter| parameter.kind.clone()) {
-        Some(Parameter::Variant(name)) => {
-            by_name(name).expect("a test reads the variants of all reports")
+/// The one row that a statement gives, if it gives one.
+fn one<T>(
+    database: &Database,
+    parts: &Parts,
+    sql: &str,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Option<T>, StoreError> {
+    let row = || -> rusqlite::Result<Option<T>> {
+        let mut statement = parts.prepare(database.connection(), sql)?;
+        let mut rows = statement.raw_query();
+        rows.next()?.map(read).transpose()
+    };
+    row().map_err(|source| failure(database, source))
+}
+
+/// A question that is being answered.
+struct Asked<'a> {
+    database: &'a Database,
+    question: &'a Question<'a>,
+    selection: &'a Selection,
+    parts: &'a Parts,
+    /// Parts of the statement that are tables.
+    tables: BTreeSet<&'static str>,
+}
+
+impl Asked<'_> {
+    /// What a SELECT over the parts of the statement says.
+    fn aside<T>(
+        &self,
+        select: &str,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let sql = self
+            .parts
+            .aside(self.question.report.sql, select, &self.tables);
+        one(self.database, self.parts, &sql, read)
+    }
+
+    /// Refuses a question that selects nothing.
+    fn check(&self, names: &RunNames<'_>) -> Result<(), ReportError> {
+        let run = self.question.run.run_id;
+        let is_filtered = self.selection.is_filtered(self.question);
+        let has = |select: &str| -> Result<bool, StoreError> {
+            Ok(self.aside(select, |row| row.get(0))?.unwrap_or(false))
+        };
+        if self.selection.target == Target::Nodes
+            && !has("SELECT EXISTS (SELECT 1 FROM subtrees);")?
+        {
+            let path = self.question.path.unwrap_or_default();
+            return Err(ReportError::NothingSelected(format!(
+                "no call in run {run} follows the path {path}"
+            )));
         }
-        _ => report,
+        if self.selection.target == Target::Run
+            && is_filtered
+            && !has("SELECT EXISTS (SELECT 1 FROM subtrees);")?
+        {
+            return Err(ReportError::NothingSelected(
+                "the filters leave nothing of what is selected".to_owned(),
+            ));
+        }
+        let known = match self.question.groups {
+            Groups::Functions => true,
+            Groups::Modules | Groups::Files => has(GROUPS_ARE_KNOWN)?,
+            Groups::Containers(_) | Groups::Label(_) => {
+                has("SELECT EXISTS (SELECT 1 FROM known_groups);")?
+            }
+        };
+        if known {
+            return Ok(());
+        }
+        Err(ReportError::NothingSelected(match self.question.groups {
+            Groups::Label(key) => names.unknown_label(key, None, true)?,
+            Groups::Containers(kind) => format!(
+                "there is no {} in what is selected of run {run}",
+                kind.name()
+            ),
+            Groups::Files => format!("no function of run {run} has a file"),
+            _ => format!("no function of run {run} has a module"),
+        }))
     }
-}
 
-/// The metric of this name among those of the run; its default one without a name.
-pub(crate) fn choose_metric(
-    metrics: &[MetricInfo],
-    run: &RunInfo,
-    name: Option<&str>,
-) -> Result<MetricInfo, ReportError> {
-    let Some(wanted) = name.or(run.default_metric.as_deref()) else {
-        return Err(ReportError::NothingSelected(format!(
-            "run {} measured nothing",
-            run.run_id
-        )));
-    };
-    let found = metrics
-        .iter()
-        .find(|metric| metric.name == *wanted)
-        .cloned();
-    found.ok_or_else(|| {
-        let names: Vec<_> = metrics.iter().map(|metric| metric.name.as_str()).collect();
-        let known = names.join(", ");
-        ReportError::NothingSelected(format!(
-            "run {} has no metric `{wanted}`; it has {known}",
-            run.run_id
-        ))
-    })
-}
-
-/// Refuses a report that needs more than the run knows.
-fn check(needs: Needs, report: &str, run: &RunInfo) -> Result<(), ReportError> {
-    let fidelity = run.fidelity.as_str();
-    let enough = match needs {
-        Needs::Nothing => true,
-        Needs::Edges => fidelity != "flat",
-        Needs::Tree | Needs::Labels => fidelity == "tree",
-    };
-    if enough {
-        return Ok(());
+    /// The total of the run, with the timer bias of the question.
+    fn total(&self) -> Result<f64, StoreError> {
+        let total = self.aside("SELECT q.total FROM question AS q;", |row| row.get(0))?;
+        Ok(total.flatten().unwrap_or(0.0))
     }
-    let (known, instead) = match fidelity {
-        "flat" => ("totals only", ""),
-        _ => ("who called whom, but no paths", "calls, callees, "),
-    };
-    Err(ReportError::NothingSelected(format!(
-        "report {report} needs {}; run {} knows {known}: try {instead}summary, lines or data",
-        if needs == Needs::Edges {
-            "callers"
-        } else {
-            "the tree of calls"
-        },
-        run.run_id
-    )))
+
+    /// The cost of what is selected; `None` if that is the whole run or if the cost is unknown.
+    fn selected(&self) -> Result<Option<f64>, StoreError> {
+        if self.selection.target == Target::Run && !self.selection.is_filtered(self.question) {
+            return Ok(None);
+        }
+        let cost = self.aside("SELECT s.cost FROM selected AS s;", |row| row.get(0))?;
+        Ok(cost.flatten())
+    }
+
+    /// Whether the file itself states exclusive costs of functions.
+    fn is_recorded(&self) -> Result<bool, StoreError> {
+        Ok(self.aside(RECORDED, |row| row.get(0))?.unwrap_or(false))
+    }
+
+    /// What the callers of a function add up to, where that is not what the function cost. A
+    /// function without callers has none that could differ. In a tree, callers' nodes make up the
+    /// function's; a file of edges states both, and they may differ.
+    fn callers(&self, selected: Option<f64>) -> Result<Option<Callers>, StoreError> {
+        if self.selection.target != Target::Functions
+            || has_tree(self.question.run)
+            || !self.question.shows("caller")
+        {
+            return Ok(None);
+        }
+        let found: Option<(i64, Option<f64>)> =
+            self.aside(CALLERS, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(match found {
+            None | Some((0, _)) => None,
+            // The two are added up in different orders, and each addition rounds.
+            Some((_, Some(sum)))
+                if selected.is_some_and(|cost| (sum - cost).abs() <= 1e-9 * cost.abs()) =>
+            {
+                None
+            }
+            Some((_, sum)) => Some(Callers { sum }),
+        })
+    }
+
+    /// What depth and thresholds leave out.
+    fn left_out(&self) -> Result<Option<Pruned>, StoreError> {
+        let Some(select) = self.question.report.left_out else {
+            return Ok(None);
+        };
+        if !self.question.prunes() {
+            return Ok(None);
+        }
+        self.aside(select, |row| {
+            Ok(Pruned {
+                rows: row.get(0)?,
+                cost: row.get(1)?,
+                percent: row.get(2)?,
+            })
+        })
+    }
 }

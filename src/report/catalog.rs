@@ -7,21 +7,10 @@ use super::header::{self, Header};
 pub struct Report {
     /// Its name on the command line, and that of its file.
     pub name: &'static str,
-    /// Its text: header and SELECT.
+    /// Its text: its header, the parts of its statement that are its own, and its SELECT.
     pub sql: &'static str,
-    /// What is done before its SELECT, for reports that walk from nodes to their ancestors.
-    pub(super) walk: Option<AncestorWalk>,
     /// The statement that says what depth and thresholds leave out: rows, cost, percentage.
-    pub(super) pruned: Option<&'static str>,
-}
-
-/// Statements that walk from nodes to their ancestors, level by level: SQL without recursion.
-#[derive(Debug)]
-pub(super) struct AncestorWalk {
-    /// Fills level 0.
-    pub(super) first: &'static str,
-    /// Goes from level `:level` to the next; repeated until it changes nothing.
-    pub(super) next: &'static str,
+    pub(super) left_out: Option<&'static str>,
 }
 
 /// All reports, in the order in which they are listed; the first is shown when none is named.
@@ -43,27 +32,17 @@ pub const REPORTS: &[Report] = &[
     ),
     report("lines", include_str!("../../queries/reports/lines.sql")),
     Report {
-        pruned: Some(include_str!("../../queries/pruned/tree.sql")),
+        left_out: Some(include_str!("../../queries/remarks/tree_left_out.sql")),
         ..report("tree", include_str!("../../queries/reports/tree.sql"))
     },
     Report {
-        walk: Some(AncestorWalk {
-            first: include_str!("../../queries/ancestor_walk/bottom_up_first.sql"),
-            next: include_str!("../../queries/ancestor_walk/bottom_up_next.sql"),
-        }),
-        pruned: Some(include_str!("../../queries/pruned/bottom_up.sql")),
+        left_out: Some(include_str!("../../queries/remarks/bottom_up_left_out.sql")),
         ..report(
             "bottom_up",
             include_str!("../../queries/reports/bottom_up.sql"),
         )
     },
-    Report {
-        walk: Some(AncestorWalk {
-            first: include_str!("../../queries/ancestor_walk/paths_first.sql"),
-            next: include_str!("../../queries/ancestor_walk/paths_next.sql"),
-        }),
-        ..report("paths", include_str!("../../queries/reports/paths.sql"))
-    },
+    report("paths", include_str!("../../queries/reports/paths.sql")),
     report("tags", include_str!("../../queries/reports/tags.sql")),
     report("data", include_str!("../../queries/reports/data.sql")),
 ];
@@ -72,8 +51,7 @@ const fn report(name: &'static str, sql: &'static str) -> Report {
     Report {
         name,
         sql,
-        walk: None,
-        pruned: None,
+        left_out: None,
     }
 }
 
@@ -91,16 +69,5 @@ impl Report {
     #[must_use]
     pub fn header(&self) -> Header<'static> {
         header::parse(self.sql).expect("the headers of all bundled reports are read by a test")
-    }
-
-    /// Every text that belongs to it: its SELECT first.
-    #[must_use]
-    pub fn statements(&self) -> Vec<&'static str> {
-        let walk = self.walk.iter().flat_map(|walk| [walk.first, walk.next]);
-        [self.sql]
-            .into_iter()
-            .chain(walk)
-            .chain(self.pruned)
-            .collect()
     }
 }

@@ -9,16 +9,17 @@ pub mod header;
 mod names;
 pub mod path;
 mod plain_sql;
+mod plan;
 mod question;
 pub mod render;
-mod scope;
-mod script;
+
+mod statement;
 mod selection;
 
 pub use crate::text::cell::Value;
 pub use answer::{Answer, Callers, Pruned, Subject};
 pub use ask::ask;
-pub(crate) use ask::choose_metric;
+pub(crate) use question::choose_metric;
 pub use catalog::{REPORTS, Report, by_name};
 pub use error::ReportError;
 pub use path::NameSyntax;

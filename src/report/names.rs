@@ -7,21 +7,20 @@ use rusqlite::{Row, ToSql, named_params};
 
 use super::error::{ReportError, failure};
 use super::path::{self, Name, NameSyntax, Path};
-use super::script::{Bound, Script};
-use crate::store::{RunInfo, StoreError};
+use super::question::{no_paths, regular_expression};
+use crate::store::{Database, RunInfo, StoreError};
 
-const PICK_NAME: &str = include_str!("../../queries/selection/pick_name.sql");
-const PICK_THREAD: &str = include_str!("../../queries/selection/pick_thread.sql");
-const PICK_PATTERN: &str = include_str!("../../queries/selection/pick_pattern.sql");
-const PICKED: &str = include_str!("../../queries/selection/picked.sql");
-const CALLED: &str = include_str!("../../queries/selection/called.sql");
-const PICK_LISTED: &str = include_str!("../../queries/selection/pick_listed.sql");
-const NAMES: &str = include_str!("../../queries/selection/names.sql");
-const ALL_FUNCTIONS: &str = include_str!("../../queries/selection/functions.sql");
-const KNOWS: &str = include_str!("../../queries/selection/knows.sql");
-const THREADS: &str = include_str!("../../queries/selection/threads.sql");
-const KEYS: &str = include_str!("../../queries/selection/keys.sql");
-const VALUES: &str = include_str!("../../queries/selection/values.sql");
+const NAMED: &str = include_str!("../../queries/names/named.sql");
+const NAMED_THREADS: &str = include_str!("../../queries/names/named_threads.sql");
+const FITTING: &str = include_str!("../../queries/names/fitting.sql");
+const APART: &str = include_str!("../../queries/names/apart.sql");
+const CALLED: &str = include_str!("../../queries/names/called.sql");
+const NAMES: &str = include_str!("../../queries/names/names.sql");
+const ALL_FUNCTIONS: &str = include_str!("../../queries/names/functions.sql");
+const KNOWS: &str = include_str!("../../queries/names/knows.sql");
+const THREADS: &str = include_str!("../../queries/names/threads.sql");
+const KEYS: &str = include_str!("../../queries/names/keys.sql");
+const VALUES: &str = include_str!("../../queries/names/values.sql");
 
 /// Names that are suggested for one that the run does not know.
 const SUGGESTIONS: usize = 3;
@@ -36,24 +35,60 @@ const NAMES_SHOWN: usize = 10;
 /// How alike a name must be to be suggested, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
+/// The functions that a name means.
+#[derive(Clone, Debug)]
+pub(super) struct Picked {
+    /// Their numbers, in order.
+    pub functions: Vec<i64>,
+    /// How a statement finds them.
+    pub by: PickedBy,
+}
+
+/// What a regular expression is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Looks {
+    /// Names of functions: a step of a path names functions.
+    AtNames,
+    /// Names, modules and files.
+    AtPlaces,
+}
+
+/// How a statement finds the functions that a name means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PickedBy {
+    /// They have exactly this name.
+    Name(String, Kinds),
+    /// Their name fits this pattern of SQLite's GLOB.
+    Pattern(String),
+    /// Their numbers are listed.
+    List,
+}
+
+/// What a name may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kinds {
+    /// Functions, and what is no code of the program's.
+    Code,
+    /// Containers: a root, a process, a thread.
+    Containers,
+    /// Threads.
+    Threads,
+}
+
 /// The names of a run.
-pub(super) struct RunNames<'s, 'd> {
-    script: &'s Script<'d>,
+pub(super) struct RunNames<'s> {
+    database: &'s Database,
     run: &'s RunInfo,
     syntax: NameSyntax,
 }
 
-impl<'s, 'd> RunNames<'s, 'd> {
-    pub(super) fn new(script: &'s Script<'d>, run: &'s RunInfo, syntax: NameSyntax) -> Self {
+impl<'s> RunNames<'s> {
+    pub(super) fn new(database: &'s Database, run: &'s RunInfo, syntax: NameSyntax) -> Self {
         Self {
-            script,
+            database,
             run,
             syntax,
         }
-    }
-
-    pub(super) fn run(&self) -> &RunInfo {
-        self.run
     }
 
     /// Reads a path.
@@ -61,21 +96,13 @@ impl<'s, 'd> RunNames<'s, 'd> {
         path::parse(text, self.syntax, &|name| self.knows(name)).map_err(ReportError::Usage)
     }
 
-    /// Whether the run knows paths.
-    pub(super) fn has_tree(&self) -> bool {
-        self.run.fidelity == "tree"
-    }
-
-    /// Refuses what needs paths.
-    pub(super) fn no_paths(&self, instead: &str) -> ReportError {
-        ReportError::NothingSelected(format!("run {} knows no paths: {instead}", self.run.run_id))
-    }
-
-    /// Refuses several picked functions if one may be within a call of another one: it is
-    /// unknown then how much of their costs would count twice.
-    pub(super) fn check_apart(&self) -> Result<(), ReportError> {
+    /// Refuses several functions if one may be within a call of another one: it is unknown then how
+    /// much of their costs would count twice.
+    pub(super) fn check_apart(&self, functions: &[i64]) -> Result<(), ReportError> {
+        let listed = listed(functions);
+        let listed: (&str, &dyn ToSql) = (":functions", &listed);
         let picked: Vec<(i64, String)> =
-            self.rows(PICKED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            self.rows(APART, &[listed], |row| Ok((row.get(0)?, row.get(1)?)))?;
         if picked.len() <= 1 {
             return Ok(());
         }
@@ -88,11 +115,14 @@ impl<'s, 'd> RunNames<'s, 'd> {
             "whether they call each other is unknown".to_owned()
         };
         let names: Vec<String> = picked.into_iter().map(|(_, name)| name).collect();
-        Err(self.no_paths(&format!(
-            "--fn takes functions there that do not call each other; here {}: {reason}; profdb sql tells them apart by file \
-             and module",
-            some(&names)
-        )))
+        Err(no_paths(
+            self.run,
+            &format!(
+                "--fn takes functions there that do not call each other; here {}: {reason}; profdb sql tells them apart by \
+                 file and module",
+                some(&names)
+            ),
+        ))
     }
 
     /// One of the picked functions from which calls lead to another one.
@@ -131,65 +161,77 @@ impl<'s, 'd> RunNames<'s, 'd> {
     /// Whether a function of the run has exactly this name.
     fn knows(&self, name: &str) -> bool {
         let parameters = named_params! { ":run": self.run.run_id, ":name": name };
-        let statement = self.script.database().connection().prepare_cached(KNOWS);
+        let statement = self.database.connection().prepare_cached(KNOWS);
         // A failing database fails again, and is reported, when the name is picked.
         statement
             .and_then(|mut statement| statement.query_row(parameters, |row| row.get(0)))
             .unwrap_or(false)
     }
 
-    /// Picks the functions of a step; says how many.
-    pub(super) fn pick(&self, step: i64, name: &Name) -> Result<usize, ReportError> {
-        let pick = |sql: &str, value: Bound<'_>| {
-            self.script
-                .run(sql, &[("run", &self.run.run_id), ("step", &step), value])
-        };
+    /// The functions that a name means.
+    pub(super) fn pick(&self, name: &Name) -> Result<Picked, ReportError> {
+        let run: (&str, &dyn ToSql) = (":run", &self.run.run_id);
         let picked = match name {
-            Name::Exact(name) => pick(PICK_NAME, ("name", name))?,
+            Name::Exact(name) => {
+                let parameters: [(&str, &dyn ToSql); 2] = [run, (":name", name)];
+                let all: Vec<(i64, bool)> =
+                    self.rows(NAMED, &parameters, |row| Ok((row.get(0)?, row.get(1)?)))?;
+                // A container is meant only where no function has the name: some formats give a
+                // thread and its unnamed frames one name.
+                let is_code = all.iter().any(|(_, is_code)| *is_code);
+                Picked {
+                    functions: all
+                        .into_iter()
+                        .filter(|(_, code)| *code == is_code)
+                        .map(|(function, _)| function)
+                        .collect(),
+                    by: PickedBy::Name(
+                        name.clone(),
+                        if is_code {
+                            Kinds::Code
+                        } else {
+                            Kinds::Containers
+                        },
+                    ),
+                }
+            }
             Name::Thread(name) => {
                 let threads = self.list(THREADS)?;
-                pick(
-                    PICK_THREAD,
-                    ("name", &thread(name, &threads).unwrap_or(name)),
-                )?
+                let name = thread(name, &threads).unwrap_or(name);
+                let parameters: [(&str, &dyn ToSql); 2] = [run, (":name", &name)];
+                Picked {
+                    functions: self.rows(NAMED_THREADS, &parameters, |row| row.get(0))?,
+                    by: PickedBy::Name(name.to_owned(), Kinds::Threads),
+                }
             }
-            // In GLOB a bracket opens a set of characters; here it means a bracket.
             Name::Pattern(pattern) => {
-                pick(PICK_PATTERN, ("pattern", &pattern.replace('[', "[[]")))?
+                // In GLOB a bracket opens a set of characters; here it means a bracket.
+                let pattern = pattern.replace('[', "[[]");
+                let parameters: [(&str, &dyn ToSql); 2] = [run, (":pattern", &pattern)];
+                Picked {
+                    functions: self.rows(FITTING, &parameters, |row| row.get(0))?,
+                    by: PickedBy::Pattern(pattern),
+                }
             }
-            Name::Regex(text) => pick(
-                PICK_LISTED,
-                ("functions", &listed(&self.fitting(text, "fn")?)),
-            )?,
+            Name::Regex(text) => Picked {
+                functions: self.fitting(&regular_expression(text, "fn")?, Looks::AtNames)?,
+                by: PickedBy::List,
+            },
         };
-        match picked {
-            0 => Err(ReportError::NothingSelected(self.unknown(name)?)),
-            picked => Ok(picked),
+        if picked.functions.is_empty() {
+            return Err(ReportError::NothingSelected(self.unknown(name)?));
         }
+        Ok(picked)
     }
 
-    /// The functions of the run that a regular expression fits: by name, module or file for
-    /// filters, by name for paths.
-    pub(super) fn fitting(&self, text: &str, flag: &str) -> Result<Vec<i64>, ReportError> {
-        let regex = Regex::new(text).map_err(|error| {
-            let error = error.to_string();
-            // The lines before draw the expression with a mark below the place.
-            let reason = error
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .trim_start_matches("error: ");
-            ReportError::Usage(format!(
-                "--{flag}: {text} is no regular expression: {reason}"
-            ))
-        })?;
-        // A step of a path names functions, so it does not look at modules and files.
+    /// The functions of the run that a regular expression fits.
+    pub(super) fn fitting(&self, regex: &Regex, looks: Looks) -> Result<Vec<i64>, ReportError> {
         let fits = |name: &str, module: &str, file: &str| {
             regex.is_match(name)
-                || (flag != "fn" && (regex.is_match(module) || regex.is_match(file)))
+                || (looks == Looks::AtPlaces && (regex.is_match(module) || regex.is_match(file)))
         };
         let all = || -> rusqlite::Result<Vec<i64>> {
-            let mut statement = self.script.database().connection().prepare(ALL_FUNCTIONS)?;
+            let mut statement = self.database.connection().prepare(ALL_FUNCTIONS)?;
             let mut rows = statement.query(named_params! { ":run": self.run.run_id })?;
             let mut fitting = Vec::new();
             while let Some(row) = rows.next()? {
@@ -200,7 +242,7 @@ impl<'s, 'd> RunNames<'s, 'd> {
             }
             Ok(fitting)
         };
-        Ok(all().map_err(|source| failure(self.script.database(), source))?)
+        Ok(all().map_err(|source| failure(self.database, source))?)
     }
 
     /// What to say of a name that the run does not have.
@@ -291,7 +333,7 @@ impl<'s, 'd> RunNames<'s, 'd> {
         parameters: &[(&str, &dyn ToSql)],
         row: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
-        let database = self.script.database();
+        let database = self.database;
         let rows = || -> rusqlite::Result<Vec<T>> {
             let mut statement = database.connection().prepare(sql)?;
             statement.query_map(parameters, row)?.collect()

@@ -1,12 +1,21 @@
-//! What a report is asked for: what the user has given for its parameters, and the parameters that
-//! all reports have.
+//! What a report is asked for: [`Request`], what the user has given for its parameters, and
+//! [`Question`], what that means for a run.
 
+use std::str::FromStr;
+
+use regex::Regex;
+
+use super::catalog::{Report, by_name};
 use super::error::ReportError;
-use super::header::{Header, LABEL_KEY, Parameter};
+use super::header::{Header, LABEL_KEY, Needs, Parameter};
 use super::path::NameSyntax;
 use crate::events;
+use crate::store::{MetricInfo, RunInfo};
 
-/// The question that a report answers.
+/// Nanoseconds in a millisecond, in which a bias is given.
+const NANOSECONDS: f64 = 1e6;
+
+/// What the user asks of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The metric; the run's default one if `None`.
@@ -65,41 +74,362 @@ impl Request {
     }
 
     /// The text given for a parameter.
-    pub(super) fn text_of(&self, name: &str) -> Option<&str> {
+    fn text_of(&self, name: &str) -> Option<&str> {
         match self.argument(name) {
             Some(Argument::Text(text)) => Some(text),
             _ => None,
         }
     }
+}
 
-    /// The whole number given for a parameter, or its default.
-    pub(super) fn number_of(&self, header: &Header<'_>, name: &str) -> Option<u64> {
-        match self.argument(name) {
-            Some(Argument::Count(count)) => Some(*count),
-            _ => header
-                .parameters
-                .iter()
-                .find(|parameter| parameter.name == name)?
-                .default?
-                .parse()
-                .ok(),
+/// What a filter does with the functions that it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filter {
+    /// Only what happened below them is left.
+    Focus,
+    /// What happened below them is left out.
+    Ignore,
+    /// They are left out, and their cost goes to their callers.
+    Hide,
+}
+
+impl Filter {
+    const ALL: [Self; 3] = [Self::Focus, Self::Ignore, Self::Hide];
+
+    /// Its name, which its flag and its parameter have, too.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Focus => "focus",
+            Self::Ignore => "ignore",
+            Self::Hide => "hide",
         }
     }
+}
 
-    /// The labels that samples must have, as far as the report looks at them: keys, and values
-    /// unless any will do.
-    pub(super) fn labels(&self, header: &Header<'_>) -> impl Iterator<Item = (&str, Option<&str>)> {
-        let parameter = header
-            .parameters
-            .iter()
-            .find(|parameter| parameter.kind == Parameter::Label);
-        let name = parameter.map(|parameter| parameter.name.to_owned());
-        let given = name.into_iter().flat_map(|name| {
-            self.arguments
-                .iter()
-                .filter(move |(known, _)| *known == name)
-        });
-        given.filter_map(|(_, value)| {
+/// What comes first in a report that ranks its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    Cost,
+    Calls,
+    Average,
+    Exclusive,
+    Cumulative,
+    Name,
+}
+
+/// A label that samples must have: its key, and its value unless any will do.
+pub(super) type WantedLabel<'q> = (&'q str, Option<&'q str>);
+
+/// A question, as far as it can be understood without the names of the run. That it makes sense is
+/// known before any statement runs.
+#[derive(Debug)]
+pub(super) struct Question<'q> {
+    /// The report that answers.
+    pub report: &'static Report,
+    /// What its header says.
+    pub header: Header<'static>,
+    /// The run.
+    pub run: &'q RunInfo,
+    /// The metric, with the total of the run as it is stored.
+    pub metric: MetricInfo,
+    /// The metric that counts how often the profiler's timer was read, if the run has one.
+    pub readings: Option<MetricInfo>,
+    /// What is added to a time for each reading of the timer, in ns.
+    pub shift: f64,
+    /// What has been subtracted from the times of the answer, in ns per reading of the timer;
+    /// `None` if unknown.
+    pub bias: Option<f64>,
+    /// What is 100 %.
+    pub base: Base,
+    /// How names in paths are read.
+    pub names: NameSyntax,
+    /// What is counted as one.
+    pub groups: Groups<'q>,
+    /// Filters with their regular expressions.
+    pub filters: Vec<(Filter, Regex)>,
+    /// The labels that samples must have.
+    pub labels: Vec<WantedLabel<'q>>,
+    /// The thread to look at.
+    pub thread: Option<&'q str>,
+    /// The drill-down path.
+    pub path: Option<&'q str>,
+    /// The cost asked for is the exclusive one.
+    pub exclusive: bool,
+    /// What comes first.
+    pub sort: Sort,
+    /// Only so many rows.
+    pub first: Option<u64>,
+    /// Only rows up to this running percentage.
+    pub pct: Option<f64>,
+    /// Only so many levels.
+    pub depth: Option<u64>,
+    /// Only what makes up so much of the total, in percent.
+    pub min_pct: Option<f64>,
+    /// The source of lines is shown.
+    pub code: bool,
+}
+
+impl<'q> Question<'q> {
+    /// Understands a request.
+    ///
+    /// # Errors
+    /// When it does not make sense for the report or the run.
+    pub(super) fn new(
+        report: &'static Report,
+        run: &'q RunInfo,
+        metrics: &[MetricInfo],
+        request: &'q Request,
+    ) -> Result<Self, ReportError> {
+        let report = variant(report, request);
+        let header = report.header();
+        check_needs(header.needs, report.name, run)?;
+        let metric = choose_metric(metrics, run, request.metric.as_deref())?;
+        let readings = metrics.iter().find(|metric| metric.timer_readings).cloned();
+        let shift = shift(&header, run, &metric, readings.is_some(), request)?;
+        let groups = groups(&header, request)?;
+        let labels = labels(&header, request);
+        let by_labels = matches!(groups, Groups::Label(_));
+        if shift != 0.0 && (by_labels || !labels.is_empty()) {
+            return Err(ReportError::Usage(
+                "--bias: what samples with labels cost is known as it was measured only".to_owned(),
+            ));
+        }
+        if matches!(groups, Groups::Containers(_) | Groups::Label(_)) && !has_tree(run) {
+            return Err(no_paths(run, "threads and labels are of paths"));
+        }
+        let filters = filters(&header, request)?;
+        let thread = text(&header, request, &Parameter::Thread)?;
+        let path = text(&header, request, &Parameter::Path)?;
+        let count = |name: &str| match request.argument(name) {
+            Some(Argument::Count(count)) => Some(*count),
+            _ => default_of(&header, name),
+        };
+        let percentage = |name: &str| match request.argument(name) {
+            Some(Argument::Number(number)) => Some(*number),
+            _ => default_of(&header, name),
+        };
+        let (first, depth) = (count("first"), count("depth"));
+        let (pct, min_pct) = (percentage("pct"), percentage("min_pct"));
+        let is_set = |name: &str| request.argument(name).is_some();
+        let (exclusive, code) = (is_set("exclusive"), is_set("code"));
+        Ok(Self {
+            bias: bias(run, request, shift),
+            base: request.base,
+            names: request.names,
+            sort: sort(request),
+            report,
+            header,
+            run,
+            metric,
+            readings,
+            shift,
+            groups,
+            filters,
+            labels,
+            thread,
+            path,
+            exclusive,
+            first,
+            pct,
+            depth,
+            min_pct,
+            code,
+        })
+    }
+
+    /// Whether nodes hold the costs of the metric themselves.
+    pub(super) fn is_default_metric(&self) -> bool {
+        self.run.default_metric.as_ref() == Some(&self.metric.name)
+    }
+
+    /// Whether the report shows a column.
+    pub(super) fn shows(&self, name: &str) -> bool {
+        self.header.columns.iter().any(|column| column.name == name)
+    }
+
+    /// Whether the report could leave something out because of its depth or threshold.
+    pub(super) fn prunes(&self) -> bool {
+        self.depth.is_some() || self.min_pct.is_some()
+    }
+}
+
+/// Whether a run knows paths.
+pub(super) fn has_tree(run: &RunInfo) -> bool {
+    run.fidelity == "tree"
+}
+
+/// Refuses what needs paths.
+pub(super) fn no_paths(run: &RunInfo, instead: &str) -> ReportError {
+    ReportError::NothingSelected(format!("run {} knows no paths: {instead}", run.run_id))
+}
+
+/// What a parameter is when it is left out.
+fn default_of<T: FromStr>(header: &Header<'_>, name: &str) -> Option<T> {
+    let mut parameters = header.parameters.iter();
+    parameters
+        .find(|parameter| parameter.name == name)?
+        .default?
+        .parse()
+        .ok()
+}
+
+/// The report that answers: a flag of kind VARIANT names another one.
+fn variant(report: &'static Report, request: &Request) -> &'static Report {
+    let header = report.header();
+    let asked = header.parameters.iter().find(|parameter| {
+        matches!(parameter.kind, Parameter::Variant(_))
+            && request.argument(parameter.name).is_some()
+    });
+    match asked.map(|parameter| parameter.kind.clone()) {
+        Some(Parameter::Variant(name)) => {
+            by_name(name).expect("a test reads the variants of all reports")
+        }
+        _ => report,
+    }
+}
+
+/// The metric of this name among those of the run; its default one without a name.
+pub(crate) fn choose_metric(
+    metrics: &[MetricInfo],
+    run: &RunInfo,
+    name: Option<&str>,
+) -> Result<MetricInfo, ReportError> {
+    let Some(wanted) = name.or(run.default_metric.as_deref()) else {
+        return Err(ReportError::NothingSelected(format!(
+            "run {} measured nothing",
+            run.run_id
+        )));
+    };
+    let found = metrics
+        .iter()
+        .find(|metric| metric.name == *wanted)
+        .cloned();
+    found.ok_or_else(|| {
+        let names: Vec<_> = metrics.iter().map(|metric| metric.name.as_str()).collect();
+        let known = names.join(", ");
+        ReportError::NothingSelected(format!(
+            "run {} has no metric `{wanted}`; it has {known}",
+            run.run_id
+        ))
+    })
+}
+
+/// Refuses a report that needs more than the run knows.
+fn check_needs(needs: Needs, report: &str, run: &RunInfo) -> Result<(), ReportError> {
+    let fidelity = run.fidelity.as_str();
+    let enough = match needs {
+        Needs::Nothing => true,
+        Needs::Edges => fidelity != "flat",
+        Needs::Tree | Needs::Labels => fidelity == "tree",
+    };
+    if enough {
+        return Ok(());
+    }
+    let (known, instead) = match fidelity {
+        "flat" => ("totals only", ""),
+        _ => ("who called whom, but no paths", "calls, callees, "),
+    };
+    Err(ReportError::NothingSelected(format!(
+        "report {report} needs {}; run {} knows {known}: try {instead}summary, lines or data",
+        if needs == Needs::Edges {
+            "callers"
+        } else {
+            "the tree of calls"
+        },
+        run.run_id
+    )))
+}
+
+/// What is to be added to a time for each reading of the timer, in ns.
+fn shift(
+    header: &Header<'_>,
+    run: &RunInfo,
+    metric: &MetricInfo,
+    has_readings: bool,
+    request: &Request,
+) -> Result<f64, ReportError> {
+    let is_time = metric.unit == "ns";
+    let Some(bias) = request.bias else {
+        let raw = run
+            .bias_applied
+            // Adding what was subtracted gives times as they were measured.
+            .filter(|_| header.raw_times && has_readings && is_time);
+        return Ok(raw.unwrap_or(0.0));
+    };
+    let refuse = |reason: String| Err(ReportError::Usage(format!("--bias: {reason}")));
+    let run_id = run.run_id;
+    // A bias in ms is rounded otherwise than one in ns.
+    let is_same =
+        |applied: f64| (applied - bias * NANOSECONDS).abs() <= 2.0 * f64::EPSILON * applied.abs();
+    match run.bias_applied.map(|applied| {
+        if is_same(applied) {
+            0.0
+        } else {
+            applied - bias * NANOSECONDS
+        }
+    }) {
+        _ if !is_time => refuse(format!("metric {} is no time", metric.name)),
+        // The times are what is asked for, however often the timer was read.
+        Some(0.0) => Ok(0.0),
+        _ if !has_readings => refuse(format!(
+            "run {run_id} does not say how often the timer was read (ticks)"
+        )),
+        None => refuse(format!(
+            "run {run_id} does not say by what bias its times are corrected already"
+        )),
+        Some(shift) => Ok(shift),
+    }
+}
+
+/// What has been subtracted from the times of the answer, in ns per reading of the timer; `None` if
+/// unknown.
+fn bias(run: &RunInfo, request: &Request, shift: f64) -> Option<f64> {
+    match request.bias {
+        Some(bias) => Some(bias * NANOSECONDS),
+        None if shift != 0.0 => Some(0.0),
+        None => run.bias_applied,
+    }
+}
+
+/// What the report is to count as one.
+fn groups<'q>(header: &Header<'_>, request: &'q Request) -> Result<Groups<'q>, ReportError> {
+    let mut parameters = header.parameters.iter();
+    let by = parameters.find_map(|parameter| match &parameter.kind {
+        Parameter::Groups(words) => request.text_of(parameter.name).map(|text| (words, text)),
+        _ => None,
+    });
+    let Some((words, text)) = by else {
+        return Ok(Groups::Functions);
+    };
+    let key = text.strip_prefix(LABEL_KEY.trim_end_matches("KEY"));
+    if !words.contains(&if key.is_some() { LABEL_KEY } else { text }) {
+        return Err(ReportError::Usage(format!(
+            "--by: expected {}, found {text}",
+            words.join(", ")
+        )));
+    }
+    Ok(match (text, key) {
+        (_, Some(key)) => Groups::Label(key),
+        ("module", _) => Groups::Modules,
+        ("file", _) => Groups::Files,
+        ("thread", _) => Groups::Containers(events::Kind::Thread),
+        ("process", _) => Groups::Containers(events::Kind::Process),
+        _ => Groups::Functions,
+    })
+}
+
+/// The labels that samples must have, as far as the report looks at them.
+fn labels<'q>(header: &Header<'_>, request: &'q Request) -> Vec<WantedLabel<'q>> {
+    let mut parameters = header.parameters.iter();
+    let Some(parameter) = parameters.find(|parameter| parameter.kind == Parameter::Label) else {
+        return Vec::new();
+    };
+    let given = request
+        .arguments
+        .iter()
+        .filter(|(known, _)| *known == parameter.name);
+    given
+        .filter_map(|(_, value)| {
             let Argument::Text(text) = value else {
                 return None;
             };
@@ -108,54 +438,69 @@ impl Request {
                     .map_or((text.as_str(), None), |(key, value)| (key, Some(value))),
             )
         })
-    }
+        .collect()
+}
 
-    /// The text given for the parameter of a kind, if the report has one.
-    pub(super) fn text(
-        &self,
-        header: &Header<'_>,
-        kind: &Parameter<'_>,
-    ) -> Result<Option<&str>, ReportError> {
-        let Some(parameter) = header
-            .parameters
-            .iter()
-            .find(|parameter| parameter.kind == *kind)
-        else {
-            return Ok(None);
-        };
-        match self.text_of(parameter.name) {
-            None if !parameter.optional => Err(ReportError::Usage(format!(
-                "the report needs --{}",
-                parameter.name
-            ))),
-            text => Ok(text),
+/// The filters that are given, as far as the report has them.
+fn filters(
+    header: &Header<'_>,
+    request: &Request,
+) -> Result<Vec<(Filter, Regex)>, ReportError> {
+    let mut filters = Vec::new();
+    for filter in Filter::ALL {
+        let mut parameters = header.parameters.iter();
+        if parameters.any(|parameter| parameter.name == filter.name())
+            && let Some(text) = request.text_of(filter.name())
+        {
+            filters.push((filter, regular_expression(text, filter.name())?));
         }
     }
+    Ok(filters)
+}
 
-    /// What the report is to count as one.
-    pub(super) fn groups(&self, header: &Header<'_>) -> Result<Groups<'_>, ReportError> {
-        let parameters = header.parameters.iter();
-        let by = parameters.filter_map(|parameter| match &parameter.kind {
-            Parameter::Groups(words) => self.text_of(parameter.name).map(|text| (words, text)),
-            _ => None,
-        });
-        let Some((words, text)) = by.into_iter().next() else {
-            return Ok(Groups::Functions);
-        };
-        let key = text.strip_prefix(LABEL_KEY.trim_end_matches("KEY"));
-        if !words.contains(&if key.is_some() { LABEL_KEY } else { text }) {
-            return Err(ReportError::Usage(format!(
-                "--by: expected {}, found {text}",
-                words.join(", ")
-            )));
-        }
-        Ok(match (text, key) {
-            (_, Some(key)) => Groups::Label(key),
-            ("module", _) => Groups::Modules,
-            ("file", _) => Groups::Files,
-            ("thread", _) => Groups::Containers(events::Kind::Thread),
-            ("process", _) => Groups::Containers(events::Kind::Process),
-            _ => Groups::Functions,
-        })
+/// Reads a regular expression that a flag has given.
+pub(super) fn regular_expression(text: &str, flag: &str) -> Result<Regex, ReportError> {
+    Regex::new(text).map_err(|error| {
+        let error = error.to_string();
+        // The lines before draw the expression with a mark below the place.
+        let reason = error
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        ReportError::Usage(format!(
+            "--{flag}: {text} is no regular expression: {reason}"
+        ))
+    })
+}
+
+/// The text given for the parameter of a kind, if the report has one.
+fn text<'q>(
+    header: &Header<'_>,
+    request: &'q Request,
+    kind: &Parameter<'_>,
+) -> Result<Option<&'q str>, ReportError> {
+    let mut parameters = header.parameters.iter();
+    let Some(parameter) = parameters.find(|parameter| parameter.kind == *kind) else {
+        return Ok(None);
+    };
+    match request.text_of(parameter.name) {
+        None if !parameter.optional => Err(ReportError::Usage(format!(
+            "the report needs --{}",
+            parameter.name
+        ))),
+        text => Ok(text),
+    }
+}
+
+/// What comes first; the flag's words are those of the header.
+fn sort(request: &Request) -> Sort {
+    match request.text_of("sort") {
+        Some("calls") => Sort::Calls,
+        Some("avg") => Sort::Average,
+        Some("exclusive") => Sort::Exclusive,
+        Some("cumulative") => Sort::Cumulative,
+        Some("name") => Sort::Name,
+        _ => Sort::Cost,
     }
 }

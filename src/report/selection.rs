@@ -1,4 +1,5 @@
-//! What a drill-down path selects: nodes, in temporary tables that the reports read.
+//! What a question looks at: the whole run, totals of functions, or nodes with everything below
+//! them.
 //!
 //! A path is followed step by step. `,` takes the nodes of the next name strictly within the
 //! outermost nodes so far, `>` those whose caller is any node so far. Reducing to outermost nodes
@@ -6,87 +7,167 @@
 //! would count recursion wrongly; tests/figures/selection.rs compares with brute force.
 
 use super::error::ReportError;
-use super::names::RunNames;
+use super::names::{Looks, Picked, RunNames};
 use super::path::{Name, Operator, Path};
-use super::script::Script;
-
-const FIRST: &str = include_str!("../../queries/selection/first.sql");
-const WITHIN: &str = include_str!("../../queries/selection/within.sql");
-const DIRECT: &str = include_str!("../../queries/selection/direct.sql");
+use super::question::{Filter, Groups, Question, has_tree, no_paths};
 
 /// What the reports look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// The whole run.
     Run,
-    /// The totals of one function, or of several that never enclose each other, in `temp.picked`.
+    /// The totals of one function, or of several that never enclose each other.
     Functions,
-    /// The nodes of a step in `temp.selection`, and what is below them.
-    Nodes {
-        /// The step.
-        step: i64,
-    },
+    /// The nodes that the path reaches, and what is below them.
+    Nodes,
 }
 
-/// Follows a path, within a thread if one is named; without either the whole run is selected. Where
-/// totals do, those of a single function are selected instead of its nodes. Without paths those of
-/// several are, too, if they never enclose each other.
-pub(super) fn select(
-    script: &Script<'_>,
-    names: &RunNames<'_, '_>,
-    thread: Option<&str>,
-    text: Option<&str>,
-    totals_do: bool,
-) -> Result<Target, ReportError> {
-    let parsed = text.map(|text| names.path(text));
-    let path = match (
-        thread.map(|thread| Name::Thread(thread.to_owned())),
-        parsed.transpose()?,
-    ) {
-        (None, None) => return Ok(Target::Run),
-        (None, Some(path)) => path,
-        (Some(first), None) => Path {
+/// A step of a path, with the functions that its name means.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// How it goes on from the step before; without meaning in the first one.
+    pub operator: Operator,
+    /// Its functions.
+    pub picked: Picked,
+}
+
+/// What a question looks at, in the numbers of the run.
+#[derive(Debug)]
+pub(super) struct Selection {
+    /// What is looked at.
+    pub target: Target,
+    /// Filters that leave something out, with the functions that they fit.
+    pub filters: Vec<(Filter, Vec<i64>)>,
+    /// The steps of the path.
+    pub steps: Vec<Step>,
+    /// What there is to say of the question.
+    pub remarks: Vec<String>,
+}
+
+impl Selection {
+    /// Finds what the names of a question mean.
+    ///
+    /// # Errors
+    /// When the run does not know one, or knows too little of its calls.
+    pub(super) fn new(question: &Question<'_>, names: &RunNames<'_>) -> Result<Self, ReportError> {
+        let mut remarks = Vec::new();
+        let filters = filters(question, names, &mut remarks)?;
+        let is_filtered = !filters.is_empty() || !question.labels.is_empty();
+        if is_filtered && !has_tree(question.run) {
+            return Err(no_paths(
+                question.run,
+                "--tag, --focus, --ignore and --hide look at paths",
+            ));
+        }
+        let steps = match path(question, names)? {
+            None => Vec::new(),
+            Some(path) => std::iter::once((Operator::Within, path.first))
+                .chain(path.rest)
+                .map(|(operator, name)| {
+                    let picked = names.pick(&name)?;
+                    Ok(Step { operator, picked })
+                })
+                .collect::<Result<_, ReportError>>()?,
+        };
+        Ok(Self {
+            target: target(question, names, &steps, is_filtered)?,
+            filters,
+            steps,
+            remarks,
+        })
+    }
+
+    /// Whether filters or labels leave something out.
+    pub(super) fn is_filtered(&self, question: &Question<'_>) -> bool {
+        !self.filters.is_empty() || !question.labels.is_empty()
+    }
+
+    /// The functions that a filter fits, if it is given.
+    pub(super) fn functions_of(&self, filter: Filter) -> Option<&[i64]> {
+        let mut filters = self.filters.iter();
+        filters
+            .find(|(known, _)| *known == filter)
+            .map(|(_, functions)| functions.as_slice())
+    }
+}
+
+/// The functions that filters fit. A filter that leaves nothing out counts for none, and is
+/// remarked.
+fn filters(
+    question: &Question<'_>,
+    names: &RunNames<'_>,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<(Filter, Vec<i64>)>, ReportError> {
+    let mut filters = Vec::new();
+    for (filter, regex) in &question.filters {
+        let functions = names.fitting(regex, Looks::AtPlaces)?;
+        let name = filter.name();
+        let run = question.run.run_id;
+        if !functions.is_empty() {
+            filters.push((*filter, functions));
+        } else if *filter == Filter::Focus {
+            return Err(ReportError::NothingSelected(format!(
+                "--{name}: no function of run {run} fits {regex}"
+            )));
+        } else {
+            remarks.push(format!(
+                "--{name}: no function of run {run} fits {regex}: nothing is left out"
+            ));
+        }
+    }
+    Ok(filters)
+}
+
+/// The path of a question; a thread is a node like any other, so a path in it is a path that begins
+/// there.
+fn path(question: &Question<'_>, names: &RunNames<'_>) -> Result<Option<Path>, ReportError> {
+    let parsed = question.path.map(|text| names.path(text)).transpose()?;
+    let thread = question.thread.map(|thread| Name::Thread(thread.to_owned()));
+    Ok(match (thread, parsed) {
+        (None, path) => path,
+        (Some(first), None) => Some(Path {
             first,
             rest: Vec::new(),
-        },
-        (Some(first), Some(path)) => {
-            // A thread is a node like any other, so a path in it is a path that begins there.
-            let rest = std::iter::once((Operator::Within, path.first))
+        }),
+        (Some(first), Some(path)) => Some(Path {
+            first,
+            rest: std::iter::once((Operator::Within, path.first))
                 .chain(path.rest)
-                .collect();
-            Path { first, rest }
-        }
+                .collect(),
+        }),
+    })
+}
+
+/// Where totals do, those of a single function are selected instead of its nodes. Without paths
+/// those of several are, too, if they never enclose each other.
+fn target(
+    question: &Question<'_>,
+    names: &RunNames<'_>,
+    steps: &[Step],
+    is_filtered: bool,
+) -> Result<Target, ReportError> {
+    let Some((first, rest)) = steps.split_first() else {
+        return Ok(Target::Run);
     };
-    let picked = names.pick(1, &path.first)?;
+    let is_tree = has_tree(question.run);
+    // Totals of a single function answer for it where they can.
+    let by_totals = question.header.about_function && !question.header.needs.paths();
+    // Totals are of the whole run: filters and groups need nodes, where there are any.
+    let totals_do =
+        !is_tree || (by_totals && !is_filtered && question.groups == Groups::Functions);
     // Totals of several functions would count twice what one of them spent in another one.
-    if picked == 1 && path.rest.is_empty() && totals_do {
+    if first.picked.functions.len() == 1 && rest.is_empty() && totals_do {
         return Ok(Target::Functions);
     }
-    if !names.has_tree() {
-        if !path.rest.is_empty() {
-            return Err(names.no_paths("--fn takes the name of a function there"));
-        }
-        names.check_apart()?;
-        return Ok(Target::Functions);
+    if is_tree {
+        return Ok(Target::Nodes);
     }
-    let follow =
-        |sql: &str, step: i64| script.run(sql, &[("run", &names.run().run_id), ("step", &step)]);
-    let mut found = follow(FIRST, 1)?;
-    let mut last = 1;
-    for (step, (operator, name)) in (2_i64..).zip(&path.rest) {
-        names.pick(step, name)?;
-        last = step;
-        found = match operator {
-            Operator::Within => follow(WITHIN, step)?,
-            Operator::Direct => follow(DIRECT, step)?,
-        };
+    if !rest.is_empty() {
+        return Err(no_paths(
+            question.run,
+            "--fn takes the name of a function there",
+        ));
     }
-    if found == 0 {
-        let path = text.unwrap_or_default();
-        let run = names.run().run_id;
-        return Err(ReportError::NothingSelected(format!(
-            "no call in run {run} follows the path {path}"
-        )));
-    }
-    Ok(Target::Nodes { step: last })
+    names.check_apart(&first.picked.functions)?;
+    Ok(Target::Functions)
 }

@@ -197,14 +197,18 @@ fn export() -> Vec<String> {
 }
 
 /// What is asked besides, to find names.
-const LOOKUPS: [&str; 8] = [
-    include_str!("../../queries/selection/names.sql"),
-    include_str!("../../queries/selection/functions.sql"),
-    include_str!("../../queries/selection/knows.sql"),
-    include_str!("../../queries/selection/threads.sql"),
-    include_str!("../../queries/selection/keys.sql"),
-    include_str!("../../queries/selection/values.sql"),
-    include_str!("../../queries/scopes/labelled_cost.sql"),
+const LOOKUPS: [&str; 12] = [
+    include_str!("../../queries/names/apart.sql"),
+    include_str!("../../queries/names/called.sql"),
+    include_str!("../../queries/names/fitting.sql"),
+    include_str!("../../queries/names/functions.sql"),
+    include_str!("../../queries/names/keys.sql"),
+    include_str!("../../queries/names/knows.sql"),
+    include_str!("../../queries/names/named.sql"),
+    include_str!("../../queries/names/named_threads.sql"),
+    include_str!("../../queries/names/names.sql"),
+    include_str!("../../queries/names/threads.sql"),
+    include_str!("../../queries/names/values.sql"),
     include_str!("../../queries/lists/runs.sql"),
 ];
 
@@ -247,20 +251,7 @@ fn explain_reports(database: &Database, explained: &mut BTreeSet<String>) {
                 Err(error) => panic!("{} {request:?}: {error}", report.name),
             };
             let what = format!("{} {request:?}", report.name);
-            replay(database, &script, |sql| explain(&what, sql));
-            for sql in report
-                .statements()
-                .into_iter()
-                .filter(|sql| !script.contains(sql))
-            {
-                // Variants are reports of their own.
-                if flags
-                    .iter()
-                    .all(|(flag, _)| !["lines", "code"].contains(flag))
-                {
-                    explain(&what, sql);
-                }
-            }
+            explain(&what, &script);
         }
     }
     let export = export();
@@ -302,57 +293,6 @@ fn request(report: &report::Report, flags: &[(&str, &str)], name: &str) -> Reque
             .push((parameter.name.to_owned(), argument));
     }
     request
-}
-
-/// Does what a script says, as the shell would; statements that read or write rows are shown
-/// before.
-fn replay(database: &Database, script: &str, mut show: impl FnMut(&str)) {
-    let connection = database.connection();
-    let parameters = "DROP TABLE IF EXISTS temp.parameters;
-                      CREATE TEMP TABLE parameters (key TEXT PRIMARY KEY, value)";
-    connection.execute_batch(parameters).expect("memory");
-    // The shell alone may use its own name for the table.
-    let script = script.replace("sqlite_parameters", "parameters");
-    let lines = script.lines().filter(|line| !line.starts_with('.'));
-    let text = lines
-        .map(|line| line.split("--").next().unwrap_or_default())
-        .collect::<Vec<_>>()
-        .join("\n")
-        + "\n";
-    for sql in text
-        .split_inclusive(";\n")
-        .map(str::trim)
-        .filter(|sql| !sql.is_empty())
-    {
-        let is_about_rows = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"]
-            .iter()
-            .any(|verb| sql.starts_with(verb));
-        if is_about_rows {
-            show(sql);
-        }
-        let mut statement = connection
-            .prepare(sql)
-            .unwrap_or_else(|error| panic!("{error}: {sql}"));
-        for at in 1..=statement.parameter_count() {
-            let name = statement
-                .parameter_name(at)
-                .expect("parameters are named")
-                .to_owned();
-            let value = "SELECT value FROM temp.parameters WHERE key = ?1";
-            let value: rusqlite::types::Value = connection
-                .query_row(value, [&name], |row| row.get(0))
-                .unwrap_or_else(|_| panic!("{name} in {sql}"));
-            statement
-                .raw_bind_parameter(at, value)
-                .expect("it has that parameter");
-        }
-        let mut rows = statement.raw_query();
-        while rows
-            .next()
-            .unwrap_or_else(|error| panic!("{error}: {sql}"))
-            .is_some()
-        {}
-    }
 }
 
 /// The big tables that a statement reads from end to end, or an index of them. EXPLAIN QUERY PLAN

@@ -1,0 +1,7 @@
+-- What has this name in a run, and whether it is code of the program or a container (a thread, a root).
+SELECT f.function_id, f.kind IN ('function', 'pseudo')
+FROM functions AS f
+CROSS JOIN runs AS r
+CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id AND i.function_id = f.function_id
+WHERE r.run_id = :run AND f.name = :name
+ORDER BY f.function_id;

@@ -1,3 +1,0 @@
--- Makes percentages refer to the selected cost.
-UPDATE temp.question
-SET total = (SELECT cost FROM temp.selected);

@@ -1,0 +1,666 @@
+//! From a question to its one statement: which parts it is made of, and what their words and values
+//! stand for.
+//!
+//! The parts are the files in `queries/fragments`. A part has a name in the statement, and one of
+//! several files may stand for it: `function_costs` are totals of the run, or added up from nodes,
+//! or those of groups of functions. A report reads the names, whatever is asked
+//! (docs/design/0012-one-statement.md).
+
+use std::fmt::Write as _;
+
+use super::names::{Kinds, PickedBy, listed};
+use super::path::Operator;
+use super::question::{Base, Filter, Groups, Question, Sort, WantedLabel, has_tree};
+use super::selection::{Selection, Step, Target};
+use super::statement::Parts;
+use crate::events;
+use crate::store::MetricInfo;
+
+/// The text of a fragment.
+macro_rules! fragment {
+    ($name:literal) => {
+        include_str!(concat!("../../queries/fragments/", $name, ".sql"))
+    };
+}
+
+/// Whether a report adds up nodes, rather than reading totals.
+pub(super) fn is_from_nodes(question: &Question<'_>, selection: &Selection) -> bool {
+    match selection.target {
+        Target::Functions => false,
+        Target::Nodes => true,
+        Target::Run => {
+            has_tree(question.run)
+                && (selection.is_filtered(question)
+                    || question.groups != Groups::Functions
+                    || question.header.needs.paths())
+        }
+    }
+}
+
+/// The parts of the statement that answers a question.
+pub(super) fn plan(question: &Question<'_>, selection: &Selection) -> Parts {
+    let mut parts = Parts::default();
+    parts.value("run", question.run.run_id);
+    parts.value("metric", question.metric.name.clone());
+    rows(&mut parts, question);
+    layers(&mut parts, question, selection);
+    filters(&mut parts, question, selection);
+    labels(&mut parts, question, selection);
+    groups(&mut parts, question, selection);
+    walks(&mut parts, question, selection);
+    selected(&mut parts, question, selection);
+    stages(&mut parts, question, selection);
+    parts
+}
+
+/// Whether the costs are shifted, or the readings of the timer shown.
+fn with_readings(question: &Question<'_>) -> bool {
+    let are_shown = question.shows("exclusive_ticks");
+    question.readings.is_some() && (question.shift != 0.0 || are_shown)
+}
+
+/// What the report shows, in which order.
+fn rows(parts: &mut Parts, question: &Question<'_>) {
+    let cost = if question.exclusive {
+        "i.exclusive"
+    } else {
+        "i.cumulative"
+    };
+    parts.word(
+        "$sort_key",
+        match question.sort {
+            Sort::Cost => cost,
+            Sort::Calls => "i.calls",
+            Sort::Average => "$cost / NULLIF(i.calls, 0)",
+            Sort::Exclusive => "i.exclusive",
+            Sort::Cumulative => "i.cumulative",
+            Sort::Name => "NULL",
+        },
+    );
+    parts.word("$cost", cost);
+    parts.part("ranked", fragment!("ranked"));
+    // Sums of percentages are as inexact as their parts.
+    parts.word(
+        "$up_to",
+        match question.pct {
+            Some(_) => "\nWHERE r.cum_pct <= :pct + 1e-9",
+            None => "",
+        },
+    );
+    parts.word(
+        "$first",
+        match question.first {
+            Some(_) => " LIMIT :first",
+            None => "",
+        },
+    );
+    let source = |function: &str, file: &str, line: &str| {
+        if question.code {
+            format!(
+                "\n  (SELECT s.text FROM source_lines AS s WHERE s.run_id = :run AND s.function_id = {function}\n    \
+                 AND s.file = {file} AND s.line = {line})"
+            )
+        } else {
+            "NULL".to_owned()
+        }
+    };
+    parts.word("$code", source("r.id", "r.file", "r.line"));
+    parts.word(
+        "$data_code",
+        source("i.function_id", "IIF(i.line_file = '', f.file, i.line_file)", "i.line"),
+    );
+    parts.word(
+        "$tree_code",
+        source("n.function_id", "COALESCE(n.file, f.file)", "n.line"),
+    );
+    // No answer has as many rows as a larger number says.
+    let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    if let Some(first) = question.first {
+        parts.value("first", count(first));
+    }
+    if let Some(depth) = question.depth {
+        parts.value("depth", count(depth));
+    }
+    if let Some(pct) = question.pct {
+        parts.value("pct", pct);
+    }
+    if let Some(min_pct) = question.min_pct {
+        parts.value("min_pct", min_pct);
+    }
+}
+
+/// Totals, edges and nodes in the metric and with the timer bias of the question.
+fn layers(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
+    let readings = with_readings(question);
+    let shifted = question.shift != 0.0;
+    parts.value("shift", question.shift);
+    parts.part(
+        "question",
+        if readings {
+            fragment!("question_with_readings")
+        } else {
+            fragment!("question")
+        },
+    );
+    parts.word(
+        "$picked",
+        if selection.target == Target::Functions {
+            " AND i.function_id IN (SELECT function_id FROM step_1_functions)"
+        } else {
+            ""
+        },
+    );
+    parts.part(
+        "totals",
+        if shifted {
+            fragment!("function_totals_shifted")
+        } else {
+            fragment!("function_totals")
+        },
+    );
+    parts.part(
+        "line_costs",
+        match (is_from_nodes(question, selection), shifted) {
+            (true, _) => fragment!("line_costs_of_nodes"),
+            (false, true) => fragment!("line_totals_shifted"),
+            (false, false) => fragment!("line_totals"),
+        },
+    );
+    parts.part("element_totals", fragment!("element_totals"));
+    parts.part(
+        "element_costs",
+        match (is_from_nodes(question, selection), shifted, readings) {
+            (true, ..) => fragment!("element_costs_of_nodes"),
+            (false, true, _) if !question.is_default_metric() => {
+                fragment!("element_costs_shifted")
+            }
+            (false, _, true) => fragment!("element_costs_with_readings"),
+            (false, _, false) => fragment!("element_costs"),
+        },
+    );
+    parts.part("shifted_edges", fragment!("edges_shifted"));
+    let (edges, of_metric) = if shifted {
+        ("shifted_edges", "1")
+    } else {
+        ("edges", "e.metric_id = q.metric_id")
+    };
+    parts.word("$edges_of_metric", of_metric);
+    parts.word("$edges", edges);
+    // Nodes are shifted one by one, totals where they are shown.
+    let (exclusive, cumulative) = if shifted && !is_from_nodes(question, selection) {
+        (
+            " + :shift * i.exclusive_readings",
+            " + :shift * i.cumulative_readings",
+        )
+    } else {
+        ("", "")
+    };
+    parts.word("$data_exclusive", exclusive);
+    parts.word("$data_cumulative", cumulative);
+    nodes(parts, question, selection);
+}
+
+/// Nodes in the metric and with the timer bias of the question.
+fn nodes(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
+    parts.part("metric_nodes", fragment!("metric_nodes"));
+    let is_default = |metric: &MetricInfo| question.run.default_metric.as_ref() == Some(&metric.name);
+    let (own, all, mut joins) = if is_default(&question.metric) {
+        ("n.exclusive", "n.cumulative", String::new())
+    } else {
+        (
+            "COALESCE(c.exclusive, 0.0)",
+            "IIF(c.node_id IS NULL, 0.0, c.cumulative)",
+            "\nLEFT JOIN node_costs AS c ON c.metric_id = q.metric_id AND c.node_id = n.node_id".to_owned(),
+        )
+    };
+    let (mut own, mut all, mut columns) = (own.to_owned(), all.to_owned(), String::new());
+    if let Some(readings) = question.readings.as_ref().filter(|_| with_readings(question)) {
+        let (own_readings, all_readings) = if is_default(readings) {
+            ("n.exclusive", "n.cumulative")
+        } else {
+            joins.push_str(
+                "\nLEFT JOIN node_costs AS t ON t.metric_id = q.readings_id AND t.node_id = n.node_id",
+            );
+            (
+                "COALESCE(t.exclusive, 0.0)",
+                "IIF(t.node_id IS NULL, 0.0, t.cumulative)",
+            )
+        };
+        // An unknown number of readings makes a time unknown only where it is shifted by them.
+        if question.shift != 0.0 {
+            let _ = write!(own, " + :shift * {own_readings}");
+            let _ = write!(all, " + :shift * {all_readings}");
+        }
+        columns = format!(
+            ",\n  {own_readings} AS exclusive_readings, {all_readings} AS cumulative_readings"
+        );
+    }
+    parts.word("$own_cost", own);
+    parts.word("$all_cost", all);
+    parts.word("$node_readings", columns);
+    parts.word("$cost_joins", joins);
+    // What filters leave has none: how often the timer was read for it is not computed.
+    let (sums, costs) = if with_readings(question) && !selection.is_filtered(question) {
+        (
+            "SUM(n.exclusive_readings) AS exclusive_readings,\n  \
+             CASE WHEN n.line IS NULL OR COUNT(*) = COUNT(n.cumulative_readings)\n    \
+             THEN SUM(CASE WHEN n.outer_id >= s.node_id THEN 0.0 ELSE n.cumulative_readings END) END AS cumulative_readings",
+            "n.exclusive_readings AS exclusive_ticks, n.cumulative_readings AS cumulative_ticks",
+        )
+    } else {
+        (
+            "NULL AS exclusive_readings, NULL AS cumulative_readings",
+            "NULL AS exclusive_ticks, NULL AS cumulative_ticks",
+        )
+    };
+    parts.word("$readings_of_nodes", sums);
+    parts.word("$tree_readings", costs);
+}
+
+/// The tree that filters leave.
+fn filters(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
+    let is_labelled = !question.labels.is_empty();
+    let mut kept: Vec<&str> = Vec::new();
+    for (filter, functions) in &selection.filters {
+        parts.value(filter.name(), listed(functions));
+        kept.extend(match filter {
+            Filter::Focus => Some(
+                "MAX(IIF(n.function_id IN (SELECT value FROM json_each(:focus)), n.last_id, 0)) OVER so_far >= n.node_id",
+            ),
+            Filter::Ignore => Some(
+                "MAX(IIF(n.function_id IN (SELECT value FROM json_each(:ignore)), n.last_id, 0)) OVER so_far < n.node_id",
+            ),
+            Filter::Hide => None,
+        });
+    }
+    if is_labelled {
+        kept.push("t.node_id IS NOT NULL");
+    }
+    parts.word("$kept", kept.join("\n    AND "));
+    parts.word(
+        "$calls",
+        if is_labelled { "NULL" } else { "n.calls" },
+    );
+    parts.word(
+        "$wanted",
+        if is_labelled {
+            "COALESCE(t.exclusive, 0.0)"
+        } else {
+            "n.exclusive"
+        },
+    );
+    parts.word(
+        "$labelled",
+        if is_labelled {
+            " LEFT JOIN labelled AS t ON t.node_id = n.node_id"
+        } else {
+            ""
+        },
+    );
+    parts.part("marked", fragment!("marked"));
+    parts.part("counted", fragment!("counted"));
+    parts.part("left_nodes", fragment!("left_nodes"));
+    parts.part("climb", fragment!("climb"));
+    parts.part("hidden", fragment!("hidden"));
+    parts.part("adopted", fragment!("adopted"));
+    parts.part("visible_nodes", fragment!("visible_nodes"));
+    parts.part("nesting", fragment!("nesting"));
+    // Only a tree shows how deep its nodes lie.
+    let (depth, join) = if question.shows("node_id") && question.shows("depth") {
+        (
+            "n.depth - nesting.hidden_above",
+            "\nJOIN nesting ON nesting.node_id = n.node_id",
+        )
+    } else {
+        ("n.depth", "")
+    };
+    parts.word("$depth", depth);
+    parts.word("$nesting", join);
+}
+
+/// Labels of samples: those that are wanted, and those that are shown.
+fn labels(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
+    wanted(parts, &question.labels);
+    parts.part("labelled", fragment!("labelled"));
+    parts.part("labels_of_nodes", fragment!("labels_of_nodes"));
+    let hides = selection.functions_of(Filter::Hide).is_some();
+    let keeps = is_kept_in_part(question, selection);
+    parts.word(
+        "$labelled_node",
+        if hides {
+            "COALESCE(h.at_id, c.node_id)"
+        } else {
+            "c.node_id"
+        },
+    );
+    parts.word(
+        "$hidden_labels",
+        if hides {
+            " LEFT JOIN hidden AS h ON h.node_id = c.node_id"
+        } else {
+            ""
+        },
+    );
+    let mut left = String::new();
+    if keeps {
+        left.push_str(" AND n.kept");
+    }
+    if hides {
+        left.push_str("\n  AND (h.node_id IS NULL OR h.at_id IS NOT NULL)");
+    }
+    if !question.labels.is_empty() {
+        left.push_str("\n  AND c.set_id IN (SELECT set_id FROM wanted_sets)");
+    }
+    parts.word("$labels_left", left);
+}
+
+/// The sets of labels that have every label that is wanted.
+fn wanted(parts: &mut Parts, labels: &[WantedLabel<'_>]) {
+    let mut conditions = Vec::new();
+    for (number, (key, value)) in (1..).zip(labels) {
+        parts.value(format!("key_{number}"), (*key).to_owned());
+        conditions.push(value.map_or_else(String::new, |value| {
+            parts.value(format!("value_{number}"), value.to_owned());
+            format!(
+                "\n  AND :value_{number} IN (CAST(s.value AS TEXT), s.value || s.unit, s.value || ' ' || s.unit)"
+            )
+        }));
+    }
+    let more = (2..).zip(conditions.iter().skip(1)).map(|(number, condition)| {
+        format!(
+            "\nINTERSECT\nSELECT s.set_id FROM label_sets AS s WHERE s.run_id = :run AND s.key = :key_{number}{condition}"
+        )
+    });
+    parts.word("$more_labels", more.collect::<String>());
+    parts.word(
+        "$value_1",
+        conditions.first().cloned().unwrap_or_default(),
+    );
+    parts.part("wanted_sets", fragment!("wanted_sets"));
+}
+
+/// The parts that find the sets of labels which have every one of these.
+pub(super) fn sets_with(run: i64, labels: &[WantedLabel<'_>]) -> Parts {
+    let mut parts = Parts::default();
+    parts.value("run", run);
+    wanted(&mut parts, labels);
+    parts
+}
+
+/// Whether a filter or a label leaves out own costs of nodes.
+fn is_kept_in_part(question: &Question<'_>, selection: &Selection) -> bool {
+    let mut filters = selection.filters.iter();
+    !question.labels.is_empty() || filters.any(|(filter, _)| *filter != Filter::Hide)
+}
+
+/// What the path selects, and what it cost.
+fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
+    let last = selection.steps.len();
+    for (at, Step { operator, picked }) in (1..).zip(&selection.steps) {
+        let step = at.to_string();
+        let earlier = (at - 1).to_string();
+        let (text, kinds) = match &picked.by {
+            PickedBy::Name(name, kinds) => {
+                parts.value(format!("name_{at}"), name.clone());
+                (
+                    fragment!("named_functions"),
+                    match kinds {
+                        Kinds::Code => "IN ('function', 'pseudo')",
+                        Kinds::Containers => "NOT IN ('function', 'pseudo')",
+                        Kinds::Threads => "= 'thread'",
+                    },
+                )
+            }
+            PickedBy::Pattern(pattern) => {
+                parts.value(format!("name_{at}"), pattern.clone());
+                (fragment!("fitting_functions"), "")
+            }
+            PickedBy::List => {
+                parts.value(format!("name_{at}"), listed(&picked.functions));
+                (fragment!("listed_functions"), "")
+            }
+        };
+        let words = [("$step", step.as_str()), ("$kinds", kinds), ("$earlier", &earlier)];
+        parts.part_with(format!("step_{at}_functions"), text, &words);
+        let text = match operator {
+            _ if at == 1 => fragment!("first_step"),
+            Operator::Within => fragment!("step_within"),
+            Operator::Direct => fragment!("step_direct"),
+        };
+        let name = if at == last {
+            "subtrees".to_owned()
+        } else {
+            format!("step_{at}")
+        };
+        parts.part_with(name, text, &words);
+    }
+    if selection.steps.is_empty() {
+        parts.part(
+            "subtrees",
+            if selection.is_filtered(question) {
+                fragment!("roots")
+            } else {
+                fragment!("whole_run")
+            },
+        );
+    }
+    let of_functions = selection.target == Target::Functions;
+    parts.part(
+        "callers_of_selection",
+        if of_functions {
+            fragment!("callers_of_functions")
+        } else {
+            fragment!("callers_of_nodes")
+        },
+    );
+    parts.part(
+        "callees_of_selection",
+        if of_functions {
+            fragment!("callees_of_functions")
+        } else {
+            fragment!("callees_of_nodes")
+        },
+    );
+    parts.part(
+        "selected",
+        match (selection.target, selection.is_filtered(question)) {
+            (Target::Functions, _) => fragment!("selected_functions"),
+            (Target::Run, false) => fragment!("selected_run"),
+            _ => fragment!("selected"),
+        },
+    );
+    let is_all = selection.target == Target::Run && !selection.is_filtered(question);
+    parts.word(
+        "$total",
+        if question.base == Base::Selection && !is_all {
+            "(SELECT NULLIF(cost, 0) FROM selected)"
+        } else {
+            "(SELECT total FROM question)"
+        },
+    );
+}
+
+/// What is counted as one, and what it is called.
+fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
+    let from_nodes = is_from_nodes(question, selection);
+    parts.part("group_of", fragment!("group_of"));
+    let is_grouped = matches!(question.groups, Groups::Modules | Groups::Files);
+    parts.word(
+        "$group_word",
+        if question.groups == Groups::Files {
+            "file"
+        } else {
+            "module"
+        },
+    );
+    let (caller, callers, callee, callees) = if is_grouped {
+        (
+            "COALESCE(g.group_id, 0)",
+            " LEFT JOIN group_of AS g ON g.function_id = e.caller_id",
+            "g.group_id",
+            " JOIN group_of AS g ON g.function_id = e.callee_id",
+        )
+    } else {
+        ("e.caller_id", "", "e.callee_id", "")
+    };
+    parts.word("$caller_groups", callers);
+    parts.word("$caller", caller);
+    parts.word("$callee_groups", callees);
+    parts.word("$callee", callee);
+    let (group, group_of, in_group) = if is_grouped {
+        (
+            "g.group_id",
+            " CROSS JOIN group_of AS g",
+            " AND g.function_id = n.function_id",
+        )
+    } else {
+        ("n.function_id", "", "")
+    };
+    parts.word("$group_of", group_of);
+    parts.word("$own_group", group);
+    parts.word("$in_group", in_group);
+    parts.part(
+        "function_costs",
+        match (question.groups, from_nodes) {
+            (Groups::Containers(_) | Groups::Label(_), _) => fragment!("costs_of_groups"),
+            (Groups::Modules | Groups::Files, true) => fragment!("grouped_nodes"),
+            (Groups::Modules | Groups::Files, false) => fragment!("grouped_totals"),
+            (Groups::Functions, true) => fragment!("function_costs_of_nodes"),
+            (Groups::Functions, false) if question.shift != 0.0 => {
+                fragment!("function_totals_shifted")
+            }
+            (Groups::Functions, false) => fragment!("function_totals"),
+        },
+    );
+    parts.part(
+        "names",
+        match question.groups {
+            Groups::Files => fragment!("file_names"),
+            Groups::Modules => fragment!("module_names"),
+            _ => fragment!("group_names"),
+        },
+    );
+    let (names, listed) = match question.groups {
+        Groups::Functions => ("functions", " AND f.kind IN ('function', 'pseudo')"),
+        _ => ("names", ""),
+    };
+    parts.word("$names", names);
+    parts.word("$listed", listed);
+    parts.part("group_costs", fragment!("group_costs"));
+    parts.part("containers", fragment!("containers"));
+    let kind = match question.groups {
+        Groups::Containers(kind) => {
+            parts.part("known_groups", fragment!("container_costs"));
+            parts.part("shared", fragment!("shared_by_containers"));
+            parts.value("group_word", kind.name().to_owned());
+            kind.name()
+        }
+        Groups::Label(key) => {
+            parts.part("known_groups", fragment!("label_costs"));
+            parts.part("shared", fragment!("shared_by_labels"));
+            parts.value("group_word", key.to_owned());
+            parts.value("by_key", key.to_owned());
+            "tag"
+        }
+        _ => events::Kind::Function.name(),
+    };
+    parts.value("kind", kind.to_owned());
+}
+
+/// Where walks to the root begin, and how far reports look.
+fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
+    let (places, in_places, depth) = if selection.target == Target::Nodes {
+        (
+            "subtrees AS s CROSS JOIN $nodes AS n",
+            "s.outermost AND n.node_id BETWEEN s.node_id AND s.last_id",
+            "n.depth - s.depth",
+        )
+    } else {
+        (
+            "runs AS r CROSS JOIN $nodes AS n",
+            "r.run_id = :run AND n.node_id BETWEEN r.first_node AND r.last_node",
+            "n.depth",
+        )
+    };
+    let starts_at_selection =
+        question.header.about_function && question.path.is_some();
+    // Within another selected node, a node's cost is counted already. Elsewhere every function node
+    // is a start, also where it cost nothing: it may have been called.
+    let (starts, in_starts, kinds, cost) = if starts_at_selection {
+        (
+            "subtrees AS s CROSS JOIN $nodes AS n",
+            "n.node_id = s.node_id",
+            "",
+            if question.exclusive {
+                "n.exclusive"
+            } else {
+                "IIF(s.outermost, n.cumulative, 0.0)"
+            },
+        )
+    } else {
+        (
+            places,
+            in_places,
+            " AND n.line IS NULL AND f.kind IN ('function', 'pseudo')",
+            "n.exclusive",
+        )
+    };
+    parts.word("$starts", starts);
+    parts.word("$in_starts", in_starts);
+    parts.word("$start_kinds", kinds);
+    parts.word("$start_cost", cost);
+    parts.word("$places", places);
+    parts.word("$in_places", in_places);
+    let (walk, way, tree) = match question.depth {
+        Some(_) => (
+            " AND w.level < :depth",
+            "\n  AND (w.frames < :depth OR w.line IS NOT NULL)",
+            " AND $tree_depth <= :depth",
+        ),
+        None => ("", "", ""),
+    };
+    parts.word("$walk_limit", walk);
+    parts.word("$way_limit", way);
+    parts.word("$depth_limit", tree);
+    parts.word("$tree_depth", depth);
+    let (chain, node, tree) = match question.min_pct {
+        Some(_) => (
+            "\n  HAVING 100 * SUM(w.cost) / $total >= :min_pct",
+            " AND 100 * n.exclusive / total >= :min_pct",
+            " AND 100 * COALESCE(n.cumulative, n.exclusive) / $total >= :min_pct",
+        ),
+        None => ("", "", ""),
+    };
+    parts.word("$min_pct_chain", chain);
+    parts.word("$min_pct_node", node);
+    parts.word("$min_pct_tree", tree);
+    parts.word(
+        "$first_chains",
+        match question.first {
+            Some(_) => " AND rank <= :first",
+            None => "",
+        },
+    );
+}
+
+/// Which nodes there are: those of the run, those that filters leave, those that are not hidden.
+fn stages(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
+    let stored = if question.is_default_metric() && !with_readings(question) {
+        "nodes"
+    } else {
+        "metric_nodes"
+    };
+    let kept = if is_kept_in_part(question, selection) {
+        "left_nodes"
+    } else {
+        stored
+    };
+    let left = if selection.functions_of(Filter::Hide).is_some() {
+        "visible_nodes"
+    } else {
+        kept
+    };
+    parts.word("$metric_nodes", stored);
+    parts.word("$kept_nodes", kept);
+    parts.word("$nodes", left);
+}

@@ -1,0 +1,325 @@
+//! One statement from named parts: `WITH part AS (…), … SELECT …`.
+//!
+//! Each part is a fixed text of ours. A part is in the statement if something in it mentions its
+//! name. `$word` in a text stands for another fixed text, `:name` for a value, which is bound: no
+//! text of a user ever becomes SQL.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use rusqlite::types::Value as SqlValue;
+use rusqlite::{Connection, Statement};
+
+/// Parts that SQLite is to look into rather than to compute as a whole: they are read in ranges.
+const LOOKED_INTO: [&str; 3] = ["labels_of_nodes", "metric_nodes", "shifted_edges"];
+
+/// The parts of a statement, with what its words and values stand for.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    parts: BTreeMap<Cow<'static, str>, String>,
+    words: Vec<(&'static str, Cow<'static, str>)>,
+    values: BTreeMap<Cow<'static, str>, SqlValue>,
+}
+
+impl Parts {
+    /// Says what a name in a statement means: the SELECT in a file of ours.
+    pub(super) fn part(&mut self, name: impl Into<Cow<'static, str>>, text: &'static str) {
+        self.parts.insert(name.into(), without_comments(text));
+    }
+
+    /// The same for a text whose words are of this part alone.
+    pub(super) fn part_with(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        text: &str,
+        words: &[(&str, &str)],
+    ) {
+        let mut body = without_comments(text);
+        for (word, meaning) in words {
+            body = body.replace(word, meaning);
+        }
+        self.parts.insert(name.into(), body);
+    }
+
+    /// Says what a word stands for. Words may hold words that are said later.
+    pub(super) fn word(&mut self, word: &'static str, text: impl Into<Cow<'static, str>>) {
+        self.words.push((word, text.into()));
+    }
+
+    /// Says what a parameter is.
+    pub(super) fn value(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: impl Into<SqlValue>,
+    ) {
+        self.values.insert(name.into(), value.into());
+    }
+
+    /// The statement of a report: its own parts and its SELECT are its text, the others come from
+    /// here, but for those that are tables already.
+    pub(super) fn statement(&self, report: &str, tables: &BTreeSet<&str>) -> String {
+        let (own, select) = split(report);
+        self.joined(&own, &select, tables, &|text| text.to_owned())
+    }
+
+    /// Another SELECT over the parts of a report.
+    pub(super) fn aside(&self, report: &str, select: &str, tables: &BTreeSet<&str>) -> String {
+        let (own, _) = split(report);
+        let (_, select) = split(select);
+        self.joined(&own, &select, tables, &|text| text.to_owned())
+    }
+
+    /// The statement of a report for people: with values in the places of parameters, and nothing
+    /// left to tables.
+    pub(super) fn shown(&self, report: &str) -> String {
+        let (own, select) = split(report);
+        self.joined(&own, &select, &BTreeSet::new(), &|text| self.with_values(text))
+    }
+
+    /// Prepares a statement and binds the values that it mentions.
+    pub(super) fn prepare<'c>(
+        &self,
+        connection: &'c Connection,
+        sql: &str,
+    ) -> rusqlite::Result<Statement<'c>> {
+        let mut statement = connection.prepare(sql)?;
+        for at in 1..=statement.parameter_count() {
+            let name = statement.parameter_name(at).unwrap_or_default();
+            let value = self.values.get(name.trim_start_matches(':'));
+            let value = value.unwrap_or_else(|| panic!("{name} has a value, for it is in\n{sql}"));
+            statement.raw_bind_parameter(at, value)?;
+        }
+        Ok(statement)
+    }
+
+    fn joined(
+        &self,
+        own: &BTreeMap<String, String>,
+        select: &str,
+        tables: &BTreeSet<&str>,
+        finish: &dyn Fn(&str) -> String,
+    ) -> String {
+        let body = |name: &str| -> Option<String> {
+            let text = own
+                .get(name)
+                .map(String::as_str)
+                .or_else(|| self.parts.get(name).map(String::as_str))?;
+            Some(finish(&self.spelled_out(text)))
+        };
+        let mut bodies = Vec::new();
+        let mut seen: BTreeSet<String> = tables.iter().map(|&name| name.to_owned()).collect();
+        let select = finish(&self.spelled_out(select));
+        self.collect(&select, &body, &mut seen, &mut bodies);
+        let mut text = String::new();
+        let is_recursive = bodies
+            .iter()
+            .any(|(name, body)| words_of(body).any(|word| word == name));
+        let with = if is_recursive { "WITH RECURSIVE" } else { "WITH" };
+        for (at, (name, body)) in bodies.iter().enumerate() {
+            let before = if at == 0 { format!("{with} ") } else { String::new() };
+            let hint = if LOOKED_INTO.contains(&name.as_str()) {
+                "NOT MATERIALIZED "
+            } else {
+                ""
+            };
+            let after = if at + 1 < bodies.len() { ")," } else { ")" };
+            let line = format!("{before}{name} AS {hint}({body}{after}");
+            if line.contains('\n') {
+                let body = body.replace('\n', "\n  ");
+                let _ = writeln!(text, "{before}{name} AS {hint}(\n  {body}\n{after}");
+            } else {
+                let _ = writeln!(text, "{line}");
+            }
+        }
+        text + &select + "\n"
+    }
+
+    /// Adds the parts that a text mentions, each after those that it mentions itself.
+    fn collect(
+        &self,
+        text: &str,
+        body: &dyn Fn(&str) -> Option<String>,
+        seen: &mut BTreeSet<String>,
+        bodies: &mut Vec<(String, String)>,
+    ) {
+        for word in words_of(text) {
+            if seen.contains(word) {
+                continue;
+            }
+            if let Some(body_of_word) = body(word) {
+                seen.insert(word.to_owned());
+                self.collect(&body_of_word, body, seen, bodies);
+                bodies.push((word.to_owned(), body_of_word));
+            }
+        }
+    }
+
+    /// A text with what its words stand for.
+    fn spelled_out(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        // Words are looked for in their order, so that a word may hold those after it.
+        for (word, meaning) in &self.words {
+            text = replace_word(&text, word, meaning);
+        }
+        debug_assert!(!text.contains('$'), "a word without meaning in {text}");
+        text
+    }
+
+    /// A text with literals in place of its parameters.
+    fn with_values(&self, text: &str) -> String {
+        let mut shown = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(':') {
+            let name: String = rest[at + 1..].chars().take_while(|&c| is_of_a_word(c)).collect();
+            shown.push_str(&rest[..at]);
+            match self.values.get(name.as_str()) {
+                Some(value) => shown.push_str(&literal(value)),
+                None => {
+                    shown.push(':');
+                    shown.push_str(&name);
+                }
+            }
+            rest = &rest[at + 1 + name.len()..];
+        }
+        shown + rest
+    }
+}
+
+fn is_of_a_word(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_'
+}
+
+/// The words of a text, outside of texts in quotes.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\'')
+        .step_by(2)
+        .flat_map(|code| code.split(|character| !is_of_a_word(character)))
+        .filter(|word| !word.is_empty())
+}
+
+/// Replaces `$word`, and not the beginning of a longer one.
+fn replace_word(text: &str, word: &str, meaning: &str) -> String {
+    let mut replaced = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(word) {
+        let after = &rest[at + word.len()..];
+        replaced.push_str(&rest[..at]);
+        if after.starts_with(is_of_a_word) {
+            replaced.push_str(word);
+        } else {
+            replaced.push_str(meaning);
+        }
+        rest = after;
+    }
+    replaced + rest
+}
+
+/// A text of ours without its comments, and without the end of its last line.
+fn without_comments(text: &str) -> String {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("--"))
+        .collect();
+    lines.join("\n")
+}
+
+/// The parts that a report brings, and its SELECT. A part begins with `name AS (` at the start of a
+/// line, and ends with a line that closes it.
+fn split(report: &str) -> (BTreeMap<String, String>, String) {
+    let mut own = BTreeMap::new();
+    let mut part: Option<(String, Vec<&str>)> = None;
+    let mut select = Vec::new();
+    let lines = report
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("--"));
+    for line in lines {
+        if let Some((name, mut body)) = part.take() {
+            if line.starts_with(')') {
+                own.insert(name, body.join("\n"));
+            } else {
+                body.push(line.strip_prefix("  ").unwrap_or(line));
+                part = Some((name, body));
+            }
+            continue;
+        }
+        let name = line.trim_start_matches("WITH ").strip_suffix(" AS (");
+        match name.filter(|name| name.chars().all(is_of_a_word)) {
+            Some(name) => part = Some((name.to_owned(), Vec::new())),
+            None => select.push(line),
+        }
+    }
+    (own, select.join("\n"))
+}
+
+/// A value as SQL has it.
+fn literal(value: &SqlValue) -> String {
+    match value {
+        SqlValue::Null => "NULL".to_owned(),
+        SqlValue::Integer(value) => value.to_string(),
+        // `{:?}` writes 7.0 where `{}` writes 7, which SQL reads as an integer.
+        SqlValue::Real(value) => format!("{value:?}"),
+        SqlValue::Text(text) => text_literal(text),
+        SqlValue::Blob(bytes) => format!("x'{}'", hexadecimal(bytes)),
+    }
+}
+
+/// Text in quotes; what would end a line or the text early is given by its bytes.
+fn text_literal(text: &str) -> String {
+    if text.contains(char::is_control) {
+        format!("CAST(x'{}' AS TEXT)", hexadecimal(text.as_bytes()))
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_written_as_sql_reads_them() {
+        let connection = crate::store::Database::in_memory().expect("memory");
+        let values: [SqlValue; 8] = [
+            SqlValue::Null,
+            7_i64.into(),
+            (-1.5_f64).into(),
+            1e300_f64.into(),
+            0.1_f64.into(),
+            "it's :run; --".to_owned().into(),
+            "a\nb\0c\u{7f}".to_owned().into(),
+            vec![0_u8, 255].into(),
+        ];
+        for value in values {
+            let sql = format!("SELECT {} IS ?1", literal(&value));
+            let same = connection
+                .connection()
+                .query_row(&sql, [&value], |row| row.get::<_, bool>(0));
+            assert!(same.expect("a row"), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_statement_has_the_parts_that_it_mentions() {
+        let mut parts = Parts::default();
+        parts.part("a", "-- A comment.\nSELECT 1 AS x\n");
+        parts.part("b", "SELECT x FROM a WHERE x = :x$more");
+        parts.part("unused", "SELECT 2");
+        parts.word("$more", "\n  AND x < $most");
+        parts.word("$most", "9");
+        parts.value("x", 1_i64);
+        let report = "-- About.\nWITH c AS (\n  SELECT x FROM b\n)\nSELECT x FROM c ORDER BY x;\n";
+        let shown = "WITH a AS (SELECT 1 AS x),\nb AS (\n  SELECT x FROM a WHERE x = 1\n    AND x < 9\n),\n\
+                     c AS (SELECT x FROM b)\nSELECT x FROM c ORDER BY x;\n";
+        assert_eq!(parts.shown(report), shown);
+        let with_table = parts.statement(report, &BTreeSet::from(["a"]));
+        assert!(with_table.starts_with("WITH b AS (\n  SELECT x FROM a WHERE x = :x\n"), "{with_table}");
+    }
+}
