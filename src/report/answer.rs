@@ -81,6 +81,16 @@ pub(super) enum Author {
 pub(super) enum Rows<'d> {
     Kept(Vec<Vec<Value>>),
     Statement(Statement<'d>),
+    Computed(Box<dyn RowSource + 'd>),
+}
+
+/// Rows that are computed anew for each reading.
+pub(super) trait RowSource {
+    /// Gives every row in order, as long as they are wanted.
+    ///
+    /// # Errors
+    /// When the database fails.
+    fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()>;
 }
 
 impl Answer<'_> {
@@ -111,6 +121,15 @@ impl Answer<'_> {
                     row(&values)?;
                 }
                 Ok(())
+            }
+            Rows::Computed(source) => {
+                let mut result = Ok(());
+                let read = source.each(&mut |values| {
+                    result = row(values);
+                    result.is_ok()
+                });
+                read.map_err(|source| E::from(failure(self.database, source)))?;
+                result
             }
         }
     }
@@ -148,6 +167,19 @@ impl Answer<'_> {
                         open[column] &= !*filled;
                     }
                 }
+            }
+            Rows::Computed(source) => {
+                let mut open: Vec<bool> =
+                    self.columns.iter().map(|column| column.optional).collect();
+                let read = source.each(&mut |values| {
+                    any = true;
+                    for (column, (filled, value)) in filled.iter_mut().zip(values).enumerate() {
+                        *filled |= *value != Value::Null;
+                        open[column] &= !*filled;
+                    }
+                    open.contains(&true)
+                });
+                read.map_err(|source| failure(self.database, source))?;
             }
         }
         // A table without rows has all its columns: it can be read back.

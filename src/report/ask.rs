@@ -6,12 +6,15 @@ use std::collections::BTreeSet;
 use rusqlite::Row;
 
 use super::answer::{Answer, Author, Callers, Pruned, Rows, Subject};
-use super::catalog::Report;
+use super::catalog::{Report, ShownNodes};
+use super::computed;
 use super::error::{ReportError, failure};
 use super::header::Needs;
 use super::names::RunNames;
+use super::node_rows::{self, ChainRows, PathRows, TreeRows, percent};
+use super::nodes::{LeftOut, NodeQuestion, Start, Tree, add_up, bottom_up, paths};
 use super::plan::{is_from_nodes, plan, sets_with};
-use super::question::{Groups, Question, Request, has_tree};
+use super::question::{Base, Groups, Question, Request, has_tree};
 use super::selection::{Selection, Target};
 use super::statement::Parts;
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
@@ -37,23 +40,23 @@ pub fn ask<'d>(
     check_labels(&names, database, &question)?;
     let selection = Selection::new(&question, &names)?;
     let parts = plan(&question, &selection);
-    let asked = Asked {
+    let mut asked = Asked {
         database,
         question: &question,
         selection: &selection,
         parts: &parts,
         tables: BTreeSet::new(),
+        selected: None,
     };
-    asked.check(&names)?;
+    asked.check_groups()?;
+    asked.look_at_nodes(&names)?;
     let total = asked.total()?;
     let selected = asked.selected()?;
-    let text = question.report.sql;
-    let statement = parts
-        .prepare(
-            database.connection(),
-            &parts.statement(text, &asked.tables),
-        )
-        .map_err(|source| failure(database, source))?;
+    let base = match question.base {
+        Base::Selection => selected.unwrap_or(total),
+        Base::Total => total,
+    };
+    let (rows, pruned) = asked.rows(base)?;
     let subject = Subject {
         report: question.report.name,
         run: run.clone(),
@@ -68,15 +71,15 @@ pub fn ask<'d>(
             && is_from_nodes(&question, &selection)
             && asked.is_recorded()?,
         callers: asked.callers(selected)?,
-        pruned: asked.left_out()?,
+        pruned,
     };
     let many_rows = question.header.many_rows;
     let mut answer = Answer {
         subject: Some(subject),
-        script: parts.shown(text),
+        script: parts.shown(question.report.sql),
         columns: question.header.columns,
         remarks: selection.remarks,
-        rows: Rows::Statement(statement),
+        rows,
         author: Author::Us,
         database,
     };
@@ -127,16 +130,18 @@ fn one<T>(
 }
 
 /// A question that is being answered.
-struct Asked<'a> {
-    database: &'a Database,
+struct Asked<'d, 'a> {
+    database: &'d Database,
     question: &'a Question<'a>,
     selection: &'a Selection,
     parts: &'a Parts,
     /// Parts of the statement that are tables.
     tables: BTreeSet<&'static str>,
+    /// The cost of what is selected, where nodes were added up.
+    selected: Option<f64>,
 }
 
-impl Asked<'_> {
+impl<'d> Asked<'d, '_> {
     /// What a SELECT over the parts of the statement says.
     fn aside<T>(
         &self,
@@ -149,48 +154,170 @@ impl Asked<'_> {
         one(self.database, self.parts, &sql, read)
     }
 
-    /// Refuses a question that selects nothing.
-    fn check(&self, names: &RunNames<'_>) -> Result<(), ReportError> {
-        let run = self.question.run.run_id;
-        let is_filtered = self.selection.is_filtered(self.question);
-        let has = |select: &str| -> Result<bool, StoreError> {
-            Ok(self.aside(select, |row| row.get(0))?.unwrap_or(false))
-        };
-        if self.selection.target == Target::Nodes
-            && !has("SELECT EXISTS (SELECT 1 FROM subtrees);")?
-        {
-            let path = self.question.path.unwrap_or_default();
-            return Err(ReportError::NothingSelected(format!(
-                "no call in run {run} follows the path {path}"
-            )));
-        }
-        if self.selection.target == Target::Run
-            && is_filtered
-            && !has("SELECT EXISTS (SELECT 1 FROM subtrees);")?
-        {
-            return Err(ReportError::NothingSelected(
-                "the filters leave nothing of what is selected".to_owned(),
-            ));
-        }
-        let known = match self.question.groups {
-            Groups::Functions => true,
-            Groups::Modules | Groups::Files => has(GROUPS_ARE_KNOWN)?,
-            Groups::Containers(_) | Groups::Label(_) => {
-                has("SELECT EXISTS (SELECT 1 FROM known_groups);")?
+    /// All rows of two columns that a SELECT over the parts of the statement gives.
+    fn pairs(&self, select: &str) -> Result<Vec<(i64, i64)>, StoreError> {
+        let sql = self
+            .parts
+            .aside(self.question.report.sql, select, &self.tables);
+        let rows = || -> rusqlite::Result<Vec<(i64, i64)>> {
+            let mut statement = self.parts.prepare(self.database.connection(), &sql)?;
+            let mut rows = statement.raw_query();
+            let mut pairs = Vec::new();
+            while let Some(row) = rows.next()? {
+                pairs.push((row.get(0)?, row.get(1)?));
             }
+            Ok(pairs)
         };
-        if known {
+        rows().map_err(|source| failure(self.database, source))
+    }
+
+    /// Refuses groups by module or file where no function has any.
+    fn check_groups(&self) -> Result<(), ReportError> {
+        let what = match self.question.groups {
+            Groups::Modules => "module",
+            Groups::Files => "file",
+            _ => return Ok(()),
+        };
+        if self
+            .aside(GROUPS_ARE_KNOWN, |row| row.get(0))?
+            .unwrap_or(false)
+        {
             return Ok(());
         }
-        Err(ReportError::NothingSelected(match self.question.groups {
-            Groups::Label(key) => names.unknown_label(key, None, true)?,
-            Groups::Containers(kind) => format!(
-                "there is no {} in what is selected of run {run}",
-                kind.name()
+        let run = self.question.run.run_id;
+        Err(ReportError::NothingSelected(format!(
+            "no function of run {run} has a {what}"
+        )))
+    }
+
+    /// Adds up nodes where the question is about them; refuses a question that selects nothing.
+    fn look_at_nodes(&mut self, names: &RunNames<'_>) -> Result<(), ReportError> {
+        let is_all = self.selection.target == Target::Run
+            && !self.selection.is_filtered(self.question);
+        // The rows of a whole run need no sum.
+        if !is_from_nodes(self.question, self.selection)
+            || (is_all && self.question.report.nodes.is_some())
+        {
+            return Ok(());
+        }
+        let wants = computed::wants(self.question);
+        let connection = self.database.connection();
+        let failed = |source| failure(self.database, source);
+        let sums = add_up(connection, &self.node_question()?, wants).map_err(failed)?;
+        let run = self.question.run.run_id;
+        if !sums.is_any && !is_all {
+            return Err(ReportError::NothingSelected(
+                if self.selection.target == Target::Nodes {
+                    let path = self.question.path.unwrap_or_default();
+                    format!("no call in run {run} follows the path {path}")
+                } else {
+                    "the filters leave nothing of what is selected".to_owned()
+                },
+            ));
+        }
+        match self.question.groups {
+            Groups::Containers(kind) if sums.containers.is_empty() => {
+                return Err(ReportError::NothingSelected(format!(
+                    "there is no {} in what is selected of run {run}",
+                    kind.name()
+                )));
+            }
+            _ => {}
+        }
+        self.tables =
+            computed::fill(connection, self.question, wants, &sums).map_err(failed)?;
+        if is_all {
+            // Of the whole run, the file states what it cost.
+            self.tables.remove("selected");
+        } else {
+            self.selected = Some(sums.selected);
+        }
+        if let Groups::Label(key) = self.question.groups {
+            let has = "SELECT EXISTS (SELECT 1 FROM known_groups);";
+            if !self.aside(has, |row| row.get(0))?.unwrap_or(false) {
+                let unknown = names.unknown_label(key, None, true)?;
+                return Err(ReportError::NothingSelected(unknown));
+            }
+        }
+        Ok(())
+    }
+
+    /// The question for a pass over nodes.
+    fn node_question(&self) -> Result<NodeQuestion, StoreError> {
+        let groups = match self.question.groups {
+            Groups::Modules | Groups::Files => Some(
+                self.pairs("SELECT function_id, group_id FROM group_of;")?
+                    .into_iter()
+                    .collect(),
             ),
-            Groups::Files => format!("no function of run {run} has a file"),
-            _ => format!("no function of run {run} has a module"),
-        }))
+            _ => None,
+        };
+        let labels = if self.question.labels.is_empty() {
+            None
+        } else {
+            let sets = self.pairs("SELECT set_id, 0 FROM wanted_sets;")?;
+            Some(sets.into_iter().map(|(set, _)| set).collect())
+        };
+        Ok(computed::node_question(
+            self.question,
+            self.selection,
+            groups,
+            labels,
+        ))
+    }
+
+    /// The rows of the answer, and what depth and thresholds leave out of them.
+    fn rows(&self, base: f64) -> Result<(Rows<'d>, Option<Pruned>), StoreError> {
+        let connection = self.database.connection();
+        let failed = |source| failure(self.database, source);
+        let pruned = |left: LeftOut| Pruned {
+            rows: left.rows,
+            cost: left.cost,
+            percent: percent(left.cost, base),
+        };
+        let limits = node_rows::limits(self.question, base);
+        Ok(match self.question.report.nodes {
+            None => {
+                let sql = self.parts.statement(self.question.report.sql, &self.tables);
+                let statement = self.parts.prepare(connection, &sql).map_err(failed)?;
+                (Rows::Statement(statement), None)
+            }
+            Some(ShownNodes::Tree) => {
+                let rows = TreeRows {
+                    tree: Tree::new(connection, self.node_question()?).map_err(failed)?,
+                    limits,
+                    with_code: self.question.code,
+                };
+                let left = if self.question.prunes() {
+                    Some(pruned(rows.left_out().map_err(failed)?))
+                } else {
+                    None
+                };
+                (Rows::Computed(Box::new(rows)), left)
+            }
+            Some(ShownNodes::BottomUp) => {
+                let start = match (self.question.path, self.question.exclusive) {
+                    (None, _) => Start::Everywhere,
+                    (Some(_), false) => Start::Selection,
+                    (Some(_), true) => Start::SelectionItself,
+                };
+                let (rows, left) = bottom_up(connection, &self.node_question()?, start, &limits)
+                    .map_err(failed)?;
+                let rows = ChainRows {
+                    connection,
+                    rows,
+                    total: base,
+                };
+                let left = self.question.prunes().then(|| pruned(left));
+                (Rows::Computed(Box::new(rows)), left)
+            }
+            Some(ShownNodes::Paths) => {
+                let rows =
+                    paths(connection, &self.node_question()?, &limits).map_err(failed)?;
+                let rows = PathRows { rows, total: base };
+                (Rows::Computed(Box::new(rows)), None)
+            }
+        })
     }
 
     /// The total of the run, with the timer bias of the question.
@@ -203,6 +330,9 @@ impl Asked<'_> {
     fn selected(&self) -> Result<Option<f64>, StoreError> {
         if self.selection.target == Target::Run && !self.selection.is_filtered(self.question) {
             return Ok(None);
+        }
+        if self.selected.is_some() {
+            return Ok(self.selected);
         }
         let cost = self.aside("SELECT s.cost FROM selected AS s;", |row| row.get(0))?;
         Ok(cost.flatten())
@@ -234,23 +364,6 @@ impl Asked<'_> {
                 None
             }
             Some((_, sum)) => Some(Callers { sum }),
-        })
-    }
-
-    /// What depth and thresholds leave out.
-    fn left_out(&self) -> Result<Option<Pruned>, StoreError> {
-        let Some(select) = self.question.report.left_out else {
-            return Ok(None);
-        };
-        if !self.question.prunes() {
-            return Ok(None);
-        }
-        self.aside(select, |row| {
-            Ok(Pruned {
-                rows: row.get(0)?,
-                cost: row.get(1)?,
-                percent: row.get(2)?,
-            })
         })
     }
 }

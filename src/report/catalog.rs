@@ -9,8 +9,19 @@ pub struct Report {
     pub name: &'static str,
     /// Its text: its header, the parts of its statement that are its own, and its SELECT.
     pub sql: &'static str,
-    /// The statement that says what depth and thresholds leave out: rows, cost, percentage.
-    pub(super) left_out: Option<&'static str>,
+    /// The rows that it shows of the nodes themselves, if it does.
+    pub(super) nodes: Option<ShownNodes>,
+}
+
+/// What a report shows of nodes themselves, rather than of their sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShownNodes {
+    /// The tree of calls.
+    Tree,
+    /// The tree of callers.
+    BottomUp,
+    /// The most expensive places, each with the way to it.
+    Paths,
 }
 
 /// All reports, in the order in which they are listed; the first is shown when none is named.
@@ -32,17 +43,20 @@ pub const REPORTS: &[Report] = &[
     ),
     report("lines", include_str!("../../queries/reports/lines.sql")),
     Report {
-        left_out: Some(include_str!("../../queries/remarks/tree_left_out.sql")),
+        nodes: Some(ShownNodes::Tree),
         ..report("tree", include_str!("../../queries/reports/tree.sql"))
     },
     Report {
-        left_out: Some(include_str!("../../queries/remarks/bottom_up_left_out.sql")),
+        nodes: Some(ShownNodes::BottomUp),
         ..report(
             "bottom_up",
             include_str!("../../queries/reports/bottom_up.sql"),
         )
     },
-    report("paths", include_str!("../../queries/reports/paths.sql")),
+    Report {
+        nodes: Some(ShownNodes::Paths),
+        ..report("paths", include_str!("../../queries/reports/paths.sql"))
+    },
     report("tags", include_str!("../../queries/reports/tags.sql")),
     report("data", include_str!("../../queries/reports/data.sql")),
 ];
@@ -51,7 +65,7 @@ const fn report(name: &'static str, sql: &'static str) -> Report {
     Report {
         name,
         sql,
-        left_out: None,
+        nodes: None,
     }
 }
 

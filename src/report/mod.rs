@@ -4,9 +4,12 @@
 mod answer;
 mod ask;
 mod catalog;
+mod computed;
 mod error;
 pub mod header;
 mod names;
+mod node_rows;
+mod nodes;
 pub mod path;
 mod plain_sql;
 mod plan;
