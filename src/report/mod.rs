@@ -7,6 +7,8 @@ mod catalog;
 mod error;
 pub mod header;
 mod names;
+mod nodes;
+mod oracle;
 pub mod path;
 mod plain_sql;
 mod question;
@@ -21,6 +23,8 @@ pub use ask::ask;
 pub(crate) use ask::choose_metric;
 pub use catalog::{REPORTS, Report, by_name};
 pub use error::ReportError;
+#[doc(hidden)]
+pub use oracle::{compare_nodes, measure};
 pub use path::NameSyntax;
 pub use plain_sql::{list, query};
 pub use question::{Argument, Base, Request};

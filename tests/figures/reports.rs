@@ -55,6 +55,69 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(cases(200))]
+
+    #[test]
+    fn a_pass_over_nodes_agrees_with_the_views_of_the_question(
+        runs in vec((runs(), option::weighted(0.7, select(vec![0.0, 1.0, 2.5]))), 1..3),
+        asked in vec((0..reports().len(), asked(), any::<bool>()), 16),
+    ) {
+        let runs: Vec<Run> = runs.into_iter().map(|(run, bias_applied)| Run { bias_applied, ..run }).collect();
+        let stored = Stored::of(&runs);
+        for (at, (report, asked, regex)) in asked.iter().enumerate() {
+            let at = at % runs.len();
+            compare(&stored, at, &runs[at], reports()[*report], asked, *regex);
+        }
+    }
+}
+
+/// Compares the figures of one pass over the nodes with those of the views.
+fn compare(
+    stored: &Stored,
+    at: usize,
+    run: &Run,
+    report: &'static str,
+    asked: &Asked,
+    regex: bool,
+) {
+    let report = report::by_name(report).expect("a report");
+    let header = report.header();
+    let flags: BTreeSet<&str> = header
+        .parameters
+        .iter()
+        .map(|parameter| parameter.name)
+        .collect();
+    let is_required = |parameter: &report::header::ParameterDef<'_>| {
+        parameter.name == "fn" && !parameter.optional
+    };
+    let mut asked = asked.clone();
+    asked.restrict(&flags, header.parameters.iter().any(is_required));
+    let regex = regex && asked.path.is_some();
+    let request = request(&asked, asked.path.as_ref(), &flags, regex);
+    let found = stored
+        .database
+        .run(Some(&stored.runs[at].0.to_string()))
+        .expect("memory");
+    match report::compare_nodes(
+        &stored.database,
+        report,
+        &found.expect("it was stored"),
+        &request,
+    ) {
+        Ok(differences) => assert!(
+            differences.is_empty(),
+            "{} {request:?}\n{}\nof {run:?}",
+            report.name,
+            differences.join("\n")
+        ),
+        Err(ReportError::Store(error)) => {
+            panic!("{error}: {} {request:?}\nof {run:?}", report.name)
+        }
+        Err(_) => {}
+    }
+}
+
 /// Runs in a database.
 struct Stored {
     database: Database,

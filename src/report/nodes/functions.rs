@@ -1,0 +1,203 @@
+//! The functions, files and lines that a pass meets, numbered in the order in which they come.
+
+use std::hash::Hash;
+
+use hashbrown::HashMap;
+use rusqlite::Connection;
+
+use super::question::NodeQuestion;
+use super::read::Line;
+
+/// Numbers below this are looked up without a hash.
+const DIRECT: usize = 1 << 20;
+
+/// Marks a function without a number yet.
+const NEW: u32 = u32::MAX;
+
+/// A function.
+#[derive(Debug)]
+pub(super) struct Function {
+    /// Its number in the database.
+    pub(super) id: i64,
+    pub(super) is_focus: bool,
+    pub(super) is_ignored: bool,
+    pub(super) is_hidden: bool,
+    /// What it is, if it only holds others.
+    pub(super) container: Option<ContainerKind>,
+    /// The group that it is counted in.
+    pub(super) group: Option<usize>,
+}
+
+/// What a container is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::report) enum ContainerKind {
+    /// A thread.
+    Thread,
+    /// A process.
+    Process,
+    /// Another one.
+    Other,
+}
+
+/// The functions met so far.
+pub(super) struct Functions<'q> {
+    question: &'q NodeQuestion,
+    containers: HashMap<i64, ContainerKind>,
+    direct: Vec<u32>,
+    hashed: HashMap<i64, usize>,
+    pub(super) all: Vec<Function>,
+    /// For each function, the steps of the path whose names mean it, as bits.
+    steps: Vec<u64>,
+    /// Words of bits for one function.
+    words: usize,
+    /// The function that stands for each group.
+    pub(super) groups: Vec<i64>,
+    group_numbers: HashMap<i64, usize>,
+}
+
+impl<'q> Functions<'q> {
+    pub(super) fn new(
+        connection: &Connection,
+        question: &'q NodeQuestion,
+        words: usize,
+    ) -> rusqlite::Result<Self> {
+        // There are few of them, where there may be many functions.
+        let sql =
+            "SELECT function_id, kind FROM functions WHERE kind NOT IN ('function', 'pseudo')";
+        let mut statement = connection.prepare(sql)?;
+        let containers = statement.query_map([], |row| {
+            let kind = match row.get_ref(1)?.as_bytes().unwrap_or_default() {
+                b"thread" => ContainerKind::Thread,
+                b"process" => ContainerKind::Process,
+                _ => ContainerKind::Other,
+            };
+            Ok((row.get(0)?, kind))
+        })?;
+        Ok(Self {
+            question,
+            containers: containers.collect::<rusqlite::Result<_>>()?,
+            direct: Vec::new(),
+            hashed: HashMap::new(),
+            all: Vec::new(),
+            steps: Vec::new(),
+            words,
+            groups: Vec::new(),
+            group_numbers: HashMap::new(),
+        })
+    }
+
+    /// The number of a function here.
+    pub(super) fn number(&mut self, id: i64) -> usize {
+        match usize::try_from(id) {
+            Ok(at) if at < DIRECT => {
+                if at >= self.direct.len() {
+                    self.direct.resize((at + 1).next_power_of_two(), NEW);
+                }
+                if self.direct[at] == NEW {
+                    self.direct[at] = u32::try_from(self.add(id)).expect("no more than numbers");
+                }
+                self.direct[at] as usize
+            }
+            _ => match self.hashed.get(&id) {
+                Some(number) => *number,
+                None => {
+                    let number = self.add(id);
+                    self.hashed.insert(id, number);
+                    number
+                }
+            },
+        }
+    }
+
+    fn add(&mut self, id: i64) -> usize {
+        let question = self.question;
+        let filters = &question.filters;
+        let has = |filter: &Option<hashbrown::HashSet<i64>>| {
+            filter.as_ref().is_some_and(|filter| filter.contains(&id))
+        };
+        let group = match &question.groups {
+            None => Some(id),
+            Some(groups) => groups.get(&id).copied(),
+        };
+        let group = group.map(|group| number(&mut self.group_numbers, &mut self.groups, group));
+        self.all.push(Function {
+            id,
+            is_focus: has(&filters.focus),
+            is_ignored: has(&filters.ignore),
+            is_hidden: has(&filters.hide),
+            container: self.containers.get(&id).copied(),
+            group,
+        });
+        let from = self.steps.len();
+        self.steps.resize(from + self.words, 0);
+        for (step, said) in question.path.iter().enumerate() {
+            if said.functions.contains(&id) {
+                self.steps[from + step / 64] |= 1 << (step % 64);
+            }
+        }
+        self.all.len() - 1
+    }
+
+    /// The steps of the path whose names mean a function.
+    pub(super) fn steps(&self, function: usize) -> &[u64] {
+        &self.steps[function * self.words..][..self.words]
+    }
+}
+
+/// A line of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    pub(super) function: usize,
+    /// Number of the file; 0 for the function's own.
+    pub(super) file: usize,
+    pub(super) line: i64,
+    pub(super) col: Option<i64>,
+}
+
+/// The lines met so far.
+pub(super) struct Places {
+    numbers: HashMap<Place, usize>,
+    pub(super) all: Vec<Place>,
+    file_numbers: HashMap<Vec<u8>, usize>,
+    /// Names of files; the first one means the function's own.
+    pub(super) files: Vec<Vec<u8>>,
+}
+
+impl Places {
+    pub(super) fn new() -> Self {
+        Self {
+            numbers: HashMap::new(),
+            all: Vec::new(),
+            file_numbers: HashMap::from_iter([(Vec::new(), 0)]),
+            files: vec![Vec::new()],
+        }
+    }
+
+    /// The number of a line here.
+    pub(super) fn number(&mut self, function: usize, line: &Line<'_>) -> usize {
+        let file = line.file.unwrap_or_default();
+        let file = match self.file_numbers.get(file) {
+            Some(file) => *file,
+            None => number(&mut self.file_numbers, &mut self.files, file.to_vec()),
+        };
+        let place = Place {
+            function,
+            file,
+            line: line.line,
+            col: line.col,
+        };
+        number(&mut self.numbers, &mut self.all, place)
+    }
+}
+
+/// The number of an entry of a table, which may be new.
+pub(super) fn number<K: Clone + Eq + Hash>(
+    numbers: &mut HashMap<K, usize>,
+    all: &mut Vec<K>,
+    entry: K,
+) -> usize {
+    *numbers.entry(entry).or_insert_with_key(|entry| {
+        all.push(entry.clone());
+        all.len() - 1
+    })
+}
