@@ -5,20 +5,21 @@ use std::fmt::Debug;
 use hashbrown::{HashMap, HashSet};
 use rusqlite::{Connection, Row, ToSql};
 
-use super::ask::choose_metric;
+use super::ask::{ask, choose_metric};
 use super::catalog::Report;
 use super::error::{ReportError, failure};
 use super::header::Parameter;
 use super::names::RunNames;
 use super::nodes::{
-    CallCosts, ContainerKind, Figures, Filters, FunctionCosts, LineCosts, NodeCosts, NodeQuestion,
-    Step, Stored, Wants, add_up,
+    CallCosts, ContainerKind, Figures, Filters, FunctionCosts, LeftOut, Limits, LineCosts,
+    NodeCosts, NodeQuestion, Start, Step, Stored, Tree, Wants, add_up, bottom_up, paths,
 };
 use super::path::Operator;
-use super::question::{Groups, Request};
+use super::question::{Argument, Groups, Request};
 use super::scope;
 use super::script::Script;
-use crate::store::{Database, RunInfo};
+use crate::store::{Database, RunInfo, StoreError};
+use crate::text::cell::Value;
 
 /// What one pass over the nodes says otherwise than the views of the same question.
 ///
@@ -34,6 +35,18 @@ pub fn compare_nodes(
     let header = report.header();
     let metrics = database.metrics(run.run_id)?;
     let metric = choose_metric(&metrics, run, request.metric.as_deref())?;
+    let mut answer = ask(database, report, run, request)?;
+    let shows_nodes = ["tree", "bottom_up", "paths"].contains(&report.name);
+    let mut shown: Vec<Vec<Value>> = Vec::new();
+    answer.each(|values| {
+        if shows_nodes {
+            shown.push(values.to_vec());
+        }
+        Ok::<_, StoreError>(())
+    })?;
+    let pruned = answer.subject.as_ref().and_then(|subject| subject.pruned);
+    let pruned = pruned.map(|pruned| (pruned.rows, pruned.cost));
+    drop(answer);
     let script = Script::new(database);
     scope::set_up(&script, &header, run, (&metric, &metrics), request)?;
     if run.fidelity != "tree" {
@@ -63,14 +76,42 @@ pub fn compare_nodes(
             is_grouped,
             is_labelled,
         )?;
-        Comparison {
-            connection: database.connection(),
+        let connection = database.connection();
+        let total: Option<f64> =
+            connection.query_row("SELECT total FROM temp.question", [], |row| row.get(0))?;
+        let min_pct = match request.argument("min_pct") {
+            Some(Argument::Number(number)) => Some(*number),
+            _ => header
+                .parameters
+                .iter()
+                .find(|parameter| parameter.name == "min_pct")
+                .and_then(|parameter| parameter.default?.parse().ok()),
+        };
+        let limits = Limits {
+            depth: request
+                .number_of(&header, "depth")
+                .map(|depth| i64::try_from(depth).unwrap_or(i64::MAX)),
+            min_pct,
+            total: total.unwrap_or_default(),
+            first: request.number_of(&header, "first"),
+        };
+        let path = request.text_of("fn").is_some();
+        let start = match (header.about_function && path, request.argument("exclusive")) {
+            (false, _) => Start::Everywhere,
+            (true, None) => Start::Selection,
+            (true, Some(_)) => Start::SelectionItself,
+        };
+        let mut comparison = Comparison {
+            connection,
             question,
             is_by_cost,
             total: metric.total,
             differences: Vec::new(),
+        };
+        if shows_nodes {
+            comparison.rows(report.name, &limits, start, &shown, pruned)?;
         }
-        .compare()
+        comparison.compare()
     };
     Ok(compare().map_err(|source| failure(database, source))?)
 }
@@ -118,6 +159,52 @@ pub fn measure(database: &Database, run: i64, what: &str) -> rusqlite::Result<f6
         "lines" => {
             wants.lines = true;
             question.filters.focus = Some(fitting(pattern)?);
+        }
+        _ => {}
+    }
+    let limits = Limits {
+        min_pct: Some(0.5),
+        depth: Some(20),
+        total: connection.query_row(
+            "SELECT total FROM metrics WHERE metric_id = ?1",
+            [question.costs.metric.metric],
+            |row| row.get(0),
+        )?,
+        first: Some(10),
+    };
+    let limits_of_tree = |depth| Limits {
+        depth,
+        ..Limits::default()
+    };
+    let mut rows = 0.0;
+    match what {
+        "bottom_up" => {
+            return Ok(
+                bottom_up(connection, &question, Start::Everywhere, &limits)?
+                    .0
+                    .len() as f64,
+            );
+        }
+        "paths" => return Ok(paths(connection, &question, &limits)?.len() as f64),
+        "tree" | "tree3" => {
+            let depth = (what == "tree3").then_some(3);
+            let tree = Tree::new(connection, &question)?;
+            if depth.is_some() {
+                rows += tree.left_out(&limits_of_tree(depth))?.cost;
+            }
+            tree.each(&limits_of_tree(depth), false, |row| {
+                rows += row.element().len() as f64;
+                Ok(true)
+            })?;
+            return Ok(rows);
+        }
+        "focus_tree" => {
+            question.filters.focus = Some(fitting(pattern)?);
+            Tree::new(connection, &question)?.each(&limits_of_tree(None), false, |_| {
+                rows += 1.0;
+                Ok(true)
+            })?;
+            return Ok(rows);
         }
         _ => {}
     }
@@ -227,7 +314,108 @@ fn call(row: &Row<'_>) -> rusqlite::Result<CallCosts> {
     })
 }
 
+/// What a row shows that can be compared: without percentages.
+fn shown(row: &[Value], columns: &[usize]) -> Vec<Value> {
+    columns.iter().map(|column| row[*column].clone()).collect()
+}
+
+fn integer(value: impl Into<Option<i64>>) -> Value {
+    value.into().map_or(Value::Null, Value::Integer)
+}
+
+fn real(value: impl Into<Option<f64>>) -> Value {
+    value.into().map_or(Value::Null, Value::Real)
+}
+
 impl Comparison<'_> {
+    /// Compares the rows of a report that shows nodes.
+    fn rows(
+        &mut self,
+        report: &str,
+        limits: &Limits,
+        start: Start,
+        expected: &[Vec<Value>],
+        pruned: Option<(i64, f64)>,
+    ) -> rusqlite::Result<()> {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let mut found: Vec<Vec<Value>> = Vec::new();
+        let mut left_out = None;
+        let columns: &[usize] = match report {
+            "tree" => {
+                let tree = Tree::new(self.connection, &self.question)?;
+                left_out = pruned.map(|_| tree.left_out(limits)).transpose()?;
+                tree.each(limits, true, |row| {
+                    let place = row.place;
+                    found.push(vec![
+                        integer(place.depth),
+                        text(&row.element()),
+                        text(&row.function.name),
+                        integer(place.line),
+                        integer(place.col),
+                        integer(place.calls),
+                        real(place.exclusive),
+                        real(place.cumulative),
+                        real(place.exclusive_readings),
+                        real(place.cumulative_readings),
+                        text(&row.function.module),
+                        text(row.file()),
+                        integer(place.node_id),
+                        integer(place.parent_id),
+                    ]);
+                    Ok(true)
+                })?;
+                &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14]
+            }
+            "bottom_up" => {
+                let (rows, left) = bottom_up(self.connection, &self.question, start, limits)?;
+                left_out = pruned.map(|_| left);
+                for row in rows {
+                    let sql = "SELECT name FROM functions WHERE function_id = ?1";
+                    let name: String =
+                        self.connection
+                            .query_row(sql, [row.function_id], |row| row.get(0))?;
+                    found.push(vec![
+                        integer(row.level),
+                        text(&name),
+                        real(row.cost),
+                        integer(row.calls),
+                    ]);
+                }
+                &[0, 2, 3, 5]
+            }
+            _ => {
+                for row in paths(self.connection, &self.question, limits)? {
+                    let begin = if row.is_cut { "... > " } else { "" };
+                    found.push(vec![
+                        real(row.exclusive),
+                        integer(row.calls),
+                        real(row.cumulative),
+                        integer(row.frames),
+                        text(&format!("{begin}{}", row.path)),
+                        integer(row.node_id),
+                    ]);
+                }
+                &[0, 3, 4, 5, 6, 7]
+            }
+        };
+        let expected: Vec<Vec<Value>> = expected.iter().map(|row| shown(row, columns)).collect();
+        self.same(report, &found, &expected, |left, right, near| {
+            left.iter().zip(right).all(|pair| match pair {
+                (Value::Real(left), Value::Real(right)) => near(Some(*left), Some(*right)),
+                (left, right) => left == right,
+            })
+        });
+        let left_out: Vec<LeftOut> = left_out.into_iter().collect();
+        let pruned: Vec<LeftOut> = pruned
+            .into_iter()
+            .map(|(rows, cost)| LeftOut { rows, cost })
+            .collect();
+        self.same("left out", &left_out, &pruned, |left, right, near| {
+            left.rows == right.rows && near(Some(left.cost), Some(right.cost))
+        });
+        Ok(())
+    }
+
     fn compare(mut self) -> rusqlite::Result<Vec<String>> {
         let connection = self.connection;
         let is_whole = self.question.path.is_empty() && !self.question.filters.any();

@@ -334,6 +334,8 @@ fn ask(
         arguments,
         ..Request::default()
     };
+    let differences = report::compare_nodes(database, report, &run, &request)?;
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
     let mut answer = report::ask(database, report, &run, &request)?;
     let columns: Vec<usize> = [
         "function",

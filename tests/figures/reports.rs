@@ -56,7 +56,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn a_pass_over_nodes_agrees_with_the_views_of_the_question(

@@ -1,0 +1,389 @@
+//! Callers' trees: functions with their callers, the callers of those, and so on.
+//!
+//! Chains of functions are numbered as a trie. A chain is shown only if all that it continues are,
+//! so a pass adds up chains that continue those that are shown already, as many levels at once as
+//! memory has room for, and the next pass goes on from there. Memory grows with the number of chains
+//! that may be shown, and not with that of the nodes.
+
+use std::cmp::Ordering;
+
+use hashbrown::HashMap;
+use rusqlite::Connection;
+
+use super::limits::{LeftOut, Limits};
+use super::names::Names;
+use super::pass::{Needs, Open, Pass, Visit, pass};
+use super::question::NodeQuestion;
+use super::sums::{Calls, Sum};
+
+/// Chains in memory before a pass looks at fewer levels.
+const MOST_CHAINS: usize = 1 << 17;
+
+/// Marks the chain that those of level 0 continue.
+const BEGIN: usize = usize::MAX;
+
+/// Where callers' trees begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::report) enum Start {
+    /// At every function, with its own cost.
+    Everywhere,
+    /// At what is selected, with all its cost.
+    Selection,
+    /// At what is selected, with its own cost.
+    SelectionItself,
+}
+
+/// A row of a callers' tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::report) struct ChainRow {
+    /// 0 for the functions that the report begins with.
+    pub(in crate::report) level: i64,
+    pub(in crate::report) function_id: i64,
+    /// Calls of the first function of the chain that came this way; `None` if unknown.
+    pub(in crate::report) calls: Option<i64>,
+    /// What reached the first function of the chain by way of this one.
+    pub(in crate::report) cost: f64,
+}
+
+/// The rows of callers' trees in their order, and the functions that they could begin with and do
+/// not.
+///
+/// # Errors
+/// When the database fails, when a sum of calls is too large, and when the question is interrupted.
+pub(in crate::report) fn bottom_up(
+    connection: &Connection,
+    question: &NodeQuestion,
+    start: Start,
+    limits: &Limits,
+) -> rusqlite::Result<(Vec<ChainRow>, LeftOut)> {
+    let mut trie = Trie {
+        start,
+        most_levels: limits.depth.map_or(usize::MAX, |depth| {
+            usize::try_from(depth).map_or(0, |depth| depth.saturating_add(1))
+        }),
+        ..Trie::default()
+    };
+    let mut names = Names::new(connection)?;
+    let mut left_out = LeftOut::default();
+    let all_levels = trie.most_levels;
+    if all_levels > 0 && is_stored(connection, question, start)? {
+        trie.most_levels = all_levels.min(2);
+        trie.fill(connection, question)?;
+        trie.settle(limits, &mut names, &mut left_out)?;
+        trie.most_levels = all_levels;
+    }
+    let needs = Needs {
+        all_above: true,
+        ..Needs::default()
+    };
+    while trie.goes_on(all_levels) {
+        trie.most_levels = all_levels;
+        pass(connection, question, needs, &mut trie)?;
+        trie.settle(limits, &mut names, &mut left_out)?;
+    }
+    Ok((trie.rows(&mut names)?, left_out))
+}
+
+/// Whether tables of totals say the same of functions and their callers as the nodes do.
+fn is_stored(
+    connection: &Connection,
+    question: &NodeQuestion,
+    start: Start,
+) -> rusqlite::Result<bool> {
+    let is_whole = question.path.is_empty()
+        && !question.filters.any()
+        && start == Start::Everywhere
+        && question.costs.shift == 0.0;
+    if !is_whole {
+        return Ok(false);
+    }
+    let sql = "SELECT NOT EXISTS (
+          SELECT 1 FROM function_info AS i
+          WHERE i.metric_id IN (?1, (SELECT r.default_metric_id FROM runs AS r WHERE r.run_id = ?2))
+            AND (i.recorded OR i.exclusive IS NULL)
+        )";
+    let values = (question.costs.metric.metric, question.run);
+    connection.query_row(sql, values, |row| row.get(0))
+}
+
+/// A chain of functions, from callee to caller.
+#[derive(Clone, Copy)]
+struct Chain {
+    /// The chain that it continues.
+    up: usize,
+    function: i64,
+    level: usize,
+    calls: Calls,
+    cost: Sum,
+}
+
+struct Trie {
+    start: Start,
+    chains: Vec<Chain>,
+    /// By the chain that is continued and the function that does.
+    numbers: HashMap<(usize, i64), usize>,
+    /// Levels of which it is known which chains are shown: there are no others.
+    settled: usize,
+    /// Levels that are looked at.
+    most_levels: usize,
+    /// The rows go no further.
+    is_over: bool,
+}
+
+impl Default for Trie {
+    fn default() -> Self {
+        Self {
+            start: Start::Everywhere,
+            chains: Vec::new(),
+            numbers: HashMap::new(),
+            settled: 0,
+            most_levels: usize::MAX,
+            is_over: false,
+        }
+    }
+}
+
+impl Trie {
+    /// Whether there may be further levels.
+    fn goes_on(&self, all_levels: usize) -> bool {
+        !self.is_over && self.settled < all_levels
+    }
+
+    /// The chain that continues another one, new if need be; `None` if it is not shown.
+    fn continued(&mut self, up: usize, function: i64, level: usize) -> Option<usize> {
+        if level < self.settled {
+            return self.numbers.get(&(up, function)).copied();
+        }
+        let chains = &mut self.chains;
+        let number = *self.numbers.entry((up, function)).or_insert_with(|| {
+            chains.push(Chain {
+                up,
+                function,
+                level,
+                calls: Calls::default(),
+                cost: Sum::default(),
+            });
+            chains.len() - 1
+        });
+        Some(number)
+    }
+
+    /// The first two levels as the tables of totals have them.
+    fn fill(&mut self, connection: &Connection, question: &NodeQuestion) -> rusqlite::Result<()> {
+        let sql = "SELECT i.function_id, i.calls, COALESCE(c.exclusive, 0.0)
+            FROM runs AS r
+            CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
+            CROSS JOIN functions AS f ON f.function_id = i.function_id
+            LEFT JOIN function_info AS c ON c.metric_id = ?2 AND c.function_id = i.function_id
+            WHERE r.run_id = ?1
+              AND f.kind IN ('function', 'pseudo')
+              AND EXISTS (SELECT 1 FROM function_nodes AS p WHERE p.run_id = ?1 AND p.function_id = i.function_id)";
+        let mut statement = connection.prepare(sql)?;
+        let mut rows = statement.query([question.run, question.costs.metric.metric])?;
+        while let Some(row) = rows.next()? {
+            if let Some(at) = self.continued(BEGIN, row.get(0)?, 0) {
+                self.chains[at].calls.add(row.get(1)?)?;
+                self.chains[at].cost.add(row.get(2)?);
+            }
+        }
+        if self.most_levels < 2 {
+            return Ok(());
+        }
+        let sql = "SELECT callee_id, caller_id, calls, exclusive
+            FROM edges
+            WHERE metric_id = ?1 AND caller_id <> 0 AND back = 0";
+        let mut statement = connection.prepare(sql)?;
+        let mut rows = statement.query([question.costs.metric.metric])?;
+        while let Some(row) = rows.next()? {
+            let Some(callee) = self.continued(BEGIN, row.get(0)?, 0) else {
+                continue;
+            };
+            if let Some(at) = self.continued(callee, row.get(1)?, 1) {
+                self.chains[at].calls.add(row.get(2)?)?;
+                self.chains[at].cost.add(row.get(3)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at fewer levels, if one is left that is not settled.
+    fn shrink(&mut self) {
+        let deepest = self.chains.iter().map(|chain| chain.level).max();
+        let Some(deepest) = deepest.filter(|deepest| *deepest > self.settled) else {
+            return;
+        };
+        self.most_levels = deepest;
+        self.keep(|chain| chain.level < deepest);
+    }
+
+    /// Drops chains, and those that continue them, which come after them.
+    fn keep(&mut self, is_kept: impl Fn(&Chain) -> bool) {
+        let mut now = vec![BEGIN; self.chains.len()];
+        let mut kept = Vec::new();
+        for (at, chain) in self.chains.iter().enumerate() {
+            let up = match chain.up {
+                BEGIN => BEGIN,
+                up if now[up] == BEGIN => continue,
+                up => now[up],
+            };
+            if is_kept(chain) {
+                now[at] = kept.len();
+                kept.push(Chain { up, ..*chain });
+            }
+        }
+        self.chains = kept;
+        let numbers = self.chains.iter().enumerate();
+        self.numbers = numbers
+            .map(|(at, chain)| ((chain.up, chain.function), at))
+            .collect();
+    }
+
+    /// Finds which of the chains that were added up are shown.
+    fn settle(
+        &mut self,
+        limits: &Limits,
+        names: &mut Names<'_>,
+        left_out: &mut LeftOut,
+    ) -> rusqlite::Result<()> {
+        let before = self.settled;
+        let all = self.chains.clone();
+        self.keep(|chain| chain.level < before || limits.is_much(chain.cost.value()));
+        if before == 0 {
+            if let Some(first) = limits.first {
+                let first = usize::try_from(first).unwrap_or(usize::MAX);
+                let begin: Vec<usize> = (0..self.chains.len())
+                    .filter(|at| self.chains[*at].level == 0)
+                    .collect();
+                let shown = self.sorted(begin, names)?;
+                let shown: Vec<i64> = shown
+                    .into_iter()
+                    .take(first)
+                    .map(|at| self.chains[at].function)
+                    .collect();
+                let shown: hashbrown::HashSet<i64> = shown.into_iter().collect();
+                self.keep(|chain| chain.level > 0 || shown.contains(&chain.function));
+            }
+            let mut cost = Sum::default();
+            for chain in all.iter().filter(|chain| chain.level == 0) {
+                if !self.numbers.contains_key(&(BEGIN, chain.function)) {
+                    left_out.rows += 1;
+                    cost.add(chain.cost.value());
+                }
+            }
+            left_out.cost = cost.value();
+        }
+        let deepest = self.chains.iter().map(|chain| chain.level + 1).max();
+        // Without a chain at the last level, none goes on.
+        self.is_over = deepest.is_none_or(|levels| levels < self.most_levels);
+        self.settled = self.most_levels;
+        Ok(())
+    }
+
+    /// Chains that continue the same one, in their order.
+    fn sorted(
+        &self,
+        mut chains: Vec<usize>,
+        names: &mut Names<'_>,
+    ) -> rusqlite::Result<Vec<usize>> {
+        for at in &chains {
+            names.of(self.chains[*at].function)?;
+        }
+        let mut failure = None;
+        chains.sort_by(|left, right| {
+            let (left, right) = (&self.chains[*left], &self.chains[*right]);
+            let by_cost = right.cost.value().partial_cmp(&left.cost.value());
+            let by_cost = by_cost.unwrap_or(Ordering::Equal);
+            if by_cost != Ordering::Equal {
+                return by_cost;
+            }
+            let mut key = |function: i64| match names.of(function) {
+                Ok(name) => {
+                    Some([cut(&name.name), cut(&name.module), cut(&name.file)].map(str::to_owned))
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    None
+                }
+            };
+            key(left.function)
+                .cmp(&key(right.function))
+                .then(left.function.cmp(&right.function))
+        });
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(chains),
+        }
+    }
+
+    /// All chains that are shown, each before those that continue it.
+    fn rows(&self, names: &mut Names<'_>) -> rusqlite::Result<Vec<ChainRow>> {
+        let mut below: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (at, chain) in self.chains.iter().enumerate() {
+            below.entry(chain.up).or_default().push(at);
+        }
+        let mut rows = Vec::new();
+        let mut next = self.sorted(below.remove(&BEGIN).unwrap_or_default(), names)?;
+        next.reverse();
+        while let Some(at) = next.pop() {
+            let chain = &self.chains[at];
+            rows.push(ChainRow {
+                level: i64::try_from(chain.level).unwrap_or(i64::MAX),
+                function_id: chain.function,
+                calls: chain.calls.all(),
+                cost: chain.cost.value(),
+            });
+            let further = self.sorted(below.remove(&at).unwrap_or_default(), names)?;
+            next.extend(further.into_iter().rev());
+        }
+        Ok(rows)
+    }
+}
+
+/// What names are sorted by: they may be long, and occur in many chains.
+fn cut(text: &str) -> &str {
+    match text.char_indices().nth(1000) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+impl Visit for Trie {
+    fn closed(&mut self, node: &Open, pass: &Pass<'_, '_>) -> rusqlite::Result<()> {
+        let (is_start, cost) = match self.start {
+            Start::Everywhere => (
+                node.is_in_selection && node.place.is_none() && !pass.is_container(node.function),
+                node.exclusive,
+            ),
+            Start::Selection if node.is_below_selected => (node.is_selected, 0.0),
+            // Within another selected node, a node's cost is counted already.
+            Start::Selection => (node.is_selected, node.cumulative.unwrap_or_default()),
+            Start::SelectionItself => (node.is_selected, node.exclusive),
+        };
+        if !is_start {
+            return Ok(());
+        }
+        let mut at = Some(node);
+        let mut up = BEGIN;
+        let mut level = 0;
+        while level < self.most_levels
+            && let Some(open) = at
+            && (level == 0 || !pass.is_container(open.function))
+        {
+            let function = pass.functions.all[open.function].id;
+            let Some(chain) = self.continued(up, function, level) else {
+                break;
+            };
+            if level >= self.settled {
+                self.chains[chain].calls.add(node.calls)?;
+                self.chains[chain].cost.add(cost);
+            }
+            up = chain;
+            level += 1;
+            at = pass.caller(open);
+        }
+        if self.chains.len() > MOST_CHAINS {
+            self.shrink();
+        }
+        Ok(())
+    }
+}

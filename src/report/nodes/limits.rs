@@ -1,0 +1,47 @@
+//! How much of an answer is shown, and what is left out.
+
+use std::fmt::Write as _;
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::report) struct Limits {
+    /// Levels below or above where the report begins, or functions of a path, at most.
+    pub(in crate::report) depth: Option<i64>,
+    /// Only what costs at least so many percent.
+    pub(in crate::report) min_pct: Option<f64>,
+    /// 100 % of that. With 0, nothing costs any percentage.
+    pub(in crate::report) total: f64,
+    /// Rows at most; of callers' trees, functions that they begin with.
+    pub(in crate::report) first: Option<u64>,
+}
+
+impl Limits {
+    /// Whether a node at a depth is shown, which costs so much.
+    pub(super) fn show(&self, depth: i64, cost: f64) -> bool {
+        self.depth.is_none_or(|most| depth <= most) && self.is_much(cost)
+    }
+
+    /// Whether a cost is a large enough part.
+    pub(super) fn is_much(&self, cost: f64) -> bool {
+        self.min_pct
+            .is_none_or(|least| self.total != 0.0 && 100.0 * cost / self.total >= least)
+    }
+}
+
+/// What is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::report) struct LeftOut {
+    /// Nodes; of callers' trees, functions that they could begin with.
+    pub(in crate::report) rows: i64,
+    /// What they cost.
+    pub(in crate::report) cost: f64,
+}
+
+/// Writes the line of a function, if there is one.
+pub(super) fn write_line(text: &mut String, line: Option<i64>, col: Option<i64>) {
+    let _ = match (line, col) {
+        (Some(line), Some(col)) => write!(text, "[{line}:{col}]"),
+        (Some(line), None) => write!(text, "[{line}]"),
+        _ => Ok(()),
+    };
+}

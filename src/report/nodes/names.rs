@@ -1,0 +1,46 @@
+//! What functions are called, each looked up once.
+
+use hashbrown::HashMap;
+use rusqlite::{Connection, OptionalExtension, Statement};
+
+/// What a function is called, and where it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::report) struct FunctionName {
+    pub(in crate::report) name: String,
+    pub(in crate::report) module: String,
+    pub(in crate::report) file: String,
+}
+
+/// The names that were asked for so far.
+pub(super) struct Names<'c> {
+    statement: Statement<'c>,
+    known: HashMap<i64, FunctionName>,
+}
+
+impl<'c> Names<'c> {
+    pub(super) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
+        let sql = "SELECT name, module, file FROM functions WHERE function_id = ?1";
+        Ok(Self {
+            statement: connection.prepare(sql)?,
+            known: HashMap::new(),
+        })
+    }
+
+    /// The name of a function; an empty one if there is no such function.
+    pub(super) fn of(&mut self, function: i64) -> rusqlite::Result<&FunctionName> {
+        if !self.known.contains_key(&function) {
+            let name = self
+                .statement
+                .query_row([function], |row| {
+                    Ok(FunctionName {
+                        name: row.get(0)?,
+                        module: row.get(1)?,
+                        file: row.get(2)?,
+                    })
+                })
+                .optional()?;
+            self.known.insert(function, name.unwrap_or_default());
+        }
+        Ok(&self.known[&function])
+    }
+}
