@@ -24,7 +24,7 @@ pub(crate) use ask::choose_metric;
 pub use catalog::{REPORTS, Report, by_name};
 pub use error::ReportError;
 #[doc(hidden)]
-pub use oracle::{compare_nodes, measure};
+pub use oracle::compare_nodes;
 pub use path::NameSyntax;
 pub use plain_sql::{list, query};
 pub use question::{Argument, Base, Request};

@@ -109,106 +109,12 @@ pub fn compare_nodes(
             differences: Vec::new(),
         };
         if shows_nodes {
-            comparison.rows(report.name, &limits, start, &shown, pruned)?;
+            let with_code = request.argument("code").is_some();
+            comparison.rows((report.name, with_code), &limits, start, &shown, pruned)?;
         }
         comparison.compare()
     };
     Ok(compare().map_err(|source| failure(database, source))?)
-}
-
-/// Adds up everything of a question.
-#[doc(hidden)]
-pub fn measure(database: &Database, run: i64, what: &str) -> rusqlite::Result<f64> {
-    let connection = database.connection();
-    let mut question = NodeQuestion {
-        run,
-        ..NodeQuestion::default()
-    };
-    let sql = "SELECT default_metric_id FROM runs WHERE run_id = ?1";
-    question.costs.metric = Stored {
-        metric: connection.query_row(sql, [run], |row| row.get(0))?,
-        in_nodes: true,
-    };
-    let fitting = |pattern: &str| -> rusqlite::Result<HashSet<i64>> {
-        let sql = "SELECT function_id FROM functions WHERE name GLOB ?1";
-        Ok(rows(connection, sql, &[&pattern], |row| row.get(0))?
-            .into_iter()
-            .collect())
-    };
-    let mut wants = Wants {
-        functions: true,
-        ..Wants::default()
-    };
-    let (what, pattern) = what.split_once('=').unwrap_or((what, "*"));
-    match what {
-        "focus" => question.filters.focus = Some(fitting(pattern)?),
-        "ignore" => question.filters.ignore = Some(fitting(pattern)?),
-        "hide" => question.filters.hide = Some(fitting(pattern)?),
-        "calls" => {
-            wants.callers = true;
-            wants.callees = true;
-            question.path.push(Step {
-                operator: Operator::Within,
-                functions: fitting(pattern)?,
-            });
-        }
-        "fn" => question.path.push(Step {
-            operator: Operator::Within,
-            functions: fitting(pattern)?,
-        }),
-        "lines" => {
-            wants.lines = true;
-            question.filters.focus = Some(fitting(pattern)?);
-        }
-        _ => {}
-    }
-    let limits = Limits {
-        min_pct: Some(0.5),
-        depth: Some(20),
-        total: connection.query_row(
-            "SELECT total FROM metrics WHERE metric_id = ?1",
-            [question.costs.metric.metric],
-            |row| row.get(0),
-        )?,
-        first: Some(10),
-    };
-    let limits_of_tree = |depth| Limits {
-        depth,
-        ..Limits::default()
-    };
-    let mut rows = 0.0;
-    match what {
-        "bottom_up" => {
-            return Ok(
-                bottom_up(connection, &question, Start::Everywhere, &limits)?
-                    .0
-                    .len() as f64,
-            );
-        }
-        "paths" => return Ok(paths(connection, &question, &limits)?.len() as f64),
-        "tree" | "tree3" => {
-            let depth = (what == "tree3").then_some(3);
-            let tree = Tree::new(connection, &question)?;
-            if depth.is_some() {
-                rows += tree.left_out(&limits_of_tree(depth))?.cost;
-            }
-            tree.each(&limits_of_tree(depth), false, |row| {
-                rows += row.element().len() as f64;
-                Ok(true)
-            })?;
-            return Ok(rows);
-        }
-        "focus_tree" => {
-            question.filters.focus = Some(fitting(pattern)?);
-            Tree::new(connection, &question)?.each(&limits_of_tree(None), false, |_| {
-                rows += 1.0;
-                Ok(true)
-            })?;
-            return Ok(rows);
-        }
-        _ => {}
-    }
-    Ok(add_up(connection, &question, wants)?.selected)
 }
 
 fn rows<T>(
@@ -331,7 +237,7 @@ impl Comparison<'_> {
     /// Compares the rows of a report that shows nodes.
     fn rows(
         &mut self,
-        report: &str,
+        (report, with_code): (&str, bool),
         limits: &Limits,
         start: Start,
         expected: &[Vec<Value>],
@@ -344,7 +250,7 @@ impl Comparison<'_> {
             "tree" => {
                 let tree = Tree::new(self.connection, &self.question)?;
                 left_out = pruned.map(|_| tree.left_out(limits)).transpose()?;
-                tree.each(limits, true, |row| {
+                tree.each(limits, with_code, |row| {
                     let place = row.place;
                     found.push(vec![
                         integer(place.depth),
@@ -357,6 +263,7 @@ impl Comparison<'_> {
                         real(place.cumulative),
                         real(place.exclusive_readings),
                         real(place.cumulative_readings),
+                        row.code.as_deref().map_or(Value::Null, text),
                         text(&row.function.module),
                         text(row.file()),
                         integer(place.node_id),
@@ -364,7 +271,7 @@ impl Comparison<'_> {
                     ]);
                     Ok(true)
                 })?;
-                &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14]
+                &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]
             }
             "bottom_up" => {
                 let (rows, left) = bottom_up(self.connection, &self.question, start, limits)?;

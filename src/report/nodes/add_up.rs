@@ -10,6 +10,10 @@ use super::sums::{Calls, Costs, Sum};
 
 /// Which sums are wanted. The cost of what is selected always is.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each of the sums is wanted or not, whichever others are"
+)]
 pub(in crate::report) struct Wants {
     /// By function, or by group of functions.
     pub(in crate::report) functions: bool,
@@ -103,6 +107,8 @@ pub(in crate::report) fn add_up(
     };
     let needs = Needs {
         all_above: false,
+        // Sums of functions have nothing of lines.
+        lines: wants.lines || wants.callers || wants.callees,
         labels: wants.label_sets,
         containers: wants.containers,
     };

@@ -12,15 +12,21 @@ mod question;
 mod ranges;
 mod read;
 mod sums;
+mod tables;
 mod tree;
 
-pub(in crate::report) use add_up::{
-    CallCosts, Figures, FunctionCosts, LineCosts, Sums, Wants, add_up,
-};
-pub(in crate::report) use bottom_up::{ChainRow, Start, bottom_up};
+pub(in crate::report) use add_up::{CallCosts, Figures, FunctionCosts, LineCosts, Wants, add_up};
+pub(in crate::report) use bottom_up::{Start, bottom_up};
 pub(in crate::report) use functions::ContainerKind;
 pub(in crate::report) use limits::{LeftOut, Limits};
-pub(in crate::report) use names::FunctionName;
-pub(in crate::report) use paths::{PathRow, paths};
+pub(in crate::report) use paths::paths;
 pub(in crate::report) use question::{Filters, NodeCosts, NodeQuestion, Step, Stored};
-pub(in crate::report) use tree::{Place, Tree, TreeRow};
+pub(in crate::report) use tree::Tree;
+#[expect(
+    unused_imports,
+    reason = "the reports that are answered from here are to name them"
+)]
+pub(in crate::report) use {
+    add_up::Sums, bottom_up::ChainRow, names::FunctionName, paths::PathRow, tree::Place,
+    tree::TreeRow,
+};

@@ -18,6 +18,10 @@ use super::sums::Sum;
 
 /// A node whose subtree has not ended, and that is not hidden when a visitor sees it.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own of a node"
+)]
 pub(super) struct Open {
     /// Its number.
     pub(super) id: i64,
@@ -91,6 +95,9 @@ pub(super) trait Visit {
 pub(super) struct Needs {
     /// All nodes above what is selected, and not only callers.
     pub(super) all_above: bool,
+    /// The nodes of lines. Filters by labels need them anyway: they may keep a line and nothing else
+    /// of its function.
+    pub(super) lines: bool,
     /// Costs by set of labels.
     pub(super) labels: bool,
     /// Threads or processes.
@@ -145,8 +152,8 @@ impl Steps {
     }
 
     /// Whether bits have the last step.
-    fn has_last(&self, bits: &[u64], path: &NodeQuestion) -> bool {
-        let last = path.path.len() - 1;
+    fn has_last(bits: &[u64], question: &NodeQuestion) -> bool {
+        let last = question.path.len() - 1;
         bits[last / 64] >> (last % 64) & 1 == 1
     }
 }
@@ -186,7 +193,8 @@ pub(super) fn pass<'q>(
         return Ok((pass.functions, pass.places));
     };
     let with_labels = needs.labels || question.filters.labels.is_some();
-    let mut reader = Reader::new(connection, &question.costs, with_labels)?;
+    let with_lines = needs.lines || question.filters.labels.is_some();
+    let mut reader = Reader::new(connection, &question.costs, with_lines, with_labels)?;
     let mut read = |pass: &mut Pass<'_, '_>, (first, last)| {
         let go_on = reader.read(first, last, |node| pass.node(node, visitor))?;
         while !pass.stack.is_empty() {
@@ -332,7 +340,13 @@ impl Pass<'_, '_> {
     }
 
     fn open(&mut self, node: &Node<'_>, visitor: &mut impl Visit) {
-        let function = self.functions.number(node.function);
+        let function = match self.stack.last() {
+            // Lines follow their function.
+            Some(parent) if self.functions.all[parent.function].id == node.function => {
+                parent.function
+            }
+            _ => self.functions.number(node.function),
+        };
         let place = node
             .line
             .as_ref()
@@ -445,7 +459,7 @@ impl Pass<'_, '_> {
             self.bits[at + word] = member;
             self.bits[at + words + word] = around | member;
         }
-        let has_last = |bits: &[u64]| self.steps.has_last(bits, self.question);
+        let has_last = |bits: &[u64]| Steps::has_last(bits, self.question);
         open.is_selected = has_last(&self.bits[at..at + words]);
         open.is_below_selected =
             parent.is_some_and(|parent| has_last(&self.bits[parent..parent + words]));
