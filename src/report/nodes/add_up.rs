@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use rusqlite::Connection;
 
-use super::functions::{ContainerKind, Functions, Places, number};
+use super::functions::{ContainerKind, Functions, Lines, number};
 use super::pass::{Needs, Open, Pass, Visit, pass};
 use super::question::NodeQuestion;
 use super::sums::{Calls, Costs, Sum};
@@ -314,7 +314,7 @@ impl Visit for Adder {
 }
 
 impl Adder {
-    fn into_sums(self, functions: &Functions<'_>, places: &Places) -> Sums {
+    fn into_sums(self, functions: &Functions<'_>, places: &Lines) -> Sums {
         let with_readings = self.has_readings;
         let of_functions = self.functions.iter().zip(&functions.groups);
         let of_lines = self.lines.iter().zip(&places.all);

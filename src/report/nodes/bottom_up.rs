@@ -1,6 +1,6 @@
 //! Callers' trees: functions with their callers, the callers of those, and so on.
 //!
-//! Chains of functions are numbered as a trie. A chain is shown only if all that it continues are,
+//! Chains of functions are numbered, each after the one that it continues. A chain is shown only if all that it continues are,
 //! so a pass adds up chains that continue those that are shown already, as many levels at once as
 //! memory has room for, and the next pass goes on from there. Memory grows with the number of chains
 //! that may be shown, and not with that of the nodes.
@@ -17,7 +17,12 @@ use super::question::NodeQuestion;
 use super::sums::{Calls, Sum};
 
 /// Chains in memory before a pass looks at fewer levels.
-const MOST_CHAINS: usize = 1 << 17;
+const MOST_CHAINS: usize = if cfg!(debug_assertions) {
+    // So that tests come here.
+    16
+} else {
+    1 << 17
+};
 
 /// Marks the chain that those of level 0 continue.
 const BEGIN: usize = usize::MAX;
@@ -56,32 +61,32 @@ pub(in crate::report) fn bottom_up(
     start: Start,
     limits: &Limits,
 ) -> rusqlite::Result<(Vec<ChainRow>, LeftOut)> {
-    let mut trie = Trie {
+    let mut chains = Chains {
         start,
         most_levels: limits.depth.map_or(usize::MAX, |depth| {
             usize::try_from(depth).map_or(0, |depth| depth.saturating_add(1))
         }),
-        ..Trie::default()
+        ..Chains::default()
     };
     let mut names = Names::new(connection)?;
     let mut left_out = LeftOut::default();
-    let all_levels = trie.most_levels;
+    let all_levels = chains.most_levels;
     if all_levels > 0 && is_stored(connection, question, start)? {
-        trie.most_levels = all_levels.min(2);
-        trie.fill(connection, question)?;
-        trie.settle(limits, &mut names, &mut left_out)?;
-        trie.most_levels = all_levels;
+        chains.most_levels = all_levels.min(2);
+        chains.fill(connection, question)?;
+        chains.settle(limits, &mut names, &mut left_out)?;
+        chains.most_levels = all_levels;
     }
     let needs = Needs {
         all_above: true,
         ..Needs::default()
     };
-    while trie.goes_on(all_levels) {
-        trie.most_levels = all_levels;
-        pass(connection, question, needs, &mut trie)?;
-        trie.settle(limits, &mut names, &mut left_out)?;
+    while chains.goes_on(all_levels) {
+        chains.most_levels = all_levels;
+        pass(connection, question, needs, &mut chains)?;
+        chains.settle(limits, &mut names, &mut left_out)?;
     }
-    Ok((trie.rows(&mut names)?, left_out))
+    Ok((chains.rows(&mut names)?, left_out))
 }
 
 /// Whether tables of totals say the same of functions and their callers as the nodes do.
@@ -117,7 +122,7 @@ struct Chain {
     cost: Sum,
 }
 
-struct Trie {
+struct Chains {
     start: Start,
     chains: Vec<Chain>,
     /// By the chain that is continued and the function that does.
@@ -126,11 +131,13 @@ struct Trie {
     settled: usize,
     /// Levels that are looked at.
     most_levels: usize,
+    /// Chains before the next attempt to look at fewer levels.
+    room: usize,
     /// The rows go no further.
     is_over: bool,
 }
 
-impl Default for Trie {
+impl Default for Chains {
     fn default() -> Self {
         Self {
             start: Start::Everywhere,
@@ -138,12 +145,13 @@ impl Default for Trie {
             numbers: HashMap::new(),
             settled: 0,
             most_levels: usize::MAX,
+            room: MOST_CHAINS,
             is_over: false,
         }
     }
 }
 
-impl Trie {
+impl Chains {
     /// Whether there may be further levels.
     fn goes_on(&self, all_levels: usize) -> bool {
         !self.is_over && self.settled < all_levels
@@ -209,11 +217,12 @@ impl Trie {
     /// Looks at fewer levels, if one is left that is not settled.
     fn shrink(&mut self) {
         let deepest = self.chains.iter().map(|chain| chain.level).max();
-        let Some(deepest) = deepest.filter(|deepest| *deepest > self.settled) else {
-            return;
-        };
-        self.most_levels = deepest;
-        self.keep(|chain| chain.level < deepest);
+        if let Some(deepest) = deepest.filter(|deepest| *deepest > self.settled) {
+            self.most_levels = deepest;
+            self.keep(|chain| chain.level < deepest);
+        }
+        // One level has to be added up, however many chains it has.
+        self.room = MOST_CHAINS.max(2 * self.chains.len());
     }
 
     /// Drops chains, and those that continue them, which come after them.
@@ -347,7 +356,7 @@ fn cut(text: &str) -> &str {
     }
 }
 
-impl Visit for Trie {
+impl Visit for Chains {
     fn closed(&mut self, node: &Open, pass: &Pass<'_, '_>) -> rusqlite::Result<()> {
         let (is_start, cost) = match self.start {
             Start::Everywhere => (
@@ -381,7 +390,7 @@ impl Visit for Trie {
             level += 1;
             at = pass.caller(open);
         }
-        if self.chains.len() > MOST_CHAINS {
+        if self.chains.len() > self.room {
             self.shrink();
         }
         Ok(())

@@ -155,7 +155,7 @@ pub(super) struct Place {
 }
 
 /// The lines met so far.
-pub(super) struct Places {
+pub(super) struct Lines {
     numbers: HashMap<Place, usize>,
     pub(super) all: Vec<Place>,
     file_numbers: HashMap<Vec<u8>, usize>,
@@ -163,7 +163,7 @@ pub(super) struct Places {
     pub(super) files: Vec<Vec<u8>>,
 }
 
-impl Places {
+impl Lines {
     pub(super) fn new() -> Self {
         Self {
             numbers: HashMap::new(),

@@ -10,7 +10,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::super::path::Operator;
-use super::functions::{Functions, Places};
+use super::functions::{Functions, Lines};
 use super::question::NodeQuestion;
 use super::ranges::Ranges;
 use super::read::{Cost, Finder, Found, Next, Node, Reader};
@@ -29,7 +29,7 @@ pub(super) struct Open {
     pub(super) last: i64,
     /// Its function, in [`Functions`].
     pub(super) function: usize,
-    /// Its line, in [`Places`]; `None` in function nodes.
+    /// Its line, in [`Lines`]; `None` in function nodes.
     pub(super) place: Option<usize>,
     /// Where on the stack the nearest visible node above is.
     pub(super) above: Option<usize>,
@@ -108,7 +108,7 @@ pub(super) struct Needs {
 pub(super) struct Pass<'c, 'q> {
     pub(super) question: &'q NodeQuestion,
     pub(super) functions: Functions<'q>,
-    pub(super) places: Places,
+    pub(super) places: Lines,
     /// The open nodes, the innermost last.
     pub(super) stack: Vec<Open>,
     is_filtered: bool,
@@ -173,11 +173,11 @@ pub(super) fn pass<'q>(
     question: &'q NodeQuestion,
     needs: Needs,
     visitor: &mut impl Visit,
-) -> rusqlite::Result<(Functions<'q>, Places)> {
+) -> rusqlite::Result<(Functions<'q>, Lines)> {
     let steps = Steps::new(question);
     let mut pass = Pass {
         functions: Functions::new(connection, question, steps.words)?,
-        places: Places::new(),
+        places: Lines::new(),
         stack: Vec::new(),
         is_filtered: question.filters.any(),
         question,
