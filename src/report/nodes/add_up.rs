@@ -3,13 +3,17 @@
 use hashbrown::HashMap;
 use rusqlite::Connection;
 
-use super::functions::{ContainerKind, Functions, Places, number};
+use super::functions::{ContainerKind, Functions, Lines, number};
 use super::pass::{Needs, Open, Pass, Visit, pass};
 use super::question::NodeQuestion;
 use super::sums::{Calls, Costs, Sum};
 
 /// Which sums are wanted. The cost of what is selected always is.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each of the sums is wanted or not, whichever others are"
+)]
 pub(in crate::report) struct Wants {
     /// By function, or by group of functions.
     pub(in crate::report) functions: bool,
@@ -103,6 +107,8 @@ pub(in crate::report) fn add_up(
     };
     let needs = Needs {
         all_above: false,
+        // Sums of functions have nothing of lines.
+        lines: wants.lines || wants.callers || wants.callees,
         labels: wants.label_sets,
         containers: wants.containers,
     };
@@ -308,7 +314,7 @@ impl Visit for Adder {
 }
 
 impl Adder {
-    fn into_sums(self, functions: &Functions<'_>, places: &Places) -> Sums {
+    fn into_sums(self, functions: &Functions<'_>, places: &Lines) -> Sums {
         let with_readings = self.has_readings;
         let of_functions = self.functions.iter().zip(&functions.groups);
         let of_lines = self.lines.iter().zip(&places.all);

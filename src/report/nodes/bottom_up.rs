@@ -1,6 +1,6 @@
 //! Callers' trees: functions with their callers, the callers of those, and so on.
 //!
-//! Chains of functions are numbered as a trie. A chain is shown only if all that it continues are,
+//! Chains of functions are numbered, each after the one that it continues. A chain is shown only if all that it continues are,
 //! so a pass adds up chains that continue those that are shown already, as many levels at once as
 //! memory has room for, and the next pass goes on from there. Memory grows with the number of chains
 //! that may be shown, and not with that of the nodes.
@@ -17,7 +17,12 @@ use super::question::NodeQuestion;
 use super::sums::{Calls, Sum};
 
 /// Chains in memory before a pass looks at fewer levels.
-const MOST_CHAINS: usize = 1 << 17;
+const MOST_CHAINS: usize = if cfg!(debug_assertions) {
+    // So that tests come here.
+    16
+} else {
+    1 << 17
+};
 
 /// Marks the chain that those of level 0 continue.
 const BEGIN: usize = usize::MAX;
@@ -56,54 +61,29 @@ pub(in crate::report) fn bottom_up(
     start: Start,
     limits: &Limits,
 ) -> rusqlite::Result<(Vec<ChainRow>, LeftOut)> {
-    let mut trie = Trie {
+    let mut chains = Chains {
         start,
         most_levels: limits.depth.map_or(usize::MAX, |depth| {
             usize::try_from(depth).map_or(0, |depth| depth.saturating_add(1))
         }),
-        ..Trie::default()
+        ..Chains::default()
     };
     let mut names = Names::new(connection)?;
     let mut left_out = LeftOut::default();
-    let all_levels = trie.most_levels;
-    if all_levels > 0 && is_stored(connection, question, start)? {
-        trie.most_levels = all_levels.min(2);
-        trie.fill(connection, question)?;
-        trie.settle(limits, &mut names, &mut left_out)?;
-        trie.most_levels = all_levels;
-    }
+    let all_levels = chains.most_levels;
     let needs = Needs {
         all_above: true,
         ..Needs::default()
     };
-    while trie.goes_on(all_levels) {
-        trie.most_levels = all_levels;
-        pass(connection, question, needs, &mut trie)?;
-        trie.settle(limits, &mut names, &mut left_out)?;
+    // Most functions cost too little to begin with: their callers are not looked at.
+    let is_limited = limits.min_pct.is_some() || limits.first.is_some();
+    chains.most_levels = if is_limited { all_levels.min(1) } else { all_levels };
+    while chains.goes_on(all_levels) {
+        pass(connection, question, needs, &mut chains)?;
+        chains.settle(limits, &mut names, &mut left_out)?;
+        chains.most_levels = all_levels;
     }
-    Ok((trie.rows(&mut names)?, left_out))
-}
-
-/// Whether tables of totals say the same of functions and their callers as the nodes do.
-fn is_stored(
-    connection: &Connection,
-    question: &NodeQuestion,
-    start: Start,
-) -> rusqlite::Result<bool> {
-    let is_whole = question.path.is_empty()
-        && !question.filters.any()
-        && start == Start::Everywhere
-        && question.costs.shift == 0.0;
-    if !is_whole {
-        return Ok(false);
-    }
-    let sql = "SELECT NOT EXISTS (
-          SELECT 1 FROM function_info AS i
-          WHERE i.metric_id IN (?1, (SELECT r.default_metric_id FROM runs AS r WHERE r.run_id = ?2))
-            AND (i.recorded OR i.exclusive IS NULL)
-        )";
-    let values = (question.costs.metric.metric, question.run);
-    connection.query_row(sql, values, |row| row.get(0))
+    Ok((chains.rows(&mut names)?, left_out))
 }
 
 /// A chain of functions, from callee to caller.
@@ -117,7 +97,7 @@ struct Chain {
     cost: Sum,
 }
 
-struct Trie {
+struct Chains {
     start: Start,
     chains: Vec<Chain>,
     /// By the chain that is continued and the function that does.
@@ -126,11 +106,13 @@ struct Trie {
     settled: usize,
     /// Levels that are looked at.
     most_levels: usize,
+    /// Chains before the next attempt to look at fewer levels.
+    room: usize,
     /// The rows go no further.
     is_over: bool,
 }
 
-impl Default for Trie {
+impl Default for Chains {
     fn default() -> Self {
         Self {
             start: Start::Everywhere,
@@ -138,12 +120,13 @@ impl Default for Trie {
             numbers: HashMap::new(),
             settled: 0,
             most_levels: usize::MAX,
+            room: MOST_CHAINS,
             is_over: false,
         }
     }
 }
 
-impl Trie {
+impl Chains {
     /// Whether there may be further levels.
     fn goes_on(&self, all_levels: usize) -> bool {
         !self.is_over && self.settled < all_levels
@@ -168,52 +151,15 @@ impl Trie {
         Some(number)
     }
 
-    /// The first two levels as the tables of totals have them.
-    fn fill(&mut self, connection: &Connection, question: &NodeQuestion) -> rusqlite::Result<()> {
-        let sql = "SELECT i.function_id, i.calls, COALESCE(c.exclusive, 0.0)
-            FROM runs AS r
-            CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
-            CROSS JOIN functions AS f ON f.function_id = i.function_id
-            LEFT JOIN function_info AS c ON c.metric_id = ?2 AND c.function_id = i.function_id
-            WHERE r.run_id = ?1
-              AND f.kind IN ('function', 'pseudo')
-              AND EXISTS (SELECT 1 FROM function_nodes AS p WHERE p.run_id = ?1 AND p.function_id = i.function_id)";
-        let mut statement = connection.prepare(sql)?;
-        let mut rows = statement.query([question.run, question.costs.metric.metric])?;
-        while let Some(row) = rows.next()? {
-            if let Some(at) = self.continued(BEGIN, row.get(0)?, 0) {
-                self.chains[at].calls.add(row.get(1)?)?;
-                self.chains[at].cost.add(row.get(2)?);
-            }
-        }
-        if self.most_levels < 2 {
-            return Ok(());
-        }
-        let sql = "SELECT callee_id, caller_id, calls, exclusive
-            FROM edges
-            WHERE metric_id = ?1 AND caller_id <> 0 AND back = 0";
-        let mut statement = connection.prepare(sql)?;
-        let mut rows = statement.query([question.costs.metric.metric])?;
-        while let Some(row) = rows.next()? {
-            let Some(callee) = self.continued(BEGIN, row.get(0)?, 0) else {
-                continue;
-            };
-            if let Some(at) = self.continued(callee, row.get(1)?, 1) {
-                self.chains[at].calls.add(row.get(2)?)?;
-                self.chains[at].cost.add(row.get(3)?);
-            }
-        }
-        Ok(())
-    }
-
     /// Looks at fewer levels, if one is left that is not settled.
     fn shrink(&mut self) {
         let deepest = self.chains.iter().map(|chain| chain.level).max();
-        let Some(deepest) = deepest.filter(|deepest| *deepest > self.settled) else {
-            return;
-        };
-        self.most_levels = deepest;
-        self.keep(|chain| chain.level < deepest);
+        if let Some(deepest) = deepest.filter(|deepest| *deepest > self.settled) {
+            self.most_levels = deepest;
+            self.keep(|chain| chain.level < deepest);
+        }
+        // One level has to be added up, however many chains it has.
+        self.room = MOST_CHAINS.max(2 * self.chains.len());
     }
 
     /// Drops chains, and those that continue them, which come after them.
@@ -347,7 +293,7 @@ fn cut(text: &str) -> &str {
     }
 }
 
-impl Visit for Trie {
+impl Visit for Chains {
     fn closed(&mut self, node: &Open, pass: &Pass<'_, '_>) -> rusqlite::Result<()> {
         let (is_start, cost) = match self.start {
             Start::Everywhere => (
@@ -381,7 +327,7 @@ impl Visit for Trie {
             level += 1;
             at = pass.caller(open);
         }
-        if self.chains.len() > MOST_CHAINS {
+        if self.chains.len() > self.room {
             self.shrink();
         }
         Ok(())

@@ -98,14 +98,14 @@ impl<'q> Functions<'q> {
                 }
                 self.direct[at] as usize
             }
-            _ => match self.hashed.get(&id) {
-                Some(number) => *number,
-                None => {
-                    let number = self.add(id);
-                    self.hashed.insert(id, number);
-                    number
+            _ => {
+                if let Some(number) = self.hashed.get(&id) {
+                    return *number;
                 }
-            },
+                let number = self.add(id);
+                self.hashed.insert(id, number);
+                number
+            }
         }
     }
 
@@ -155,7 +155,7 @@ pub(super) struct Place {
 }
 
 /// The lines met so far.
-pub(super) struct Places {
+pub(super) struct Lines {
     numbers: HashMap<Place, usize>,
     pub(super) all: Vec<Place>,
     file_numbers: HashMap<Vec<u8>, usize>,
@@ -163,7 +163,7 @@ pub(super) struct Places {
     pub(super) files: Vec<Vec<u8>>,
 }
 
-impl Places {
+impl Lines {
     pub(super) fn new() -> Self {
         Self {
             numbers: HashMap::new(),
@@ -175,10 +175,12 @@ impl Places {
 
     /// The number of a line here.
     pub(super) fn number(&mut self, function: usize, line: &Line<'_>) -> usize {
-        let file = line.file.unwrap_or_default();
-        let file = match self.file_numbers.get(file) {
-            Some(file) => *file,
-            None => number(&mut self.file_numbers, &mut self.files, file.to_vec()),
+        let file = match line.file {
+            None => 0,
+            Some(file) => match self.file_numbers.get(file) {
+                Some(file) => *file,
+                None => number(&mut self.file_numbers, &mut self.files, file.to_vec()),
+            },
         };
         let place = Place {
             function,

@@ -14,9 +14,7 @@ mod read;
 mod sums;
 mod tree;
 
-pub(in crate::report) use add_up::{
-    CallCosts, Figures, Sums, Wants, add_up,
-};
+pub(in crate::report) use add_up::{CallCosts, Figures, Sums, Wants, add_up};
 pub(in crate::report) use bottom_up::{ChainRow, Start, bottom_up};
 pub(in crate::report) use functions::ContainerKind;
 pub(in crate::report) use limits::{LeftOut, Limits};

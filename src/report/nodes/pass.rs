@@ -10,7 +10,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::super::path::Operator;
-use super::functions::{Functions, Places};
+use super::functions::{Functions, Lines};
 use super::question::NodeQuestion;
 use super::ranges::Ranges;
 use super::read::{Cost, Finder, Found, Next, Node, Reader};
@@ -18,6 +18,10 @@ use super::sums::Sum;
 
 /// A node whose subtree has not ended, and that is not hidden when a visitor sees it.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own of a node"
+)]
 pub(super) struct Open {
     /// Its number.
     pub(super) id: i64,
@@ -25,7 +29,7 @@ pub(super) struct Open {
     pub(super) last: i64,
     /// Its function, in [`Functions`].
     pub(super) function: usize,
-    /// Its line, in [`Places`]; `None` in function nodes.
+    /// Its line, in [`Lines`]; `None` in function nodes.
     pub(super) place: Option<usize>,
     /// Where on the stack the nearest visible node above is.
     pub(super) above: Option<usize>,
@@ -91,6 +95,9 @@ pub(super) trait Visit {
 pub(super) struct Needs {
     /// All nodes above what is selected, and not only callers.
     pub(super) all_above: bool,
+    /// The nodes of lines. Filters by labels need them anyway: they may keep a line and nothing else
+    /// of its function.
+    pub(super) lines: bool,
     /// Costs by set of labels.
     pub(super) labels: bool,
     /// Threads or processes.
@@ -101,7 +108,7 @@ pub(super) struct Needs {
 pub(super) struct Pass<'c, 'q> {
     pub(super) question: &'q NodeQuestion,
     pub(super) functions: Functions<'q>,
-    pub(super) places: Places,
+    pub(super) places: Lines,
     /// The open nodes, the innermost last.
     pub(super) stack: Vec<Open>,
     is_filtered: bool,
@@ -145,8 +152,8 @@ impl Steps {
     }
 
     /// Whether bits have the last step.
-    fn has_last(&self, bits: &[u64], path: &NodeQuestion) -> bool {
-        let last = path.path.len() - 1;
+    fn has_last(bits: &[u64], question: &NodeQuestion) -> bool {
+        let last = question.path.len() - 1;
         bits[last / 64] >> (last % 64) & 1 == 1
     }
 }
@@ -166,11 +173,11 @@ pub(super) fn pass<'q>(
     question: &'q NodeQuestion,
     needs: Needs,
     visitor: &mut impl Visit,
-) -> rusqlite::Result<(Functions<'q>, Places)> {
+) -> rusqlite::Result<(Functions<'q>, Lines)> {
     let steps = Steps::new(question);
     let mut pass = Pass {
         functions: Functions::new(connection, question, steps.words)?,
-        places: Places::new(),
+        places: Lines::new(),
         stack: Vec::new(),
         is_filtered: question.filters.any(),
         question,
@@ -186,7 +193,8 @@ pub(super) fn pass<'q>(
         return Ok((pass.functions, pass.places));
     };
     let with_labels = needs.labels || question.filters.labels.is_some();
-    let mut reader = Reader::new(connection, &question.costs, with_labels)?;
+    let with_lines = needs.lines || question.filters.labels.is_some();
+    let mut reader = Reader::new(connection, &question.costs, with_lines, with_labels)?;
     let mut read = |pass: &mut Pass<'_, '_>, (first, last)| {
         let go_on = reader.read(first, last, |node| pass.node(node, visitor))?;
         while !pass.stack.is_empty() {
@@ -332,7 +340,13 @@ impl Pass<'_, '_> {
     }
 
     fn open(&mut self, node: &Node<'_>, visitor: &mut impl Visit) {
-        let function = self.functions.number(node.function);
+        let function = match self.stack.last() {
+            // Lines follow their function.
+            Some(parent) if self.functions.all[parent.function].id == node.function => {
+                parent.function
+            }
+            _ => self.functions.number(node.function),
+        };
         let place = node
             .line
             .as_ref()
@@ -445,7 +459,7 @@ impl Pass<'_, '_> {
             self.bits[at + word] = member;
             self.bits[at + words + word] = around | member;
         }
-        let has_last = |bits: &[u64]| self.steps.has_last(bits, self.question);
+        let has_last = |bits: &[u64]| Steps::has_last(bits, self.question);
         open.is_selected = has_last(&self.bits[at..at + words]);
         open.is_below_selected =
             parent.is_some_and(|parent| has_last(&self.bits[parent..parent + words]));

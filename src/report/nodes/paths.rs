@@ -52,7 +52,12 @@ pub(in crate::report) fn paths(
             best,
             is_filtered: question.filters.any(),
         };
-        pass(connection, question, Needs::default(), &mut choosing)?;
+        let needs = Needs {
+            // The way leads by lines; without filters it is looked up afterwards.
+            lines: choosing.is_filtered,
+            ..Needs::default()
+        };
+        pass(connection, question, needs, &mut choosing)?;
         best = choosing.best;
     }
     best.reduce();

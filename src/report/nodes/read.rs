@@ -15,6 +15,12 @@ const NODES: &str = "
     WHERE node_id BETWEEN ?1 AND ?2
     ORDER BY node_id";
 
+const FUNCTION_NODES: &str = "
+    SELECT node_id, size, function_id, calls, line, exclusive, cumulative_other
+    FROM nodes
+    WHERE node_id BETWEEN ?1 AND ?2 AND line IS NULL
+    ORDER BY node_id";
+
 const COSTS: &str = "
     SELECT node_id, exclusive, cumulative_other
     FROM node_costs
@@ -89,15 +95,17 @@ pub(super) struct Reader<'c> {
     costs: Option<(i64, Statement<'c>)>,
     readings: Option<(i64, Statement<'c>)>,
     labels: Option<(i64, Statement<'c>)>,
+    with_lines: bool,
     shift: f64,
     readings_in_nodes: bool,
 }
 
 impl<'c> Reader<'c> {
-    /// Prepares to read costs, and labels if asked for.
+    /// Prepares to read costs, with the nodes of lines, and with labels if asked for.
     pub(super) fn new(
         connection: &'c Connection,
         costs: &NodeCosts,
+        with_lines: bool,
         with_labels: bool,
     ) -> rusqlite::Result<Self> {
         let besides = |stored: Option<Stored>, sql| -> rusqlite::Result<_> {
@@ -111,7 +119,9 @@ impl<'c> Reader<'c> {
             ..costs.metric
         };
         Ok(Self {
-            nodes: connection.prepare(NODES)?,
+            // Most nodes may be lines: SQLite passes over them several times faster than we do.
+            nodes: connection.prepare(if with_lines { NODES } else { FUNCTION_NODES })?,
+            with_lines,
             costs: besides(Some(costs.metric), COSTS)?,
             readings: besides(costs.readings, COSTS)?,
             labels: besides(with_labels.then_some(labels), LABELS)?,
@@ -158,14 +168,16 @@ impl<'c> Reader<'c> {
                         labels_of.push(label);
                     }
                 }
-                let line = match integer(row, 4)? {
-                    None => None,
-                    Some(line) => Some(Line {
-                        line,
+                let mut line = None;
+                if self.with_lines
+                    && let Some(number) = integer(row, 4)?
+                {
+                    line = Some(Line {
+                        line: number,
                         col: integer(row, 8)?,
                         file: text(row, 9)?,
-                    }),
-                };
+                    });
+                }
                 let node = Node {
                     id,
                     last: id.saturating_add(row.get(1)?),

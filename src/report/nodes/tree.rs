@@ -35,6 +35,14 @@ const KEPT: &str = "
     FROM temp.left_nodes
     ORDER BY node_id";
 
+/// The tree shows lines.
+const NEEDS: Needs = Needs {
+    all_above: false,
+    lines: true,
+    labels: false,
+    containers: None,
+};
+
 /// The figures of a node in the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::report) struct Place {
@@ -122,9 +130,10 @@ impl<'c> Tree<'c> {
         mut give: impl FnMut(&TreeRow<'_>) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let mut names = Names::new(self.connection)?;
-        let mut sources = match with_code {
-            true => Some(Sources::new(self.connection, self.question.run)?),
-            false => None,
+        let mut sources = if with_code {
+            Some(Sources::new(self.connection, self.question.run)?)
+        } else {
+            None
         };
         let mut rows = limits.first;
         self.places(limits, |place| {
@@ -239,12 +248,7 @@ impl<'c> Tree<'c> {
             with_readings: self.question.costs.readings.is_some(),
             give,
         };
-        pass(
-            self.connection,
-            &self.question,
-            Needs::default(),
-            &mut showing,
-        )?;
+        pass(self.connection, &self.question, NEEDS, &mut showing)?;
         Ok(())
     }
 
@@ -306,7 +310,7 @@ fn keep(connection: &Connection, question: &NodeQuestion) -> rusqlite::Result<()
     }
 
     let mut keep = Keep(connection.prepare(INSERT)?);
-    pass(connection, question, Needs::default(), &mut keep)?;
+    pass(connection, question, NEEDS, &mut keep)?;
     Ok(())
 }
 
