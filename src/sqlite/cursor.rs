@@ -153,8 +153,7 @@ impl<S: PageSource> Cursor<S> {
             self.leave();
         }
         // And down again.
-        loop {
-            let Some(top) = self.path.last() else { break };
+        while let Some(top) = self.path.last() {
             let (mut low, mut high) = (top.at, top.cells);
             while low < high {
                 let middle = low.midpoint(high);

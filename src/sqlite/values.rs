@@ -61,8 +61,10 @@ impl<'r> Values<'r> {
             }
             4 => Value::Integer(i64::from(i32::from_be_bytes(self.take()?))),
             5 => {
-                let [a, b, c, d, e, f] = self.take()?;
-                Value::Integer(i64::from_be_bytes([a, b, c, d, e, f, 0, 0]) >> 16)
+                let bytes: [u8; 6] = self.take()?;
+                let mut wide = [0; 8];
+                wide[..6].copy_from_slice(&bytes);
+                Value::Integer(i64::from_be_bytes(wide) >> 16)
             }
             6 => Value::Integer(i64::from_be_bytes(self.take()?)),
             7 => Value::Real(f64::from_be_bytes(self.take()?)),

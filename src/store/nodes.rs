@@ -410,7 +410,6 @@ impl<'c> Pages<'c> {
     }
 
     /// Readers of nodes and of their costs.
-    #[expect(clippy::type_complexity, reason = "one for each metric")]
     fn readers(
         &self,
         range: &Range,
