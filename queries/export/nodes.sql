@@ -8,7 +8,8 @@ SELECT
   n.calls,
   n.exclusive,
   n.cumulative,
-  n.node_id
+  n.node_id,
+  n.last_id
 FROM nodes AS n
 WHERE n.node_id BETWEEN :first AND :last
 ORDER BY n.node_id

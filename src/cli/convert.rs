@@ -36,7 +36,7 @@ pub(super) fn run(convert: &Convert, stop: &Stop) -> Result<(), Failure> {
     let targets = convert.written.targets()?;
     let (mut written, mut options) = (convert.written.clone(), convert.options.0.clone());
     written.divide(convert.to, &mut options);
-    let source = in_memory(&convert.file, convert.from, &options, stop)?;
+    let mut source = in_memory(&convert.file, convert.from, &options, stop)?;
     let run = find_run(&source, None, stop)?;
-    written.write(convert.to, &source, &run, &targets, stop)
+    written.write(convert.to, &mut source, &run, &targets, stop)
 }

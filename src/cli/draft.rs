@@ -15,6 +15,7 @@ use std::sync::Mutex;
 
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::formats::export::Output;
 use crate::store::{Followed, follow_links};
 
 /// Bytes that are copied at once.
@@ -119,6 +120,16 @@ impl Draft {
     /// Whether it is a terminal, which shows what is written at once.
     pub(super) fn is_terminal(&self) -> bool {
         self.file.is_terminal()
+    }
+
+    /// What becomes of what is written, if the draft is dropped unfinished: nothing, unless it goes
+    /// straight to what is no regular file.
+    pub(super) fn output(&self) -> Output {
+        if self.place.is_some() {
+            Output::Draft
+        } else {
+            Output::Stream
+        }
     }
 
     /// Puts the content in its place.

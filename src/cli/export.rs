@@ -1,8 +1,10 @@
 //! `profdb export --format FORMAT [RUN]`
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread::{self, Builder, ScopedJoinHandle};
+use std::time::Duration;
 
 use clap::Args;
 
@@ -11,8 +13,10 @@ use super::database::{DatabaseArgs, find_run, open_to_read};
 use super::failure::{Failure, complain, say, unanswered};
 use super::options::ExportOptions;
 use super::output::{Target, Unwritten};
+use super::progress::Progress;
 use crate::base::error::Stop;
-use crate::formats::export::{self, ExportError, Loss, Request};
+use crate::base::threads;
+use crate::formats::export::{self, ExportError, Loss, Output, Request};
 use crate::formats::{self, EXPORTS, Options};
 use crate::report::render::Unit;
 use crate::store::{Database, RunInfo};
@@ -80,9 +84,9 @@ fn size(text: &str) -> Result<u64, String> {
     })
 }
 
-/// Says how large an output will be.
+/// Says how large an output is, or will be.
 fn tell_size(bytes: u64) {
-    say(format!("the output will have {bytes} bytes"));
+    say(format!("the output has {bytes} bytes"));
 }
 
 pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
@@ -90,11 +94,11 @@ pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
     for (flag, target) in [OUTPUT, LOSS_REPORT].into_iter().zip(&targets) {
         target.is_no_database(flag, &export.database.path())?;
     }
-    let source = open_to_read(&export.database, stop)?;
+    let mut source = open_to_read(&export.database, stop)?;
     let run = find_run(&source, export.run.as_deref(), stop)?;
     export
         .written
-        .write(export.format, &source, &run, &targets, stop)
+        .write(export.format, &mut source, &run, &targets, stop)
 }
 
 impl WrittenArgs {
@@ -127,7 +131,7 @@ impl WrittenArgs {
     pub(super) fn write(
         &self,
         format: &'static export::Export,
-        source: &Database,
+        source: &mut Database,
         run: &RunInfo,
         [target, report]: &[Target; 2],
         stop: &Stop,
@@ -137,10 +141,18 @@ impl WrittenArgs {
             layout: self.layout.clone(),
             options: self.options.0.clone(),
             max_size: Some(self.max_size),
+            output: Output::default(),
             tell: Some(tell_size),
         };
+        // A bar among the lines of the output would be read with them.
+        let is_shown = matches!(target, Target::File(_)) || !io::stdout().is_terminal();
+        let progress = is_shown.then(|| Progress::of_walks(source));
         let mut losses = None;
-        let mut written = |out: &mut dyn Write| {
+        let mut written = |out: &mut dyn Write, output: Output| {
+            let request = Request {
+                output,
+                ..request.clone()
+            };
             let written = format.write(source, run, &request, out);
             losses = Some(written.map_err(|error| match error {
                 ExportError::Output(error) => Unwritten::Output(error),
@@ -152,11 +164,13 @@ impl WrittenArgs {
         if request.options.flag(formats::DRAWN_SVG) {
             let mut graph = Vec::new();
             target.write(stop, |out| {
-                written(&mut graph).and_then(|()| Ok(out.write_all(&drawn(&graph)?)?))
+                written(&mut graph, Output::Draft)
+                    .and_then(|()| Ok(out.write_all(&drawn(&graph, stop)?)?))
             })?;
         } else {
-            target.write(stop, written)?;
+            target.write_as(stop, written)?;
         }
+        drop(progress);
         let Some(losses) = losses else { return Ok(()) };
         for (Loss { what, of, .. }, count) in losses.each() {
             say(format!(
@@ -173,8 +187,11 @@ impl WrittenArgs {
     }
 }
 
+/// How long a look at whether to stop waits for the next one.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
 /// What Graphviz draws of a graph, as SVG.
-fn drawn(graph: &[u8]) -> Result<Vec<u8>, Unwritten> {
+fn drawn(graph: &[u8], stop: &Stop) -> Result<Vec<u8>, Unwritten> {
     let failed =
         |fault: String| Unwritten::Failed(complain(format!("--svg: {fault}"), Failure::Output));
     let mut dot = Command::new("dot");
@@ -188,16 +205,48 @@ fn drawn(graph: &[u8]) -> Result<Vec<u8>, Unwritten> {
             "cannot run the program dot: {error}; install Graphviz, or leave --svg out and draw the file elsewhere"
         ))
     })?;
-    // It reads everything before it writes anything. If it does not, it says why.
-    let _ = dot.stdin.take().map(|mut input| input.write_all(graph));
-    let answer = dot
-        .wait_with_output()
+    let (input, output, errors) = (dot.stdin.take(), dot.stdout.take(), dot.stderr.take());
+    let (status, answer, said) = thread::scope(|scope| {
+        // It reads everything before it writes anything. If it does not, it says why.
+        let _ = Builder::new()
+            .spawn_scoped(scope, move || input.map(|mut input| input.write_all(graph)));
+        let answer = Builder::new().spawn_scoped(scope, move || all(output));
+        let said = Builder::new().spawn_scoped(scope, move || all(errors));
+        let status = loop {
+            match dot.try_wait() {
+                Ok(None) if stop.is_set() => {
+                    let _ = dot.kill();
+                }
+                Ok(None) => thread::park_timeout(BETWEEN_LOOKS),
+                ended => break ended,
+            }
+        };
+        let joined = |thread: io::Result<ScopedJoinHandle<'_, io::Result<Vec<u8>>>>| {
+            thread.and_then(threads::joined)
+        };
+        (status, joined(answer), joined(said))
+    });
+    if stop.is_set() {
+        return Err(Unwritten::Failed(Failure::Interrupted));
+    }
+    let status = status.map_err(|error| failed(format!("the program dot: {error}")))?;
+    let (answer, said) = answer
+        .and_then(|answer| Ok((answer, said?)))
         .map_err(|error| failed(format!("the program dot: {error}")))?;
-    if !answer.status.success() {
+    if !status.is_some_and(|status| status.success()) {
         return Err(failed(format!(
             "the program dot: {}",
-            String::from_utf8_lossy(&answer.stderr).trim()
+            String::from_utf8_lossy(&said).trim()
         )));
     }
-    Ok(answer.stdout)
+    Ok(answer)
+}
+
+/// All that a program writes.
+fn all(output: Option<impl Read>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    output
+        .map(|mut output| output.read_to_end(&mut bytes))
+        .transpose()?;
+    Ok(bytes)
 }

@@ -1,19 +1,16 @@
 //! `profdb merge INTO FROM...`
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::database::{WaitArgs, lock_wait};
 use super::failure::{Failure, complain, database, line, say};
+use super::progress::PATIENCE;
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::store::{Database, Merged, Outcome, remove_abandoned};
-
-/// Work that is shorter than this shows no progress.
-const QUIET: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 pub(super) struct Merge {
@@ -53,7 +50,7 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
     }
     let merged = target.merge(&sources, &mut |rows| {
         bar.set_position(rows);
-        if bar.is_hidden() && bar.elapsed() > QUIET {
+        if bar.is_hidden() && bar.elapsed() > PATIENCE {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     });

@@ -23,6 +23,7 @@ mod merge;
 mod options;
 mod output;
 mod program;
+mod progress;
 mod report;
 mod runs;
 mod schema;

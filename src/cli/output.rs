@@ -13,6 +13,7 @@ use super::draft::{self, Draft, folder};
 use super::failure::{Failure, complain, database, output, unwritten};
 use super::screen::{Screen, screen};
 use crate::base::error::Stop;
+use crate::formats::export;
 use crate::report::Answer;
 use crate::report::render;
 use crate::report::render::{Format, Layout, RenderError, Unit, plain, render};
@@ -167,16 +168,26 @@ impl Target {
         stop: &Stop,
         content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
     ) -> Result<(), Failure> {
+        self.write_as(stop, |out, _| content(out))
+    }
+
+    /// Writes there what a function writes, which is told whether a draft is thrown away where it
+    /// fails.
+    pub(super) fn write_as(
+        &self,
+        stop: &Stop,
+        content: impl FnOnce(&mut dyn Write, export::Output) -> Result<(), Unwritten>,
+    ) -> Result<(), Failure> {
         let Self::File(file) = self else {
             let mut out = Heedful {
                 out: screen(),
                 stop,
             };
-            let written = content(&mut out).and_then(|()| Ok(out.flush()?));
+            let written = content(&mut out, export::Output::Stream).and_then(|()| Ok(out.flush()?));
             return written.map_err(|error| error.failure(stop, output));
         };
         let name = file.display();
-        write_file(file, stop, content)?;
+        write_draft(file, stop, content)?;
         let _ = writeln!(
             io::stderr(),
             "Data written to: {}",
@@ -195,15 +206,24 @@ pub(super) fn write_file(
     stop: &Stop,
     content: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
 ) -> Result<(), Failure> {
+    write_draft(file, stop, |out, _| content(out))
+}
+
+fn write_draft(
+    file: &Path,
+    stop: &Stop,
+    content: impl FnOnce(&mut dyn Write, export::Output) -> Result<(), Unwritten>,
+) -> Result<(), Failure> {
     let failed = |error| unwritten(&format!("{}: cannot write it", file.display()), error);
     let draft = Draft::of(file).map_err(failed)?;
     // An output file may be a terminal by name (`/dev/tty`).
     let is_terminal = draft.is_terminal();
+    let output = draft.output();
     let mut out = Heedful {
         out: Screen::new(io::BufWriter::new(draft), is_terminal),
         stop,
     };
-    content(&mut out)
+    content(&mut out, output)
         .and_then(|()| Ok(out.flush()?))
         .map_err(|error| error.failure(stop, failed))?;
     out.out.into_inner().into_parts().0.finish().map_err(failed)

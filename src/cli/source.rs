@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -14,6 +14,7 @@ use super::args::input_format;
 use super::database::{DatabaseArgs, find_run, open_to_read};
 use super::failure::{self, Failure, complain, say, store, unread};
 use super::options::FormatOptions;
+use super::progress::PATIENCE;
 use crate::base::error::{ImportError, Stop};
 use crate::base::limits::is_memory_out;
 use crate::formats;
@@ -24,9 +25,6 @@ use crate::pipeline::Imported;
 use crate::report::render::Format as OutputFormat;
 use crate::store::{Database, Outcome, RunInfo, StoreError};
 use crate::text::separators::Separators;
-
-/// Work that is shorter than this shows no progress bar.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Warnings of one file that are shown; table `notes` has them all.
 const SHOWN_WARNINGS: usize = 5;

@@ -1,13 +1,15 @@
-//! SQLite's file format: records, pages, b-trees that are written page by page, and b-trees that
-//! are appended to those of a database. It knows nothing of profiles, and asks SQLite for nothing.
+//! SQLite's file format: records, pages, b-trees that are written page by page, b-trees that
+//! are appended to those of a database, and b-trees that are read row by row. It knows nothing of profiles, and asks SQLite for nothing.
 //!
 //! Reference: SQLite, "Database File Format".
 
 pub(crate) mod append;
 pub(crate) mod btree;
+pub(crate) mod cursor;
 pub(crate) mod database;
 pub(crate) mod header;
 mod number;
 mod page;
 pub(crate) mod page_file;
 pub(crate) mod record;
+pub(crate) mod values;

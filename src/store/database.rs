@@ -1,6 +1,7 @@
 //! An open database: its connection, its file, waiting for other programs, and errors.
 
 use std::cell::Cell;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -34,9 +35,40 @@ pub struct Database {
     /// A new file, which gets its name with its first run.
     pub(super) claim: Option<Claim>,
     pub(super) lock_wait: LockWait,
+    /// Is told how far a walk through a run is.
+    pub(super) watch: Watch,
+}
+
+/// Is told how many nodes of how many have been read, now and then.
+#[derive(Default)]
+pub(super) struct Watch(Option<Box<dyn Fn(u64, u64) + Send>>);
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Watch").field(&self.0.is_some()).finish()
+    }
 }
 
 impl Database {
+    /// Lets a function know, now and then, how many nodes of how many a walk through a run has
+    /// read.
+    pub(crate) fn watch(&mut self, watch: impl Fn(u64, u64) + Send + 'static) {
+        self.watch = Watch(Some(Box::new(watch)));
+    }
+
+    /// Whether whoever asked has asked to stop.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.lock_wait.stop.is_set()
+    }
+
+    /// Tells how far a walk is.
+    pub(super) fn tell(&self, done: u64, all: u64) {
+        if let Watch(Some(watch)) = &self.watch {
+            watch(done, all);
+        }
+    }
+
     /// The connection, for reports.
     #[must_use]
     pub fn connection(&self) -> &Connection {

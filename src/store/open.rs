@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::database::{Database, bring_up_to_date};
+use super::database::{Database, Watch, bring_up_to_date};
 use super::error::{Cause, StoreError, failed};
 use super::file::identity::{Identity, Stamp};
 use super::file::location::DatabasePlace;
@@ -244,6 +244,7 @@ impl Database {
             checked: Cell::new(checked),
             claim: None,
             lock_wait,
+            watch: Watch::default(),
         };
         database.found = database.identify()?;
         Ok(database)

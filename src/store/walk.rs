@@ -1,15 +1,13 @@
 //! Reading a run from end to end, for writers of other formats.
 
-use rusqlite::{OptionalExtension, Row, Rows, named_params};
+use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::database::Database;
 use super::error::StoreError;
 use crate::events::Kind;
 
 const NODE: &str = include_str!("../../queries/export/node.sql");
-const RANGE: &str = include_str!("../../queries/export/range.sql");
-const NODES: &str = include_str!("../../queries/export/nodes.sql");
-const COSTS: &str = include_str!("../../queries/export/costs.sql");
+pub(super) const RANGE: &str = include_str!("../../queries/export/range.sql");
 const FUNCTIONS: &str = include_str!("../../queries/export/functions.sql");
 const LINES: &str = include_str!("../../queries/export/lines.sql");
 const EDGES: &str = include_str!("../../queries/export/edges.sql");
@@ -17,23 +15,6 @@ const LABELS: &str = include_str!("../../queries/export/labels.sql");
 const DEPTHS: &str = include_str!("../../queries/export/depths.sql");
 const RECORDED: &str = include_str!("../../queries/export/recorded.sql");
 const BACK_EDGES: &str = include_str!("../../queries/export/back_edges.sql");
-
-/// A node, with its cost in one metric.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NodeRow {
-    /// How many nodes are above.
-    pub depth: usize,
-    /// Its function.
-    pub function_id: i64,
-    /// What it is a line of the function node above for; `None` if it is a function node.
-    pub line: Option<LinePlace>,
-    /// How often it was called; `None` if unknown.
-    pub calls: Option<u64>,
-    /// Cost of the node itself.
-    pub exclusive: f64,
-    /// Cost with everything called; `None` for lines if unknown.
-    pub cumulative: Option<f64>,
-}
 
 /// A line of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -211,92 +192,6 @@ impl Database {
         }
     }
 
-    /// Calls a function for every node of a run, parents first, until it fails.
-    ///
-    /// # Errors
-    /// The function's own, or the database's.
-    pub fn each_node<E: From<StoreError>>(
-        &self,
-        run_id: i64,
-        metric_id: i64,
-        mut each: impl FnMut(&NodeRow) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.each_node_in(run_id, &[metric_id], |rows| {
-            rows.iter().try_for_each(&mut each)
-        })
-    }
-
-    /// Calls a function for every node of a run, parents first, until it fails: a row for each
-    /// metric.
-    ///
-    /// # Errors
-    /// The function's own, or the database's.
-    pub fn each_node_in<E: From<StoreError>>(
-        &self,
-        run_id: i64,
-        metrics: &[i64],
-        mut each: impl FnMut(&[NodeRow]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let failed = |source: rusqlite::Error| E::from(self.failed(source));
-        let range = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-        let found = self
-            .connection
-            .query_row(RANGE, named_params! {":run": run_id}, range)
-            .optional();
-        let Some((first, last, default)): Option<(i64, i64, Option<i64>)> =
-            found.map_err(failed)?
-        else {
-            return Ok(());
-        };
-        // Nodes hold what they cost in the default metric. What they cost in another one is in
-        // rows of its own, which come in the same order: both are read once, side by side, as a
-        // merge join does. A join in SQL would search for each node.
-        let others = metrics.iter().map(|metric| {
-            let is_other = default != Some(*metric);
-            is_other.then(|| self.connection.prepare(COSTS)).transpose()
-        });
-        let mut others: Vec<_> = others.collect::<rusqlite::Result<_>>().map_err(failed)?;
-        let mut costs = Vec::with_capacity(metrics.len());
-        for (statement, metric) in others.iter_mut().zip(metrics) {
-            let of_metric = named_params! {":metric": metric, ":first": first, ":last": last};
-            costs.push(match statement {
-                Some(statement) => {
-                    let rows = statement.query(of_metric).map_err(failed)?;
-                    Some(Costs::new(rows).map_err(failed)?)
-                }
-                None => None,
-            });
-        }
-        let mut statement = self.connection.prepare(NODES).map_err(failed)?;
-        let mut nodes = statement
-            .query(named_params! {":first": first, ":last": last})
-            .map_err(failed)?;
-        let mut levels = Levels::default();
-        let mut rows: Vec<NodeRow> = Vec::with_capacity(metrics.len());
-        while let Some(found) = nodes.next().map_err(failed)? {
-            let node_id = found.get(8).map_err(failed)?;
-            let node = node(found).map_err(failed)?;
-            levels.next(&node).map_err(|what| self.inconsistent(what))?;
-            rows.clear();
-            for costs in &mut costs {
-                let (exclusive, cumulative) = match costs {
-                    Some(costs) => costs.of(node_id).map_err(failed)?,
-                    None => (node.exclusive, node.cumulative),
-                };
-                rows.push(NodeRow {
-                    exclusive,
-                    cumulative,
-                    ..node.clone()
-                });
-            }
-            if rows.is_empty() {
-                return Ok(());
-            }
-            each(&rows)?;
-        }
-        Ok(())
-    }
-
     /// Calls a function for every function of a run, in the order of their numbers, until it fails:
     /// a row for each metric.
     ///
@@ -446,91 +341,6 @@ impl Database {
     }
 }
 
-/// What the nodes of a run cost in a metric that is not the default one, in the order of their
-/// numbers.
-struct Costs<'s> {
-    rows: Rows<'s>,
-    /// The node that comes next, with its own cost and its cost with what it called.
-    next: Option<(i64, f64, Option<f64>)>,
-}
-
-impl<'s> Costs<'s> {
-    fn new(rows: Rows<'s>) -> rusqlite::Result<Self> {
-        let mut costs = Self { rows, next: None };
-        costs.advance()?;
-        Ok(costs)
-    }
-
-    fn advance(&mut self) -> rusqlite::Result<()> {
-        self.next = match self.rows.next()? {
-            Some(row) => Some((row.get(0)?, row.get(1)?, row.get(2)?)),
-            None => None,
-        };
-        Ok(())
-    }
-
-    /// What a node cost, which comes after the one asked for before. A node without a row cost 0.
-    fn of(&mut self, node_id: i64) -> rusqlite::Result<(f64, Option<f64>)> {
-        while let Some((next, exclusive, cumulative)) = self.next {
-            if next > node_id {
-                break;
-            }
-            self.advance()?;
-            if next == node_id {
-                return Ok((exclusive, cumulative));
-            }
-        }
-        Ok((0.0, Some(0.0)))
-    }
-}
-
-/// The open nodes, parents first: the function of each that is no line.
-#[derive(Default)]
-struct Levels(Vec<Option<i64>>);
-
-impl Levels {
-    /// A node in pre-order is at most one level below the one before, and a line directly below its
-    /// function. Writers rely on that.
-    fn next(&mut self, node: &NodeRow) -> Result<(), String> {
-        if node.depth > self.0.len() {
-            return Err(format!(
-                "a node at depth {} behind one at depth {}",
-                node.depth,
-                self.0.len()
-            ));
-        }
-        self.0.truncate(node.depth);
-        if node.line.is_some() && self.0.last() != Some(&Some(node.function_id)) {
-            return Err(format!(
-                "a line of function {} that is not directly below it",
-                node.function_id
-            ));
-        }
-        self.0.push(node.line.is_none().then_some(node.function_id));
-        Ok(())
-    }
-}
-
-fn node(row: &Row<'_>) -> rusqlite::Result<NodeRow> {
-    Ok(NodeRow {
-        depth: count(row, 0)?
-            .and_then(|depth| usize::try_from(depth).ok())
-            .unwrap_or(0),
-        function_id: row.get(1)?,
-        line: match row.get(2)? {
-            None => None,
-            Some(line) => Some(LinePlace {
-                file: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
-                line,
-                col: row.get::<_, Option<i64>>(4)?.unwrap_or(0),
-            }),
-        },
-        calls: count(row, 5)?,
-        exclusive: row.get(6)?,
-        cumulative: row.get(7)?,
-    })
-}
-
 fn line(row: &Row<'_>) -> rusqlite::Result<LineRow> {
     Ok(LineRow {
         function_id: row.get(0)?,
@@ -577,7 +387,7 @@ fn function(row: &Row<'_>) -> rusqlite::Result<FunctionRow> {
 }
 
 /// A count; `None` if unknown. None is below 0.
-fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
+pub(super) fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
     let count: Option<i64> = row.get(at)?;
     Ok(count.map(i64::unsigned_abs))
 }

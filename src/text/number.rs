@@ -259,11 +259,28 @@ fn rounded_safely(value: f64, decimals: usize) -> Option<(u64, u64)> {
 fn push_whole(number: u64, width: usize, text: &mut String) {
     let mut room = [b'0'; U64_DIGITS];
     let from = digits(number, &mut room).min(U64_DIGITS - width);
-    text.extend(room[from..].iter().map(|digit| char::from(*digit)));
+    push_digits(&room[from..], text);
+}
+
+/// Adds a whole number to a line of bytes.
+pub(crate) fn push_integer(number: u64, line: &mut Vec<u8>) {
+    let mut room = [b'0'; U64_DIGITS];
+    // Nothing has one digit.
+    let from = digits(number, &mut room).min(U64_DIGITS - 1);
+    line.extend_from_slice(&room[from..]);
 }
 
 /// How many digits a number of 64 bits has at most.
 const U64_DIGITS: usize = 20;
+
+/// Adds characters of ASCII to a text.
+fn push_digits(digits: &[u8], text: &mut String) {
+    match std::str::from_utf8(digits) {
+        Ok(digits) => text.push_str(digits),
+        // What is given is ASCII.
+        Err(_) => text.extend(digits.iter().map(|digit| char::from(*digit))),
+    }
+}
 
 /// Puts the digits of a number at the end of zeros, and says where the first one is; 0 has none.
 fn digits(mut number: u64, room: &mut [u8; U64_DIGITS]) -> usize {
@@ -370,7 +387,7 @@ fn positional(is_negative: bool, digits: &[u8], exponent: i32, text: &mut String
         text.push('0');
         return;
     };
-    let mut add = |digits: &[u8]| text.extend(digits.iter().map(|digit| char::from(*digit)));
+    let mut add = |digits: &[u8]| push_digits(digits, text);
     let digits = &digits[..=last];
     if is_negative {
         add(b"-");

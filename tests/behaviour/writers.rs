@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use profdb::base::error::Stop;
 use profdb::formats;
-use profdb::formats::export::{Export, ExportError, LARGE_OUTPUT, Request};
+use profdb::formats::export::{Export, ExportError, LARGE_OUTPUT, Output, Request};
 use profdb::formats::{EXPORTS, Options};
 use profdb::input::{Input, Limits};
 use profdb::pipeline::{import, meta};
@@ -213,8 +213,27 @@ fn every_writer_has_a_bound_of_that_name() {
                 let mut out = Vec::new();
                 let request = Request {
                     max_size: Some(most),
+                    output: Output::Draft,
                     ..Request::default()
                 };
+                // A draft has the bytes of a stream, and no more than there may be.
+                let mut draft = Vec::new();
+                let drafted = export.write(database, run, &request, &mut draft);
+                let request = Request {
+                    output: Output::Stream,
+                    ..request
+                };
+                if drafted.is_ok() {
+                    let mut stream = Vec::new();
+                    export
+                        .write(database, run, &request, &mut stream)
+                        .expect("a draft is no larger than a stream");
+                    assert!(draft == stream, "{}", export.name);
+                } else {
+                    // What is packed may be larger than what it is made of.
+                    let is_packed = export.name == "pprof";
+                    assert!(is_packed || draft.len() as u64 <= most, "{}", export.name);
+                }
                 export
                     .write(database, run, &request, &mut out)
                     .map(|_| out.len())
@@ -239,6 +258,14 @@ fn every_writer_has_a_bound_of_that_name() {
                 .write(database, run, &request, &mut out)
                 .expect_err("too many")
                 .to_string();
+            let of_draft = Request {
+                output: Output::Draft,
+                ..request
+            };
+            let refused_draft = export
+                .write(database, run, &of_draft, &mut Vec::new())
+                .expect_err("too many");
+            assert_eq!(refused_draft.to_string(), refused, "{}", export.name);
             assert!(
                 refused.contains("(limit: size of the output)"),
                 "{}: {refused}",
@@ -288,6 +315,17 @@ fn what_is_too_large_is_not_begun_and_what_is_large_is_told() {
         } else {
             0
         };
+        assert_eq!(TOLD.load(Ordering::Relaxed), expected, "{samples}");
+        // A draft is told of when all of it is there.
+        TOLD.store(0, Ordering::Relaxed);
+        let mut draft = Counter::default();
+        let request = Request {
+            output: Output::Draft,
+            ..request
+        };
+        let written = sampler.write(&database, &run, &request, &mut draft);
+        assert_eq!(written.is_ok(), fits, "{samples}");
+        assert!(!fits || draft.bytes == out.bytes, "{samples}");
         assert_eq!(TOLD.load(Ordering::Relaxed), expected, "{samples}");
     }
 }

@@ -64,6 +64,8 @@ pub(in crate::formats) struct Frames {
     /// By function: the first one that readers cannot tell from it, as long as what holds others
     /// is no frame.
     alike: Vec<usize>,
+    /// By function: its number as a whole, if it has one.
+    whole: Vec<Option<usize>>,
     numbers: HashMap<FrameKey, usize>,
 }
 
@@ -89,6 +91,7 @@ impl Frames {
             placed: vec![false; count],
             is_around: vec![true; count],
             is_framed: vec![false; count],
+            whole: vec![None; count],
             numbers: HashMap::new(),
         }
     }
@@ -110,7 +113,11 @@ impl Frames {
     /// The number of a frame.
     fn number(&mut self, place: FrameKey) -> usize {
         let next = self.places.len();
-        let number = *self.numbers.entry(place).or_insert(next);
+        let number = if (place.line, place.col) == (0, 0) {
+            *self.whole[place.function].get_or_insert(next)
+        } else {
+            *self.numbers.entry(place).or_insert(next)
+        };
         if number == next {
             self.places.push(place);
         }

@@ -17,6 +17,9 @@ pub struct Loss {
     pub of: &'static str,
 }
 
+/// Losses whose places are kept at hand.
+const RECENT: usize = 32;
+
 /// What got lost when a run was written.
 #[derive(Debug)]
 pub struct Losses {
@@ -26,6 +29,9 @@ pub struct Losses {
     declared: &'static [Loss],
     /// How much was lost of each of them.
     counts: Vec<u64>,
+    /// Where the names of some are in memory, and their places: a writer loses the same few things
+    /// at every node.
+    recent: [(usize, usize); RECENT],
     /// The metrics that are written, where they are not all that the profile has.
     pub(in crate::formats) written: Option<Vec<i64>>,
 }
@@ -37,6 +43,7 @@ impl Losses {
             format,
             declared,
             counts: vec![0; declared.len()],
+            recent: [(0, 0); RECENT],
             written: None,
         }
     }
@@ -48,11 +55,17 @@ impl Losses {
             debug_assert!(self.declares(loss), "{} is not declared", loss.name);
             return;
         }
-        let at = self
-            .declared
-            .iter()
-            .position(|known| known.name == loss.name);
-        self.counts[at.expect("a writer declares what it cannot hold")] += count;
+        // Equal names may lie at several addresses, but no address holds two.
+        let address = loss.name.as_ptr() as usize;
+        let slot = (address / 8) % RECENT;
+        if self.recent[slot].0 != address {
+            let at = self
+                .declared
+                .iter()
+                .position(|known| known.name == loss.name);
+            self.recent[slot] = (address, at.expect("a writer declares what it cannot hold"));
+        }
+        self.counts[self.recent[slot].1] += count;
     }
 
     /// Whether the format declares that it cannot hold this.

@@ -10,7 +10,7 @@ pub(in crate::formats) mod losses;
 pub(in crate::formats) mod profile;
 mod request;
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -19,7 +19,7 @@ pub use bound::{LARGE_OUTPUT, MOST_BYTES};
 pub use error::ExportError;
 pub use losses::{Loss, Losses};
 pub(in crate::formats) use request::Metrics;
-pub use request::{Layout, Request};
+pub use request::{Layout, Output, Request};
 
 use self::bound::Bound;
 use self::profile::Profile;
@@ -71,6 +71,24 @@ pub(super) enum Packing {
     Gzip,
 }
 
+/// Bytes that go to an output at once.
+const PIECE: usize = 64 * 1024;
+
+/// Gathers what a writer writes in small parts.
+fn in_pieces(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let mut out = BufWriter::with_capacity(PIECE, out);
+    let written = write(&mut out);
+    if written.is_err() {
+        // What is left would be written when the buffer is dropped, after the failure.
+        drop(out.into_parts());
+        return written;
+    }
+    Ok(out.flush()?)
+}
+
 impl Export {
     /// Writes a run; says what got lost.
     ///
@@ -99,16 +117,22 @@ impl Export {
         let mut losses = none();
         let bound = Bound {
             most: request.max_size.unwrap_or(MOST_BYTES),
+            output: request.output,
+            is_stopped: &|| database.is_stopped(),
             tell: request.tell.unwrap_or(|_| ()),
         };
         // A pass that only counts bytes loses the same things, which would be counted twice.
-        let mut again = |out: &mut dyn Write| (self.write)(&profile, &mut none(), out);
-        let write = |out: &mut dyn Write| (self.write)(&profile, &mut losses, out);
+        let mut again =
+            |out: &mut dyn Write| in_pieces(out, |out| (self.write)(&profile, &mut none(), out));
+        let write =
+            |out: &mut dyn Write| in_pieces(out, |out| (self.write)(&profile, &mut losses, out));
         match self.packing {
             Packing::Plain => bound.write(write, &mut again, out)?,
             Packing::Gzip => {
                 // The bound is around what is packed: what readers unpack is what may be too large.
-                let mut packed = GzEncoder::new(out, Compression::default());
+                // As Go itself packs its profiles. The usual level makes them smaller by a third, and
+                // takes longer than everything else.
+                let mut packed = GzEncoder::new(out, Compression::fast());
                 bound.write(write, &mut again, &mut packed)?;
                 packed.finish()?;
             }

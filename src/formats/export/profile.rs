@@ -10,7 +10,9 @@ use super::losses::{self, Losses};
 use super::request::{Layout, Metrics, Request};
 use crate::formats::options::Options;
 use crate::report;
-use crate::store::{Database, EdgeRow, FunctionRow, LineRow, MetricInfo, RunInfo, StoreError};
+use crate::store::{
+    Below, Database, EdgeRow, FunctionRow, LineRow, MetricInfo, RunInfo, StoreError,
+};
 
 /// A run as writers see it.
 pub(in crate::formats) struct Profile<'d> {
@@ -271,16 +273,30 @@ impl<'d> Profile<'d> {
         losses: &mut Losses,
         mut each: impl FnMut(Call, &mut Losses) -> Result<(), ExportError>,
     ) -> Result<(), ExportError> {
+        self.each_wanted_call(losses, |call, losses| {
+            each(call, losses).map(|()| Below::Wanted)
+        })
+    }
+
+    /// Calls a function for places in the tree as [`each_call`](Self::each_call) does; for those
+    /// below a place only if it wants them.
+    pub(in crate::formats) fn each_wanted_call(
+        &self,
+        losses: &mut Losses,
+        mut each: impl FnMut(Call, &mut Losses) -> Result<Below, ExportError>,
+    ) -> Result<(), ExportError> {
         // For each open node, how many of those above it and itself are no lines.
         let mut levels: Vec<usize> = Vec::new();
+        let metric = [self.metric.metric_id];
         self.database
-            .each_node(self.run.run_id, self.metric.metric_id, |node| {
+            .each_wanted_node(self.run.run_id, &metric, |rows| {
+                let node = &rows[0];
                 levels.truncate(node.depth);
                 let above = levels.last().copied().unwrap_or(0);
                 if node.line.is_some() {
                     levels.push(above);
                     losses.add(losses::LINES, 1);
-                    return Ok(());
+                    return Ok(Below::Wanted);
                 }
                 levels.push(above + 1);
                 let function = self.function(node.function_id)?;
@@ -293,6 +309,19 @@ impl<'d> Profile<'d> {
                     cumulative,
                 };
                 each(call, losses)
+            })
+    }
+
+    /// Calls a function for the cost of every root with all that it called.
+    pub(in crate::formats) fn each_root(
+        &self,
+        mut each: impl FnMut(f64),
+    ) -> Result<(), ExportError> {
+        let metric = [self.metric.metric_id];
+        self.database
+            .each_wanted_node(self.run.run_id, &metric, |rows| {
+                each(rows[0].cumulative.unwrap_or(rows[0].exclusive));
+                Ok(Below::Unwanted)
             })
     }
 }

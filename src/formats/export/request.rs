@@ -32,7 +32,19 @@ pub struct Request {
     /// Bytes that the file may have at most, before they are packed;
     /// [`MOST_BYTES`](super::MOST_BYTES) if `None`.
     pub max_size: Option<u64>,
-    /// Is told how many bytes a file will have that has more than
-    /// [`LARGE_OUTPUT`](super::LARGE_OUTPUT), before it has.
+    /// What becomes of bytes that have been written.
+    pub output: Output,
+    /// Is told how many bytes a file has that has more than [`LARGE_OUTPUT`](super::LARGE_OUTPUT):
+    /// of a stream before any is written, of a draft when all are.
     pub tell: Option<fn(u64)>,
+}
+
+/// What becomes of bytes that have been written when there turn out to be too many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// They have been seen: nothing is written before it is known how much it will be.
+    #[default]
+    Stream,
+    /// The caller throws them away where writing fails.
+    Draft,
 }

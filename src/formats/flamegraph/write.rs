@@ -35,6 +35,7 @@ use crate::formats::export::losses::{
 use crate::formats::export::profile::{Call, Profile};
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::report::ReportError;
+use crate::store::Below;
 use crate::text::number::{Scale, fixed, shortest};
 
 /// The format of the page above, as it is written.
@@ -62,6 +63,10 @@ const NARROW: Loss = Loss {
 /// Percentage of the picture below which nothing is drawn, unless another one is asked for.
 const LEAST: f64 = 0.01;
 
+/// What rounding may add to the width of a box, as a part of the picture: a REAL's own part for
+/// each of a million levels.
+const ROUNDING: f64 = 1e-9;
+
 /// Pixels: of the picture, of a level, above and below the levels, of a letter.
 const WIDTH: f64 = 1200.0;
 const LEVEL: usize = 17;
@@ -80,16 +85,9 @@ fn write(
     losses.add(LABELS, profile.labels);
     let scale =
         Scale::of(&profile.metric.name, &profile.metric.unit, None).map_err(ReportError::Usage)?;
-    // The picture's size comes before the first box, so that the tree is walked once for it.
+    // Everything is a share of the roots, which the picture begins with.
     let mut whole = 0.0;
-    profile.each_call(&mut Losses::new(EXPORT.name, EXPORT.losses), |call, _| {
-        whole += if call.depth == 0 {
-            call.cumulative.max(0.0)
-        } else {
-            0.0
-        };
-        Ok(())
-    })?;
+    profile.each_root(|cost| whole += cost.max(0.0))?;
     let mut levels = 0;
     let mut placed = vec![false; profile.functions.len()];
     let mut boxes = Boxes::new(profile, whole);
@@ -145,19 +143,25 @@ fn write(
         escaped(&caption)
     )?;
     // The same places are drawn as were counted above, which has raised `levels` for each of them;
-    // losses are counted once.
+    // losses are counted once. What is below a place that is too narrow is so, too, and not read.
     let mut boxes = Boxes::new(profile, whole);
-    profile.each_call(
+    profile.each_wanted_call(
         &mut Losses::new(EXPORT.name, EXPORT.losses),
-        |call, losses| match boxes.next(&call, losses) {
-            Some((left, cost)) => draw(
-                profile,
-                &call,
-                (left, cost, whole),
-                HEAD + (levels - 1 - call.depth) * LEVEL,
-                out,
-            ),
-            None => Ok(()),
+        |call, losses| {
+            if let Some((left, cost)) = boxes.next(&call, losses) {
+                draw(
+                    profile,
+                    &call,
+                    (left, cost, whole),
+                    HEAD + (levels - 1 - call.depth) * LEVEL,
+                    out,
+                )?;
+            }
+            Ok(if boxes.may_hold_another() {
+                Below::Wanted
+            } else {
+                Below::Unwanted
+            })
         },
     )?;
     Ok(writeln!(out, "</svg>")?)
@@ -165,6 +169,8 @@ fn write(
 
 /// Where boxes are, in the order of the tree.
 struct Boxes {
+    /// What all roots cost.
+    whole: f64,
     /// What is too little to be drawn.
     least: f64,
     /// For each open place, from the outermost: where its next callee begins, and where it ends; as
@@ -180,6 +186,7 @@ impl Boxes {
     fn new(profile: &Profile<'_>, whole: f64) -> Self {
         let least = least_share(profile).unwrap_or(LEAST) / 100.0 * whole;
         Self {
+            whole,
             least,
             open: Vec::new(),
             next_root: 0.0,
@@ -215,6 +222,16 @@ impl Boxes {
         let is_drawn = width > 0.0 && width >= self.least;
         self.narrow += u64::from(!is_drawn && cost > 0.0);
         is_drawn.then_some((left, width))
+    }
+
+    /// Whether a place below the last one may be drawn.
+    fn may_hold_another(&self) -> bool {
+        // Edges are rounded at each level, so that a box may seem a little wider than the one that
+        // holds it.
+        let rounding = ROUNDING * self.whole;
+        self.open
+            .last()
+            .is_none_or(|(left, end)| end - left + rounding >= self.least)
     }
 }
 

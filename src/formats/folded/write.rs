@@ -24,7 +24,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 
 use hashbrown::HashMap;
 
@@ -43,7 +43,8 @@ use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::store::FunctionRow;
 use crate::text::compiled_names::readable;
-use crate::text::escape::Bytes;
+use crate::text::escape;
+use crate::text::number::push_integer;
 
 /// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
@@ -95,7 +96,8 @@ fn write(
         *alike.entry(&function.name).or_default() += 1;
     }
     let mut numbers = HashMap::new();
-    let mut names: Vec<(usize, Cow<'_, str>)> = Vec::new();
+    // Each with the bytes that its text encodes.
+    let mut names: Vec<(usize, Vec<u8>)> = Vec::new();
     for function in &profile.functions {
         losses.add(KINDS, (function.kind != Kind::Function).into());
         // Functions that read alike have raw names that do not.
@@ -124,16 +126,16 @@ fn write(
         let written = written.unwrap_or(&function.name);
         let name = frame(written);
         losses.add(NAMES, (is_changed || matches!(name, Cow::Owned(_))).into());
+        let bytes = escape::bytes(&name).into_owned();
         let next = numbers.len();
-        let number = *numbers.entry(name.clone()).or_insert(next);
+        let number = *numbers.entry(name).or_insert(next);
         losses.add(SAME_NAME, (number != next).into());
-        names.push((number, name));
+        names.push((number, bytes));
     }
-    let out = &mut Bytes(out);
     let mut placed = vec![false; names.len()];
     let mut stacks = Stacks::default();
     let mut total = 0.0;
-    let mut stack = String::new();
+    let mut stack: Vec<u8> = Vec::new();
     // Where each frame of the stack ends.
     let mut ends: Vec<usize> = Vec::new();
     // The last place cost nothing, and has called nothing so far.
@@ -147,25 +149,25 @@ fn write(
         // The next place is not below the last one, which so has called nothing: no other line
         // would name it.
         if is_free && call.depth < ends.len() {
-            writeln!(out, "{stack} 0")?;
+            line(&mut stack, 0, out)?;
         }
         ends.truncate(call.depth);
         stack.truncate(ends.last().copied().unwrap_or(0));
         if call.depth > 0 {
-            stack.push(';');
+            stack.push(b';');
         }
-        stack.push_str(name);
+        stack.extend_from_slice(name);
         ends.push(stack.len());
         let cost = whole(call.exclusive, losses);
         is_free = cost == 0;
         if is_free {
             Ok(())
         } else {
-            Ok(writeln!(out, "{stack} {cost}")?)
+            Ok(line(&mut stack, cost, out)?)
         }
     })?;
     if is_free {
-        writeln!(out, "{stack} 0")?;
+        line(&mut stack, 0, out)?;
     }
     stacks.leave(0, losses);
     lose_total(&profile.metric, total, losses);
@@ -176,14 +178,31 @@ fn write(
     Ok(())
 }
 
+/// Writes a line, which is put together behind the stack.
+fn line(stack: &mut Vec<u8>, cost: u64, out: &mut dyn Write) -> io::Result<()> {
+    let end = stack.len();
+    stack.push(b' ');
+    push_integer(cost, stack);
+    stack.push(b'\n');
+    let written = out.write_all(stack);
+    stack.truncate(end);
+    written
+}
+
 /// A name between semicolons, which readers take neither for a comment nor for a number.
 fn frame(name: &str) -> Cow<'_, str> {
+    // Readers may take this end of a name for a number, nothing also being one, as they pass over
+    // blanks. It is looked for once: a name may have as many blanks as letters.
+    let number = name
+        .bytes()
+        .rposition(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b' '))
+        .map_or(0, |last| last + 1);
     let is_special = |at: usize, character: char| match character {
         // The first name may be the beginning of the file, where this character is a byte order
         // mark.
         ';' | '\u{feff}' => true,
         '#' => at == 0 && (name.len() == 1 || name.starts_with("# ")),
-        ' ' => is_number(&name[at + 1..]),
+        ' ' => at + 1 >= number,
         _ => character.is_control(),
     };
     if !name
@@ -201,13 +220,6 @@ fn frame(name: &str) -> Cow<'_, str> {
         }
     }
     text.into()
-}
-
-/// Whether readers may take the end of a name for a number; nothing is one, as they pass over
-/// blanks.
-fn is_number(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b' '))
 }
 
 #[cfg(test)]
@@ -229,9 +241,20 @@ mod tests {
             ("#.f # g", "#.f # g"),
             ("∆ ⍙ <b> \"q\" \u{2028}", "∆ ⍙ <b> \"q\" \u{2028}"),
             ("", ""),
+            ("1 2", "1\\x202"),
+            ("a 1 b 2 3", "a 1 b\\x202\\x203"),
+            ("é 1", "é\\x201"),
         ];
         for (name, expected) in table {
             assert_eq!(frame(name), expected, "{name:?}");
         }
+    }
+
+    /// The square of the length would take days.
+    #[test]
+    fn a_name_of_blanks_and_digits_costs_what_its_bytes_cost() {
+        let blanks = 10_000_000;
+        let name = "1 ".repeat(blanks);
+        assert_eq!(frame(&name).len(), name.len() + 3 * blanks);
     }
 }

@@ -30,11 +30,14 @@ impl Message {
     }
 
     /// A field of several numbers.
-    pub(super) fn numbers(&mut self, field: u64, numbers: impl Iterator<Item = u64>) {
-        // The length comes first, so that the numbers are encoded apart.
-        let mut bytes = Vec::new();
-        numbers.for_each(|number| varint(number, &mut bytes));
-        self.packed(field, &bytes);
+    pub(super) fn numbers(&mut self, field: u64, numbers: impl Iterator<Item = u64> + Clone) {
+        // The length comes first, so that the numbers are looked at twice.
+        let length: u64 = numbers.clone().map(length).sum();
+        if length > 0 {
+            self.varint(field << 3 | 2);
+            self.varint(length);
+            numbers.for_each(|number| self.varint(number));
+        }
     }
 
     /// A field of several numbers, which have been encoded.
@@ -42,6 +45,11 @@ impl Message {
         if !numbers.is_empty() {
             self.field(field, numbers);
         }
+    }
+
+    /// The fields of another message.
+    pub(super) fn append(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
     }
 
     fn varint(&mut self, number: u64) {
@@ -56,6 +64,12 @@ pub(super) fn varint(mut number: u64, bytes: &mut Vec<u8>) {
         number >>= 7;
     }
     bytes.push((number & 0x7f) as u8);
+}
+
+/// How many bytes a number has.
+fn length(number: u64) -> u64 {
+    let bits = u64::from(64 - (number | 1).leading_zeros());
+    bits.div_ceil(7)
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ fn write(
         let known = &profile.functions[function];
         is_reserved(known) && known.name == NO_STACK
     };
-    let mut stack = Locations::default();
+    let mut samples = Samples::default();
     // Once for each function: the closure below runs for each sample.
     let no_stack: Vec<bool> = (0..profile.functions.len()).map(is_no_stack).collect();
     each_sample(
@@ -129,7 +129,7 @@ fn write(
         losses,
         |one, places| {
             let without = one.stack.len() == 1 && no_stack[places[one.stack[0]].function];
-            sample(profile, &mut texts, one, &mut stack, without, out)
+            samples.write(profile, &mut texts, one, without, out)
         },
     )?;
     tables(profile, &mut texts, &frames, losses, out)?;
@@ -227,7 +227,9 @@ fn facts<'p>(
                     .is_some()
             }
             "comment" => {
-                message.numbers(13, text.split('\n').map(|comment| texts.add(comment)));
+                let comments: Vec<u64> =
+                    text.split('\n').map(|comment| texts.add(comment)).collect();
+                message.numbers(13, comments.iter().copied());
                 true
             }
             // Readers are to find it among those that are there.
@@ -269,25 +271,26 @@ struct Locations {
     bytes: Vec<u8>,
     /// For each frame, from the outermost on, how many bytes there are from it to the end.
     sizes: Vec<usize>,
+    /// The number that is put in front. Its memory is used again.
+    number: Vec<u8>,
 }
 
 impl Locations {
     /// Follows a stack of which so many frames are those of the last one.
     fn follow(&mut self, stack: &[usize], kept: usize) {
         self.sizes.truncate(kept);
-        let mut number = Vec::new();
         for frame in &stack[self.sizes.len()..] {
-            number.clear();
+            self.number.clear();
             // Ids begin at 1, since 0 means none; so do those of functions and mappings below.
-            varint(*frame as u64 + 1, &mut number);
-            let size = self.size() + number.len();
+            varint(*frame as u64 + 1, &mut self.number);
+            let size = self.size() + self.number.len();
             if size > self.bytes.len() {
                 // At least twice the room: putting bytes in front moves all that are there.
                 let more = vec![0; size + self.bytes.len()];
                 self.bytes.splice(..0, more);
             }
             let at = self.bytes.len() - size;
-            self.bytes[at..at + number.len()].copy_from_slice(&number);
+            self.bytes[at..at + self.number.len()].copy_from_slice(&self.number);
             self.sizes.push(size);
         }
     }
@@ -301,35 +304,58 @@ impl Locations {
     }
 }
 
-/// A sample; threads and the like around its functions are its labels.
-fn sample<'p>(
-    profile: &'p Profile<'_>,
-    texts: &mut Texts<'p>,
-    Sample {
-        around,
-        stack,
-        kept,
-        values,
-        ..
-    }: &Sample<'_>,
-    locations: &mut Locations,
-    is_no_stack: bool,
-    out: &mut dyn Write,
-) -> Result<(), ExportError> {
-    let mut message = Message::default();
-    locations.follow(stack, *kept);
-    if !is_no_stack {
-        message.packed(1, locations.bytes());
+/// Writes samples, one after the other, in memory that is used again.
+#[derive(Default)]
+struct Samples {
+    locations: Locations,
+    /// Threads and the like around the functions of the last sample, and the labels made of them.
+    around: Vec<usize>,
+    labels: Message,
+    message: Message,
+    /// The message as a field of the file.
+    field: Message,
+}
+
+impl Samples {
+    /// Writes a sample; threads and the like around its functions are its labels.
+    fn write<'p>(
+        &mut self,
+        profile: &'p Profile<'_>,
+        texts: &mut Texts<'p>,
+        Sample {
+            around,
+            stack,
+            kept,
+            values,
+            ..
+        }: &Sample<'_>,
+        is_no_stack: bool,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
+        self.message.clear();
+        self.locations.follow(stack, *kept);
+        if !is_no_stack {
+            self.message.packed(1, self.locations.bytes());
+        }
+        self.message
+            .numbers(2, values.iter().map(|value| value.cast_unsigned()));
+        if self.around != *around {
+            self.around.clear();
+            self.around.extend_from_slice(around);
+            self.labels.clear();
+            for thread in *around {
+                let FunctionRow { kind, name, .. } = &profile.functions[*thread];
+                let mut label = Message::default();
+                label.number(1, texts.add(kind.name()));
+                label.number(2, texts.add(name));
+                self.labels.field(3, label.bytes());
+            }
+        }
+        self.message.append(&self.labels);
+        self.field.clear();
+        self.field.field(2, self.message.bytes());
+        Ok(out.write_all(self.field.bytes())?)
     }
-    message.numbers(2, values.iter().map(|value| value.cast_unsigned()));
-    for thread in *around {
-        let FunctionRow { kind, name, .. } = &profile.functions[*thread];
-        let mut label = Message::default();
-        label.number(1, texts.add(kind.name()));
-        label.number(2, texts.add(name));
-        message.field(3, label.bytes());
-    }
-    put(out, 2, &message)
 }
 
 /// What the samples refer to.

@@ -22,7 +22,6 @@
     reason = "numbers of functions and metrics are the writer's own"
 )]
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::events::Kind;
@@ -38,6 +37,7 @@ use crate::formats::export::losses::{
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::store::MetricInfo;
+use crate::text::number::push_integer;
 
 /// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
@@ -155,7 +155,8 @@ struct Profiles<'p> {
 /// next is not written anew, so that a sample costs what its bytes cost.
 #[derive(Default)]
 struct Stack {
-    text: String,
+    /// A bracket, and the numbers.
+    text: Vec<u8>,
     /// Where each frame ends.
     ends: Vec<usize>,
 }
@@ -166,11 +167,22 @@ impl Stack {
         self.ends.truncate(kept);
         self.text.truncate(self.ends.last().copied().unwrap_or(0));
         for frame in &stack[self.ends.len()..] {
-            let before = if self.ends.is_empty() { "" } else { "," };
-            // A text takes everything.
-            let _ = write!(self.text, "{before}{frame}");
+            self.text
+                .push(if self.ends.is_empty() { b'[' } else { b',' });
+            push_integer(*frame as u64, &mut self.text);
             self.ends.push(self.text.len());
         }
+    }
+
+    /// Writes it as an array.
+    fn write(&mut self, before: &str, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(before.as_bytes())?;
+        let end = self.text.len();
+        self.text
+            .extend_from_slice(if end == 0 { b"[]" } else { b"]" });
+        let written = out.write_all(&self.text);
+        self.text.truncate(end);
+        written
     }
 }
 
@@ -200,7 +212,7 @@ impl Profiles<'_> {
                 }
                 let before = if self.weights.is_empty() { "" } else { "," };
                 stack.follow(sample.stack, sample.kept);
-                write!(out, "{before}[{}]", stack.text)?;
+                stack.write(before, out)?;
                 negative += u64::from(sample.values[0] < 0);
                 // Weights are an array of their own after the samples, and have to wait.
                 self.weights
@@ -257,8 +269,14 @@ impl Profiles<'_> {
         }
         write!(out, "],\"weights\":[")?;
         let mut sum = 0_u64;
+        let mut text = Vec::new();
         for (at, weight) in self.weights.drain(..).enumerate() {
-            write!(out, "{}{weight}", if at == 0 { "" } else { "," })?;
+            text.clear();
+            if at > 0 {
+                text.push(b',');
+            }
+            push_integer(weight, &mut text);
+            out.write_all(&text)?;
             sum = sum.saturating_add(weight);
         }
         Ok(write!(out, "],\"endValue\":{sum}}}")?)

@@ -1,0 +1,353 @@
+//! Reads the rows of a b-tree in the order of their keys, page by page.
+//!
+//! SQLite's virtual machine takes several hundred instructions to hand out a row of numbers; its
+//! record is read with a tenth of them. The pages come from the caller, who has them of SQLite's
+//! own pager, so that locks, the journal and a log (WAL) are none of this file's business.
+//!
+//! The file may be a stranger's: what does not fit is damage, never a panic, and no walk in
+//! circles: all leaf pages but a root that is alone have rows, no tree is deep, and the caller sees to
+//! it that keys ascend.
+//!
+//! Reference: SQLite, "Database File Format", sections 1.6 (b-tree pages), 1.7 (overflow pages).
+
+use super::header;
+use super::number::{u16_at, u32_at, varint_at};
+use super::page::{PAGE_NUMBER, TreeKind};
+
+/// No tree of four-byte page numbers is as deep, unless it goes in circles.
+const MAX_DEPTH: usize = 40;
+
+/// Bytes of a record that is put together from overflow pages, at most: SQLite's own limit for the
+/// rows that this program may have is the same.
+const MAX_PAYLOAD: usize = 256 << 20;
+
+/// Where pages come from.
+pub(crate) trait PageSource {
+    /// Why a page could not be read.
+    type Error;
+
+    /// Replaces the bytes by those of a page, by its number from 1. Leaves none if there is no such
+    /// page.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the reader has been asked to stop.
+    fn page(&mut self, number: u32, bytes: &mut Vec<u8>) -> Result<(), Self::Error>;
+}
+
+/// Why a row was not read; `E` is what a [`PageSource`] fails with.
+#[derive(Debug)]
+pub(crate) enum ReadError<E> {
+    /// A page could not be read.
+    Source(E),
+    /// The tree is not what the file format says.
+    Damaged,
+}
+
+type Read<T, S> = Result<T, ReadError<<S as PageSource>::Error>>;
+
+/// The size of the pages of a database by its first one; `None` if not all of a page is SQLite's, or
+/// texts are not UTF-8.
+pub(crate) fn page_size(first: &[u8]) -> Option<usize> {
+    let is_usual = first.get(header::RESERVED_BYTES) == Some(&0)
+        && u32_at(first, header::TEXT_ENCODING) == Some(1);
+    is_usual.then_some(first.len())
+}
+
+/// A place in a b-tree, from which on rows are read.
+pub(crate) struct Cursor<S> {
+    source: S,
+    kind: TreeKind,
+    page_size: usize,
+    root: u32,
+    /// The pages from the root to the one that is read.
+    path: Vec<Visit>,
+    /// Pages that have been left, whose memory is used again.
+    left: Vec<Vec<u8>>,
+    /// A record that is not on one page.
+    payload: Vec<u8>,
+}
+
+/// A page on the way to a row.
+struct Visit {
+    page: Vec<u8>,
+    is_leaf: bool,
+    cells: usize,
+    /// On a leaf the cell that comes next; else the child that is visited, or is next.
+    at: usize,
+    /// That child has not been visited yet.
+    is_next: bool,
+}
+
+/// Bytes of the header of a leaf page, and of one that has children.
+const LEAF_HEADER: usize = 8;
+const INTERIOR_HEADER: usize = 12;
+
+impl Visit {
+    /// Where a cell begins.
+    #[inline]
+    fn cell(&self, at: usize) -> Option<usize> {
+        let header = if self.is_leaf {
+            LEAF_HEADER
+        } else {
+            INTERIOR_HEADER
+        };
+        u16_at(&self.page, header + 2 * at)
+    }
+
+    /// The number of a child; the one after the last cell is the right-most one.
+    fn child(&self, at: usize) -> Option<u32> {
+        if at == self.cells {
+            u32_at(&self.page, 8)
+        } else {
+            u32_at(&self.page, self.cell(at)?)
+        }
+    }
+}
+
+/// A cell: its row id, where its payload is on the page, and the rest of it.
+struct Found {
+    row_id: i64,
+    start: usize,
+    end: usize,
+    /// The first page of the rest, and its length.
+    overflow: Option<(u32, usize)>,
+}
+
+impl<S: PageSource> Cursor<S> {
+    /// A table with row ids.
+    pub(crate) fn table(source: S, root: u32, page_size: usize) -> Self {
+        Self::new(source, TreeKind::Table, root, page_size)
+    }
+
+    /// A table without row ids, or an index.
+    pub(crate) fn index(source: S, root: u32, page_size: usize) -> Self {
+        Self::new(source, TreeKind::Index, root, page_size)
+    }
+
+    fn new(source: S, kind: TreeKind, root: u32, page_size: usize) -> Self {
+        Self {
+            source,
+            kind,
+            page_size,
+            root,
+            path: Vec::new(),
+            left: Vec::new(),
+            payload: Vec::new(),
+        }
+    }
+
+    /// Goes to the first row that is not before the wanted one. All rows before that are before it,
+    /// too: of a table the function sees the row id, else the beginning of the record.
+    ///
+    /// A cursor that has been somewhere goes forward only, and reads no page again that leads there.
+    pub(crate) fn seek(&mut self, mut is_before: impl FnMut(i64, &[u8]) -> bool) -> Read<(), S> {
+        if self.path.is_empty() {
+            self.visit(self.root)?;
+        }
+        // Up to the page below which the row is.
+        while self.path.len() > 1 {
+            let Some(top) = self.path.last() else { break };
+            if top.cells > top.at && !self.is_before(top, top.cells - 1, &mut is_before)? {
+                break;
+            }
+            self.leave();
+        }
+        // And down again.
+        while let Some(top) = self.path.last() {
+            let (mut low, mut high) = (top.at, top.cells);
+            while low < high {
+                let middle = low.midpoint(high);
+                if self.is_before(top, middle, &mut is_before)? {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            let Some(top) = self.path.last_mut() else {
+                break;
+            };
+            top.at = low;
+            if top.is_leaf {
+                break;
+            }
+            top.is_next = false;
+            let child = top.child(low).ok_or(ReadError::Damaged)?;
+            self.visit(child)?;
+        }
+        Ok(())
+    }
+
+    fn is_before(
+        &self,
+        visit: &Visit,
+        at: usize,
+        is_before: &mut impl FnMut(i64, &[u8]) -> bool,
+    ) -> Read<bool, S> {
+        let found = self.found(visit, at).ok_or(ReadError::Damaged)?;
+        let record = visit.page.get(found.start..found.end);
+        Ok(is_before(found.row_id, record.ok_or(ReadError::Damaged)?))
+    }
+
+    /// The next row: its row id, 0 in an index, and its record. `None` at the end.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Read<Option<(i64, &[u8])>, S> {
+        if let Some(top) = self.path.last_mut()
+            && top.is_leaf
+            && top.at < top.cells
+        {
+            top.at += 1;
+            return self.row().map(Some);
+        }
+        self.next_page()
+    }
+
+    /// [`next`](Self::next) where the page that is read has no more rows.
+    fn next_page(&mut self) -> Read<Option<(i64, &[u8])>, S> {
+        loop {
+            let Some(top) = self.path.last_mut() else {
+                return Ok(None);
+            };
+            if top.is_leaf && top.at < top.cells {
+                top.at += 1;
+                return self.row().map(Some);
+            }
+            if !top.is_leaf && top.is_next {
+                top.is_next = false;
+                let child = top.child(top.at).ok_or(ReadError::Damaged)?;
+                self.visit(child)?;
+                continue;
+            }
+            if top.is_leaf || top.at >= top.cells {
+                self.leave();
+                continue;
+            }
+            top.at += 1;
+            top.is_next = true;
+            // Separators of an index are rows, those of a table repeat the row id of one.
+            if self.kind == TreeKind::Index {
+                return self.row().map(Some);
+            }
+        }
+    }
+
+    /// The row before the place of the page that is read.
+    #[inline]
+    fn row(&mut self) -> Read<(i64, &[u8]), S> {
+        let Some(top) = self.path.last() else {
+            return Err(ReadError::Damaged);
+        };
+        let Found {
+            row_id,
+            start,
+            end,
+            overflow,
+        } = self.found(top, top.at - 1).ok_or(ReadError::Damaged)?;
+        if let Some((page, length)) = overflow {
+            self.payload.clear();
+            self.payload.extend_from_slice(&top.page[start..end]);
+            self.overflow(page, length)?;
+            return Ok((row_id, &self.payload));
+        }
+        let Some(top) = self.path.last() else {
+            return Err(ReadError::Damaged);
+        };
+        let record = top.page.get(start..end);
+        Ok((row_id, record.ok_or(ReadError::Damaged)?))
+    }
+
+    /// A cell of a page.
+    #[inline]
+    fn found(&self, visit: &Visit, at: usize) -> Option<Found> {
+        let page = visit.page.as_slice();
+        let mut start = visit.cell(at)?;
+        if !visit.is_leaf {
+            start += PAGE_NUMBER;
+            if self.kind == TreeKind::Table {
+                let row_id = varint_at(page, &mut start)?.cast_signed();
+                let end = start;
+                return Some(Found {
+                    row_id,
+                    start,
+                    end,
+                    overflow: None,
+                });
+            }
+        }
+        let payload = usize::try_from(varint_at(page, &mut start)?).ok()?;
+        let row_id = match self.kind {
+            TreeKind::Table => varint_at(page, &mut start)?.cast_signed(),
+            TreeKind::Index => 0,
+        };
+        let local = self.kind.local_payload(payload, self.page_size);
+        let end = start.checked_add(local)?;
+        let mut overflow = None;
+        if local < payload {
+            overflow = Some((u32_at(page, end)?, payload - local));
+        }
+        (end <= page.len()).then_some(Found {
+            row_id,
+            start,
+            end,
+            overflow,
+        })
+    }
+
+    /// Adds what is on overflow pages to the payload.
+    fn overflow(&mut self, first: u32, length: usize) -> Read<(), S> {
+        if length > MAX_PAYLOAD {
+            return Err(ReadError::Damaged);
+        }
+        let mut page = self.left.pop().unwrap_or_default();
+        let (mut number, mut missing) = (first, length);
+        while missing > 0 {
+            self.read(number, &mut page)?;
+            number = u32_at(&page, 0).ok_or(ReadError::Damaged)?;
+            let piece = missing.min(self.page_size - PAGE_NUMBER);
+            self.payload
+                .extend_from_slice(&page[PAGE_NUMBER..PAGE_NUMBER + piece]);
+            missing -= piece;
+        }
+        self.left.push(page);
+        Ok(())
+    }
+
+    /// Goes to the beginning of a page.
+    fn visit(&mut self, number: u32) -> Read<(), S> {
+        if self.path.len() == MAX_DEPTH {
+            return Err(ReadError::Damaged);
+        }
+        let mut page = self.left.pop().unwrap_or_default();
+        self.read(number, &mut page)?;
+        let is_leaf = page[0] == self.kind.leaf();
+        let cells = u16_at(&page, 3).unwrap_or(0);
+        let is_page = is_leaf || page[0] == self.kind.interior();
+        // Only a tree without rows has a leaf page without any.
+        let is_empty = cells == 0 && is_leaf && !self.path.is_empty();
+        if !is_page || is_empty {
+            return Err(ReadError::Damaged);
+        }
+        self.path.push(Visit {
+            page,
+            is_leaf,
+            cells,
+            at: 0,
+            is_next: true,
+        });
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.left.extend(self.path.pop().map(|visit| visit.page));
+    }
+
+    fn read(&mut self, number: u32, page: &mut Vec<u8>) -> Read<(), S> {
+        // The first page of a database begins with the header, and no tree of ours has it.
+        if number > 1 {
+            self.source.page(number, page).map_err(ReadError::Source)?;
+            if page.len() == self.page_size {
+                return Ok(());
+            }
+        }
+        Err(ReadError::Damaged)
+    }
+}
