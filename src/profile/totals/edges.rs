@@ -78,6 +78,10 @@ pub(super) struct KnownEdge {
     pub(super) open: u32,
     pub(super) calls: CallCount,
     pub(super) kind: EdgeKind,
+    /// Nodes have it, and the file states it as an edge: noted in debug builds only, for the rule of
+    /// [`crate::events::Sink`] that no pair of functions is both.
+    pub(super) in_tree: bool,
+    pub(super) stated: bool,
 }
 
 impl KnownEdge {
@@ -135,6 +139,8 @@ impl Edges {
             open: 0,
             calls: CallCount::default(),
             kind,
+            in_tree: false,
+            stated: false,
         };
         self.edges.add(hash, known)
     }
