@@ -23,7 +23,9 @@ use profdb::formats;
 use profdb::formats::{EXPORTS, FORMATS, Takes};
 use profdb::input::{HEAD, Input, Limits};
 use profdb::pipeline::{import, meta};
-use profdb::report::header::{Column, Kind, Meaning, Medium, Needs, Parameter, ParameterDef};
+use profdb::report::header::{
+    Column, Kind, Meaning, Medium, Needs, Parameter, ParameterDef, TitledMedium,
+};
 use profdb::report::render::titles;
 use profdb::report::{REPORTS, Report};
 use profdb::store::Database;
@@ -303,7 +305,7 @@ fn write_report(text: &mut String, report: &Report) {
     text.push_str(
         "\n| column | kind | text | CSV | XML | JSON | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n",
     );
-    let titles = [Medium::Text, Medium::Csv, Medium::Xml]
+    let titles = [TitledMedium::Text, TitledMedium::Csv, TitledMedium::Xml]
         .map(|medium| titles(&header.columns, medium, Meaning::Cumulative));
     for (at, column) in header.columns.iter().enumerate() {
         let Column {
