@@ -525,7 +525,7 @@ impl<'s> Script<'s> {
         });
         behind_event.note_with(sink, Severity::Info, |count, first| {
             format!(
-                "{} with text behind the event, which is left out (first: {first})",
+                "{} with text after the event, which is left out (first: {first})",
                 many(count, "sample")
             )
         });

@@ -616,7 +616,7 @@ impl<'s> Profile<'s> {
             sink,
             info,
             "comment",
-            &format!("behind the first {COMMENTS}, left out"),
+            &format!("after the first {COMMENTS}, left out"),
         );
         remark(
             &tables.unknown_fields,

@@ -372,7 +372,7 @@ impl<'f> File<'f> {
                 b"metric" => named = self.text_or_null(json)?,
                 b"around" if top.is_some() => {
                     let expected = "`around` in front of what it stands around";
-                    return Err(ImportError::malformed(at, expected, "it behind that"));
+                    return Err(ImportError::malformed(at, expected, "it after that"));
                 }
                 b"around" => around = Some(self.around(json)?),
                 b"startValue" => json.skip()?,

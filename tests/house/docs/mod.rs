@@ -695,7 +695,7 @@ fn collect(folder: &Path, documents: &mut Vec<PathBuf>) {
 }
 
 /// The command lines of profdb in the code of a document: in code blocks from the beginning of a
-/// line or behind `$ `, and in inline code.
+/// line or after `$ `, and in inline code.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fenced = false;
