@@ -78,9 +78,9 @@ pub(super) struct KnownEdge {
     pub(super) open: u32,
     pub(super) calls: CallCount,
     pub(super) kind: EdgeKind,
-    /// Nodes have it, and the file states it as an edge: noted in debug builds only, for the rule of
-    /// [`crate::events::Sink`] that no pair of functions is both.
+    /// Nodes have it.
     pub(super) in_tree: bool,
+    /// The file states it as an edge, and not as one that closes a circle.
     pub(super) stated: bool,
 }
 

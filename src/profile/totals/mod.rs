@@ -18,7 +18,6 @@ use hashbrown::HashSet;
 use self::edges::{CallSites, Edges, KnownEdge};
 use self::lines::Lines;
 use self::recorded::Recorded;
-use super::builder::REFUSES_ALL;
 use super::ids::{CallSiteId, EdgeId, LineId};
 use super::rows::{Function, InfoFigures, SourceLine};
 use super::sums::{CostSums, EdgeSums, Entered, EnteredEdge, NodeCost, Occurrences};
@@ -302,9 +301,8 @@ impl Totals {
         let edges = self.edges.table_mut();
         let known = &mut edges[edge];
         let exact = known.calls.add(calls);
-        if REFUSES_ALL {
-            known.in_tree = true;
-        }
+        // Beside the calls, in memory that is written anyway.
+        known.in_tree = true;
         let pair = known.pair;
         // One counter for all lines of a pair of functions, in its first edge: recursion goes
         // through any of them.
@@ -376,11 +374,11 @@ impl Totals {
     /// Adds calls that the file states of an edge; says whether the sum is still exact.
     pub(super) fn add_calls_to_edge(&mut self, edge: EdgeId, calls: Option<u64>) -> bool {
         let known = &mut self.edges.table_mut()[edge];
-        known.stated = REFUSES_ALL && known.kind == EdgeKind::Call;
+        known.stated |= known.kind == EdgeKind::Call;
         known.calls.add(calls)
     }
 
-    /// Whether a pair of functions has been said by nodes and by an edge, as far as that is noted.
+    /// Whether a pair of functions has been said by nodes and by an edge.
     pub(super) fn says_a_pair_twice(&self) -> bool {
         let edges = || self.edges.table().iter().map(|(_, edge)| edge);
         let pair = |edge: &KnownEdge| (self.sites.table()[edge.site].caller, edge.callee);
