@@ -192,7 +192,7 @@ fn main() -> ExitCode {
         };
         fuzz(target, number(1, few), number(2, 1))
     });
-    // All of them, also behind one that failed.
+    // All of them, also after one that failed.
     if sound.fold(true, |all, one| all & one) {
         ExitCode::SUCCESS
     } else {

@@ -219,7 +219,7 @@ fn destination(file: &Path) -> io::Result<Destination> {
     }
     Ok(Destination::Named {
         path: in_its_folder(&path)?,
-        strangers_link: strangers_link.as_deref().map(in_its_folder).transpose()?,
+        strangers_link,
     })
 }
 

@@ -79,7 +79,7 @@ fn size(text: &str) -> Result<u64, String> {
         .zip(factor)
         .and_then(|(number, factor)| number.checked_mul(factor));
     size.ok_or_else(|| {
-        "expected a number of bytes with B, kB, KiB, MB, MiB, GB, GiB or nothing behind it"
+        "expected a number of bytes, and after it B, kB, KiB, MB, MiB, GB, GiB or nothing"
             .to_owned()
     })
 }

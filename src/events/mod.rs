@@ -5,9 +5,11 @@
 //! [`recorder::Recorder`] one that writes every call as a line of text.
 
 pub mod recorder;
+mod rounding;
 mod sink;
 mod vocabulary;
 
+pub use rounding::{ROUNDING, slack};
 pub use sink::Sink;
 pub use vocabulary::{
     Cost, Edge, EdgeCost, EdgeKind, Fact, Fidelity, Frame, FunctionDef, FunctionId, Info, Kind,

@@ -20,7 +20,8 @@ use crate::base::error::Position;
 /// ```
 ///
 /// 1. Metrics, and which of them is the default one, are stated before the first node, edge or info.
-///    Samples may come before a metric: some formats name their events only as they come.
+///    Each has a name of its own. Samples may come before a metric: some formats name their events
+///    only as they come.
 /// 2. Ids of metrics, functions and sets of labels are those that the sink has given.
 /// 3. The costs of a node come directly after its [`enter`](Self::enter), before its children, and
 ///    at most one for each metric. So a sink knows all that the file states of a node when its first
@@ -30,9 +31,11 @@ use crate::base::error::Position;
 /// 5. Every node is closed, innermost first.
 /// 6. A file that knows edges states so ([`Fidelity::Edges`](super::Fidelity::Edges)) before the
 ///    first edge.
-/// 7. Figures are finite, and numbers of calls add up to no more than 2^53.
+/// 7. The calls of one function by another are said either by nodes or by edges of kind
+///    [`Call`](super::EdgeKind::Call): both would be added up.
+/// 8. Figures are finite, and numbers of calls add up to no more than 2^53.
 ///
-/// The builder refuses the run where a rule is broken: rules 3 and 6 in debug builds only, in which
+/// The builder refuses the run where a rule is broken: rules 3, 6 and 7 in debug builds only, in which
 /// all tests run, because it can do with what breaks them.
 ///
 /// No method fails: a sink that can go no further keeps its first error and sets the

@@ -119,7 +119,7 @@ impl Rewind for Pipe<'_> {
     fn restart(&mut self) -> io::Result<()> {
         if matches!(self.past, Past::Gone) {
             return Err(io::Error::other(
-                "the first bytes are gone: nobody said that they would be wanted",
+                "the first bytes are gone: they were not to be kept",
             ));
         }
         self.at = 0;

@@ -10,11 +10,11 @@ use super::labels::{LabelCosts, LabelSet, LabelSetInterner};
 use super::node_rows::NodeRows;
 use super::notes::Notes;
 use super::rows::{Facts, Function, MetricRow, NodeRow, Output, RunSummary};
-use super::sums::{NodeCost, ROUNDING, slack};
+use super::sums::NodeCost;
 use super::totals::{Caller, Derivation, Totals, into_rows};
 use crate::base::error::{ImportError, Stop};
 use crate::base::interner::Id;
-use crate::events::{Cost, FunctionId, MetricId};
+use crate::events::{Cost, FunctionId, MetricId, ROUNDING, slack};
 use crate::text::escape::has_bytes;
 
 /// Prefetch window while merged stacks become nodes, in steps: every second one opens a node.
@@ -150,11 +150,15 @@ impl<O: Output> TreeBuilder<O> {
         if !self.stack.is_empty() {
             self.refuse("the importer left nodes open");
         }
+        if REFUSES_ALL && self.totals.says_a_pair_twice() {
+            self.refuse("the importer stated calls as nodes and as an edge");
+        }
         // After the last node, since it compares sums; before the look at whether all are finite,
         // since it fills in those of edges.
         let derivation = Derivation::of(
             &mut self.totals,
             self.facts.fidelity,
+            self.default,
             &self.rounding,
             &mut self.notes,
         );

@@ -5,7 +5,7 @@ use std::fmt;
 use super::builder::{REFUSES_ALL, StackFrame, TreeBuilder};
 use super::rows::{InfoFigures, MetricRow, Output, TotalSource};
 use super::totals::{CallSite, Subject};
-use crate::base::error::Position;
+use crate::base::error::{Position, quote};
 use crate::base::interner::Id;
 use crate::events::{
     Cost, Edge, Fidelity, Frame, FunctionDef, FunctionId, Info, Label, LabelsId, MetricId, Note,
@@ -167,6 +167,12 @@ impl<O: Output> Sink for TreeBuilder<O> {
     fn metric(&mut self, name: &str, unit: Unit) -> MetricId {
         if self.has_rows() {
             self.refuse("the importer announced a metric after the first cost");
+        } else if self.metrics.iter().any(|metric| metric.name == name) {
+            // Users choose a metric by its name, so that the database would refuse it, too.
+            self.refuse(&format!(
+                "two metrics are called {}",
+                quote(name.as_bytes())
+            ));
         } else {
             self.metrics.push(MetricRow {
                 name: name.to_owned(),

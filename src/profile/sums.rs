@@ -3,17 +3,6 @@
 /// Above this, not every whole number is a REAL.
 const MAX_EXACT: u64 = 1 << 53;
 
-/// Two figures that differ by less than this part of them are equal but for rounding.
-pub(super) const ROUNDING: f64 = 1e-9;
-
-/// By how much a figure may differ from the sum of so many others, if a file rounds all of them to a
-/// unit: each is off by half of it at most.
-pub(super) fn slack(unit: f64, figures: u32) -> f64 {
-    // One more than the parts: the sum in the file is rounded itself. A difference of exactly so
-    // much is allowed, whatever its last binary digit became.
-    unit / 2.0 * (f64::from(figures) + 1.0) * (1.0 + ROUNDING)
-}
-
 /// What one node costs in one metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NodeCost {

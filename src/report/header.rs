@@ -167,6 +167,29 @@ pub enum Medium {
     Json,
 }
 
+/// A medium in which columns have titles. JSON has the names of the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TitledMedium {
+    /// Tables for people.
+    Text,
+    /// CSV.
+    Csv,
+    /// XML.
+    Xml,
+}
+
+impl TitledMedium {
+    /// The medium.
+    #[must_use]
+    pub fn medium(self) -> Medium {
+        match self {
+            Self::Text => Medium::Text,
+            Self::Csv => Medium::Csv,
+            Self::Xml => Medium::Xml,
+        }
+    }
+}
+
 /// What a column shows, whatever its title is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {

@@ -32,7 +32,7 @@ pub enum StoreError {
     NeedsRecovery(PathBuf),
     /// Another file has come in its place, or none, or other content.
     #[error(
-        "{}: somebody has replaced the database, moved it away or written over it while it was open: what was to be changed is not \
+        "{}: another process has replaced the database, moved it away or written over it while it was open: what was to be changed is not \
          changed in what is there now; do it once more", .0.display()
     )]
     Replaced(PathBuf),

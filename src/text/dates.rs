@@ -59,31 +59,38 @@ pub(crate) fn utc(nanoseconds: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{point}Z")
 }
 
-/// Nanoseconds since 1970 of a text; `None` if it is of another form or beyond 64 bits.
+/// Nanoseconds since 1970 of a text; `None` if it is of another form, no date of the calendar or no
+/// time of day, or beyond 64 bits.
 pub(crate) fn nanoseconds(text: &str) -> Option<i64> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    // `parse` takes signs, too, and a date with one is of another form.
+    let number = |text: &str| -> Option<i64> {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<u32>()
+            .ok()
+            .filter(|_| is_number)
+            .map(i64::from)
+    };
     let numbers = |text: &str, by: char| -> Option<[i64; 3]> {
-        let parts: Option<Vec<i64>> = text
-            .split(by)
-            .map(|part| part.parse::<u32>().ok().map(i64::from))
-            .collect();
+        let parts: Option<Vec<i64>> = text.split(by).map(number).collect();
         parts?.try_into().ok()
     };
     let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
-    let date = numbers(date, '-')?;
+    let ymd = numbers(date, '-')?;
     let [hour, minute, second] = numbers(time, ':')?;
+    // Counting on would make another date of one that does not exist: 30 February would come back
+    // as 2 March. A leap second (`23:59:60`) would, too.
+    let exists = self::date(days(ymd)) == ymd && hour < 24 && minute < 60 && second < 60;
+    if !exists {
+        return None;
+    }
     // Digits that are missing are zeros. Those beyond nanoseconds are refused: the date would not
     // come back as it was.
-    let fraction = format!("{fraction:0<9}")
-        .parse::<u32>()
-        .ok()
-        .filter(|_| fraction.len() <= 9)?;
-    let seconds = days(date)
+    let fraction = number(&format!("{fraction:0<9}")).filter(|_| fraction.len() <= 9)?;
+    let seconds = days(ymd)
         .checked_mul(DAY)?
         .checked_add(hour * 3600 + minute * 60 + second)?;
-    seconds
-        .checked_mul(SECOND)?
-        .checked_add(i64::from(fraction))
+    seconds.checked_mul(SECOND)?.checked_add(fraction)
 }
 
 #[cfg(test)]
@@ -101,6 +108,20 @@ mod tests {
             ("2026-11-21 18:00:00", None),
             ("2026-11-21T18:00Z", None),
             ("9999-01-01T00:00:00Z", None),
+            ("2024-02-29T23:59:59Z", Some(1_709_251_199_000_000_000)),
+            ("2026-02-29T00:00:00Z", None),
+            ("2026-02-30T00:00:00Z", None),
+            ("2026-04-31T00:00:00Z", None),
+            ("2026-00-10T00:00:00Z", None),
+            ("2026-13-10T00:00:00Z", None),
+            ("2026-01-00T00:00:00Z", None),
+            ("2026-01-32T00:00:00Z", None),
+            ("2026-01-31T24:00:00Z", None),
+            ("2026-01-31T25:00:00Z", None),
+            ("2026-01-31T23:60:00Z", None),
+            ("2026-12-31T23:59:60Z", None),
+            ("2026-01-31T23:59:59.+5Z", None),
+            ("2026-+1-31T23:59:59Z", None),
             ("", None),
         ];
         for (text, expected) in table {

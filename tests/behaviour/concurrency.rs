@@ -299,7 +299,7 @@ fn a_database_that_is_replaced_while_it_is_waited_for_is_not_spoken_for() {
                 .expect("nobody else is here");
             lock.execute_batch("BEGIN IMMEDIATE")
                 .expect("nobody else is here");
-            // Of a pipe, nobody knows beforehand what it will hold.
+            // Of a pipe, it is unknown beforehand what it will hold.
             let arguments = if command == "import" {
                 vec![command, from, DATABASE, "-"]
             } else {
@@ -327,7 +327,7 @@ fn a_database_that_is_replaced_while_it_is_waited_for_is_not_spoken_for() {
                 "{journal}, {arguments:?}: {said}"
             );
             assert!(
-                said.contains("somebody has replaced the database"),
+                said.contains("another process has replaced the database"),
                 "{journal}, {arguments:?}: {said}"
             );
         }

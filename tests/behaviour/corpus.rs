@@ -1,5 +1,5 @@
 //! What fuzzers have found worth keeping is read again, with the rules of fuzzing; and a few inputs
-//! that nobody has read yet.
+//! that have not been read yet.
 
 #![expect(
     clippy::disallowed_methods,

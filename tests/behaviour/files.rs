@@ -425,6 +425,19 @@ fn a_strangers_link_makes_no_file() {
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(said.contains("a symbolic link of another user"), "{said}");
     assert_eq!(place.names(), ["new", "own", "p", "theirs"]);
+    // Nor does one that is a folder of the path, where everybody may make such links.
+    let open = place.path("open");
+    fs::create_dir(&open).expect("a folder");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    symlink("..", open.join("up")).expect("a link");
+    lchown(open.join("up"), Some(STRANGER), Some(STRANGER)).expect("this is root");
+    let refused = place.ends(
+        1,
+        &["convert", "p", "--to", "folded", "-o", "open/up/newer"],
+    );
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("a symbolic link of another user"), "{said}");
+    assert_eq!(place.names(), ["new", "open", "own", "p", "theirs"]);
 }
 
 /// Programs that are ended while they write: in order, at once, and without being asked.

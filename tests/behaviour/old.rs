@@ -367,7 +367,7 @@ fn columns_of(answer: &str, earlier: &str) -> String {
     String::from_utf8(writer.into_inner().expect("rows")).expect("UTF-8")
 }
 
-/// The next import goes behind what is there, whether or not the file has been read before.
+/// The next import goes after what is there, whether or not the file has been read before.
 #[test]
 fn an_import_brings_a_file_up_to_date() {
     for version in VERSIONS {

@@ -1,4 +1,5 @@
-//! What `]PROFILE` printed is what we print, and what fits a screen.
+//! What `]PROFILE` printed is what we print, what fits a screen, and what is printed of a damaged
+//! database.
 
 #![expect(clippy::disallowed_methods, reason = "small files of our own")]
 
@@ -320,4 +321,57 @@ fn a_chain_of_calls_is_as_wide_as_the_screen() {
     assert_eq!(chain(Some(100)), chain(None));
     assert_eq!(chain(Some(60)), ".Main[7] > #.S…] > #.Files.Read");
     assert_eq!(chain(Some(20)), ".Main[…les.Read");
+}
+
+/// Damage that is met after some rows: what is printed as it is read ends there, what has to be whole
+/// is not begun, and each ends with 5 and says why.
+#[test]
+fn damage_that_is_met_late() {
+    const FUNCTIONS: usize = 3000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stacks = String::new();
+    for function in 0..FUNCTIONS {
+        let _ = writeln!(stacks, "main;f{function:05} 5");
+    }
+    fs::write(folder.path().join("p.folded"), stacks).expect("space on the disk");
+    let run = |args: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_profdb"))
+            .args(args)
+            .env_remove("PROFDB_DB")
+            .current_dir(folder.path())
+            .output()
+            .expect("the program is there")
+    };
+    assert!(run(&["import", "p.folded"]).status.success());
+    let database = rusqlite::Connection::open(folder.path().join("profdb.db")).expect("a database");
+    let damaged = database
+        .execute(
+            "UPDATE functions SET name = CAST(x'ff' AS TEXT) WHERE name = 'f02500'",
+            (),
+        )
+        .expect("a column of texts");
+    assert_eq!(damaged, 1);
+    drop(database);
+    for (format, is_streamed) in [
+        ("csv", true),
+        ("json", true),
+        ("xml", true),
+        ("text", false),
+        ("markdown", false),
+    ] {
+        let done = run(&["report", "tree", "--format", format]);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(5), "{format}: {said}");
+        assert!(
+            said.contains("a text is not UTF-8"),
+            "{format}: expected the damage, found {said}"
+        );
+        let printed = String::from_utf8_lossy(&done.stdout).into_owned();
+        let has = |function: &str| printed.contains(function);
+        assert_eq!(has("f02499"), is_streamed, "{format}: rows before it");
+        assert!(!has("f02501"), "{format}: rows after it");
+        let done = run(&["report", "tree", "--format", format, "--outfile", "out"]);
+        assert_eq!(done.status.code(), Some(5), "{format}");
+        assert!(!folder.path().join("out").exists(), "{format}");
+    }
 }

@@ -1,4 +1,4 @@
-//! The first run of a new file is written as pages, long ones later are put behind it page by page,
+//! The first run of a new file is written as pages, long ones later are put after it page by page,
 //! all others go through SQL. All say the same, and what a file went through while it was made
 //! cannot be seen in it.
 
@@ -192,7 +192,7 @@ fn check(shape: Shape) {
     shape.write(&mut sql);
     same(&pages, &sql, shape);
 
-    // It is a file like any other. A longer run goes behind the first, with functions that are new.
+    // It is a file like any other. A longer run goes after the first, with functions that are new.
     let more = Shape {
         nodes: shape.nodes * 2,
         functions: shape.functions * 2,

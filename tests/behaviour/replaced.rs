@@ -244,10 +244,10 @@ fn under_an_import() {
                     "{about}: {said}"
                 );
                 assert!(!said.contains("panic"), "{about}: {said}");
-                if !said.contains("somebody has replaced the database") {
+                if !said.contains("another process has replaced the database") {
                     eprintln!("{about}: {said}");
                 }
-                if said.contains("somebody has replaced the database") {
+                if said.contains("another process has replaced the database") {
                     "refused as replaced"
                 } else {
                     "refused otherwise"

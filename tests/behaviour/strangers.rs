@@ -358,6 +358,55 @@ fn a_strangers_link_makes_no_database() {
     }
 }
 
+/// A link that a stranger has made in the place of a folder leads to a database, or nowhere, if it is
+/// where everybody may make one; elsewhere it belongs to the folder, and is followed.
+#[test]
+fn a_strangers_folder_holds_no_new_database() {
+    if !may_be_others() {
+        return;
+    }
+    let import = |place: &Place, database: &str| {
+        output(&mut profdb(
+            &place.shared(),
+            &["import", "--db", database, "../p.csv"],
+        ))
+    };
+    for is_sticky in [true, false] {
+        for (link, target, database) in [
+            ("sub", "../victim", "sub/x.db"),
+            // By way of one's own link, and of one that leads on.
+            ("sub", "../victim", "own"),
+            ("sub", "..", "sub/victim/x.db"),
+        ] {
+            let place = Place::new(is_sticky);
+            planted_link(target, &place.shared().join(link));
+            if database == "own" {
+                symlink("sub/x.db", place.shared().join("own")).expect("a file system with links");
+            }
+            let about = format!("{database}, sticky: {is_sticky}");
+            let done = import(&place, database);
+            assert_eq!(done.status.code(), Some(5), "{about}: {done:?}");
+            place.victim_is_untouched(&about);
+            let said = text(&done.stderr);
+            assert!(
+                is_sticky || said.contains("a symbolic link of another user"),
+                "{about}: {said}"
+            );
+        }
+    }
+    // Also what everybody may change leads to a database that is there.
+    let place = Place::new(false);
+    assert!(import(&place, "../victim/x.db").status.success());
+    planted_link("../victim", &place.shared().join("sub"));
+    let again = import(&place, "sub/x.db");
+    assert!(again.status.success(), "{again:?}");
+    // The folder above belongs to one user.
+    planted_link("victim", &place.at("current"));
+    let done = import(&place, "../current/new.db");
+    assert!(done.status.success(), "{done:?}");
+    assert!(place.at("victim/new.db").exists());
+}
+
 /// Logs that a stranger has planted are refused, not replayed into the database and not removed.
 #[test]
 fn a_strangers_log_is_refused() {

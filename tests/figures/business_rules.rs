@@ -308,7 +308,7 @@ fn traps() {
                 );
                 assert!(
                     error.contains(&place)
-                        && error.contains(&format!("behind {blocks} whole block")),
+                        && error.contains(&format!("after {blocks} whole block")),
                     "{name}: {error}"
                 );
                 let keeping = [named.as_slice(), &["--keep-before-error"]].concat();

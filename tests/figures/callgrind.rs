@@ -79,7 +79,7 @@ fn rows<T>(
         .expect(sql)
 }
 
-/// A figure and what is behind it: `1,234 (12.3%)  rest`.
+/// A figure and what is after it: `1,234 (12.3%)  rest`.
 fn figure(text: &str) -> (f64, &str) {
     let text = text.trim_start();
     let (digits, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -97,7 +97,7 @@ fn figure(text: &str) -> (f64, &str) {
     }
 }
 
-/// As many figures as there are events, and what is behind them.
+/// As many figures as there are events, and what is after them.
 fn figures(mut text: &str, events: usize) -> (Vec<f64>, &str) {
     let mut all = Vec::new();
     for _ in 0..events {
@@ -132,7 +132,7 @@ fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-9 * expected.abs()
 }
 
-/// The part of a report behind its `n`-th heading of column names, up to its end.
+/// The part of a report after its `n`-th heading of column names, up to its end.
 fn table(report: &str) -> impl Iterator<Item = &str> {
     let lines: Vec<&str> = report.lines().collect();
     let head = lines

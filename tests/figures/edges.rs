@@ -16,7 +16,8 @@ use profdb::events::{
     RunFact, Sink, Unit,
 };
 use profdb::profile::{
-    Batch, EdgeRow, InfoFigures, Output, Rows, RunSummary, SourceLine, TreeBuilder,
+    Batch, EdgeRow, InfoFigures, InfoRow, NoteRow, Output, Rows, RunSummary, SourceLine,
+    TreeBuilder,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -347,4 +348,47 @@ fn figures_of_the_file_come_first() {
         figures(Some(1), None, 3.0, None, None),
     ];
     assert_eq!(found, expected);
+}
+
+/// The note counts functions as far as they have a row in a metric: in the default one all of them
+/// have, in others those that cost something.
+#[test]
+fn the_note_on_callers_counts_what_has_a_row() {
+    let (f, g) = (FunctionId(0), FunctionId(1));
+    let default = MetricId(1);
+    for (paid, rows, noted) in [(METRIC, 0, false), (default, 1, true)] {
+        let totals = built(|sink| {
+            sink.metric("other", Unit::Count);
+            sink.run(RunFact::DefaultMetric(default));
+            sink.run(RunFact::Fidelity(Fidelity::Edges));
+            let cost = EdgeCost {
+                metric: paid,
+                exclusive: Some(0.0),
+                cumulative: Some(4.0),
+                outermost: Some(4.0),
+                seen: Some(4.0),
+            };
+            sink.edge(Edge {
+                callee: g,
+                caller: Some(Frame::function(f)),
+                kind: EdgeKind::Call,
+                calls: Some(1),
+                costs: &[cost],
+            });
+            // The file says that it cost nothing, and that its caller paid.
+            sink.info(Info {
+                frame: Frame::function(g),
+                metric: paid,
+                calls: None,
+                primitive: None,
+                exclusive: Some(0.0),
+                cumulative: Some(0.0),
+                seen: Some(0.0),
+            });
+        });
+        let of_paid = |row: &InfoRow| row.function == g && row.metric == paid;
+        assert_eq!(totals.functions.iter().filter(of_paid).count(), rows);
+        let is_note = |note: &NoteRow| note.message.contains("not what the callers add up to");
+        assert_eq!(totals.notes.iter().any(is_note), noted, "{paid:?}");
+    }
 }

@@ -422,7 +422,7 @@ fn samply_says_what_perf_recorded() {
     let found = rows(&database, sql, |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?))
     });
-    // A thread that has become another program is there a second time, with `.1` behind its number.
+    // A thread that has become another program is there a second time, with `.1` after its number.
     let number = |name: &str| {
         name.trim_start_matches("app ")
             .trim_end_matches(".1")

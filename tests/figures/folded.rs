@@ -24,7 +24,7 @@ const FILES: [&str; 5] = [
 
 fn stacks(name: &str) -> Vec<(Vec<String>, f64)> {
     let text = text(&format!("folded/{name}"));
-    // The crate tracing-flame puts a blank behind its semicolons, which is no part of a name.
+    // The crate tracing-flame puts a blank after its semicolons, which is no part of a name.
     let between = if name.starts_with("tracing") {
         "; "
     } else {

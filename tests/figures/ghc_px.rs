@@ -415,7 +415,7 @@ fn prof2dot_graph(dot: &str) -> (Vec<Centre>, Vec<(Centre, Centre)>) {
             .expect("an end")
             .split("\\n")
             .collect();
-        // A label that ends in a backslash has swallowed the break behind it.
+        // A label that ends in a backslash has swallowed the break after it.
         let (names, figures) = parts.split_at(parts.len() - 3);
         let figure = |at: usize| {
             figures[at]

@@ -169,7 +169,7 @@ fn printed(figure: f64, unit: &str) -> String {
     }
 }
 
-/// The unit behind a printed figure.
+/// The unit after a printed figure.
 fn unit(figure: &str) -> &str {
     figure.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'))
 }
@@ -183,7 +183,7 @@ fn bare(name: &str) -> String {
         .to_owned()
 }
 
-/// The total behind `of`, as printed.
+/// The total after `of`, as printed.
 fn total(report: &str) -> &str {
     let line = report
         .lines()

@@ -185,7 +185,7 @@ fn stripped((file, line, name): &Key) -> Key {
 }
 
 /// The pairs of a report of callers or callees: whose block it is, the other one, calls, own and
-/// cumulative seconds. Primitive calls of a pair, the second number behind a slash, are not kept
+/// cumulative seconds. Primitive calls of a pair, the second number after a slash, are not kept
 /// here.
 fn printed(report: &str, arrow: &str) -> BTreeSet<(String, String, i64, String, String)> {
     let (_, table) = report.split_once("cumtime\n").expect("a table");

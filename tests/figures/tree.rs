@@ -7,7 +7,7 @@
     reason = "caller and callee are the field's words"
 )]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Debug;
 
 use profdb::base::error::{ImportError, Stop};
@@ -76,7 +76,8 @@ proptest! {
             builder.leave();
             rules.heed(&Event::Leave);
         }
-        let sound = !rules.broken && rules.open.is_empty();
+        let is_said_twice = cfg!(debug_assertions) && !rules.in_tree.is_disjoint(&rules.stated);
+        let sound = !rules.broken && rules.open.is_empty() && !is_said_twice;
         prop_assert_eq!(builder.finish().is_ok(), sound);
         prop_assert_eq!(stop.is_set(), !sound);
     }
@@ -340,7 +341,8 @@ fn sorted(mut outcome: Outcome) -> Outcome {
 /// One call of a sink, sound or not. Ids are numbers that may not have been announced.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Metric,
+    /// The name is this number.
+    Metric(u8),
     Function,
     Enter(u32),
     /// Opens a node and gives it a cost.
@@ -360,7 +362,7 @@ fn event() -> impl Strategy<Value = Event> {
     let figure = || prop_oneof![40 => Just(1.5), 1 => Just(f64::NAN), 1 => Just(f64::NEG_INFINITY)];
     let perhaps = || proptest::option::weighted(0.9, function());
     prop_oneof![
-        1 => Just(Event::Metric),
+        1 => any::<u8>().prop_map(Event::Metric),
         1 => Just(Event::Function),
         5 => function().prop_map(Event::Enter),
         8 => (function(), metric(), figure())
@@ -380,7 +382,7 @@ impl Event {
     fn say(self, sink: &mut dyn Sink, functions: u32) {
         let frame = |function: u32| Frame::function(FunctionId(function));
         match self {
-            Self::Metric => _ = sink.metric("more", Unit::Count),
+            Self::Metric(name) => _ = sink.metric(&name.to_string(), Unit::Count),
             Self::Function => _ = sink.function(FunctionDef::named(&functions.to_string())),
             Self::Enter(function) => sink.enter(frame(function), Some(1)),
             Self::EnterAndCost(function, metric, figure) => {
@@ -446,6 +448,11 @@ fn info(function: u32, metric: u32) -> Info<'static> {
 #[derive(Default)]
 struct Rules {
     metrics: u32,
+    /// Of those metrics that are called by a number.
+    names: Vec<u8>,
+    /// Callers and callees, as nodes and samples have them, and as edges.
+    in_tree: HashSet<(Option<u32>, u32)>,
+    stated: HashSet<(Option<u32>, u32)>,
     functions: u32,
     /// The nodes that are open: which function, and whether it is the function itself (not a line).
     open: Vec<(u32, bool)>,
@@ -465,7 +472,7 @@ impl Rules {
         let cost = |metric: u32, figure: f64| metric < self.metrics && figure.is_finite();
         let known = |function: u32| function < self.functions;
         let sound = match *event {
-            Event::Metric => !self.begun,
+            Event::Metric(name) => !self.begun && !self.names.contains(&name),
             // Its two parts have been looked at.
             Event::Function | Event::EnterAndCost(..) => true,
             Event::Enter(function) => known(function),
@@ -493,9 +500,18 @@ impl Rules {
             _ => {}
         }
         match *event {
-            Event::Metric => self.metrics += u32::from(!self.begun),
+            Event::Metric(name) => {
+                self.metrics += u32::from(!self.begun);
+                self.names.push(name);
+            }
             Event::Function => self.functions += 1,
-            Event::Enter(function) => self.open.push((function, true)),
+            Event::Enter(function) => {
+                let caller = self.open.last().map(|(caller, _)| *caller);
+                self.in_tree.insert((caller, function));
+                self.open.push((function, true));
+            }
+            Event::Sample(Some(function), ..) => _ = self.in_tree.insert((None, function)),
+            Event::Edge(callee, caller, ..) => _ = self.stated.insert((caller, callee)),
             Event::Line(function) => self.open.push((function, false)),
             Event::Leave => _ = self.open.pop(),
             _ => {}
@@ -516,7 +532,7 @@ fn refusals_name_their_reason() {
     let no_metric = "the importer named a metric that it never announced";
     let no_function = "the importer named a function that it never announced";
     let no_place = "the importer opened a line outside its function";
-    let table: [(&str, Say); 44] = [
+    let table: [(&str, Say); 45] = [
         (no_number, |sink| costs(sink, Cost::Exclusive(f64::NAN))),
         (no_number, |sink| {
             costs(sink, Cost::Cumulative(f64::INFINITY));
@@ -689,8 +705,14 @@ fn refusals_name_their_reason() {
         }),
         (
             "the importer announced a metric after the first cost",
-            |sink| say(sink, &[Event::Enter(F), Event::Metric]),
+            |sink| say(sink, &[Event::Enter(F), Event::Metric(0)]),
         ),
+        ("two metrics are called \"7\"", |sink| {
+            say(
+                sink,
+                &[Event::Metric(7), Event::Metric(8), Event::Metric(7)],
+            );
+        }),
         (
             "the importer changed the default metric after the first cost",
             |sink| {
@@ -737,7 +759,8 @@ fn refusals_name_their_reason() {
 fn debug_builds_refuse_every_broken_rule() {
     type Say = fn(&mut dyn Sink);
     let late = "the importer gave a cost to a node after its first child";
-    let table: [(&str, Say); 4] = [
+    let both = "the importer stated calls as nodes and as an edge";
+    let table: [(&str, Say); 6] = [
         (late, |sink| {
             say(sink, &[Event::Enter(F), Event::Enter(G), Event::Leave]);
             say(sink, &[Event::Cost(0, 1.0), Event::Leave]);
@@ -750,6 +773,16 @@ fn debug_builds_refuse_every_broken_rule() {
         ("the importer gave a node two costs in one metric", |sink| {
             say(sink, &[Event::EnterAndCost(F, 0, 1.0), Event::Cost(1, 1.0)]);
             say(sink, &[Event::Cost(0, 1.0), Event::Leave]);
+        }),
+        (both, |sink| {
+            say(sink, &[Event::Enter(G), Event::Enter(F), Event::Leave]);
+            say(sink, &[Event::Leave, Event::Edge(F, Some(G), 0, 1.0)]);
+        }),
+        // Also where only one of them knows the line, and where the edge comes first.
+        (both, |sink| {
+            say(sink, &[Event::Edge(F, Some(G), 0, 1.0), Event::Enter(G)]);
+            say(sink, &[Event::Line(G), Event::Enter(F)]);
+            say(sink, &[Event::Leave, Event::Leave, Event::Leave]);
         }),
         (
             "the importer stated that the file knows edges after the first edge",
@@ -765,7 +798,11 @@ fn debug_builds_refuse_every_broken_rule() {
         assert!(stop.is_set(), "{reason}");
     }
     // Where it is stated in time, and where edges are an addition to a tree.
-    let sound: [Say; 2] = [
+    let sound: [Say; 3] = [
+        |sink| {
+            say(sink, &[Event::Enter(G), Event::Enter(G), Event::Leave]);
+            say(sink, &[Event::Leave, Event::Edge(F, Some(G), 0, 1.0)]);
+        },
         |sink| {
             sink.run(RunFact::Fidelity(Fidelity::Edges));
             Event::Edge(F, Some(G), 0, 1.0).say(sink, 2);

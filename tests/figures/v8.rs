@@ -159,7 +159,7 @@ fn totals_and_what_the_file_says() {
         .sum();
     assert_eq!(total(&database, "samples"), hits);
     let first = number(&profile["timeDeltas"][0]);
-    // Before the first sample, nobody knows where the time went.
+    // Before the first sample, it is unknown where the time went.
     let whole = number(&profile["endTime"]) - number(&profile["startTime"]) - first;
     assert_eq!(total(&database, "time"), 1e3 * whole);
     let expected = expected();

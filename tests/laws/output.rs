@@ -370,7 +370,7 @@ fn table_cell(value: &Value, kind: Kind, time: bool, cell: &str) -> bool {
             .parse::<f64>()
             .is_ok_and(|cell| (cell - figure(*value, kind, time)).abs() < ROUNDED),
         Value::Text(text) => {
-            // Behind a name may stand what tells it from others.
+            // After a name may stand what tells it from others.
             let name = plain(text);
             let behind = cell.strip_prefix(name.as_str());
             behind.is_some_and(|behind| {
@@ -431,7 +431,7 @@ fn markdown_cell(time: bool) -> impl Fn(&Value, Kind, &str) -> bool {
     }
 }
 
-/// The cell of a node behind its indentation, which blanks of the name's own may follow.
+/// The cell of a node after its indentation, which blanks of the name's own may follow.
 fn unindented<'c>(cell: &'c str, value: &Value) -> &'c str {
     let Value::Text(text) = value else {
         return cell;

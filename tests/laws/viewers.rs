@@ -493,7 +493,7 @@ fn shape(object: &Json, members: &[Member]) -> Result<(), Failed> {
     let other = object
         .keys()
         .find(|name| !members.iter().any(|(known, _, _)| known == name));
-    ensure(other.is_none(), || format!("nobody knows {other:?}"))
+    ensure(other.is_none(), || format!("unknown: {other:?}"))
 }
 
 /// An index or a count.

@@ -146,7 +146,7 @@ pub(crate) fn reply(
     {
         return Err(Refusal::NothingSelected);
     }
-    // Where nobody knows modules, or files, there is nothing to tell apart.
+    // Where modules are unknown, or files, there is nothing to tell apart.
     let has_group = |&function: &usize| {
         let Function {
             kind, module, file, ..

@@ -57,7 +57,7 @@ pub(crate) enum Said {
     Exclusive,
     Cumulative,
     Both,
-    /// A line of which nobody knows what it called.
+    /// A line of which it is unknown what it called.
     OwnOnly,
 }
 

@@ -147,7 +147,7 @@ fn import(
                 log.ending = Some((position, message));
             } else {
                 // What comes before is emitted nevertheless: `profdb dump` shows it.
-                let found = format!("{found} behind {kept} (--{KEEP} imports what is before)");
+                let found = format!("{found} after {kept} (--{KEEP} imports what is before)");
                 outcome = Err(ImportError::malformed(position, expected, found));
             }
         }

@@ -69,7 +69,9 @@ use super::xdebug::exit_order::{Accuracy, Doubt, ExitOrder};
 use super::xdebug::exit_tree::ExitTree;
 use super::xdebug::record::Call;
 use crate::base::error::{ImportError, Position, quote};
-use crate::events::{Fidelity, FunctionDef, Kind, MetricId, Note, RunFact, Severity, Sink};
+use crate::events::{
+    Fidelity, FunctionDef, Kind, MetricId, Note, ROUNDING, RunFact, Severity, Sink,
+};
 use crate::formats::common::demangle::Demangler;
 use crate::formats::common::names::NameId;
 use crate::formats::format::{Confidence, Format};
@@ -760,7 +762,7 @@ impl<'s> Profile<'s> {
             self.sink.run(RunFact::Total(*id, stated));
             let sum = self.graph.total(at, own);
             // Figures are scaled by their units, and sums of REALs rounded.
-            if (sum - stated).abs() > 1e-9 * stated.abs() {
+            if (sum - stated).abs() > ROUNDING * stated.abs() {
                 let name = &metric.name;
                 let message = format!(
                     "the file states a total of {stated} for {name}; its functions add up to {sum}"

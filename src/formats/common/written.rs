@@ -187,15 +187,15 @@ pub(in crate::formats) fn signed(cost: f64, losses: &mut Losses) -> i64 {
     saturated(cost.round(), losses)
 }
 
+/// 2^63, the first number above those of 64 bits.
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
 fn saturated(whole: f64, losses: &mut Losses) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "saturating")]
-    // No REAL is 2^63 - 1, so that only what has been cut ends there. -2^63 fits, and is counted
-    // with what has been cut.
     let saturated = whole as i64;
-    losses.add(
-        LARGE,
-        (saturated == i64::MAX || saturated == i64::MIN).into(),
-    );
+    // -2^63 fits and 2^63 does not; both are REALs.
+    let fits = (-TWO_TO_63..TWO_TO_63).contains(&whole);
+    losses.add(LARGE, (!fits).into());
     saturated
 }
 
@@ -222,5 +222,30 @@ impl Parts {
         let part = whole.saturating_sub(self.written);
         self.written = whole;
         part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_does_not_fit_is_cut() {
+        let table = [
+            (0.0, 0, false),
+            (-1.0, -1, false),
+            (-TWO_TO_63, i64::MIN, false),
+            // The next REALs beyond, and before.
+            (-TWO_TO_63 - 2048.0, i64::MIN, true),
+            (TWO_TO_63, i64::MAX, true),
+            (TWO_TO_63 - 1024.0, i64::MAX - 1023, false),
+            (f64::INFINITY, i64::MAX, true),
+            (f64::NEG_INFINITY, i64::MIN, true),
+        ];
+        for (whole, expected, cut) in table {
+            let mut losses = Losses::new("of a test", &[LARGE]);
+            assert_eq!(saturated(whole, &mut losses), expected, "{whole}");
+            assert_eq!(losses.each().count(), usize::from(cut), "{whole}");
+        }
     }
 }

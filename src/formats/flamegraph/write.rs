@@ -8,7 +8,7 @@
 //! - Boxes are drawn from left to right in the order of the tree, callees from the left edge of their caller; what is left to their
 //!   right is the caller's own cost. 1200 pixels are the cost of all roots, and widths are exact. Callees that cost more than
 //!   their caller end where it ends.
-//! - Whoever points at a box sees name, module, file, calls, and both costs with all their digits and their share.
+//! - Pointing at a box shows name, module, file, calls, and both costs with all their digits and their share.
 //! - Left out is what cost less than `--min-pct` of all roots; the caption says how many places that are. Lines of functions
 //!   are none: what they called is above the function.
 //! - Colours are made of module and name, so that they are the same in all pictures.

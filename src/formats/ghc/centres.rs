@@ -14,7 +14,8 @@ use std::collections::{HashMap, HashSet};
 use super::built_in::ROOT;
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
-    Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
+    Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, ROUNDING, RunFact, Severity, Sink,
+    Unit, slack,
 };
 use crate::formats::common::counted::Counted;
 use crate::formats::options::{OptionDef, Options, Takes};
@@ -45,8 +46,11 @@ const BUILT_IN: &str = "<built-in>";
 /// Stacks of built-in centres that may wait for the end of the tree. Real reports have five.
 const WAITING_STACKS: usize = 64 * 1024;
 
-/// Hundredths of a second are what both reports print of the time.
-const TIME_ROUNDING: f64 = 0.005_001;
+/// The unit to which both reports round the time, in seconds.
+const TIME_UNIT: f64 = 0.01;
+
+/// The unit to which they round shares, in percent.
+const PERCENT_UNIT: f64 = 0.1;
 
 /// A cost centre that is known to the sink.
 #[derive(Clone, Copy, Debug)]
@@ -387,7 +391,7 @@ impl Stacks {
         sink.run(RunFact::Total(self.alloc, alloc));
         let ticks = self.totals.time(real(self.totals.ticks.into())) / 1e9;
         if let Some(seconds) = self.totals.seconds
-            && (seconds - ticks).abs() > TIME_ROUNDING
+            && (seconds - ticks).abs() > slack(TIME_UNIT, 0) + ROUNDING * ticks
         {
             let message = format!(
                 "the total time of {seconds} s is not that of the ticks, {ticks} s: times are those of the ticks"
@@ -438,9 +442,8 @@ impl Stacks {
         let stated = u128::from(stated);
         if let Some((time, alloc)) = self.percent {
             let percent = if unit == "ticks" { time } else { alloc };
-            // Each figure is off by half a step at most.
-            let rounding = 0.05 * real(self.rows.into()) + 0.05;
-            if stated > 0 && (percent - 100.0).abs() > rounding {
+            let rows = u32::try_from(self.rows).unwrap_or(u32::MAX);
+            if stated > 0 && (percent - 100.0).abs() > slack(PERCENT_UNIT, rows) {
                 let message = format!(
                     "the {unit} of all rows are {percent:.1} % of the total: rows may be missing"
                 );

@@ -21,6 +21,7 @@
 //! - Functions without a block of their own (`-E`, `-f`), as others call them; a note counts them.
 //! - Names that C++ and Rust compilers have mangled (`--no-demangle`): they are made readable, the raw name is kept.
 //! - Files of functions, where the index says them. Functions of one name are told apart by their numbers.
+//! - A function whose line has no times, which GNU gprof always prints, has unknown ones.
 //! - Times to the hundredth of a second, as they are printed, so that figures need not add up to the last digit.
 //!
 //! # What we leave out
@@ -50,7 +51,7 @@ use crate::text::escape;
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "gprof",
     summary: "gprof reports: flat profile, call graph",
-    revision: 3,
+    revision: 4,
     sniff,
     options: &[],
     import,
@@ -117,7 +118,9 @@ struct Function {
     file: String,
     /// It calls others that call it.
     in_circle: bool,
-    /// Own seconds, and those of what it called, once its line has come.
+    /// Its own line has come, that of its block or of the flat profile.
+    has_line: bool,
+    /// Own seconds, and those of what it called, if that line has them.
     times: Option<(f64, f64)>,
     /// From other functions, and from itself.
     calls: Option<(u64, u64)>,
@@ -218,6 +221,7 @@ impl Report {
         let calls = calls.map(|calls| (calls, 0));
         self.flat.push(Function {
             name,
+            has_line: true,
             times: Some((own, 0.0)),
             calls,
             ..Function::default()
@@ -310,25 +314,31 @@ impl Report {
             // The blocks of its members repeat who calls into the circle; edges from here
             // would count these calls twice.
             self.of_block = None;
-            let (own, others) = figures.times.unwrap_or_default();
             let name = escape::text(name);
-            self.circles.push((
-                at,
-                format!("{name}: {own} s of its own, {others} s of what it called; not a function"),
-            ));
+            let message = match figures.times {
+                Some((own, others)) => {
+                    format!(
+                        "{name}: {own} s of its own, {others} s of what it called; not a function"
+                    )
+                }
+                None => format!("{name}: of unknown time; not a function"),
+            };
+            self.circles.push((at, message));
             return Ok(());
         }
         let function = self.numbered(name, number);
         self.of_block = Some(function);
         if let Some(known) = self.functions.get_mut(function) {
-            if known.times.is_some() {
+            if known.has_line {
                 return Err(ImportError::malformed(
                     at,
                     "one block for each function",
                     format!("a second one of [{number}]"),
                 ));
             }
-            known.times = Some(figures.times.unwrap_or_default());
+            // Blank times are unknown (case `gprof/times-blank`).
+            known.times = figures.times;
+            known.has_line = true;
             known.calls = figures.calls;
         }
         for (caller, figures) in callers {
@@ -370,25 +380,29 @@ impl Report {
     /// `[8] helper (work.c)   [10] is_odd`: the files of functions.
     fn index(&mut self, text: &[u8]) {
         let text = escape::text(text);
-        for entry in text.split('[').skip(1) {
-            let Some((number, name)) = entry.split_once(']') else {
-                continue;
-            };
+        // An entry ends where the next one begins, so that the last is looked at first.
+        let mut end = text.len();
+        for (start, number) in numbers_in_brackets(&text).rev() {
+            let name = text
+                .get(start + number.len() + 2..end)
+                .map_or("", str::trim);
             let function = number
                 .parse()
                 .ok()
-                .and_then(|number: u32| self.by_number.get(&number));
-            let Some(function) = function.and_then(|function| self.functions.get_mut(*function))
-            else {
+                .and_then(|number: u32| self.by_number.get(&number))
+                .and_then(|function| self.functions.get_mut(*function));
+            // Names have blanks, brackets and parentheses of their own (`f(int)`, `operator[]`). Only
+            // the known name tells that an entry begins, and where the file does.
+            let after_name = function
+                .as_ref()
+                .and_then(|function| name.strip_prefix(function.name.as_str()));
+            if after_name.is_none() && !name.starts_with("<cycle ") {
                 continue;
-            };
-            // Names have blanks and parentheses of their own (`f(int)`). Only the known name tells
-            // where the file begins.
-            let file = name
-                .trim()
-                .strip_prefix(function.name.as_str())
-                .map(str::trim_start);
-            if let Some(file) = file.and_then(|file| file.strip_prefix('(')?.strip_suffix(')')) {
+            }
+            end = start;
+            let file = after_name.map(str::trim_start);
+            let file = file.and_then(|file| file.strip_prefix('(')?.strip_suffix(')'));
+            if let (Some(function), Some(file)) = (function, file) {
                 file.clone_into(&mut function.file);
             }
         }
@@ -434,7 +448,7 @@ impl Report {
         let unknown = self
             .functions
             .iter()
-            .filter(|function| function.times.is_none())
+            .filter(|function| !function.has_line)
             .count();
         if unknown > 0 {
             let message = format!(
@@ -518,9 +532,9 @@ impl Report {
         metric: MetricId,
         sink: &mut dyn Sink,
     ) {
-        let Some((own, others)) = function.times else {
+        if !function.has_line {
             return;
-        };
+        }
         // A flat profile has own times only. In a circle gprof passes no time on from member to
         // member, so that a member's two times are not its cumulative cost.
         let knows_all = self.has_graph && !function.in_circle;
@@ -531,8 +545,11 @@ impl Report {
                 .calls
                 .map(|(calls, again)| calls.saturating_add(again)),
             primitive: function.calls.map(|(calls, _)| calls).filter(|_| knows_all),
-            exclusive: Some(nanoseconds(own)),
-            cumulative: knows_all.then(|| nanoseconds(own + others)),
+            exclusive: function.times.map(|(own, _)| nanoseconds(own)),
+            cumulative: function
+                .times
+                .filter(|_| knows_all)
+                .map(|(own, others)| nanoseconds(own + others)),
             seen: None,
         });
     }
@@ -613,6 +630,18 @@ impl<'t> Words<'t> {
             }
         })
     }
+}
+
+/// The numbers of a text that are in brackets or parentheses, as those in front of the entries of
+/// the index: the byte where the bracket is, and the digits.
+fn numbers_in_brackets(text: &str) -> impl DoubleEndedIterator<Item = (usize, &str)> {
+    text.match_indices(['[', '(']).filter_map(|(start, open)| {
+        let rest = text.get(start + 1..)?;
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit())?;
+        let (number, after) = rest.split_at_checked(digits)?;
+        let close = if open == "[" { "] " } else { ") " };
+        (digits > 0 && after.starts_with(close)).then_some((start, number))
+    })
 }
 
 /// A name and the number after it: `fib [2]`, or `fib (2)` if its block was left out (`-E`, `-f`).

@@ -17,6 +17,8 @@
 //! - Each event as two metrics. `EVENT` is the sum of its periods (of `cpu-clock` and `task-clock`, nanoseconds); it is
 //!   missing where `-F` left out `period`. `EVENT.samples` counts samples. Events are never added up: their periods are
 //!   extrapolated, each on its own. Without the name of the event the metrics are `period` and `samples`.
+//!   A metric whose name another one has, as that of an event `cycles.samples` beside `cycles`, is called `NAME 2`, in the
+//!   order in which they come.
 //! - The command as a process (`COMM`, or `COMM PID` where the file has the process, too) and the number of the thread as a
 //!   thread below it. A thread that changes its command becomes another one, as in perf's own reports.
 //! - Stacks, or the one frame that comes after the event if no stacks were recorded. Functions are told apart by name and
@@ -50,6 +52,7 @@ use crate::events::{
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
+use crate::formats::common::metric_names::MetricNames;
 use crate::formats::common::stack_depth::{MOST_FRAMES, too_many_frames};
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
@@ -230,6 +233,7 @@ impl Pending {
 struct Script<'s> {
     sink: &'s mut dyn Sink,
     events: Vec<Event>,
+    metric_names: MetricNames,
     names: SymbolTable,
     pending: Pending,
     samples: u64,
@@ -245,6 +249,7 @@ impl<'s> Script<'s> {
         Self {
             sink,
             events: Vec::new(),
+            metric_names: MetricNames::default(),
             names: SymbolTable::default(),
             pending: Pending::default(),
             samples: 0,
@@ -463,11 +468,12 @@ impl<'s> Script<'s> {
         let mut count = 0;
         if let Some(event) = self.events.get_mut(place) {
             event.count += 1;
+            let metric_names = &mut self.metric_names;
             let figures = [
                 pending
                     .period
-                    .map(|period| (event.period(self.sink), period)),
-                Some((event.samples(self.sink), 1.0)),
+                    .map(|period| (event.period(metric_names, self.sink), period)),
+                Some((event.samples(metric_names, self.sink), 1.0)),
             ];
             for (value, figure) in values.iter_mut().zip(figures.into_iter().flatten()) {
                 *value = figure;
@@ -519,7 +525,7 @@ impl<'s> Script<'s> {
         });
         behind_event.note_with(sink, Severity::Info, |count, first| {
             format!(
-                "{} with text behind the event, which is left out (first: {first})",
+                "{} with text after the event, which is left out (first: {first})",
                 many(count, "sample")
             )
         });
@@ -550,7 +556,7 @@ fn event(events: &mut Vec<Event>, name: &[u8], at: Position) -> Result<usize, Im
 
 impl Event {
     /// The metric of its periods.
-    fn period(&mut self, sink: &mut dyn Sink) -> MetricId {
+    fn period(&mut self, names: &mut MetricNames, sink: &mut dyn Sink) -> MetricId {
         *self.period.get_or_insert_with(|| {
             // `cpu-clock:u`: what comes after the colon says when it was counted.
             let counted = self
@@ -565,7 +571,7 @@ impl Event {
                 escape::text(&self.name)
             };
             sink.metric(
-                &name,
+                &names.take(&name),
                 if is_time {
                     Unit::Nanoseconds
                 } else {
@@ -576,7 +582,7 @@ impl Event {
     }
 
     /// The metric of its samples.
-    fn samples(&mut self, sink: &mut dyn Sink) -> MetricId {
+    fn samples(&mut self, names: &mut MetricNames, sink: &mut dyn Sink) -> MetricId {
         *self.samples.get_or_insert_with(|| {
             let name = escape::text(&self.name);
             let name = if name.is_empty() {
@@ -584,7 +590,7 @@ impl Event {
             } else {
                 format!("{name}.samples")
             };
-            sink.metric(&name, Unit::Count)
+            sink.metric(&names.take(&name), Unit::Count)
         })
     }
 }

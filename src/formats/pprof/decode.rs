@@ -135,7 +135,7 @@ impl<'m> Bytes<'m> {
             .ok()
             .and_then(|length| self.bytes.get(..length));
         let Some(bytes) = taken else {
-            let found = format!("the end of the message behind {}", self.bytes.len());
+            let found = format!("the end of the message after {}", self.bytes.len());
             return Err(ImportError::malformed(
                 self.at,
                 format!("{length} bytes"),
@@ -185,7 +185,7 @@ pub(super) fn next_field<'m>(
     // The input gives what is there, so that a length that lies takes no memory.
     let bytes = input.next_bytes(length, buffer)?;
     if (bytes.len() as u64) < length {
-        let found = format!("the end of the file behind {}", bytes.len());
+        let found = format!("the end of the file after {}", bytes.len());
         return Err(ImportError::malformed(
             start,
             format!("{length} bytes"),

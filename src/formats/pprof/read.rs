@@ -57,6 +57,7 @@ use crate::events::{
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::demangle::Demangler;
+use crate::formats::common::metric_names::MetricNames;
 use crate::formats::format::{Confidence, Format};
 use crate::formats::options::Options;
 use crate::input::Input;
@@ -251,7 +252,7 @@ fn metrics(
     }
     let default = tables.texts.get(tables.default_sample_type)?;
     let mut metrics = Vec::new();
-    let mut names: Vec<String> = Vec::new();
+    let mut names = MetricNames::default();
     let mut chosen = None;
     for value in &tables.sample_types {
         let (text, given) = (
@@ -264,24 +265,15 @@ fn metrics(
         } else {
             text.into_owned()
         };
-        // Users choose a metric by its name, so that each needs one of its own (case
-        // `pprof/units`). There are at most 128: looking at all is fast enough.
-        if names.contains(&name) {
+        // A unit tells more than a number does (case `pprof/units`).
+        if names.has(&name) {
             name = format!("{name} ({given})");
         }
-        let plain = name.clone();
-        for number in 2.. {
-            if !names.contains(&name) {
-                break;
-            }
-            name = format!("{plain} {number}");
-        }
-        let metric = sink.metric(&name, unit);
+        let metric = sink.metric(&names.take(&name), unit);
         // By the name in the file: that of the metric may have a unit or number after it.
         if chosen.is_none() && !default.is_empty() && tables.texts.get(value.name)? == default {
             chosen = Some(metric);
         }
-        names.push(name);
         metrics.push((metric, factor));
     }
     if chosen.is_none() && !default.is_empty() {
@@ -624,7 +616,7 @@ impl<'s> Profile<'s> {
             sink,
             info,
             "comment",
-            &format!("behind the first {COMMENTS}, left out"),
+            &format!("after the first {COMMENTS}, left out"),
         );
         remark(
             &tables.unknown_fields,

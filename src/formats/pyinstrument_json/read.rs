@@ -42,6 +42,7 @@
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{
     Cost, Frame, FunctionDef, FunctionId, Kind, MetricId, Note, RunFact, Severity, Sink, Unit,
+    slack,
 };
 use crate::formats::common::counted::{Counted, many};
 use crate::formats::common::json::{Outline, Reader, Within};
@@ -290,7 +291,7 @@ struct Figure {
 impl Figure {
     /// By how much less than this the frame may cost because of rounding.
     fn slack(&self) -> f64 {
-        ROUNDING / 2.0 * (f64::from(self.parts) + 1.0)
+        slack(ROUNDING, self.parts)
     }
 
     /// Whether what is called leaves less than what `[self]` says.

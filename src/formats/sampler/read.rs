@@ -125,7 +125,7 @@ fn import(
                     trace.sink,
                     Severity::Warning,
                     Some(at),
-                    "what stands behind the last @end was not read",
+                    "what stands after the last @end was not read",
                 );
                 break;
             }
@@ -267,7 +267,7 @@ impl<'s> Trace<'s> {
                 continue;
             }
             let found = if line.strip_suffix(b"\r") == Some(wanted) {
-                "a carriage return behind it: the file was copied as text, and its numbers are damaged".to_owned()
+                "a carriage return after it: the file was copied as text, and its numbers are damaged".to_owned()
             } else if line.is_empty() && !ended {
                 "the end of the file".to_owned()
             } else {
@@ -306,7 +306,7 @@ impl<'s> Trace<'s> {
         };
         if ![0, 5, 10].iter().all(|at| record.get(*at) == Some(&b'\t')) {
             return wrong(
-                "tabs before, between and behind two numbers of 4 bytes",
+                "tabs before, between and after two numbers of 4 bytes",
                 quote(record),
             );
         }
@@ -447,7 +447,7 @@ impl<'s> Trace<'s> {
         let frames = words(record);
         if record.len() as u64 <= u64::from(count) * 4 {
             let found = format!(
-                "the end of the file behind {}",
+                "the end of the file after {}",
                 many(frames.len() as u64, "frame")
             );
             return Err(self.refuse(
@@ -462,7 +462,7 @@ impl<'s> Trace<'s> {
         // Nothing else in the file shows whether the number of frames was right.
         if record.last() != Some(&b'\n') {
             let expected = format!(
-                "a line feed behind the {} of sample {number}",
+                "a line feed after the {} of sample {number}",
                 many(count.into(), "frame")
             );
             return Err(self.refuse(

@@ -83,7 +83,7 @@ pub(in crate::formats) const EXPORT: Export = Export {
 
 const PUBLISHED: Layout = Layout {
     name: "published",
-    about: "the published grammar: `@end` behind the table, behind each thread and at the end",
+    about: "the published grammar: `@end` after the table, after each thread and at the end",
 };
 
 const OF_2008: Layout = Layout {

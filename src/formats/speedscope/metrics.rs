@@ -2,6 +2,7 @@
 
 use crate::base::error::{ImportError, Position, quote};
 use crate::events::{MetricId, Sink, Unit};
+use crate::formats::common::metric_names::MetricNames;
 
 /// What counts samples.
 const SAMPLES: &str = "samples";
@@ -97,12 +98,18 @@ impl Metrics {
             .all
             .iter()
             .any(|metric| metric.of.is_none() && metric.name == SAMPLES);
+        // Names that the file states are kept, so that only those of counts give way (case
+        // `speedscope/metric-named-like-a-count`).
+        let mut names = MetricNames::default();
+        for metric in self.all.iter().filter(|metric| metric.of.is_none()) {
+            names.take(&metric.name);
+        }
         for metric in &self.all {
             let of = metric.of.and_then(|of| self.all.get(of.checked_sub(1)?));
             let name = match of {
                 None => metric.name.clone(),
                 Some(_) if counts == 1 && !is_taken => SAMPLES.to_owned(),
-                Some(of) => format!("{}.{SAMPLES}", of.name),
+                Some(of) => names.take(&format!("{}.{SAMPLES}", of.name)),
             };
             ids.push(Some(sink.metric(&name, metric.unit.clone())));
         }

@@ -22,6 +22,7 @@
 //!   metric of each thread, become the metrics of its [other files](#austin). Where names differ in nothing but a word such as
 //!   `cpu` or `wall`, a note says that the sum may be one of different measurements: the format cannot tell.
 //! - The number of samples is the metric `samples`; of several metrics, `METRIC.samples`.
+//!   Where the file calls a metric of its own so, it is `METRIC.samples 2`.
 //! - Three members that the schema leaves free, as profdb writes them, which tell what the format has no place for: `metric`
 //!   of a profile is the name of what it measures, `around` are the numbers of the frames that are around all its stacks
 //!   (process and thread), instead of a node for the profile, and `kind` of a frame says that it is no function: `thread`,
@@ -371,7 +372,7 @@ impl<'f> File<'f> {
                 b"metric" => named = self.text_or_null(json)?,
                 b"around" if top.is_some() => {
                     let expected = "`around` in front of what it stands around";
-                    return Err(ImportError::malformed(at, expected, "it behind that"));
+                    return Err(ImportError::malformed(at, expected, "it after that"));
                 }
                 b"around" => around = Some(self.around(json)?),
                 b"startValue" => json.skip()?,

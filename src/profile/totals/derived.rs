@@ -5,11 +5,11 @@ use super::Totals;
 use super::edges::KnownEdge;
 use crate::base::interner::{Grid, Id, Table};
 use crate::base::scc::components;
-use crate::events::{EdgeKind, Fidelity, FunctionId, MetricId};
+use crate::events::{EdgeKind, Fidelity, FunctionId, MetricId, ROUNDING, slack};
 use crate::profile::ids::EdgeId;
 use crate::profile::notes::Notes;
 use crate::profile::rows::InfoFigures;
-use crate::profile::sums::{CallCount, EdgePart, EdgeSums, ROUNDING, slack};
+use crate::profile::sums::{CallCount, EdgePart, EdgeSums};
 
 /// Whether a function can be called while a call of it is under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,11 +95,13 @@ impl Derivation {
     /// edges. A call from one component of the call graph to another has no call of the callee
     /// around it, so that its three costs are one; a call of a function by itself is never
     /// outermost. Everything else within a component stays unknown. Notes count what becomes of
-    /// that in the figures of functions. `rounding` is the unit to which the file rounds figures, by
+    /// that in the figures of functions. `default` is the metric in which every function has a row,
+    /// `rounding` the unit to which the file rounds figures, by
     /// metric.
     pub(in crate::profile) fn of(
         totals: &mut Totals,
         fidelity: Fidelity,
+        default: MetricId,
         rounding: &[f64],
         notes: &mut Notes,
     ) -> Self {
@@ -112,7 +114,7 @@ impl Derivation {
         }
         // What nodes add up to for functions they add up to for edges.
         if fidelity == Fidelity::Edges || totals.recorded.has_functions() {
-            derivation.compare_with_callers(totals, rounding, notes);
+            derivation.compare_with_callers(totals, default, rounding, notes);
         }
         derivation
     }
@@ -256,8 +258,14 @@ impl Derivation {
     }
 
     /// Counts functions whose cumulative cost is not what all their callers paid, where that is
-    /// known.
-    fn compare_with_callers(&self, totals: &Totals, rounding: &[f64], notes: &mut Notes) {
+    /// known: of those that have a row, which in the metric `default` are all.
+    fn compare_with_callers(
+        &self,
+        totals: &Totals,
+        default: MetricId,
+        rounding: &[f64],
+        notes: &mut Notes,
+    ) {
         let paid = paid(totals, EdgePart::Outermost);
         for metric in metric_ids(totals.metrics) {
             for (function, state) in totals.states.iter() {
@@ -267,7 +275,7 @@ impl Derivation {
                 let slack = slack(rounding[metric.index()], parts);
                 let mut figures = totals.function_figures(function, metric);
                 self.fill(function, metric, &mut figures);
-                let is_compared = state.mentioned && (metric == NOTED || figures.has_cost());
+                let is_compared = state.mentioned && (metric == default || figures.has_cost());
                 let differs = |cumulative| !is_close(cumulative, paid, slack);
                 if is_compared && figures.cumulative.is_some_and(differs) {
                     notes.not_paid.add(function);
@@ -277,7 +285,8 @@ impl Derivation {
     }
 }
 
-/// The metric by which notes count functions, each of them once.
+/// The metric by which functions in circles are counted, each of them once: whether they are in one is
+/// no matter of a metric.
 const NOTED: MetricId = MetricId(0);
 
 fn metric_ids(metrics: usize) -> impl Iterator<Item = MetricId> {

@@ -78,6 +78,10 @@ pub(super) struct KnownEdge {
     pub(super) open: u32,
     pub(super) calls: CallCount,
     pub(super) kind: EdgeKind,
+    /// Nodes have it.
+    pub(super) in_tree: bool,
+    /// The file states it as an edge, and not as one that closes a circle.
+    pub(super) stated: bool,
 }
 
 impl KnownEdge {
@@ -135,6 +139,8 @@ impl Edges {
             open: 0,
             calls: CallCount::default(),
             kind,
+            in_tree: false,
+            stated: false,
         };
         self.edges.add(hash, known)
     }

@@ -13,7 +13,9 @@ mod rows;
 
 use std::sync::Arc;
 
-use self::edges::{CallSites, Edges};
+use hashbrown::HashSet;
+
+use self::edges::{CallSites, Edges, KnownEdge};
 use self::lines::Lines;
 use self::recorded::Recorded;
 use super::ids::{CallSiteId, EdgeId, LineId};
@@ -299,6 +301,8 @@ impl Totals {
         let edges = self.edges.table_mut();
         let known = &mut edges[edge];
         let exact = known.calls.add(calls);
+        // Beside the calls, in memory that is written anyway.
+        known.in_tree = true;
         let pair = known.pair;
         // One counter for all lines of a pair of functions, in its first edge: recursion goes
         // through any of them.
@@ -369,7 +373,17 @@ impl Totals {
 
     /// Adds calls that the file states of an edge; says whether the sum is still exact.
     pub(super) fn add_calls_to_edge(&mut self, edge: EdgeId, calls: Option<u64>) -> bool {
-        self.edges.table_mut()[edge].calls.add(calls)
+        let known = &mut self.edges.table_mut()[edge];
+        known.stated |= known.kind == EdgeKind::Call;
+        known.calls.add(calls)
+    }
+
+    /// Whether a pair of functions has been said by nodes and by an edge.
+    pub(super) fn says_a_pair_twice(&self) -> bool {
+        let edges = || self.edges.table().iter().map(|(_, edge)| edge);
+        let pair = |edge: &KnownEdge| (self.sites.table()[edge.site].caller, edge.callee);
+        let stated: HashSet<_> = edges().filter(|edge| edge.stated).map(pair).collect();
+        !stated.is_empty() && edges().any(|edge| edge.in_tree && stated.contains(&pair(edge)))
     }
 
     /// Adds what a line called, in a run that knows no paths.

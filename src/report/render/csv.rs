@@ -10,7 +10,7 @@ use std::io::Write;
 
 use super::layout::{Layout, RenderError, shown};
 use crate::report::Answer;
-use crate::report::header::Medium;
+use crate::report::header::TitledMedium;
 use crate::store::MetricInfo;
 use crate::text::cell::Kind;
 use crate::text::csv::{Dialect, Table};
@@ -26,7 +26,7 @@ pub(super) fn write(
         .subject
         .as_ref()
         .map(|subject| subject.metric.clone());
-    let mut columns = shown(answer, layout, Medium::Csv)?;
+    let mut columns = shown(answer, layout, TitledMedium::Csv)?;
     if let (Some(metric), Some(scale)) = (&metric, &scale) {
         let costs = columns
             .iter_mut()

@@ -4,7 +4,7 @@ use std::io;
 
 use super::dyalog::titles;
 use crate::report::answer::{Answer, Subject};
-use crate::report::header::{Meaning, Medium};
+use crate::report::header::{Meaning, TitledMedium};
 use crate::store::StoreError;
 use crate::text::cell::Shown;
 use crate::text::number::{Scale, Unit};
@@ -117,7 +117,7 @@ impl Layout {
 pub(super) fn shown(
     answer: &mut Answer<'_>,
     layout: &Layout,
-    medium: Medium,
+    medium: TitledMedium,
 ) -> Result<Vec<Shown>, StoreError> {
     // Looking for values reads all rows once more: only where a column may be left out.
     let needed = answer.columns.iter().any(|column| column.optional);

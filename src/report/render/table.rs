@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use hashbrown::{HashMap, HashSet};
 
 use super::layout::{DECIMALS, Layout, RenderError, shown};
-use crate::report::header::Medium;
+use crate::report::header::TitledMedium;
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
@@ -41,7 +41,7 @@ impl Table {
             .as_ref()
             .map(|scale| scale.title.as_str())
             .unwrap_or_default();
-        let mut columns = shown(answer, layout, Medium::Text)?;
+        let mut columns = shown(answer, layout, TitledMedium::Text)?;
         for column in &mut columns {
             column.title = plain(&column.title.replace('@', unit));
         }

@@ -13,7 +13,8 @@ pub(crate) struct Followed {
     pub(crate) end: Option<PathBuf>,
     /// Whether there is a file of this name.
     pub(crate) is_there: bool,
-    /// The first symbolic link on the way that another user has made.
+    /// The first symbolic link on the way that another user has made, among folders where everybody
+    /// may make one.
     pub(crate) strangers_link: Option<PathBuf>,
 }
 
@@ -28,6 +29,9 @@ pub(crate) fn follow_links(path: &Path, is_end: impl Fn(&Path) -> bool) -> io::R
     let mut at = path.to_owned();
     let mut strangers_link = None;
     for _ in 0..MAX_LINKS {
+        if strangers_link.is_none() {
+            strangers_link = strangers_folder(&at);
+        }
         let about = match fs::symlink_metadata(&at) {
             Ok(about) => Some(about),
             Err(error) if is_absence(&error) => None,
@@ -54,6 +58,47 @@ pub(crate) fn follow_links(path: &Path, is_end: impl Fn(&Path) -> bool) -> io::R
         is_there: true,
         strangers_link,
     })
+}
+
+/// The first symbolic link among the folders of a path that another user has made where everybody may
+/// make one.
+///
+/// In other folders a link of another user is the work of those to whom the folder belongs, say a
+/// `current` that leads to one of several versions: who goes there trusts them.
+fn strangers_folder(path: &Path) -> Option<PathBuf> {
+    let folder = std::path::absolute(path).ok()?;
+    // What is still to be gone through, the next one last.
+    let parts = |path: &Path| {
+        let parts = path
+            .components()
+            .map(|part| PathBuf::from(part.as_os_str()));
+        parts.rev().collect::<Vec<PathBuf>>()
+    };
+    let mut left = parts(folder.parent()?);
+    let mut at = PathBuf::new();
+    let mut links = 0;
+    while let Some(part) = left.pop() {
+        if part == Path::new("..") {
+            at.pop();
+            continue;
+        }
+        let name = at.join(part);
+        // What is not there, or cannot be looked at, is not made by this program either.
+        let about = fs::symlink_metadata(&name).ok()?;
+        if !about.is_symlink() {
+            at = name;
+            continue;
+        }
+        if !is_trusted(&about) && fs::metadata(&at).is_ok_and(|folder| is_open_to_all(&folder)) {
+            return Some(name);
+        }
+        links += 1;
+        if links > MAX_LINKS {
+            return None;
+        }
+        left.extend(parts(&fs::read_link(&name).ok()?));
+    }
+    None
 }
 
 /// What the name of a database leads to.
@@ -116,6 +161,18 @@ pub(super) fn is_trusted(link: &Metadata) -> bool {
 #[cfg(not(unix))]
 pub(super) fn is_trusted(_: &Metadata) -> bool {
     true
+}
+
+/// Whether everybody may make files in a folder.
+#[cfg(unix)]
+fn is_open_to_all(folder: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    folder.mode() & 0o002 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open_to_all(_: &Metadata) -> bool {
+    false
 }
 
 /// Whether an error says that there is no such file.

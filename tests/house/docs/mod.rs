@@ -23,7 +23,9 @@ use profdb::formats;
 use profdb::formats::{EXPORTS, FORMATS, Takes};
 use profdb::input::{HEAD, Input, Limits};
 use profdb::pipeline::{import, meta};
-use profdb::report::header::{Column, Kind, Meaning, Medium, Needs, Parameter, ParameterDef};
+use profdb::report::header::{
+    Column, Kind, Meaning, Medium, Needs, Parameter, ParameterDef, TitledMedium,
+};
 use profdb::report::render::titles;
 use profdb::report::{REPORTS, Report};
 use profdb::store::Database;
@@ -303,7 +305,7 @@ fn write_report(text: &mut String, report: &Report) {
     text.push_str(
         "\n| column | kind | text | CSV | XML | JSON | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n",
     );
-    let titles = [Medium::Text, Medium::Csv, Medium::Xml]
+    let titles = [TitledMedium::Text, TitledMedium::Csv, TitledMedium::Xml]
         .map(|medium| titles(&header.columns, medium, Meaning::Cumulative));
     for (at, column) in header.columns.iter().enumerate() {
         let Column {
@@ -693,7 +695,7 @@ fn collect(folder: &Path, documents: &mut Vec<PathBuf>) {
 }
 
 /// The command lines of profdb in the code of a document: in code blocks from the beginning of a
-/// line or behind `$ `, and in inline code.
+/// line or after `$ `, and in inline code.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fenced = false;

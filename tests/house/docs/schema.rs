@@ -235,7 +235,7 @@ pub(crate) fn faults(objects: &[Object]) -> Vec<String> {
         let Object { kind, name, .. } = object;
         if object.about.is_empty() {
             faults.push(format!(
-                "{kind} {name}: has no comment behind its opening parenthesis"
+                "{kind} {name}: has no comment after its opening parenthesis"
             ));
         }
         for column in &object.columns {

@@ -1295,7 +1295,7 @@ pub(crate) fn is_a(path: &str, extension: &str) -> bool {
         .is_some_and(|found| found == extension)
 }
 
-/// Whether the word occurs with no letter (as `is_part` sees it) before or behind it.
+/// Whether the word occurs with no letter (as `is_part` sees it) before or after it.
 fn has_word(text: &str, word: &str, is_part: fn(char) -> bool) -> bool {
     text.match_indices(word).any(|(at, _)| {
         !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
@@ -1341,7 +1341,7 @@ fn entries(folder: &str, ending: &str) -> BTreeSet<String> {
 }
 
 /// Names under which the sources in a folder include SQL files: a string that stands before the
-/// path, behind the path of the entry before.
+/// path, after the path of the entry before.
 fn registered(queries: &str, folder: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (path, text) in sources().filter(|(path, _)| path.starts_with(folder)) {
@@ -1376,7 +1376,7 @@ fn stars(sql: &str) -> Vec<usize> {
     let star = |two: &&[Token<'_>]| {
         two[1].text == "*" && matches!(two[0].text, "SELECT" | "DISTINCT" | "ALL" | ".")
     };
-    // A dot before a star is only SQL behind a SELECT: elsewhere it ends a sentence or a pattern.
+    // A dot before a star is only SQL after a SELECT: elsewhere it ends a sentence or a pattern.
     let select = tokens.iter().any(|token| token.text == "SELECT");
     tokens
         .windows(2)

@@ -90,7 +90,7 @@ fn quoted(text: &str, language: Language) -> Option<usize> {
         return Some(text[1..].find(quote).map_or(text.len(), |end| end + 2));
     }
     if let Some(inside) = text.strip_prefix('\'') {
-        // A lifetime has no quote behind its first letter.
+        // A lifetime has no quote after its first letter.
         let letter = inside.chars().next()?.len_utf8();
         let start = if inside.starts_with('\\') { 2 } else { letter };
         let end = inside

@@ -487,6 +487,7 @@ impl Trip<'_> {
             let named = after.iter().find(|at| of(at).name == identity.name);
             self.identities(*one, *same.or(named).unwrap_or(first));
         }
+        self.merged_calls(before, after);
         for (metric, other) in self.metrics.clone() {
             let own = before
                 .iter()
@@ -511,6 +512,37 @@ impl Trip<'_> {
                 );
                 self.fault(what);
             }
+        }
+    }
+
+    /// Functions that have become fewer are called as often, where the format has all calls.
+    fn merged_calls(&mut self, before: &[usize], after: &[usize]) {
+        const OF_CALLS: [&str; 8] = [
+            "absent",
+            "call_counts",
+            "calls",
+            "function_calls",
+            "large",
+            "outside_calls",
+            "unknown",
+            "unknown_calls",
+        ];
+        if OF_CALLS
+            .iter()
+            .any(|loss| self.losses.contains(loss) && self.tells(loss))
+        {
+            return;
+        }
+        let sum = |functions: &[Function], all: &[usize]| -> Option<i64> {
+            all.iter().map(|at| functions[*at].calls).sum()
+        };
+        let (one, other) = (
+            sum(&self.before.functions, before),
+            sum(&self.after.functions, after),
+        );
+        if one.is_some() && one != other {
+            let name = self.before.functions[before[0]].identity.name.clone();
+            self.fault(format!("calls of all {name:?}: {one:?} became {other:?}"));
         }
     }
 

@@ -418,7 +418,7 @@ fn failure(input: &mut Input<'_>, position: Position, error: &quick_xml::Error) 
     let (expected, found) = match error {
         quick_xml::Error::Encoding(_) => ("UTF-8".to_owned(), "other bytes".to_owned()),
         quick_xml::Error::Syntax(SyntaxError::InvalidBangMarkup) => (
-            "a comment or CDATA behind <!".to_owned(),
+            "a comment or CDATA after <!".to_owned(),
             "something else".to_owned(),
         ),
         quick_xml::Error::Syntax(unclosed) => (

@@ -139,7 +139,11 @@ fn next_entry(
             Some(Tag::Entry) => return entry.read(xml, sink),
             Some(Tag::Settings) => {
                 let expected = "<ProfileSettings> before the first <ProfileEntry>";
-                return Err(ImportError::malformed(xml.position, expected, "it behind"));
+                return Err(ImportError::malformed(
+                    xml.position,
+                    expected,
+                    "it after that",
+                ));
             }
             Some(tag) => xml.skip(tag, sink)?,
         }

@@ -403,7 +403,7 @@ impl Log {
         match token(input)? {
             (Token::LineEnd | Token::FileEnd, _) => Ok(()),
             (found, position) => {
-                let expected = "the end of the line behind the final 0";
+                let expected = "the end of the line after the final 0";
                 Err(ImportError::malformed(
                     position,
                     expected,

@@ -4,7 +4,7 @@
 //! Tables are laid out as its tables are, too. (The one sample of them also has a blank before its
 //! first line, which ours have not.)
 
-use crate::report::header::{Column, Meaning, Medium};
+use crate::report::header::{Column, Meaning, TitledMedium};
 
 /// Titles by what a column shows, in tables, CSV and XML; `@` means the unit of the metric.
 const TITLES: [(Meaning, [&str; 3]); 17] = [
@@ -45,10 +45,11 @@ const BOTH: [(Meaning, [&str; 3]); 2] = [
     ),
 ];
 
-/// The titles of columns in a medium; `None` where a column is not shown there. `asked` is the cost
+/// The titles of columns in a medium that has titles; `None` where a column is not shown there. `asked` is the cost
 /// that is asked for.
 #[must_use]
-pub fn titles(columns: &[Column<'_>], medium: Medium, asked: Meaning) -> Vec<Option<String>> {
+pub fn titles(columns: &[Column<'_>], titled: TitledMedium, asked: Meaning) -> Vec<Option<String>> {
+    let medium = titled.medium();
     let has = |meaning| {
         columns
             .iter()
@@ -66,7 +67,7 @@ pub fn titles(columns: &[Column<'_>], medium: Medium, asked: Meaning) -> Vec<Opt
         let mut known = both.chain(&TITLES);
         let found = known.find(|(known, _)| *known == meaning);
         found
-            .map_or("", |(_, titles)| titles[medium as usize])
+            .map_or("", |(_, titles)| titles[titled as usize])
             .to_owned()
     };
     columns

@@ -18,7 +18,7 @@
 use std::io::Write;
 
 use super::super::layout::{Layout, RenderError, shown};
-use crate::report::header::Medium;
+use crate::report::header::TitledMedium;
 use crate::report::{Answer, Subject};
 use crate::text::dyalog_files::{Rows, Stated, Style, Timer, Times};
 use crate::text::number::{Scale, apl};
@@ -29,7 +29,7 @@ pub(in super::super) fn write(
     layout: &Layout,
     out: &mut dyn Write,
 ) -> Result<(), RenderError> {
-    let columns = shown(answer, layout, Medium::Xml)?;
+    let columns = shown(answer, layout, TitledMedium::Xml)?;
     let Some(subject) = &answer.subject else {
         return Ok(());
     };
