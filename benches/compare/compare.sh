@@ -6,7 +6,7 @@
 #
 #   -q         instead what reports, exports and other commands cost beside the import of the same file, with targets
 #              (benches/compare/questions.py); growth up to 10,000,000 rows, with -g to 100,000,000
-#   -u         also writes these tables into docs/performance.md
+#   -u         also writes these tables into docs/performance.md; not with -o, which would cut them
 #   -o WORDS   only jobs with one of these words, separated by commas, in their names
 #   -p PROFILE of cargo: `unlinked` is built sooner (release)
 #   -g         then also how cost grows: trees of 10,000 to 10,000,000 rows (2 GB of temporary files)

@@ -6,7 +6,7 @@ usage: questions.py [--rows N] [--rounds N] [--only WORD,...] [--growth ROWS] [-
     --rounds N     timed rounds (3)
     --only W,W     only jobs with one of these words in their names, and what they are compared with; `growth` is one
     --growth ROWS  most rows of the imports that show how cost grows (10000000)
-    --update       also writes the tables to their place in docs/performance.md
+    --update       also writes the tables to their place in docs/performance.md, which --only would cut
     DIR            where the generated files are kept, and reused if there; default: a temporary folder
 
 benches/compare/compare.sh -q builds both programs and runs this. JOBS is the list of what is measured. The cost of a job is
@@ -332,6 +332,8 @@ def main():
     parser.add_argument("generator")
     parser.add_argument("dir", nargs="?")
     options = parser.parse_args()
+    if options.update and options.only:
+        parser.error("--update writes whole tables: it goes without --only")
     # Temporary files go then, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as work:
