@@ -7,7 +7,7 @@
 //! for a file come from the same walk (`expected`).
 //!
 //! ```text
-//! cargo bench --bench generate -- KIND ROWS [--functions N] [--seed N] [--version 0.9.0|1.37] [-o FILE]
+//! cargo bench --bench generate -- KIND ROWS [--functions N] [--depth N] [--seed N] [--version 0.9.0|1.37] [-o FILE]
 //!
 //! xml       the tree as XML
 //! csv       the tree as CSV
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 // The command line
 
 const USAGE: &str = "usage: generate [xml|csv|lispworks|sampler|folded|rows|expected|check ROWS] \
-    [--functions N] [--seed N] [--version 0.9.0|1.37] [-o FILE]";
+    [--functions N] [--depth N] [--seed N] [--version 0.9.0|1.37] [-o FILE]";
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -90,6 +90,7 @@ impl Request {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut words = Vec::new();
         let (mut functions, mut seed, mut version, mut output) = (None, 1, Version::V0_9_0, None);
+        let mut depth = None;
         while let Some(argument) = arguments.next() {
             let mut value = || {
                 arguments
@@ -100,6 +101,7 @@ impl Request {
                 // Cargo adds this one to whatever the user says.
                 "--bench" => {}
                 "--functions" => functions = Some(number(&value()?)?),
+                "--depth" => depth = Some(number(&value()?)?),
                 "--seed" => seed = number(&value()?)?,
                 "--version" => version = Version::parse(&value()?)?,
                 "-o" => output = Some(value()?),
@@ -115,7 +117,9 @@ impl Request {
             _ => return Err("expected KIND and ROWS".into()),
         };
         let functions = functions.unwrap_or((rows / 100).clamp(MIN_FUNCTIONS, 50_000));
-        Profile::new(rows, functions, seed, version).map(|profile| Self {
+        let mut profile = Profile::new(rows, functions, seed, version)?;
+        profile.depth = depth;
+        Ok(Self {
             kind,
             profile,
             output,
@@ -294,9 +298,12 @@ fn self_check(out: &mut impl Write) -> io::Result<()> {
     ] {
         for seed in 0..4 {
             for version in [Version::V0_9_0, Version::V1_37] {
-                let profile =
-                    Profile::new(rows, functions, seed, version).map_err(io::Error::other)?;
-                check(&profile)?;
+                for depth in [None, Some(10), Some(300)] {
+                    let mut profile =
+                        Profile::new(rows, functions, seed, version).map_err(io::Error::other)?;
+                    profile.depth = depth;
+                    check(&profile)?;
+                }
             }
         }
         writeln!(out, "{rows} rows, {functions} functions: the rules hold")?;
@@ -384,7 +391,9 @@ fn check(profile: &Profile) -> io::Result<Shape> {
     while !open.is_empty() {
         close(&mut open, &mut shape)?;
     }
-    if shape.rows != profile.rows || shape.deepest >= 200 {
+    // A form of its own has some levels to spare.
+    let deepest = profile.depth.map_or(200, |depth| depth + 24);
+    if shape.rows != profile.rows || shape.deepest >= deepest {
         return Err(io::Error::other(format!(
             "{} rows instead of {}, depth {}",
             shape.rows, profile.rows, shape.deepest

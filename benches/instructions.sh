@@ -1,10 +1,10 @@
 #!/bin/sh
-# Counts the instructions of three fixed imports, and compares them with those of the last change.
+# Counts the instructions of three fixed imports and four questions, and compares them with those of the last change.
 #
 # usage: benches/instructions.sh [--update]
 #
 # A count that is more than 5 % above that in benches/instructions.txt fails; --update writes the file anew, which the
-# commit then explains. Unlike times, counts hardly depend on the machine and what else it does: one and the same profdb
+# commit then explains. The questions are asked of the run of the CSV file. Unlike times, counts hardly depend on the machine and what else it does: one and the same profdb
 # differs by less than 1 %. They depend on the compiler, so that a new one may want an update.
 #
 # Builds profdb and the generator. Needs cargo and valgrind. Exit codes: 0 done, 1 too many instructions or something
@@ -30,22 +30,29 @@ built=$(cargo build --locked --quiet --profile unlinked --message-format json --
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
 [ -x "$built" ] || exit 1
 
-# count KIND: prints the instructions of an import.
+# count NAME ARGUMENTS...: prints a name and the instructions of profdb with these arguments.
 count() {
-    valgrind --tool=callgrind --callgrind-out-file="$work/out" "$built" import --db "$work/$1.db" "$work/$1" \
-        >/dev/null 2>"$work/log" || {
+    name=$1
+    shift
+    valgrind --tool=callgrind --callgrind-out-file="$work/out" "$built" "$@" >/dev/null 2>"$work/log" || {
         cat "$work/log" >&2
         return 1
     }
-    awk '$1 == "summary:" || $1 == "totals:" { print $2; exit }' "$work/out"
+    # Of its own, so that a failure ends the script.
+    counted=$(awk '$1 == "summary:" || $1 == "totals:" { print $2; exit }' "$work/out")
+    echo "$name $counted"
 }
 
 for kind in csv xml lispworks; do
     cargo bench --locked --quiet --profile unlinked --bench generate -- "$kind" 20000 --seed 1 -o "$work/$kind"
-    # Of its own, so that a failure ends the script.
-    counted=$(count "$kind")
-    echo "$kind $counted"
+    count "$kind" import --db "$work/$kind.db" "$work/$kind"
 done >"$work/new"
+{
+    count focus report summary --db "$work/csv.db" --focus Shop
+    count tree_csv report tree --db "$work/csv.db" --format csv
+    count pprof export --db "$work/csv.db" --format pprof
+    count merge merge "$work/merged.db" "$work/csv.db"
+} >>"$work/new"
 
 if [ -n "$update" ]; then
     cp "$work/new" benches/instructions.txt
@@ -54,6 +61,11 @@ if [ -n "$update" ]; then
 fi
 awk '
     NR == FNR { before[$1] = $2; next }
+    !before[$1] {
+        print "expected " $1 " in benches/instructions.txt: benches/instructions.sh --update writes it"
+        worse = 1
+        next
+    }
     {
         change = 100 * ($2 / before[$1] - 1)
         printf "%-10s %12d instructions, %+.1f %%\n", $1, $2, change

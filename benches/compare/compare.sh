@@ -1,8 +1,14 @@
 #!/bin/sh
 # Runs profdb and other tools in turn on the same generated work, and prints what docs/performance.md quotes.
 #
-# usage: benches/compare/compare.sh [-g] [-n ROUNDS] [-r ROWS] [DIR]
+# usage: benches/compare/compare.sh [-g] [-n ROUNDS] [-p PROFILE] [-r ROWS] [DIR]
+#        benches/compare/compare.sh -q [-g] [-u] [-n ROUNDS] [-o WORDS] [-p PROFILE] [-r ROWS] [DIR]
 #
+#   -q         instead what reports, exports and other commands cost beside the import of the same file, with targets
+#              (benches/compare/questions.py); growth up to 10,000,000 rows, with -g to 100,000,000
+#   -u         also writes these tables into docs/performance.md; not with -o, which would cut them
+#   -o WORDS   only jobs with one of these words, separated by commas, in their names
+#   -p PROFILE of cargo: `unlinked` is built sooner (release)
 #   -g         then also how cost grows: trees of 10,000 to 10,000,000 rows (2 GB of temporary files)
 #   -n ROUNDS  timed rounds (5)
 #   -r ROWS    rows of the generated tree (1000000)
@@ -44,16 +50,24 @@
 set -eu
 
 usage() {
-    echo "usage: compare.sh [-g] [-n ROUNDS] [-r ROWS] [DIR]" >&2
+    echo "usage: compare.sh [-g] [-q] [-u] [-n ROUNDS] [-o WORDS] [-p PROFILE] [-r ROWS] [DIR]" >&2
     exit 2
 }
 
 rounds=5
 rows=1000000
 growth=
-while getopts gn:r: option; do
+questions=
+update=
+only=
+cargo_profile=release
+while getopts gn:o:p:qr:u option; do
     case $option in
         g) growth=yes ;;
+        o) only=$OPTARG ;;
+        p) cargo_profile=$OPTARG ;;
+        q) questions=yes ;;
+        u) update=--update ;;
         n) rounds=$OPTARG ;;
         r) rows=$OPTARG ;;
         *) usage ;;
@@ -81,17 +95,22 @@ python=${PYTHON:-python3}
 cd "$(dirname "$0")/../.."
 peers=benches/compare/peers.py
 
-cargo build --release --quiet
-profdb=${CARGO_TARGET_DIR:-target}/release/profdb
+cargo build --quiet --profile "$cargo_profile"
+profdb=${CARGO_TARGET_DIR:-target}/$cargo_profile/profdb
 
 # bench NAME: builds it, prints where it is.
 bench() {
-    cargo bench --quiet --bench "$1" --no-run --message-format json |
+    cargo bench --quiet --profile "$cargo_profile" --bench "$1" --no-run --message-format json |
         sed -n 's/.*"executable":"\([^"]*\/'"$1"'-[^"]*\)".*/\1/p'
 }
 
-bare=$(bench bare)
 generator=$(bench generate)
+if [ -n "$questions" ]; then
+    python3 benches/compare/questions.py --rows "$rows" --rounds "$rounds" --only "$only" \
+        --growth "${growth:+1}0000000" $update "$profdb" "$generator" "$inputs"
+    exit
+fi
+bare=$(bench bare)
 [ -x "$bare" ] && [ -x "$generator" ] || exit 1
 
 # generate KIND FILE: writes FILE unless it is there; an interrupted run leaves no half file under its name.

@@ -136,18 +136,17 @@ pub(crate) fn write_sampler(profile: &Profile, out: &mut impl Write) -> io::Resu
 /// One stack per row, outermost frame first, with the samples that nothing below it has.
 pub(crate) fn write_folded(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     let names = names(profile.functions);
-    let mut path = Path::default();
+    // The stack of the row before, and where each of its frames ends.
+    let (mut stack, mut ends) = (String::new(), Vec::new());
     profile.each_row(|row| {
-        path.enter(row);
-        for (depth, (_, row)) in path.open.iter().enumerate() {
-            write!(
-                out,
-                "{}{}",
-                if depth == 0 { "" } else { ";" },
-                name(&names, row)
-            )?;
+        ends.truncate(row.depth);
+        stack.truncate(ends.last().copied().unwrap_or(0));
+        if row.depth > 0 {
+            stack.push(';');
         }
-        writeln!(out, " {}", samples(row.exclusive))
+        stack.push_str(&name(&names, row));
+        ends.push(stack.len());
+        writeln!(out, "{stack} {}", samples(row.exclusive))
     })
 }
 

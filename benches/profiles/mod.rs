@@ -17,7 +17,7 @@ use std::io;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-use walk::{Graph, Walk};
+use walk::{Form, Graph, Walk};
 
 /// The version of the `]PROFILE` command whose files are imitated.
 #[derive(Clone, Copy, PartialEq)]
@@ -72,6 +72,8 @@ pub(crate) struct Profile {
     pub(crate) functions: usize,
     pub(crate) seed: u64,
     pub(crate) version: Version,
+    /// About the greatest depth; of a usual program's size where nothing is said.
+    pub(crate) depth: Option<usize>,
 }
 
 /// One line may call `MAX_CALLEES` functions, all different and none of them opaque: there must be
@@ -99,6 +101,7 @@ impl Profile {
             functions,
             seed,
             version,
+            depth: None,
         })
     }
 
@@ -109,6 +112,10 @@ impl Profile {
                 functions: self.functions,
                 seed: self.seed,
             },
+            form: self.depth.map_or_else(
+                || Form::usual(self.rows),
+                |depth| Form::of_depth(depth, self.rows),
+            ),
             bias: self.version.bias_picoseconds(),
             random: Random(self.seed),
             open: vec![0; self.functions],

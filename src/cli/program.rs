@@ -3,16 +3,17 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::failure::{Failure, complain, explain, output};
+use super::failure::{Failure, complain, explain, line, output};
 use super::{
     check, completions, convert, delete, dump, dyalog_switches, export, formats, import, man,
     merge, report, runs, schema, show, sql,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
-use crate::store::versions;
+use crate::store::{later_runs_by_pages, versions};
 
 /// Imports what profilers write into one SQLite database, and answers with SQL views and reports.
 #[derive(Debug, Parser)]
@@ -89,10 +90,11 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         .try_get_matches_from(&arguments)
         .map_err(|error| {
             let sentence = report::explain_flags(&arguments, &error);
-            sentence.map_or_else(
-                || explain(&error),
-                |sentence| complain(sentence, Failure::Usage),
-            )
+            match sentence {
+                Some(sentence) => complain(sentence, Failure::Usage),
+                None if error.kind() == ErrorKind::DisplayVersion => explain_version(&error),
+                None => explain(&error),
+            }
         })?;
     // Its subcommands are made from the headers of reports, which no derived struct knows.
     if let Some(("report", matches)) = matches.subcommand() {
@@ -114,6 +116,22 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Formats(formats) => formats::run(&formats),
         Command::Completions(completions) => completions::run(&completions, program()),
         Command::Man(man) => man::run(&man, program(), stop),
+    }
+}
+
+/// The version, and how this build writes later runs: how it was installed decides that. Asked only
+/// here, as it takes a database in memory.
+fn explain_version(error: &clap::Error) -> Failure {
+    let way = if later_runs_by_pages() {
+        "in whole pages"
+    } else {
+        "row by row, in twice the time: built without LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
+    };
+    match explain(error) {
+        Failure::ClosedPipe => line(format_args!("later runs are written {way}"))
+            .err()
+            .unwrap_or(Failure::ClosedPipe),
+        failure => failure,
     }
 }
 

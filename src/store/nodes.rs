@@ -297,7 +297,7 @@ impl Levels {
     fn next(&mut self, node: &NodeRow) -> Result<(), String> {
         if node.depth > self.0.len() {
             return Err(format!(
-                "a node at depth {} behind one at depth {}",
+                "a node at depth {} directly after one at depth {}",
                 node.depth,
                 self.0.len()
             ));

@@ -185,10 +185,34 @@ fn manual_pages_need_a_folder() {
 fn version_says_what_is_inside() {
     let (schema, sqlite) = profdb::store::versions();
     let expected = format!(
-        "profdb {} (schema version {schema}, SQLite {sqlite})\n",
+        "profdb {} (schema version {schema}, SQLite {sqlite})",
         env!("CARGO_PKG_VERSION")
     );
     for flag in ["--version", "-V"] {
-        assert_eq!(text(&run(PROFDB, &[flag]).stdout), expected);
+        let said = run(PROFDB, &[flag]);
+        assert_eq!(said.status.code(), Some(0));
+        assert_eq!(text(&said.stdout).lines().next(), Some(&*expected));
     }
+}
+
+/// SQLite itself knows how it was built, whoever has built this program and how.
+#[test]
+fn version_says_how_later_runs_are_written() {
+    let sql = "SELECT sqlite_compileoption_used('ENABLE_DBPAGE_VTAB')";
+    let file = "tests/cases/dyalog_xml/shop-tree/case.in/run.xml";
+    let asked = run(PROFDB, &["sql", "--format", "csv", sql, file]);
+    let by_pages = match text(&asked.stdout).lines().last() {
+        Some("1") => true,
+        Some("0") => false,
+        found => panic!("expected 0 or 1, found {found:?}"),
+    };
+    let said = text(&run(PROFDB, &["--version"]).stdout);
+    let way = said.lines().nth(1).expect("a second line");
+    let expected = if by_pages {
+        "later runs are written in whole pages"
+    } else {
+        "later runs are written row by row, in twice the time: built without \
+         LIBSQLITE3_FLAGS=-DSQLITE_ENABLE_DBPAGE_VTAB (docs/release.md)"
+    };
+    assert_eq!(way, expected);
 }

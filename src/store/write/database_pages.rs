@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Statement, ffi};
 use crate::sqlite::append::Appender;
 use crate::sqlite::database::{AppendError, DatabasePages};
 use crate::store::error::Cause;
+use crate::store::file::connection;
 
 /// Reads and writes pages by two prepared statements.
 pub(super) struct PagesBySql<'c> {
@@ -31,14 +32,31 @@ impl DatabasePages for PagesBySql<'_> {
     }
 }
 
+/// Whether the SQLite of this program was built with access to pages, so that a later run is
+/// written in whole pages; else it is written row by row, with the same result.
+///
+/// Only a build that sets the flag `SQLITE_ENABLE_DBPAGE_VTAB` has it, which a build script of ours
+/// cannot do for a dependency.
+#[must_use]
+pub fn later_runs_by_pages() -> bool {
+    // A database in memory that cannot be opened gives no pages either.
+    connection::open_in_memory()
+        .and_then(|connection| gives_pages(&connection))
+        .unwrap_or(false)
+}
+
+fn gives_pages(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT COUNT(*) FROM pragma_module_list WHERE name = 'sqlite_dbpage'";
+    connection.query_row(sql, [], |row| Ok(row.get::<_, i64>(0)? > 0))
+}
+
 /// What trees can be appended to; `None` if this SQLite gives no access to pages, or the file is of
 /// another kind than ours.
 pub(super) fn database_pages(
     connection: &Connection,
     page_size: u16,
 ) -> Result<Option<Appender<PagesBySql<'_>>>, Cause> {
-    let sql = "SELECT COUNT(*) FROM pragma_module_list WHERE name = 'sqlite_dbpage'";
-    if connection.query_row(sql, [], |row| row.get::<_, i64>(0))? == 0 {
+    if !gives_pages(connection)? {
         return Ok(None);
     }
     let pages = PagesBySql {

@@ -20,6 +20,7 @@ mod segment;
 mod totals_trees;
 
 pub(super) use columns::integer;
+pub use database_pages::later_runs_by_pages;
 pub(super) use ids::{Ids, StoredFunction};
 pub use outcome::Outcome;
 pub(super) use postings::Ascending;

@@ -207,7 +207,9 @@ impl<'r, 'a> Table<'r, 'a> {
                 start += 1;
                 start + end
             } else {
-                start + memchr::memchr(self.delimiter, rest).unwrap_or(rest.len())
+                // Most are shorter than what a vector holds, so that a search by vectors costs more.
+                let found = rest.iter().position(|byte| *byte == self.delimiter);
+                start + found.unwrap_or(rest.len())
             };
             self.fields.push(start..end);
             let next = end + usize::from(quoted);
