@@ -7,7 +7,8 @@
 //! for a file come from the same walk (`expected`).
 //!
 //! ```text
-//! cargo bench --bench generate -- KIND ROWS [--functions N] [--seed N] [--version 0.9.0|1.37] [-o FILE]
+//! cargo bench --bench generate -- KIND ROWS [--functions N] [--seed N] [--depth N]
+//!     [--version 0.9.0|1.37] [-o FILE]
 //!
 //! xml       the tree as XML
 //! csv       the tree as CSV
@@ -18,6 +19,8 @@
 //! expected  calls and times of each function, as tab-separated values
 //! check     asserts the rules and prints the shape of the tree
 //! ```
+//!
+//! `--depth` is about how deep the tree shall be; without it it is some 100 levels deep.
 //!
 //! Equal arguments give equal bytes, on every machine. Without KIND it checks some small trees, so
 //! that a plain `cargo bench` ends well. Exit codes: 0 done (also when the reader closed the pipe),
@@ -64,7 +67,7 @@ fn main() -> ExitCode {
 // The command line
 
 const USAGE: &str = "usage: generate [xml|csv|lispworks|sampler|folded|rows|expected|check ROWS] \
-    [--functions N] [--seed N] [--version 0.9.0|1.37] [-o FILE]";
+    [--functions N] [--seed N] [--depth N] [--version 0.9.0|1.37] [-o FILE]";
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -89,7 +92,8 @@ struct Request {
 impl Request {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut words = Vec::new();
-        let (mut functions, mut seed, mut version, mut output) = (None, 1, Version::V0_9_0, None);
+        let (mut functions, mut seed, mut depth) = (None, 1, None);
+        let (mut version, mut output) = (Version::V0_9_0, None);
         while let Some(argument) = arguments.next() {
             let mut value = || {
                 arguments
@@ -101,6 +105,7 @@ impl Request {
                 "--bench" => {}
                 "--functions" => functions = Some(number(&value()?)?),
                 "--seed" => seed = number(&value()?)?,
+                "--depth" => depth = Some(number(&value()?)?),
                 "--version" => version = Version::parse(&value()?)?,
                 "-o" => output = Some(value()?),
                 option if option.starts_with('-') => {
@@ -115,9 +120,13 @@ impl Request {
             _ => return Err("expected KIND and ROWS".into()),
         };
         let functions = functions.unwrap_or((rows / 100).clamp(MIN_FUNCTIONS, 50_000));
-        Profile::new(rows, functions, seed, version).map(|profile| Self {
+        let profile = Profile::new(rows, functions, seed, version)?;
+        Ok(Self {
             kind,
-            profile,
+            profile: match depth {
+                Some(depth) => profile.about_so_deep(depth),
+                None => profile,
+            },
             output,
         })
     }
@@ -299,6 +308,10 @@ fn self_check(out: &mut impl Write) -> io::Result<()> {
                 check(&profile)?;
             }
         }
+        for depth in [10, 60, 3000] {
+            let profile = Profile::new(rows, functions, 1, Version::V0_9_0);
+            check(&profile.map_err(io::Error::other)?.about_so_deep(depth))?;
+        }
         writeln!(out, "{rows} rows, {functions} functions: the rules hold")?;
     }
     Ok(())
@@ -384,7 +397,7 @@ fn check(profile: &Profile) -> io::Result<Shape> {
     while !open.is_empty() {
         close(&mut open, &mut shape)?;
     }
-    if shape.rows != profile.rows || shape.deepest >= 200 {
+    if shape.rows != profile.rows || shape.deepest >= profile.depth.below {
         return Err(io::Error::other(format!(
             "{} rows instead of {}, depth {}",
             shape.rows, profile.rows, shape.deepest

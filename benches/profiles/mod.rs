@@ -17,6 +17,7 @@ use std::io;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
+pub(crate) use walk::DepthPlan;
 use walk::{Graph, Walk};
 
 /// The version of the `]PROFILE` command whose files are imitated.
@@ -72,6 +73,7 @@ pub(crate) struct Profile {
     pub(crate) functions: usize,
     pub(crate) seed: u64,
     pub(crate) version: Version,
+    pub(crate) depth: DepthPlan,
 }
 
 /// One line may call `MAX_CALLEES` functions, all different and none of them opaque: there must be
@@ -99,7 +101,14 @@ impl Profile {
             functions,
             seed,
             version,
+            depth: DepthPlan::USUAL,
         })
+    }
+
+    /// The profile with a tree that is about so deep.
+    pub(crate) fn about_so_deep(self, depth: usize) -> Self {
+        let depth = DepthPlan::about(depth);
+        Self { depth, ..self }
     }
 
     /// Hands every row of the tree to `emit`, in pre-order; stops at the first error.
@@ -111,6 +120,7 @@ impl Profile {
             },
             bias: self.version.bias_picoseconds(),
             random: Random(self.seed),
+            depth: self.depth,
             open: vec![0; self.functions],
             emit,
         };

@@ -77,9 +77,45 @@ impl Line {
 const CALLS_PER_ROW: u64 = 24;
 const NET_PER_ROW: u64 = 2_000_000;
 
-/// From this depth on subtrees are divided evenly, which brings even the largest to an end before
-/// depth 200.
-const EVEN_DEPTH: usize = 136;
+/// How deep a tree is, and what makes it so.
+#[derive(Clone, Copy)]
+pub(crate) struct DepthPlan {
+    /// No row is as deep.
+    pub(crate) below: usize,
+    /// From this depth on subtrees are divided evenly, which brings even the largest to an end.
+    even: usize,
+    /// One call in so many calls several functions; all others pass everything on to one.
+    branches: usize,
+    /// Rows below a root at most.
+    root: usize,
+}
+
+/// What [`MAX_CALLEES`] even parts of each call take to get from a hundred million rows to one, and
+/// something for the parts that are not quite even.
+const EVEN_LEVELS: usize = 64;
+
+impl DepthPlan {
+    /// The usual program.
+    pub(super) const USUAL: Self = Self {
+        below: 200,
+        even: 136,
+        branches: 2,
+        root: usize::MAX,
+    };
+
+    /// A tree that is about so deep.
+    pub(super) fn about(depth: usize) -> Self {
+        let levels = u32::try_from(depth / 2).unwrap_or(u32::MAX);
+        Self {
+            below: depth + EVEN_LEVELS,
+            even: depth.saturating_sub(16),
+            // A tree of millions of rows branches some 25 times on its way down.
+            branches: (depth / 50).max(2),
+            // Each call has a line below it, and so many callees below that.
+            root: MAX_CALLEES.saturating_pow(levels.saturating_sub(1)).max(4) / 2,
+        }
+    }
+}
 
 /// The most functions that a call calls; all of them may end up on one line.
 const MAX_CALLEES: usize = 12;
@@ -91,6 +127,7 @@ pub(super) struct Walk<F> {
     pub(super) graph: Graph,
     pub(super) bias: u64,
     pub(super) random: Random,
+    pub(super) depth: DepthPlan,
     /// For each function how many of its calls are open.
     pub(super) open: Vec<u32>,
     pub(super) emit: F,
@@ -103,6 +140,13 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
             0 => &[],
             1..64 => &[1],
             _ => &[32, 4, 2, 1],
+        };
+        let many;
+        let weights = if rows > self.depth.root {
+            many = vec![1; rows.div_ceil(self.depth.root)];
+            &many
+        } else {
+            weights
         };
         let spare = rows - weights.len();
         split(spare as u64, weights)
@@ -122,8 +166,8 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
             .collect()
     }
 
-    /// Emits the rows of a call. Recursion ends: each level uses up two rows and `EVEN_DEPTH`
-    /// bounds the levels.
+    /// Emits the rows of a call. Recursion ends: each level uses up two rows and the plan bounds the
+    /// levels.
     pub(super) fn subtree(&mut self, call: &Call, depth: usize) -> io::Result<()> {
         let lines = self.lines(call, depth);
         let callees: Cost = lines
@@ -213,9 +257,11 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
             return Vec::new();
         }
         let most = (rows / 4).clamp(1, MAX_CALLEES);
-        let weights: Vec<u64> = if depth >= EVEN_DEPTH {
+        let weights: Vec<u64> = if depth >= self.depth.even {
             vec![1; most]
-        } else if self.random.one_in(2) {
+        } else if self.depth.branches > 2 && !self.random.one_in(self.depth.branches)
+            || self.depth.branches == 2 && self.random.one_in(2)
+        {
             vec![1]
         } else {
             let count = (2 + self.random.below(MAX_CALLEES - 1)).min(most);
@@ -364,7 +410,7 @@ pub(super) struct Graph {
 impl Graph {
     /// Roots are functions at the unpopular end, all different.
     fn root(&self, position: usize) -> usize {
-        Self::transparent_near(self.functions - 1 - 3 * position)
+        Self::transparent_near(self.functions - 1 - 3 * position % self.functions)
     }
 
     fn lines(&self, function: usize) -> usize {
