@@ -244,6 +244,7 @@ impl Database {
             checked: Cell::new(checked),
             claim: None,
             lock_wait,
+            inserted: Cell::default(),
         };
         database.found = database.identify()?;
         Ok(database)
@@ -361,6 +362,7 @@ impl Database {
         if opened.identity != own {
             return Err(self.failed(Cause::Replaced));
         }
+        opened.count_inserted(self.inserted_rows());
         *self = opened;
         Ok(())
     }
