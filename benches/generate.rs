@@ -7,7 +7,8 @@
 //! for a file come from the same walk (`expected`).
 //!
 //! ```text
-//! cargo bench --bench generate -- KIND ROWS [--functions N] [--depth N] [--seed N] [--version 0.9.0|1.37] [-o FILE]
+//! cargo bench --bench generate -- KIND ROWS [--functions N] [--seed N] [--depth N]
+//!     [--version 0.9.0|1.37] [-o FILE]
 //!
 //! xml       the tree as XML
 //! csv       the tree as CSV
@@ -18,6 +19,8 @@
 //! expected  calls and times of each function, as tab-separated values
 //! check     asserts the rules and prints the shape of the tree
 //! ```
+//!
+//! `--depth` is about how deep the tree shall be; without it it is some 100 levels deep.
 //!
 //! Equal arguments give equal bytes, on every machine. Without KIND it checks some small trees, so
 //! that a plain `cargo bench` ends well. Exit codes: 0 done (also when the reader closed the pipe),
@@ -64,7 +67,7 @@ fn main() -> ExitCode {
 // The command line
 
 const USAGE: &str = "usage: generate [xml|csv|lispworks|sampler|folded|rows|expected|check ROWS] \
-    [--functions N] [--depth N] [--seed N] [--version 0.9.0|1.37] [-o FILE]";
+    [--functions N] [--seed N] [--depth N] [--version 0.9.0|1.37] [-o FILE]";
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -89,8 +92,8 @@ struct Request {
 impl Request {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut words = Vec::new();
-        let (mut functions, mut seed, mut version, mut output) = (None, 1, Version::V0_9_0, None);
-        let mut depth = None;
+        let (mut functions, mut seed, mut depth) = (None, 1, None);
+        let (mut version, mut output) = (Version::V0_9_0, None);
         while let Some(argument) = arguments.next() {
             let mut value = || {
                 arguments
@@ -101,8 +104,8 @@ impl Request {
                 // Cargo adds this one to whatever the user says.
                 "--bench" => {}
                 "--functions" => functions = Some(number(&value()?)?),
-                "--depth" => depth = Some(number(&value()?)?),
                 "--seed" => seed = number(&value()?)?,
+                "--depth" => depth = Some(number(&value()?)?),
                 "--version" => version = Version::parse(&value()?)?,
                 "-o" => output = Some(value()?),
                 option if option.starts_with('-') => {
@@ -117,11 +120,13 @@ impl Request {
             _ => return Err("expected KIND and ROWS".into()),
         };
         let functions = functions.unwrap_or((rows / 100).clamp(MIN_FUNCTIONS, 50_000));
-        let mut profile = Profile::new(rows, functions, seed, version)?;
-        profile.depth = depth;
+        let profile = Profile::new(rows, functions, seed, version)?;
         Ok(Self {
             kind,
-            profile,
+            profile: match depth {
+                Some(depth) => profile.about_so_deep(depth),
+                None => profile,
+            },
             output,
         })
     }
@@ -298,13 +303,14 @@ fn self_check(out: &mut impl Write) -> io::Result<()> {
     ] {
         for seed in 0..4 {
             for version in [Version::V0_9_0, Version::V1_37] {
-                for depth in [None, Some(10), Some(300)] {
-                    let mut profile =
-                        Profile::new(rows, functions, seed, version).map_err(io::Error::other)?;
-                    profile.depth = depth;
-                    check(&profile)?;
-                }
+                let profile =
+                    Profile::new(rows, functions, seed, version).map_err(io::Error::other)?;
+                check(&profile)?;
             }
+        }
+        for depth in [10, 60, 3000] {
+            let profile = Profile::new(rows, functions, 1, Version::V0_9_0);
+            check(&profile.map_err(io::Error::other)?.about_so_deep(depth))?;
         }
         writeln!(out, "{rows} rows, {functions} functions: the rules hold")?;
     }
@@ -391,9 +397,7 @@ fn check(profile: &Profile) -> io::Result<Shape> {
     while !open.is_empty() {
         close(&mut open, &mut shape)?;
     }
-    // A form of its own has some levels to spare.
-    let deepest = profile.depth.map_or(200, |depth| depth + 24);
-    if shape.rows != profile.rows || shape.deepest >= deepest {
+    if shape.rows != profile.rows || shape.deepest >= profile.depth.below {
         return Err(io::Error::other(format!(
             "{} rows instead of {}, depth {}",
             shape.rows, profile.rows, shape.deepest

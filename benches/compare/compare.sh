@@ -9,7 +9,7 @@
 #   -u         also writes these tables into docs/performance.md; not with -o, which would cut them
 #   -o WORDS   only jobs with one of these words, separated by commas, in their names
 #   -p PROFILE of cargo: `unlinked` is built sooner (release)
-#   -g         then also how cost grows: trees of 10,000 to 10,000,000 rows (2 GB of temporary files)
+#   -g         then also how cost grows: trees of 10,000 to 100,000,000 rows (13 GB of temporary files)
 #   -n ROUNDS  timed rounds (5)
 #   -r ROWS    rows of the generated tree (1000000)
 #   DIR        where the generated files are kept, and reused if there (delete them when the generator changes);
@@ -43,7 +43,8 @@
 # memory, and bytes per row of the database. Absolute times are of this machine only; compare ratios.
 #
 # With -g, a second table: imports of CSV trees with one function per 100 rows, 50,000 at most, and of trees with 2,000
-# functions whatever their size; `report summary` of all functions, and of the first ten.
+# functions whatever their size, as deep as trees usually are and then about 10, 60 and 3,000 levels deep; `report summary` of
+# all functions, and of the first ten. From 10,000,000 rows on there is one round.
 #
 # Needs cargo, coreutils, the sqlite3 shell (3.32 or later) and GNU time, or python3 in its place.
 # Exit codes: 0 done, 1 something failed, 2 usage.
@@ -352,6 +353,7 @@ grow() {
     "$generator" csv "$size" "$@" -o "$growing"
     cat "$growing" >/dev/null
     round=0
+    [ "$size" -lt 10000000 ] || round=$((rounds - 1))
     while [ "$round" -lt "$rounds" ]; do
         round=$((round + 1))
         rm -f "$database" "$database"-*
@@ -366,6 +368,14 @@ grow() {
 for size in 10000 100000 1000000 10000000; do
     grow 1 "$size"
     grow 2 "$size" --functions 2000
+done
+grow 2 100000000 --functions 2000
+series=3
+for depth in 10 60 3000; do
+    for size in 1000000 10000000 100000000; do
+        grow "$series" "$size" --functions 2000 --depth "$depth"
+    done
+    series=$((series + 1))
 done
 rm -f "$growing"
 

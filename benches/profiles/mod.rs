@@ -17,7 +17,8 @@ use std::io;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-use walk::{Form, Graph, Walk};
+pub(crate) use walk::DepthPlan;
+use walk::{Graph, Walk};
 
 /// The version of the `]PROFILE` command whose files are imitated.
 #[derive(Clone, Copy, PartialEq)]
@@ -72,8 +73,7 @@ pub(crate) struct Profile {
     pub(crate) functions: usize,
     pub(crate) seed: u64,
     pub(crate) version: Version,
-    /// About the greatest depth; of a usual program's size where nothing is said.
-    pub(crate) depth: Option<usize>,
+    pub(crate) depth: DepthPlan,
 }
 
 /// One line may call `MAX_CALLEES` functions, all different and none of them opaque: there must be
@@ -101,8 +101,14 @@ impl Profile {
             functions,
             seed,
             version,
-            depth: None,
+            depth: DepthPlan::USUAL,
         })
+    }
+
+    /// The profile with a tree that is about so deep.
+    pub(crate) fn about_so_deep(self, depth: usize) -> Self {
+        let depth = DepthPlan::about(depth);
+        Self { depth, ..self }
     }
 
     /// Hands every row of the tree to `emit`, in pre-order; stops at the first error.
@@ -112,12 +118,9 @@ impl Profile {
                 functions: self.functions,
                 seed: self.seed,
             },
-            form: self.depth.map_or_else(
-                || Form::usual(self.rows),
-                |depth| Form::of_depth(depth, self.rows),
-            ),
             bias: self.version.bias_picoseconds(),
             random: Random(self.seed),
+            depth: self.depth,
             open: vec![0; self.functions],
             emit,
         };

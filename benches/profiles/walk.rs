@@ -77,68 +77,79 @@ impl Line {
 const CALLS_PER_ROW: u64 = 24;
 const NET_PER_ROW: u64 = 2_000_000;
 
+/// How deep a tree is, and what makes it so.
+#[derive(Clone, Copy)]
+pub(crate) struct DepthPlan {
+    /// No row is as deep.
+    pub(crate) below: usize,
+    /// From this depth on subtrees are divided evenly, which brings even the largest to an end.
+    even: usize,
+    /// One call in so many calls several functions; all others pass everything on to one.
+    branches: usize,
+    /// Rows below a root at most.
+    root: usize,
+}
+
+/// What [`MAX_CALLEES`] even parts of each call take to get from a hundred million rows to one, and
+/// something for the parts that are not quite even.
+const EVEN_LEVELS: usize = 64;
+
+impl DepthPlan {
+    /// The usual program.
+    pub(super) const USUAL: Self = Self {
+        below: 200,
+        even: 136,
+        branches: 2,
+        root: usize::MAX,
+    };
+
+    /// A tree that is about so deep.
+    pub(super) fn about(depth: usize) -> Self {
+        let levels = u32::try_from(depth / 2).unwrap_or(u32::MAX);
+        Self {
+            below: depth + EVEN_LEVELS,
+            even: depth.saturating_sub(16),
+            // A tree of millions of rows branches some 25 times on its way down.
+            branches: (depth / 50).max(2),
+            // Each call has a line below it, and so many callees below that.
+            root: MAX_CALLEES.saturating_pow(levels.saturating_sub(1)).max(4) / 2,
+        }
+    }
+}
+
 /// The most functions that a call calls; all of them may end up on one line.
 const MAX_CALLEES: usize = 12;
 
 /// One line in so many is so cheap that the correction makes it about zero or less.
 const CHEAP_LINES: usize = 32;
 
-/// What decides how deep a tree becomes.
-pub(super) struct Form {
-    /// How the rows are divided among the calls at depth 0.
-    roots: Vec<u64>,
-    /// One call in so many calls more than one function.
-    spread: usize,
-    /// From this depth on subtrees are divided evenly, which soon brings even the largest to an
-    /// end.
-    even_depth: usize,
-}
-
-impl Form {
-    /// A main program and some callbacks; no row is at depth 200.
-    pub(super) fn usual(rows: usize) -> Self {
-        Self {
-            roots: match rows {
-                0 => vec![],
-                1..64 => vec![1],
-                _ => vec![32, 4, 2, 1],
-            },
-            spread: 2,
-            even_depth: 136,
-        }
-    }
-
-    /// Hardly deeper than `depth`, and near to it where there are enough rows: long chains of calls
-    /// if it is large, and so many roots if it is small that none has more than fits below it.
-    pub(super) fn of_depth(depth: usize, rows: usize) -> Self {
-        // As many levels as a call has below it when everything is divided evenly, with some to
-        // spare for rows that cannot be.
-        let levels = (depth / 2).saturating_sub(1).clamp(1, 8);
-        let fits = MAX_CALLEES.pow(u32::try_from(levels).expect("at most 8"));
-        Self {
-            roots: vec![1; rows.div_ceil(fits)],
-            spread: (depth / 30).max(2),
-            even_depth: depth.saturating_sub(24),
-        }
-    }
-}
-
 pub(super) struct Walk<F> {
     pub(super) graph: Graph,
-    pub(super) form: Form,
     pub(super) bias: u64,
     pub(super) random: Random,
+    pub(super) depth: DepthPlan,
     /// For each function how many of its calls are open.
     pub(super) open: Vec<u32>,
     pub(super) emit: F,
 }
 
 impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
-    /// The calls at depth 0, with `rows` rows in all.
+    /// The calls at depth 0, with `rows` rows in all: a main program and some callbacks.
     pub(super) fn roots(&mut self, rows: usize) -> Vec<Call> {
-        let weights = std::mem::take(&mut self.form.roots);
+        let weights: &[u64] = match rows {
+            0 => &[],
+            1..64 => &[1],
+            _ => &[32, 4, 2, 1],
+        };
+        let many;
+        let weights = if rows > self.depth.root {
+            many = vec![1; rows.div_ceil(self.depth.root)];
+            &many
+        } else {
+            weights
+        };
         let spare = rows - weights.len();
-        split(spare as u64, &weights)
+        split(spare as u64, weights)
             .enumerate()
             .map(|(position, share)| {
                 let rows = 1 + index(share);
@@ -155,8 +166,8 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
             .collect()
     }
 
-    /// Emits the rows of a call. Recursion ends: each level uses up two rows and `even_depth`
-    /// bounds the levels.
+    /// Emits the rows of a call. Recursion ends: each level uses up two rows and the plan bounds the
+    /// levels.
     pub(super) fn subtree(&mut self, call: &Call, depth: usize) -> io::Result<()> {
         let lines = self.lines(call, depth);
         let callees: Cost = lines
@@ -246,9 +257,11 @@ impl<F: FnMut(&Row) -> io::Result<()>> Walk<F> {
             return Vec::new();
         }
         let most = (rows / 4).clamp(1, MAX_CALLEES);
-        let weights: Vec<u64> = if depth >= self.form.even_depth {
+        let weights: Vec<u64> = if depth >= self.depth.even {
             vec![1; most]
-        } else if self.random.below(self.form.spread) < self.form.spread - 1 {
+        } else if self.depth.branches > 2 && !self.random.one_in(self.depth.branches)
+            || self.depth.branches == 2 && self.random.one_in(2)
+        {
             vec![1]
         } else {
             let count = (2 + self.random.below(MAX_CALLEES - 1)).min(most);
@@ -395,7 +408,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Roots are functions at the unpopular end, all different while there are enough.
+    /// Roots are functions at the unpopular end, all different.
     fn root(&self, position: usize) -> usize {
         Self::transparent_near(self.functions - 1 - 3 * position % self.functions)
     }

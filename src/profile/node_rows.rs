@@ -151,6 +151,7 @@ impl<O: Output> NodeRows<O> {
         nodes.splice(0..0, self.late.drain(..));
         self.other_costs.clear();
         self.first = next;
+        self.batch.opened = next - 1;
         self.output.batch(&mut self.batch);
     }
 

@@ -81,6 +81,8 @@ pub struct Batch {
     pub nodes: Vec<NodeRow>,
     /// Costs in the other metrics, by metric and node.
     pub costs: Vec<CostRow>,
+    /// How many nodes the run has so far, with those whose rows come later.
+    pub opened: u64,
 }
 
 impl Batch {

@@ -7,39 +7,81 @@
 
 use std::io;
 
-use super::number::{push_varint, put_varint_before};
-use super::page::{PAGE_NUMBER, Page, TreeKind, cells, child, right_child};
+use super::number::{push_varint, put_varint_before, varint_at};
+use super::page::{
+    Cell, PAGE_NUMBER, Page, TreeKind, cells, child, leaf_cell as parsed, right_child,
+};
 use super::page_file::{PageFile, Pages};
-use super::record::Record;
+use super::record::{Record, integer_at};
 
 /// The pages of one level of a tree, and the separators between them.
 #[derive(Default)]
 pub(super) struct Level {
     pub(super) pages: Vec<u32>,
-    /// The separators one after the other, and where each of them ends: one less than pages.
+    /// The separators one after the other, and the length of each: one less than pages. There is a
+    /// page for some hundred rows, so that each byte here counts.
     separators: Vec<u8>,
-    ends: Vec<usize>,
+    lengths: Vec<u16>,
+    /// Where every [`STRIDE`]th separator begins.
+    starts: Vec<usize>,
 }
+
+/// Separators between two whose beginning is known.
+const STRIDE: usize = 32;
 
 impl Level {
     /// Adds the separator between the last page and the next one.
     pub(super) fn separate(&mut self, separator: &[u8]) {
+        if self.lengths.len().is_multiple_of(STRIDE) {
+            self.starts.push(self.separators.len());
+        }
+        // A cell is shorter than a page, of 65,536 bytes at most.
+        let length = u16::try_from(separator.len()).expect("shorter than a page");
+        self.lengths.push(length);
         self.separators.extend_from_slice(separator);
-        self.ends.push(self.separators.len());
     }
 
     /// The separator after a page.
     pub(super) fn separator(&self, at: usize) -> &[u8] {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.separators[start..self.ends[at]]
+        let known = at - at % STRIDE;
+        let between: usize = self.lengths[known..at]
+            .iter()
+            .map(|length| usize::from(*length))
+            .sum();
+        let start = self.starts[at / STRIDE] + between;
+        &self.separators[start..start + usize::from(self.lengths[at])]
     }
 
     /// Appends another level; the separator between the two is there already.
     pub(super) fn extend(&mut self, next: &Self) {
         self.pages.extend_from_slice(&next.pages);
-        let before = self.separators.len();
-        self.separators.extend_from_slice(&next.separators);
-        self.ends.extend(next.ends.iter().map(|end| before + end));
+        for at in 0..next.lengths.len() {
+            self.separate(next.separator(at));
+        }
+    }
+
+    /// The level with several pages in the place of each of some: which, ascending, and where in
+    /// `parts` its pages end, each with the separator after it.
+    fn with_divided(self, divided: &[(usize, usize)], parts: &Self) -> Self {
+        if divided.is_empty() {
+            return self;
+        }
+        let mut whole = Self::default();
+        let mut divided = divided.iter().peekable();
+        let mut part = 0;
+        for (at, number) in self.pages.iter().enumerate() {
+            if let Some((_, end)) = divided.next_if(|(divided, _)| *divided == at) {
+                for part in part..*end {
+                    whole.pages.push(parts.pages[part]);
+                    whole.separate(parts.separator(part));
+                }
+                part = *end;
+            } else {
+                whole.pages.push(*number);
+                whole.separate(self.separator(at));
+            }
+        }
+        whole
     }
 
     /// Adds the children of an interior page, and the separators between them; `None` if it is not
@@ -97,6 +139,11 @@ pub(super) fn row_id_separator(row_id: u64) -> Vec<u8> {
     separator
 }
 
+/// The row id that a separator of a table is.
+fn varint(separator: &[u8]) -> io::Result<u64> {
+    varint_at(separator, &mut 0).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
 /// The cell of a leaf page for a record. What is too long for the page goes to overflow pages, and
 /// the cell that is left to `shortened`.
 fn leaf_cell<'c>(
@@ -128,6 +175,36 @@ fn leaf_cell<'c>(
     Ok(shortened)
 }
 
+/// Cells that belong between those of a tree which has been written, in the order of their keys.
+pub(crate) trait LateCells {
+    /// The key of the next cell: the row id in a table, else the column that the tree is merged by;
+    /// `None` after the last.
+    fn key(&self) -> Option<u64>;
+
+    /// Replaces the content of `cell` by the next cell.
+    fn take(&mut self, cell: &mut Vec<u8>) -> io::Result<()>;
+}
+
+/// What the cells of one tree are in order by.
+#[derive(Clone, Copy)]
+enum KeyColumn {
+    RowId,
+    /// An integer that is not negative; the columns before it are equal in all rows of the tree.
+    Column(usize),
+}
+
+impl KeyColumn {
+    /// The key of a cell that this program has written.
+    fn of(self, bytes: &[u8], cell: &Cell) -> io::Result<u64> {
+        let key = match self {
+            Self::RowId => Some(cell.row_id),
+            Self::Column(column) => integer_at(&bytes[cell.payload..cell.end], column)
+                .and_then(|key| u64::try_from(key).ok()),
+        };
+        key.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+}
+
 /// A tree that grows at its right edge.
 struct Tree {
     kind: TreeKind,
@@ -135,7 +212,7 @@ struct Tree {
     leaves: Level,
     /// The leaf that is being filled.
     leaf: Page,
-    /// Bytes of the leaf that are left to rows which come later, through SQL.
+    /// Bytes of the leaf that are left to rows which come later.
     room: usize,
     /// Bytes that are wanted for such rows between the last row and the next.
     room_ahead: usize,
@@ -162,13 +239,7 @@ impl Tree {
         // However much room is wanted, a leaf has rows, and one is left where another becomes a
         // separator.
         if !self.leaf.fits(cell.len()) || (self.leaf.cells() > 1 && !self.leaf.fits(room)) {
-            let separator = match self.kind {
-                // A table repeats the row id above and keeps the row in its leaf; an index moves
-                // the row itself, which is in the tree once (section 1.6).
-                TreeKind::Table => row_id_separator(last_row_id),
-                TreeKind::Index => self.leaf.take_last(self.last_cell),
-            };
-            self.leaves.separate(&separator);
+            self.separate(last_row_id);
             self.close_leaf(pages)?;
         }
         self.leaf.add(cell);
@@ -177,6 +248,127 @@ impl Tree {
         self.room += self.room_ahead;
         self.room_ahead = 0;
         Ok(())
+    }
+
+    /// Puts late cells in their places: leaves that none belongs to stay as they are, others are
+    /// written anew, and what a leaf has no room for goes to new ones after it. The pages above the
+    /// leaves are not made yet, so that a leaf more is one more number in a list.
+    fn merge(
+        &mut self,
+        file: &mut PageFile,
+        key_column: KeyColumn,
+        late: &mut impl LateCells,
+    ) -> io::Result<()> {
+        if late.key().is_none() {
+            return Ok(());
+        }
+        file.write_chunk()?;
+        let written = std::mem::take(&mut self.leaves);
+        let last = self.leaf.finished().to_vec();
+        self.leaf.clear();
+        (self.room, self.room_ahead) = (0, 0);
+        let mut page = Vec::new();
+        let mut divided = Vec::new();
+        for (at, number) in written.pages.iter().enumerate() {
+            let separator = written.separator(at);
+            let bound = match self.kind {
+                TreeKind::Table => varint(separator)?,
+                TreeKind::Index => {
+                    let cell = parsed(self.kind, separator, 0, file.page_size());
+                    key_column.of(separator, &cell.ok_or(io::ErrorKind::InvalidData)?)?
+                }
+            };
+            if late.key().is_none_or(|key| key > bound) {
+                continue;
+            }
+            file.read(*number, &mut page)?;
+            let parts = self.leaves.pages.len();
+            let mut replaced = Some(*number);
+            self.fill(file, &page, key_column, late, Some(bound), &mut replaced)?;
+            self.put(file, &mut replaced)?;
+            if self.leaves.pages.len() == parts + 1 {
+                // It is where it was, with the same separator after it.
+                self.leaves.pages.pop();
+            } else {
+                self.leaves.separate(separator);
+                divided.push((at, self.leaves.pages.len()));
+            }
+        }
+        self.leaves = written.with_divided(&divided, &std::mem::take(&mut self.leaves));
+        self.fill(file, &last, key_column, late, None, &mut None)
+    }
+
+    /// Fills leaves with the cells of a page and the late ones below `bound`; the last leaf is not
+    /// written yet.
+    fn fill(
+        &mut self,
+        file: &mut PageFile,
+        page: &[u8],
+        key_column: KeyColumn,
+        late: &mut impl LateCells,
+        bound: Option<u64>,
+        replaced: &mut Option<u32>,
+    ) -> io::Result<()> {
+        let mut late_cell = Vec::new();
+        let mut last_key = 0;
+        let cells = cells(self.kind, page).ok_or(io::ErrorKind::InvalidData)?;
+        // After the last cell come the late ones up to the end of the page.
+        for cell in cells.iter().map(Some).chain([None]) {
+            let key = cell.map(|cell| key_column.of(page, cell)).transpose()?;
+            while let Some(late_key) = late.key()
+                && key.or(bound).is_none_or(|key| late_key < key)
+            {
+                late.take(&mut late_cell)?;
+                self.add_merged(file, &late_cell, last_key, replaced)?;
+                last_key = late_key;
+            }
+            if let (Some(cell), Some(key)) = (cell, key) {
+                self.add_merged(file, &page[cell.start..cell.end], last_key, replaced)?;
+                last_key = key;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_merged(
+        &mut self,
+        file: &mut PageFile,
+        cell: &[u8],
+        last_row_id: u64,
+        replaced: &mut Option<u32>,
+    ) -> io::Result<()> {
+        if !self.leaf.fits(cell.len()) {
+            self.separate(last_row_id);
+            self.put(file, replaced)?;
+        }
+        self.leaf.add(cell);
+        self.last_cell = cell.len();
+        Ok(())
+    }
+
+    /// Writes the leaf that is being filled, once in the place of another.
+    fn put(&mut self, file: &mut PageFile, replaced: &mut Option<u32>) -> io::Result<()> {
+        let page = self.leaf.finished();
+        self.leaves.pages.push(match replaced.take() {
+            Some(number) => {
+                file.replace(number, page)?;
+                number
+            }
+            None => file.append(page)?,
+        });
+        self.leaf.clear();
+        Ok(())
+    }
+
+    /// Adds the separator after the leaf that is being filled.
+    fn separate(&mut self, last_row_id: u64) {
+        let separator = match self.kind {
+            // A table repeats the row id above and keeps the row in its leaf; an index moves the
+            // row itself, which is in the tree once (section 1.6).
+            TreeKind::Table => row_id_separator(last_row_id),
+            TreeKind::Index => self.leaf.take_last(self.last_cell),
+        };
+        self.leaves.separate(&separator);
     }
 
     fn close_leaf(&mut self, pages: &mut impl Pages) -> io::Result<()> {
@@ -237,9 +429,28 @@ impl TableTree {
         Ok(())
     }
 
-    /// Keeps bytes free for rows that are inserted here later.
+    /// The cell of a row that comes too late for [`push`](Self::push).
+    pub(crate) fn late_cell<'c>(
+        file: &mut PageFile,
+        row_id: u64,
+        record: &'c mut Record,
+        shortened: &'c mut Vec<u8>,
+    ) -> io::Result<&'c [u8]> {
+        leaf_cell(TreeKind::Table, Some(row_id), record, file, shortened)
+    }
+
+    /// Keeps bytes free for late rows between the last row and the next.
     pub(crate) fn leave_room(&mut self, bytes: usize) {
         self.tree.room_ahead += bytes;
+    }
+
+    /// Puts late rows in their places. No row may be pushed afterwards.
+    pub(crate) fn merge(
+        &mut self,
+        file: &mut PageFile,
+        late: &mut impl LateCells,
+    ) -> io::Result<()> {
+        self.tree.merge(file, KeyColumn::RowId, late)
     }
 
     /// Writes the rest of the tree, the root to its place.
@@ -273,9 +484,29 @@ impl IndexTree {
         }
     }
 
-    /// Keeps bytes free for rows that are inserted here later.
+    /// The cell of a row that comes too late for [`push`](Self::push).
+    pub(crate) fn late_cell<'c>(
+        file: &mut PageFile,
+        record: &'c mut Record,
+        shortened: &'c mut Vec<u8>,
+    ) -> io::Result<&'c [u8]> {
+        leaf_cell(TreeKind::Index, None, record, file, shortened)
+    }
+
+    /// Keeps bytes free for late rows between the last row and the next.
     pub(crate) fn leave_room(&mut self, bytes: usize) {
         self.0.room_ahead += bytes;
+    }
+
+    /// Puts late rows in their places. All rows are ordered by `column`, an integer, counted from
+    /// 0: the columns before it are equal in all of them.
+    pub(crate) fn merge(
+        &mut self,
+        file: &mut PageFile,
+        column: usize,
+        late: &mut impl LateCells,
+    ) -> io::Result<()> {
+        self.0.merge(file, KeyColumn::Column(column), late)
     }
 
     /// Whether it has no rows.

@@ -152,6 +152,8 @@ impl Page {
 pub(super) struct Cell {
     pub(super) start: usize,
     pub(super) end: usize,
+    /// Where its payload begins; in an interior page of a table there is none.
+    pub(super) payload: usize,
     /// In a table: the row id.
     pub(super) row_id: u64,
     /// Bytes on overflow pages, the first of whose numbers ends the cell.
@@ -195,6 +197,7 @@ pub(super) fn leaf_cell(
         TreeKind::Index => 0,
     };
     let local = kind.local_payload(payload, page_size);
+    let payload_start = end;
     end = end.checked_add(local)?;
     let overflow = (local < payload).then_some(payload - local);
     if overflow.is_some() {
@@ -203,6 +206,7 @@ pub(super) fn leaf_cell(
     (end <= bytes.len()).then_some(Cell {
         start,
         end,
+        payload: payload_start,
         row_id,
         overflow,
     })
@@ -218,6 +222,7 @@ fn interior_cell(kind: TreeKind, page: &[u8], start: usize) -> Option<Cell> {
             Cell {
                 start,
                 end,
+                payload: end,
                 row_id,
                 overflow: None,
             }

@@ -115,7 +115,17 @@ impl PageFile {
         self.file.write_all(bytes)
     }
 
-    fn write_chunk(&mut self) -> io::Result<()> {
+    /// Reads a page that was there before, or that has been appended before the last call of
+    /// [`write_chunk`](Self::write_chunk).
+    pub(super) fn read(&mut self, number: u32, page: &mut Vec<u8>) -> io::Result<()> {
+        page.resize(self.page_size, 0);
+        let offset = u64::from(number - 1) * self.page_size as u64;
+        self.file.seek(SeekFrom::Start(offset))?;
+        self.file.read_exact(page)
+    }
+
+    /// Writes the pages that have been collected.
+    pub(super) fn write_chunk(&mut self) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(self.offset))?;
         self.file.write_all(&self.chunk)?;
         self.offset += self.chunk.len() as u64;

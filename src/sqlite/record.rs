@@ -3,7 +3,7 @@
 //!
 //! Reference: SQLite, "Database File Format", section 2.1 (record format).
 
-use super::number::{put_varint_before, seven_bits};
+use super::number::{put_varint_before, seven_bits, varint_at};
 
 /// Bytes of serial types at most: a dozen columns, whose types take five bytes each.
 const TYPES: usize = 60;
@@ -44,6 +44,37 @@ pub(crate) struct Mark {
 
 /// SQLite stores whole numbers below this as integers also in columns of type REAL.
 const WHOLE: f64 = 140_737_488_355_328.0;
+
+/// A column of a record, counted from 0, if it is an integer; the record's first bytes are enough.
+pub(super) fn integer_at(record: &[u8], column: usize) -> Option<i64> {
+    let mut at = 0;
+    let header = usize::try_from(varint_at(record, &mut at)?).ok()?;
+    let mut value = header;
+    let length = |kind| match kind {
+        0 | 8 | 9 => Some(0),
+        1..=4 => Some(usize::try_from(kind).ok()?),
+        5 => Some(6),
+        6 | 7 => Some(8),
+        10 | 11 => None,
+        _ => usize::try_from((kind - 12) / 2).ok(),
+    };
+    for _ in 0..column {
+        value = value.checked_add(length(varint_at(record.get(..header)?, &mut at)?)?)?;
+    }
+    let kind = varint_at(record.get(..header)?, &mut at)?;
+    if !matches!(kind, 1..=6 | 8 | 9) {
+        return None;
+    }
+    let bytes = record.get(value..value.checked_add(length(kind)?)?)?;
+    let Some(first) = bytes.first() else {
+        return Some(i64::from(kind == 9));
+    };
+    let sign = if first & 0x80 == 0 { 0 } else { -1 };
+    let shifted = bytes
+        .iter()
+        .fold(sign, |number: i64, byte| number << 8 | i64::from(*byte));
+    Some(shifted)
+}
 
 /// Serial type and length of a whole number that has so many bits besides its sign.
 const INTEGERS: [(u8, u8); 64] = {

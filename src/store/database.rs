@@ -37,6 +37,8 @@ pub struct Database {
     pub(super) lock_wait: LockWait,
     /// Is told how far a walk through a run is.
     pub(super) watch: Watch,
+    /// See [`Database::inserted_rows`].
+    pub(super) inserted: Cell<u64>,
 }
 
 /// Is told how many nodes of how many have been read, now and then.
@@ -79,6 +81,17 @@ impl Database {
     #[must_use]
     pub fn migrated_from(&self) -> Option<i64> {
         (1..VERSION).contains(&self.found).then_some(self.found)
+    }
+
+    /// How many rows of `nodes` and `node_costs` imports have inserted by SQL, one by one, since the
+    /// database was opened; all others were written as pages, in a fraction of the time.
+    #[must_use]
+    pub fn inserted_rows(&self) -> u64 {
+        self.inserted.get()
+    }
+
+    pub(super) fn count_inserted(&self, rows: u64) {
+        self.inserted.set(self.inserted.get() + rows);
     }
 
     /// The file.

@@ -245,6 +245,7 @@ impl Database {
             claim: None,
             lock_wait,
             watch: Watch::default(),
+            inserted: Cell::default(),
         };
         database.found = database.identify()?;
         Ok(database)
@@ -362,6 +363,7 @@ impl Database {
         if opened.identity != own {
             return Err(self.failed(Cause::Replaced));
         }
+        opened.count_inserted(self.inserted_rows());
         *self = opened;
         Ok(())
     }

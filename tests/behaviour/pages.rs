@@ -21,6 +21,11 @@ use rusqlite::types::Value;
 
 use crate::support::faults::growing;
 
+#[path = "../../benches/profiles/mod.rs"]
+mod profiles;
+
+use profiles::{Profile, Version, dyalog, lisp};
+
 #[derive(Default)]
 struct Batches(Vec<Batch>);
 
@@ -445,30 +450,78 @@ fn a_database_with_a_log_gets_pages_too() {
     sound(&database);
 }
 
-/// More rows than may wait come after their batch: SQL takes over in the middle.
+/// Nearly all rows come after their batch, many more than wait in memory: they are put into pages
+/// all the same, and SQL gets none of them.
 #[test]
-fn a_tree_too_deep_for_pages_ends_in_sql() {
+fn rows_of_a_deep_tree_are_written_as_pages() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deep.db");
-    let mut database = Database::open(&path).expect("a new file");
+    let mut pages = Database::open(&path).expect("a new file");
+    let mut sql = Database::in_memory().expect("memory");
     for runs in 1..=2 {
-        write_deep(&mut database);
-        sound(&database);
-        let sql = "SELECT COUNT(*), MAX(depth) FROM nodes";
-        assert_eq!(
-            select(&database, sql),
-            [[150_000 * runs, 149_999].map(Value::Integer)]
-        );
+        write_deep(&mut pages);
+        write_deep(&mut sql);
+        assert_eq!(pages.inserted_rows(), 0, "{runs} runs");
+        assert_eq!(sql.inserted_rows(), runs * 2 * 150_000);
+        sound(&pages);
+        let shape = Shape {
+            nodes: 150_000,
+            depth: 150_000,
+            functions: 1,
+            metrics: 2,
+            names: 1,
+        };
+        same(&pages, &sql, shape);
+        assert_eq!(entries(folder.path()), std::slice::from_ref(&path));
+    }
+}
+
+/// What the benchmarks import, in short: at none of the depths, in none of the formats, does a row of
+/// a run go through SQL, neither in a new file nor in one that has a run.
+#[test]
+fn no_row_of_the_benchmarks_goes_through_sql() {
+    type Writer = fn(&Profile, &mut Vec<u8>) -> io::Result<()>;
+    let formats: [(&str, Writer); 3] = [
+        ("dyalog_csv", |profile, out| dyalog::write_csv(profile, out)),
+        ("lispworks_tree", |profile, out| {
+            lisp::write_lispworks(profile, out)
+        }),
+        ("folded", |profile, out| lisp::write_folded(profile, out)),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    for depth in [10, 60, 3000] {
+        let profile = Profile::new(20_000, 200, 1, Version::V0_9_0).expect("sound arguments");
+        let profile = profile.about_so_deep(depth);
+        for (format, write) in formats {
+            // A line of stacks is as long as its stack is deep.
+            if format == "folded" && depth > 100 {
+                continue;
+            }
+            let mut file = Vec::new();
+            write(&profile, &mut file).expect("memory");
+            let path = folder.path().join(format!("{format}-{depth}.db"));
+            for run in 1..=2 {
+                let imported = import_as(&path, format, &file, "x", || ()).expect("a sound file");
+                assert_eq!(
+                    imported.database.inserted_rows(),
+                    0,
+                    "{format}, depth {depth}, run {run}"
+                );
+                sound(&imported.database);
+            }
+        }
     }
 }
 
 fn write_deep(database: &mut Database) {
     let chain = |sink: &mut dyn Sink| {
         let time = sink.metric("time", Unit::Nanoseconds);
+        let ticks = sink.metric("ticks", Unit::Count);
         let function = sink.function(FunctionDef::named("f"));
         for _ in 0..150_000 {
             sink.enter(Frame::function(function), Some(1));
             sink.cost(time, Cost::Exclusive(1.0));
+            sink.cost(ticks, Cost::Exclusive(2.0));
         }
         for _ in 0..150_000 {
             sink.leave();
@@ -525,10 +578,21 @@ fn import_rows(
     title: &str,
     meanwhile: impl FnOnce(),
 ) -> Result<Imported, Failure> {
+    import_as(path, "dyalog_csv", csv, title, meanwhile)
+}
+
+/// The same in another format.
+fn import_as(
+    path: &Path,
+    format: &str,
+    file: &[u8],
+    title: &str,
+    meanwhile: impl FnOnce(),
+) -> Result<Imported, Failure> {
     let stop = Stop::default();
     let input =
-        Input::new(Box::new(csv), Limits::default(), stop.clone()).expect("the text is readable");
-    let format = format_named("dyalog_csv").expect("the format is there");
+        Input::new(Box::new(file), Limits::default(), stop.clone()).expect("the text is readable");
+    let format = format_named(format).expect("the format is there");
     let options = Options::default();
     let describe = |fingerprint| {
         meanwhile();

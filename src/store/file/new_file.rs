@@ -43,6 +43,11 @@ impl Claim {
         self.growing.identity()
     }
 
+    /// Where it goes when it is whole.
+    pub(in crate::store) fn place(&self) -> &Path {
+        &self.place
+    }
+
     /// The file that grows; the lock stays with the claim.
     pub(in crate::store) fn file(&self) -> io::Result<File> {
         self.growing.file()

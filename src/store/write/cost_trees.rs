@@ -5,6 +5,7 @@ use std::io;
 
 use super::columns::cumulative_other;
 use super::ids::Ids;
+use super::late_rows::{LateKey, LateRows, SortedLateRows};
 use crate::profile::CostRow;
 use crate::sqlite::btree::IndexTree;
 use crate::sqlite::page_file::PageFile;
@@ -12,6 +13,9 @@ use crate::sqlite::record::Record;
 
 /// Room for the costs, in one metric, of a node that is still open.
 const COST_ROOM: usize = 24;
+
+/// The column of `node_costs` that is the node.
+const NODE_COLUMN: usize = 1;
 
 /// A tree for each metric.
 #[derive(Default)]
@@ -36,16 +40,17 @@ impl CostTrees {
         }
     }
 
-    /// Adds a row, and leaves room for those of nodes that are `open`. Returns the row if it is to
-    /// be deferred, because later rows have been written.
+    /// Adds a row, and leaves room for those of nodes that are `open`. A row that comes after
+    /// others with higher numbers goes to `late`.
     pub(super) fn push(
         &mut self,
         file: &mut PageFile,
         record: &mut Record,
-        cost: CostRow,
+        mut cost: CostRow,
         open: &[u64],
         ids: &Ids,
-    ) -> io::Result<Option<CostRow>> {
+        late: &mut LateRows,
+    ) -> io::Result<()> {
         let metric = cost.metric.0 as usize;
         if self.0.len() <= metric {
             self.0.resize_with(metric + 1, || None);
@@ -57,51 +62,94 @@ impl CostTrees {
                 passed: 0,
                 tree: IndexTree::new(file),
             });
-            return Ok(None);
+            return Ok(());
         };
         // This is a late row, of a node that closed after later ones had been written: room has
         // been left for it.
         if cost.node < costs.last {
-            return Ok(Some(cost));
+            // It may belong before all others.
+            if cost.node < costs.first.node {
+                std::mem::swap(&mut cost, &mut costs.first);
+            }
+            return add_late(file, record, &cost, ids, late);
         }
         while open.get(costs.passed).is_some_and(|open| *open < cost.node) {
             costs.passed += 1;
             costs.tree.leave_room(COST_ROOM);
         }
         costs.last = cost.node;
-        costs.tree.push(file, encoded(record, &cost, ids))?;
-        Ok(None)
+        costs.tree.push(file, encoded(record, &cost, ids))
     }
 
-    /// Joins the trees and writes the rest. Returns the first rows of metrics that are in none.
+    /// Hands the row over that no separator is needed for: the first of all. To be called before
+    /// late rows are sorted.
+    pub(super) fn complete_late(
+        &self,
+        file: &mut PageFile,
+        record: &mut Record,
+        ids: &Ids,
+        late: &mut LateRows,
+    ) -> io::Result<()> {
+        let first = self.0.iter().flatten().next();
+        first.map_or(Ok(()), |costs| {
+            add_late(file, record, &costs.first, ids, late)
+        })
+    }
+
+    /// Puts late rows in their places, joins the trees and writes the rest.
     pub(super) fn finish(
         self,
         file: &mut PageFile,
         record: &mut Record,
         root: u32,
         ids: &Ids,
-    ) -> io::Result<Vec<CostRow>> {
-        let mut left = Vec::new();
+        late: &mut SortedLateRows,
+    ) -> io::Result<()> {
         let mut whole: Option<IndexTree> = None;
-        for CostTree { first, tree, .. } in self.0.into_iter().flatten() {
-            match &mut whole {
+        for CostTree {
+            first, mut tree, ..
+        } in self.0.into_iter().flatten()
+        {
+            tree.merge(
+                file,
+                NODE_COLUMN,
+                &mut late.group(late_key(&first, ids).group),
+            )?;
+            let Some(whole) = &mut whole else {
+                whole = Some(tree);
+                continue;
+            };
+            let first = encoded(record, &first, ids);
+            if tree.is_empty() {
+                whole.push(file, first)?;
+            } else {
                 // The row between two trees is a row of the index as well: it is the separator, and
                 // in no leaf.
-                Some(whole) if !tree.is_empty() => {
-                    whole.join(file, encoded(record, &first, ids), tree)?;
-                }
-                None if !tree.is_empty() => {
-                    left.push(first);
-                    whole = Some(tree);
-                }
-                _ => left.push(first),
+                whole.join(file, first, tree)?;
             }
         }
-        if let Some(whole) = whole {
-            whole.finish(file, root)?;
-        }
-        Ok(left)
+        whole.map_or(Ok(()), |whole| whole.finish(file, root))
     }
+}
+
+/// Metrics come after the nodes, whose group is 0.
+fn late_key(cost: &CostRow, ids: &Ids) -> LateKey {
+    LateKey {
+        group: 1 + u64::from(cost.metric.0),
+        number: ids.node(cost.node).0.cast_unsigned(),
+    }
+}
+
+fn add_late(
+    file: &mut PageFile,
+    record: &mut Record,
+    cost: &CostRow,
+    ids: &Ids,
+    late: &mut LateRows,
+) -> io::Result<()> {
+    let mut shortened = Vec::new();
+    let cell = IndexTree::late_cell(file, encoded(record, cost, ids), &mut shortened)?;
+    late.add(late_key(cost, ids), cell)
 }
 
 fn encoded<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut Record {

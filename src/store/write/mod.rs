@@ -10,6 +10,7 @@ mod database_pages;
 mod facts;
 mod ids;
 mod keys;
+mod late_rows;
 mod outcome;
 mod pages;
 mod postings;
@@ -17,6 +18,7 @@ mod roots;
 mod rows;
 mod run_writer;
 mod segment;
+mod spill;
 mod totals_trees;
 
 pub(super) use columns::integer;

@@ -1,9 +1,10 @@
 //! The rows of a run, written as pages of empty tables (see [`crate::sqlite::btree`]). Rows that do
-//! not come in the order of their keys are deferred: SQL inserts them at the end, and the pages
-//! have room left for them.
+//! not come in the order of their keys wait ([`super::late_rows`]) until the end, when they are put
+//! into pages that have room left for them.
 
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
@@ -14,12 +15,13 @@ use super::columns::{cumulative_other, integer};
 use super::cost_trees::CostTrees;
 use super::ids::{Ids, ROWS_AHEAD, StoredFunction, StoredLabels, StoredRun};
 use super::keys::{LineKey, line_key};
+use super::late_rows::{LateKey, LateRows};
 use super::postings::Postings;
 use super::roots::Roots;
 use super::totals_trees::TotalsTrees;
 use crate::base::threads::{Work, aside};
 use crate::events::FunctionId;
-use crate::profile::{Batch, CostRow, Function, InfoRow, LabelCostRow, NodeRow, Rows, RunSummary};
+use crate::profile::{Batch, Function, InfoRow, LabelCostRow, NodeRow, Rows, RunSummary};
 use crate::sqlite::btree::{IndexTree, TableTree};
 use crate::sqlite::page_file::PageFile;
 use crate::sqlite::record::Record;
@@ -29,8 +31,8 @@ use crate::store::file::empty::PAGE_SIZE;
 /// Room for the row of a node that is still open. Most take less.
 const NODE_ROOM: usize = 56;
 
-/// Rows that may be deferred. A tree that defers more is so deep that pages gain nothing.
-const MAX_WAITING: usize = 100_000;
+/// The group of late rows of `nodes`; those of the metrics in `node_costs` come after it.
+const NODES: u64 = 0;
 
 /// A run that is written as pages.
 pub(super) struct RunPages {
@@ -47,35 +49,36 @@ pub(super) struct RunPages {
     /// Nodes of the current batch that are still open.
     open: Vec<u64>,
     costs: CostTrees,
-    deferred: Deferred,
-}
-
-/// Rows that SQL has to insert, in the order of their keys.
-#[derive(Default)]
-pub(super) struct Deferred {
-    pub(super) nodes: Vec<NodeRow>,
-    pub(super) costs: Vec<CostRow>,
+    late: LateRows,
 }
 
 /// What is known at the end of a run.
 pub(super) struct RunEnd<'t> {
     pub(super) run: StoredRun,
-    pub(super) postings: &'t Postings,
+    pub(super) postings: Postings,
     /// The totals, unless SQL is to write them.
     pub(super) totals: Option<&'t RunSummary>,
 }
 
 impl RunPages {
-    /// Pages for the empty tables of a new database.
-    pub(super) fn of_new_file(connection: &Connection, file: File) -> Result<Self, Cause> {
+    /// Pages for the empty tables of a new database. Late rows may wait in a file beside `place`.
+    pub(super) fn of_new_file(
+        connection: &Connection,
+        file: File,
+        place: Option<PathBuf>,
+    ) -> Result<Self, Cause> {
         Ok(Self {
             is_kept: true,
-            ..Self::of_segment(connection, file)?
+            ..Self::of_segment(connection, file, place)?
         })
     }
 
     /// Pages for the empty tables of a file that is there for the time of the import only.
-    pub(super) fn of_segment(connection: &Connection, file: File) -> Result<Self, Cause> {
+    pub(super) fn of_segment(
+        connection: &Connection,
+        file: File,
+        place: Option<PathBuf>,
+    ) -> Result<Self, Cause> {
         let file = PageFile::new(file, PAGE_SIZE)?;
         Ok(Self {
             function_rows: TableTree::new(&file),
@@ -88,7 +91,7 @@ impl RunPages {
             functions: Vec::new(),
             next: 1,
             open: Vec::new(),
-            deferred: Deferred::default(),
+            late: LateRows::beside(place),
         })
     }
 
@@ -119,18 +122,11 @@ impl RunPages {
         batch.nodes.clear();
         self.costs.begin_batch();
         for cost in batch.costs.drain(..) {
-            let record = &mut self.record;
-            let deferred = self
-                .costs
-                .push(&mut self.file, record, cost, &self.open, ids)?;
-            self.deferred.costs.extend(deferred);
+            let (file, record) = (&mut self.file, &mut self.record);
+            self.costs
+                .push(file, record, cost, &self.open, ids, &mut self.late)?;
         }
         Ok(())
-    }
-
-    /// Whether so much is deferred that the other rows may as well go through SQL.
-    pub(super) fn has_too_many_deferred(&self) -> bool {
-        self.deferred.nodes.len() + self.deferred.costs.len() > MAX_WAITING
     }
 
     /// Writes the row of a function; returns its row id.
@@ -162,17 +158,16 @@ impl RunPages {
     }
 
     fn node(&mut self, node: &NodeRow, ids: &Ids) -> io::Result<()> {
-        if node.node < self.next {
-            self.deferred.nodes.push(node.clone());
-            return Ok(());
+        let is_late = node.node < self.next;
+        if !is_late {
+            // A gap in the numbers is a node that is still open: its row comes in a later batch,
+            // and goes between these two (docs/design/0001-late-rows.md).
+            for open in self.next..node.node {
+                self.open.push(open);
+                self.nodes.leave_room(NODE_ROOM);
+            }
+            self.next = node.node + 1;
         }
-        // A gap in the numbers is a node that is still open: its row comes in a later batch, and
-        // goes between these two (docs/design/0001-late-rows.md).
-        for open in self.next..node.node {
-            self.open.push(open);
-            self.nodes.leave_room(NODE_ROOM);
-        }
-        self.next = node.node + 1;
         let function = ids.function(node.function);
         let place = node.place.as_ref();
         // The column of the row id is NULL in the record: the cell has the row id (section 2.3 of
@@ -196,29 +191,39 @@ impl RunPages {
                 .map(|place| i64::from(place.col)),
         );
         record.text_or_null(place.and_then(|place| place.file.as_deref()));
-        self.nodes.push(
-            &mut self.file,
-            ids.node(node.node).0.cast_unsigned(),
-            record,
-        )
+        let row_id = ids.node(node.node).0.cast_unsigned();
+        if !is_late {
+            return self.nodes.push(&mut self.file, row_id, record);
+        }
+        let mut shortened = Vec::new();
+        let cell = TableTree::late_cell(&mut self.file, row_id, record, &mut shortened)?;
+        let key = LateKey {
+            group: NODES,
+            number: row_id,
+        };
+        self.late.add(key, cell)
     }
 
     /// Writes what is known at the end, and completes the file, so that SQLite can change it. Trees
     /// of totals and the order of functions are made in other threads: the importer no longer needs
     /// its core. What the file holds depends on no clock.
-    pub(super) fn finish(mut self, end: Option<&RunEnd<'_>>, ids: &Ids) -> io::Result<Deferred> {
+    pub(super) fn finish(mut self, end: RunEnd<'_>, ids: &Ids) -> io::Result<()> {
         let functions = std::mem::take(&mut self.functions);
         let on_disk = if self.is_kept {
             Some(self.file.handle()?)
         } else {
             None
         };
+        let RunEnd {
+            run,
+            postings,
+            totals,
+        } = end;
         thread::scope(|scope| {
             // Most of the file is whole: the disk may begin.
             let synced = on_disk
                 .as_ref()
                 .map(|file| aside(scope, || file.sync_data()));
-            let totals = end.and_then(|end| end.totals);
             let trees = totals.map(|totals| aside(scope, || TotalsTrees::new(totals, ids)));
             let sorted = aside(scope, || {
                 // Rust compares texts byte by byte, as SQLite's collation BINARY does.
@@ -228,17 +233,10 @@ impl RunPages {
                     .sort_unstable_by(|(_, left), (_, right)| text_key(left).cmp(&text_key(right)));
                 sorted
             });
-            if let Some(RunEnd {
-                run,
-                postings,
-                totals,
-            }) = end
-            {
-                self.function_nodes(*run, postings, ids)?;
-                if let Some(totals) = totals {
-                    self.lines(&totals.lines, ids)?;
-                    self.label_costs(&totals.label_costs, ids)?;
-                }
+            self.function_nodes(run, postings, ids)?;
+            if let Some(totals) = totals {
+                self.lines(&totals.lines, ids)?;
+                self.label_costs(&totals.label_costs, ids)?;
             }
             // The order of these steps is that of the pages in the file: it is fixed, whatever
             // thread is done first.
@@ -248,22 +246,23 @@ impl RunPages {
             })?;
             synced.map_or(Ok(()), Work::joined)
         })?;
-        self.function_rows
-            .finish(&mut self.file, self.roots.functions)?;
-        self.nodes.finish(&mut self.file, self.roots.nodes)?;
-        let first =
-            self.costs
-                .finish(&mut self.file, &mut self.record, self.roots.node_costs, ids)?;
-        // SQL inserts them into trees that are whole by then, in the order of keys as all that is
-        // deferred.
-        self.deferred.costs.extend(first);
-        self.file.finish()?;
-        let mut deferred = self.deferred;
-        deferred.nodes.sort_unstable_by_key(|node| node.node);
-        deferred
-            .costs
-            .sort_unstable_by_key(|cost| (cost.metric, cost.node));
-        Ok(deferred)
+        let Self {
+            mut file,
+            roots,
+            mut record,
+            function_rows,
+            mut nodes,
+            costs,
+            mut late,
+            ..
+        } = self;
+        function_rows.finish(&mut file, roots.functions)?;
+        costs.complete_late(&mut file, &mut record, ids, &mut late)?;
+        let mut late = late.into_sorted()?;
+        nodes.merge(&mut file, &mut late.group(NODES))?;
+        nodes.finish(&mut file, roots.nodes)?;
+        costs.finish(&mut file, &mut record, roots.node_costs, ids, &mut late)?;
+        file.finish()
     }
 
     fn functions_key(&mut self, sorted: &[(i64, &Function)]) -> io::Result<()> {
@@ -297,7 +296,7 @@ impl RunPages {
         index.finish(&mut self.file, self.roots.functions_key)
     }
 
-    fn function_nodes(&mut self, run: StoredRun, postings: &Postings, ids: &Ids) -> io::Result<()> {
+    fn function_nodes(&mut self, run: StoredRun, postings: Postings, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
         postings.by_function(ids, |function, nodes| {
             let mark = self
@@ -386,7 +385,7 @@ mod tests {
 
     use rusqlite::Connection;
 
-    use crate::sqlite::btree::{IndexTree, TableTree};
+    use crate::sqlite::btree::{IndexTree, LateCells, TableTree};
     use crate::sqlite::page_file::PageFile;
     use crate::sqlite::record::Record;
 
@@ -404,16 +403,59 @@ mod tests {
         format!("{at:09}").repeat(length / 9 + 1)
     }
 
+    /// Cells that wait in memory.
+    #[derive(Default)]
+    struct Waiting(std::collections::VecDeque<(u64, Vec<u8>)>);
+
+    impl LateCells for Waiting {
+        fn key(&self) -> Option<u64> {
+            self.0.front().map(|(key, _)| *key)
+        }
+
+        fn take(&mut self, cell: &mut Vec<u8>) -> std::io::Result<()> {
+            (_, *cell) = self.0.pop_front().expect("there is a key");
+            Ok(())
+        }
+    }
+
     /// Writes trees of `rows` rows with texts up to `longest` bytes, and compares them with what
     /// SQLite reads.
     fn check(rows: u64, longest: u64) {
+        for rule in [Late::Few, Late::Many, Late::Most] {
+            check_with_late(rows, longest, rule);
+        }
+    }
+
+    /// Which rows come late, and how much room they find.
+    #[derive(Clone, Copy, Debug)]
+    enum Late {
+        /// Every fiftieth, which has room.
+        Few,
+        /// Every third, which has none.
+        Many,
+        /// All but every 37th: more than leaves have room for.
+        Most,
+    }
+
+    impl Late {
+        fn is_late(self, at: u64) -> bool {
+            match self {
+                Self::Few => at % 50 == 17,
+                Self::Many => at.is_multiple_of(3),
+                Self::Most => at % 37 != 1,
+            }
+        }
+    }
+
+    fn check_with_late(rows: u64, longest: u64, rule: Late) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trees.db");
         let connection = Connection::open(&path).expect("a file");
         let schema = format!(
             "PRAGMA page_size = {PAGE_SIZE};
              CREATE TABLE numbered (id INTEGER PRIMARY KEY, number INTEGER, cost REAL, name TEXT, gone TEXT) STRICT;
-             CREATE TABLE sorted (part INTEGER, name TEXT, cost REAL, PRIMARY KEY (part, name)) STRICT, WITHOUT ROWID;"
+             CREATE TABLE sorted (part INTEGER, name TEXT, cost REAL, PRIMARY KEY (part, name)) STRICT, WITHOUT ROWID;
+             CREATE TABLE costs (part INTEGER, id INTEGER, cost REAL, name TEXT, PRIMARY KEY (part, id)) STRICT, WITHOUT ROWID;"
         );
         connection.execute_batch(&schema).expect("a schema");
         let root = |name: &str| {
@@ -432,13 +474,27 @@ mod tests {
         let mut numbered = TableTree::new(&file);
         // Two parts that grow at the same time.
         let mut parts = [IndexTree::new(&file), IndexTree::new(&file)];
-        let mut late = Vec::new();
+        let mut costs = IndexTree::new(&file);
+        let (mut late, mut late_costs) = (Waiting::default(), Waiting::default());
         for at in 1..=rows {
             let (id, number, cost, name) = row(at, longest);
-            if at % 50 == 17 {
-                numbered.leave_room(40);
-                late.push((id, number, cost, name));
-                continue;
+            let mut shortened = Vec::new();
+            let is_late = rule.is_late(at);
+            record
+                .start()
+                .integer(-7)
+                .integer(id.cast_signed())
+                .real(cost)
+                .text(&name);
+            if is_late {
+                let cell = IndexTree::late_cell(&mut file, &mut record, &mut shortened)
+                    .expect("space on the disk");
+                late_costs.0.push_back((id, cell.to_vec()));
+                shortened.clear();
+            } else {
+                costs
+                    .push(&mut file, &mut record)
+                    .expect("space on the disk");
             }
             record
                 .start()
@@ -447,6 +503,16 @@ mod tests {
                 .real(cost)
                 .text(&name)
                 .null();
+            if is_late {
+                let cell = TableTree::late_cell(&mut file, id, &mut record, &mut shortened)
+                    .expect("space on the disk");
+                late.0.push_back((id, cell.to_vec()));
+                if matches!(rule, Late::Few) {
+                    numbered.leave_room(40);
+                    costs.leave_room(40);
+                }
+                continue;
+            }
             numbered
                 .push(&mut file, id, &mut record)
                 .expect("space on the disk");
@@ -462,10 +528,20 @@ mod tests {
             }
         }
         numbered
+            .merge(&mut file, &mut late)
+            .expect("space on the disk");
+        costs
+            .merge(&mut file, 1, &mut late_costs)
+            .expect("space on the disk");
+        costs
+            .finish(&mut file, root("costs"))
+            .expect("space on the disk");
+        numbered
             .finish(&mut file, root("numbered"))
             .expect("space on the disk");
         let [mut first, second] = parts;
-        if !second.is_empty() {
+        let has_separator = !second.is_empty();
+        if has_separator {
             let (_, _, cost, name) = row(1, longest);
             let separator = record.start().integer(1).text(&name).real(cost);
             first
@@ -477,17 +553,10 @@ mod tests {
             .expect("space on the disk");
         file.finish().expect("space on the disk");
 
-        let insert = "INSERT INTO numbered (id, number, cost, name) VALUES (?1, ?2, ?3, ?4)";
-        for (id, number, cost, name) in &late {
-            let id = i64::try_from(*id).expect("63 bits");
-            connection
-                .execute(insert, (id, number, cost, name))
-                .expect("a row that is missing");
-        }
         let found: String = connection
             .query_row("PRAGMA integrity_check", [], |row| row.get(0))
             .expect("an answer");
-        assert_eq!(found, "ok", "{rows} rows");
+        assert_eq!(found, "ok", "{rows} rows, {rule:?}");
         let mut select = connection
             .prepare("SELECT id, number, cost, name, gone FROM numbered ORDER BY id")
             .expect("SQL");
@@ -511,7 +580,20 @@ mod tests {
                 (i64::try_from(id).expect("63 bits"), number, cost, name)
             })
             .collect();
-        assert_eq!(stored, expected);
+        assert!(stored == expected, "{rows} rows, {rule:?}");
+        let mut select = connection
+            .prepare("SELECT id, part, cost, name, NULL FROM costs ORDER BY part, id")
+            .expect("SQL");
+        let stored: Vec<_> = select
+            .query_map([], read)
+            .expect("rows")
+            .collect::<Result<_, _>>()
+            .expect("rows");
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(id, _, cost, name)| (id, -7, cost, name))
+            .collect();
+        assert!(stored == expected, "{rows} rows, {rule:?}");
         let mut select = connection
             .prepare("SELECT part, name, cost FROM sorted ORDER BY part, name")
             .expect("SQL");
@@ -523,7 +605,7 @@ mod tests {
             .expect("rows");
         let expected: Vec<_> = (0..2)
             .flat_map(|part| (1..=rows).map(move |at| (part, at)))
-            .filter(|&(part, at)| at % 50 != 17 && (at > 1 || (part == 1 && rows > 1)))
+            .filter(|&(part, at)| !rule.is_late(at) && (at > 1 || (part == 1 && has_separator)))
             .map(|(part, at)| (part, row(at, longest).3, row(at, longest).2))
             .collect();
         assert_eq!(stored, expected);

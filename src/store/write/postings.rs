@@ -1,22 +1,49 @@
 //! Postings: for each function its nodes, in ascending order. `function_nodes` holds them, whose
 //! key begins with the function, so they are collected until the end: one byte or two per node,
-//! where SQLite would have to sort them all.
+//! where SQLite would have to sort them all. What is more than some megabytes waits on disk.
+
+use std::io;
+use std::path::PathBuf;
 
 use prefetch_index::prefetch_index;
 use smallvec::SmallVec;
 
 use super::ids::{Ids, ROWS_AHEAD, StoredFunction};
+use super::late_rows::{LateKey, LateRows};
+use super::spill::Spill;
 use crate::events::FunctionId;
 use crate::profile::NodeRow;
 
+/// Function nodes whose numbers are collected in memory.
+const IN_MEMORY: usize = 2 << 20;
+
+/// The shortest list that is worth its place on disk: shorter ones stay in memory, and are part of
+/// what is known of each function.
+const SHORTEST: usize = 64;
+
+/// Nodes that are handed over at a time.
+const AT_ONCE: usize = 8192;
+
+/// Bytes before a list on disk: where the list of the same function is that was written before,
+/// the first number, and how many bytes follow.
+const HEADER: usize = 8 + 8 + 8;
+
+/// No list of a function has been written.
+const NONE: u64 = u64::MAX;
+
 /// The function nodes of each function.
-#[derive(Default)]
 pub(super) struct Postings {
     /// By number in the run.
     functions: Vec<Ascending>,
     last: u64,
-    /// Nodes that were open when later ones came: few, unless the tree is deep.
-    late: Vec<(FunctionId, u64)>,
+    /// Nodes that were open when later ones came, by function and node; they have no payload.
+    late: LateRows,
+    spill: Spill,
+    limit: usize,
+    /// How many nodes have come since lists were written.
+    collected: usize,
+    /// By number in the run: where the last list is that has been written.
+    written: Vec<u64>,
 }
 
 /// Ascending numbers, all but the first as differences, seven bits a byte (LEB128). Many functions
@@ -30,8 +57,21 @@ pub(in crate::store) struct Ascending {
 }
 
 impl Postings {
-    /// Adds the nodes of the next batch.
-    pub(super) fn learn(&mut self, nodes: &[NodeRow]) {
+    /// No node yet. Without a place for temporary files, everything stays in memory.
+    pub(super) fn beside(place: Option<PathBuf>) -> Self {
+        Self {
+            functions: Vec::new(),
+            last: 0,
+            late: LateRows::beside(place.clone()),
+            spill: Spill::beside(place),
+            limit: IN_MEMORY,
+            collected: 0,
+            written: Vec::new(),
+        }
+    }
+
+    /// Adds the nodes of the next batch, whose functions have their ids.
+    pub(super) fn learn(&mut self, nodes: &[NodeRow], ids: &Ids) -> io::Result<()> {
         for (at, node) in nodes
             .iter()
             .enumerate()
@@ -47,43 +87,146 @@ impl Postings {
             // Later numbers may be in the list of this function already, whose differences cannot
             // go back.
             if node.node < self.last {
-                self.late.push((node.function, node.node));
+                let key = LateKey {
+                    group: group(ids.function(node.function)),
+                    number: node.node,
+                };
+                self.late.add(key, &[])?;
             } else {
                 self.functions[at].push(node.node);
                 self.last = node.node;
+                self.collected += 1;
             }
         }
-    }
-
-    /// Calls `take` for each function, in the order of their ids in the database, with its nodes.
-    pub(super) fn by_function<E>(
-        &self,
-        ids: &Ids,
-        mut take: impl FnMut(StoredFunction, &[u64]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut late = self.late.clone();
-        late.sort_unstable();
-        let mut nodes = Vec::new();
-        for (id, function) in ids.mentioned() {
-            nodes.clear();
-            if let Some(early) = self.functions.get(function.0 as usize) {
-                early.append_to(&mut nodes);
-            }
-            let start = late.partition_point(|(other, _)| *other < function);
-            let late = late[start..]
-                .iter()
-                .take_while(|(other, _)| *other == function)
-                .map(|(_, node)| *node);
-            let early = nodes.len();
-            nodes.extend(late);
-            // What came in order is in order: only a function with late nodes is sorted.
-            if nodes.len() > early {
-                nodes.sort_unstable();
-            }
-            take(id, &nodes)?;
+        if self.collected >= self.limit && self.spill.is_possible() {
+            self.write_lists()?;
         }
         Ok(())
     }
+
+    /// Writes all lists that are not short, which begin anew.
+    fn write_lists(&mut self) -> io::Result<()> {
+        self.collected = 0;
+        self.written.resize(self.functions.len(), NONE);
+        let mut bytes = Vec::new();
+        let start = self.spill.length();
+        for (list, written) in self.functions.iter_mut().zip(&mut self.written) {
+            if list.bytes.len() < SHORTEST {
+                continue;
+            }
+            let list = std::mem::take(list);
+            let at = start + bytes.len() as u64;
+            for field in [*written, list.first, list.bytes.len() as u64] {
+                bytes.extend_from_slice(&field.to_le_bytes());
+            }
+            bytes.extend_from_slice(&list.bytes);
+            *written = at;
+        }
+        if !bytes.is_empty() {
+            self.spill.append(&bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `take` with the nodes of each function, some thousands at a time, in the order of the
+    /// functions' ids in the database.
+    pub(super) fn by_function<E: From<io::Error>>(
+        self,
+        ids: &Ids,
+        mut take: impl FnMut(StoredFunction, &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut late = self.late.into_sorted()?;
+        let mut nodes = Vec::with_capacity(AT_ONCE);
+        let mut bytes = Vec::new();
+        for (id, function) in ids.mentioned() {
+            let mut hand_over = |number: u64| {
+                nodes.push(number);
+                if nodes.len() < AT_ONCE {
+                    return Ok(());
+                }
+                take(id, &nodes)?;
+                nodes.clear();
+                Ok::<(), E>(())
+            };
+            let mut late_before =
+                |number: u64, hand_over: &mut dyn FnMut(u64) -> Result<(), E>| -> Result<(), E> {
+                    while let Some(key) = late.key()
+                        && key.group == group(id)
+                        && key.number < number
+                    {
+                        late.take(&mut Vec::new())?;
+                        hand_over(key.number)?;
+                    }
+                    Ok(())
+                };
+            for (start, first, length) in lists(&self.spill, &self.written, function)? {
+                bytes.clear();
+                self.spill.read(start, length, &mut bytes)?;
+                for number in numbers(first, &bytes) {
+                    late_before(number, &mut hand_over)?;
+                    hand_over(number)?;
+                }
+            }
+            let early = self.functions.get(function.0 as usize);
+            for number in early.into_iter().flat_map(Ascending::numbers) {
+                late_before(number, &mut hand_over)?;
+                hand_over(number)?;
+            }
+            late_before(u64::MAX, &mut hand_over)?;
+            if !nodes.is_empty() {
+                take(id, &nodes)?;
+                nodes.clear();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The late nodes of a function.
+fn group(function: StoredFunction) -> u64 {
+    function.0.cast_unsigned()
+}
+
+/// The lists of a function that have been written, in their order: where the bytes begin, the first
+/// number, and how many bytes there are.
+fn lists(
+    spill: &Spill,
+    written: &[u64],
+    function: FunctionId,
+) -> io::Result<Vec<(u64, u64, usize)>> {
+    let mut lists = Vec::new();
+    let mut at = written.get(function.0 as usize).copied().unwrap_or(NONE);
+    let mut header = Vec::with_capacity(HEADER);
+    while at != NONE {
+        header.clear();
+        spill.read(at, HEADER, &mut header)?;
+        let field = |field: usize| {
+            let bytes = header[8 * field..].first_chunk();
+            u64::from_le_bytes(*bytes.expect("the header is there"))
+        };
+        let length = usize::try_from(field(2)).map_err(|_| io::ErrorKind::InvalidData)?;
+        lists.push((at + HEADER as u64, field(1), length));
+        at = field(0);
+    }
+    lists.reverse();
+    Ok(lists)
+}
+
+/// The numbers of a list that is not empty.
+fn numbers(first: u64, bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let mut number = first;
+    let (mut difference, mut bits) = (0, 0);
+    let later = bytes.iter().filter_map(move |byte| {
+        difference |= u64::from(byte & 0x7f) << bits;
+        bits += 7;
+        if byte & 0x80 != 0 {
+            return None;
+        }
+        number += difference;
+        (difference, bits) = (0, 0);
+        Some(number)
+    });
+    std::iter::once(first).chain(later)
 }
 
 impl Ascending {
@@ -106,21 +249,94 @@ impl Ascending {
         }
     }
 
+    /// All of them.
+    fn numbers(&self) -> impl Iterator<Item = u64> {
+        (self.first != 0)
+            .then(|| numbers(self.first, &self.bytes))
+            .into_iter()
+            .flatten()
+    }
+
     /// Appends all of them to a list.
-    pub(in crate::store) fn append_to(&self, numbers: &mut Vec<u64>) {
-        if self.first == 0 {
-            return;
+    pub(in crate::store) fn append_to(&self, list: &mut Vec<u64>) {
+        list.extend(self.numbers());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::{Postings, StoredFunction};
+    use crate::events::FunctionId;
+    use crate::profile::{NodeCost, NodeRow};
+    use crate::store::write::ids::Ids;
+
+    fn row(node: u64, function: u64) -> NodeRow {
+        NodeRow {
+            node,
+            up: None,
+            size: 0,
+            outer_up: None,
+            depth: 0,
+            function: FunctionId(u32::try_from(function).expect("small")),
+            place: None,
+            calls: None,
+            cost: NodeCost {
+                exclusive: 0.0,
+                cumulative: None,
+            },
         }
-        let mut number = self.first;
-        numbers.push(number);
-        let (mut difference, mut bits) = (0, 0);
-        for byte in &self.bytes {
-            difference |= u64::from(byte & 0x7f) << bits;
-            bits += 7;
-            if byte & 0x80 == 0 {
-                number += difference;
-                numbers.push(number);
-                (difference, bits) = (0, 0);
+    }
+
+    /// Learns nodes in batches, every ninth of them a batch late, and compares what comes out.
+    fn check(nodes: u64, functions: u64, limit: usize) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut postings = Postings {
+            limit,
+            ..Postings::beside(Some(folder.path().join("x.db")))
+        };
+        let mut ids = Ids::default();
+        for function in 0..functions {
+            // The order of ids is another than that of numbers.
+            let id = i64::try_from(functions - function).expect("small");
+            let function = FunctionId(u32::try_from(function).expect("small"));
+            ids.learn(function, StoredFunction(id));
+        }
+        let function = |node: u64| (node.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % functions;
+        let mut late = Vec::new();
+        for batch in 0..nodes.div_ceil(100) {
+            let mut rows = std::mem::take(&mut late);
+            for node in 100 * batch + 1..=(100 * batch + 100).min(nodes) {
+                let row = row(node, function(node));
+                if node % 9 == 4 {
+                    late.push(row);
+                } else {
+                    rows.push(row);
+                }
+            }
+            postings.learn(&rows, &ids).expect("space on the disk");
+        }
+        postings.learn(&late, &ids).expect("space on the disk");
+        let mut found = Vec::new();
+        let taken = postings.by_function(&ids, |id, nodes| {
+            found.extend(nodes.iter().map(|node| (id.0, *node)));
+            io::Result::Ok(())
+        });
+        taken.expect("it can be read");
+        let id = |node| i64::try_from(functions - function(node)).expect("small");
+        let mut expected: Vec<(i64, u64)> = (1..=nodes).map(|node| (id(node), node)).collect();
+        expected.sort_unstable();
+        assert!(found == expected, "{nodes}, {functions}, {limit}");
+    }
+
+    #[test]
+    fn nodes_come_out_by_function_from_memory_and_from_disk() {
+        for nodes in [0, 1, 3, 99, 5000, 40_000] {
+            for functions in [1, 3, 100] {
+                check(nodes, functions, usize::MAX);
+                check(nodes, functions, 1);
+                check(nodes, functions, 3000);
             }
         }
     }

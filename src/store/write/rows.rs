@@ -7,6 +7,7 @@ use super::ids::{Ids, StoredFunction, StoredLabels, StoredRun};
 use super::keys::{EdgeKey, LineKey, edge_key, info_key, line_key};
 use super::postings::Postings;
 use crate::profile::{Batch, CostRow, EdgeRow, Function, InfoRow, LabelCostRow, NodeRow, Rows};
+use crate::store::error::Cause;
 
 /// Inserts rows into one database.
 pub(super) struct SqlRows<'w> {
@@ -147,11 +148,7 @@ impl SqlRows<'_> {
     }
 
     /// Rows of `function_nodes`.
-    pub(super) fn function_nodes(
-        &self,
-        run: StoredRun,
-        postings: &Postings,
-    ) -> rusqlite::Result<()> {
+    pub(super) fn function_nodes(&self, run: StoredRun, postings: Postings) -> Result<(), Cause> {
         let sql = "INSERT INTO function_nodes (run_id, function_id, node_id) VALUES (?1, ?2, ?3)";
         let mut insert = self.connection.prepare_cached(sql)?;
         postings.by_function(self.ids, |function, nodes| {
@@ -159,6 +156,7 @@ impl SqlRows<'_> {
                 insert
                     .execute((run, function, self.ids.node(*node)))
                     .map(drop)
+                    .map_err(Cause::from)
             })
         })
     }

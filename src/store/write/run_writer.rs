@@ -2,22 +2,24 @@
 //! could be written.
 
 use std::mem::replace;
+use std::path::PathBuf;
 
 use super::facts::RunFacts;
 use super::ids::{FIRST_RUN, Ids, StoredRun};
 use super::outcome::Outcome;
-use super::pages::{Deferred, RunEnd, RunPages};
+use super::pages::{RunEnd, RunPages};
 use super::postings::Postings;
 use super::rows::{SqlRows, function};
-use super::segment::Segment;
+use super::segment::{Segment, WholeSegment};
 use crate::profile::{Batch, RunSummary};
 use crate::store::database::{Database, bring_up_to_date};
 use crate::store::error::{Cause, StoreError};
 use crate::store::identity::RunMeta;
 use crate::store::sources;
 
-/// Rows in the first batch of a run that is worth a segment. A shorter run is there sooner by SQL.
-const ROWS_FOR_SEGMENT: usize = 2000;
+/// Nodes in the first batch of a run that is worth a segment, with those that are still open: in a
+/// deep tree these are nearly all. A shorter run is there sooner by SQL.
+const ROWS_FOR_SEGMENT: u64 = 2000;
 
 /// Writes one run. Dropped before [`RunWriter::finish`], it leaves the database as it was.
 pub struct RunWriter<'d> {
@@ -36,6 +38,8 @@ enum Destination {
     /// Into a segment, whose trees are appended to those of the database when the run is whole
     /// (docs/design/0008-later-runs.md).
     Segment(Box<Segment>),
+    /// The segment has all rows.
+    WholeSegment(WholeSegment),
     /// Into the database, by SQL.
     Database,
 }
@@ -47,10 +51,11 @@ impl Database {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_run(&mut self) -> Result<RunWriter<'_>, StoreError> {
+        let place = self.spill_place();
         let pages = self
             .claim
             .as_ref()
-            .map(|claim| RunPages::of_new_file(&self.connection, claim.file()?))
+            .map(|claim| RunPages::of_new_file(&self.connection, claim.file()?, place.clone()))
             .transpose()
             .map_err(|cause: Cause| self.failed(cause))?;
         let mut writer = RunWriter {
@@ -60,12 +65,23 @@ impl Database {
             }),
             has_rows: false,
             ids: Ids::default(),
-            postings: Postings::default(),
+            postings: Postings::beside(place),
         };
         if matches!(writer.destination, Destination::Database) {
             writer.begin_sql()?;
         }
         Ok(writer)
+    }
+
+    /// The file beside which temporary files may be made, whatever links lead there; `None` in
+    /// memory.
+    fn spill_place(&self) -> Option<PathBuf> {
+        if let Some(claim) = &self.claim {
+            return Some(claim.place().to_owned());
+        }
+        // SQLite says where the file itself is.
+        let path = self.connection.path().filter(|path| !path.is_empty());
+        path.filter(|_| cfg!(unix)).map(PathBuf::from)
     }
 }
 
@@ -75,20 +91,8 @@ impl RunWriter<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn batch(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
-        // This comes before the rows are written, which takes them out of the batch.
-        self.postings.learn(&batch.nodes);
         self.rows(batch)
-            .map_err(|cause| self.database.failed(cause))?;
-        match &mut self.destination {
-            Destination::NewFile(pages) if pages.has_too_many_deferred() => {
-                self.leave_new_file(None)
-            }
-            Destination::Segment(segment) if segment.has_too_many_deferred() => {
-                let finished = segment.finish_pages(None, &self.ids).map(drop);
-                finished.map_err(|cause| self.database.failed(cause))
-            }
-            _ => Ok(()),
-        }
+            .map_err(|cause| self.database.failed(cause))
     }
 
     fn rows(&mut self, batch: &mut Batch) -> Result<(), Cause> {
@@ -96,22 +100,27 @@ impl RunWriter<'_> {
         let connection = &self.database.connection;
         if is_first
             && matches!(self.destination, Destination::Database)
-            && batch.nodes.len() >= ROWS_FOR_SEGMENT
+            && batch.opened >= ROWS_FOR_SEGMENT
             && let Some(segment) = Segment::new(connection)?
         {
             self.destination = Destination::Segment(Box::new(segment));
         }
         if let Destination::NewFile(pages) = &mut self.destination {
             pages.functions(&mut batch.functions, &mut self.ids)?;
+            self.postings.learn(&batch.nodes, &self.ids)?;
             return Ok(pages.rows(batch, &self.ids)?);
         }
         for (id, about) in batch.functions.drain(..) {
             self.ids.learn(id, function(connection, &about)?);
         }
-        match &mut self.destination {
-            Destination::Segment(segment) => segment.batch(batch, &self.ids),
-            _ => Ok(self.by_sql().batch(batch)?),
+        // This comes before the rows are written, which takes them out of the batch.
+        self.postings.learn(&batch.nodes, &self.ids)?;
+        if let Destination::Segment(segment) = &mut self.destination {
+            return segment.batch(batch, &self.ids);
         }
+        let rows = batch.nodes.len() + batch.costs.len();
+        self.database.count_inserted(rows as u64);
+        Ok(self.by_sql().batch(batch)?)
     }
 
     /// Writes what is known at the end, and makes the run visible. A run that is there already is
@@ -122,7 +131,7 @@ impl RunWriter<'_> {
     pub fn finish(mut self, totals: &RunSummary, meta: &RunMeta) -> Result<Outcome, StoreError> {
         let is_new = matches!(self.destination, Destination::NewFile(_));
         if is_new {
-            self.leave_new_file(Some(totals))?;
+            self.leave_new_file(totals)?;
         }
         let outcome = self.facts(totals, meta);
         let outcome = outcome.map_err(|cause| self.database.failed(cause))?;
@@ -155,24 +164,24 @@ impl RunWriter<'_> {
         }
     }
 
-    /// Completes the pages of a new file, at the end with the totals, and goes on by SQL, beginning
-    /// with deferred rows.
-    fn leave_new_file(&mut self, totals: Option<&RunSummary>) -> Result<(), StoreError> {
+    /// Completes the pages of a new file, and goes on by SQL.
+    fn leave_new_file(&mut self, totals: &RunSummary) -> Result<(), StoreError> {
         let Destination::NewFile(pages) = replace(&mut self.destination, Destination::Database)
         else {
             return Ok(());
         };
-        let end = totals.map(|totals| RunEnd {
+        let end = RunEnd {
             run: FIRST_RUN,
-            postings: &self.postings,
+            postings: self.take_postings(),
             totals: Some(totals),
-        });
-        let finished = pages.finish(end.as_ref(), &self.ids);
-        let Deferred { nodes, costs } = finished.map_err(|source| self.database.failed(source))?;
-        self.begin_sql()?;
-        let rows = self.by_sql();
-        let inserted = rows.nodes(&nodes).and_then(|()| rows.costs(&costs));
-        inserted.map_err(|source| self.database.failed(source))
+        };
+        let finished = pages.finish(end, &self.ids);
+        finished.map_err(|source| self.database.failed(source))?;
+        self.begin_sql()
+    }
+
+    fn take_postings(&mut self) -> Postings {
+        replace(&mut self.postings, Postings::beside(None))
     }
 
     /// Stores what is known of the run besides its rows, if it is not there already.
@@ -201,24 +210,23 @@ impl RunWriter<'_> {
     fn totals(&mut self, run: StoredRun, totals: &RunSummary, meta: &RunMeta) -> Result<(), Cause> {
         // Source is looked for by SQL, for the lines in the database; it does not see a segment.
         let has_source = meta.source.is_some();
-        let as_pages = match &mut self.destination {
+        let postings = self.take_postings();
+        match replace(&mut self.destination, Destination::Database) {
             Destination::Segment(segment) => {
                 let end = RunEnd {
                     run,
-                    postings: &self.postings,
+                    postings,
                     totals: (!has_source).then_some(totals),
                 };
-                segment.finish_pages(Some(&end), &self.ids)?
+                let whole = segment.finish(end, &self.ids)?;
+                self.destination = Destination::WholeSegment(whole);
+                if !has_source {
+                    return Ok(());
+                }
             }
-            _ => false,
-        };
-        if as_pages && !has_source {
-            return Ok(());
+            _ => self.by_sql().function_nodes(run, postings)?,
         }
         let rows = self.by_sql();
-        if !as_pages {
-            rows.function_nodes(run, &self.postings)?;
-        }
         rows.function_info(&totals.functions)?;
         rows.line_info(&totals.lines)?;
         rows.label_costs(&totals.label_costs)?;
@@ -227,7 +235,8 @@ impl RunWriter<'_> {
 
     /// Appends the segment to the database, if there is one.
     fn append_segment(&mut self) -> Result<bool, StoreError> {
-        let Destination::Segment(segment) = replace(&mut self.destination, Destination::Database)
+        let Destination::WholeSegment(segment) =
+            replace(&mut self.destination, Destination::Database)
         else {
             return Ok(false);
         };

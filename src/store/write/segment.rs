@@ -10,9 +10,8 @@ use rusqlite::Connection;
 
 use super::database_pages::{append_trees, database_pages};
 use super::ids::Ids;
-use super::pages::{Deferred, RunEnd, RunPages};
+use super::pages::{RunEnd, RunPages};
 use super::roots::{OF_RUNS, root};
-use super::rows::SqlRows;
 use crate::profile::Batch;
 use crate::store::error::Cause;
 use crate::store::file::empty::{PAGE_SIZE, empty_database};
@@ -22,8 +21,7 @@ use crate::store::file::growing::Growing;
 pub(super) struct Segment {
     connection: Connection,
     file: File,
-    /// Writes the rows; `None` as soon as SQL does.
-    pages: Option<RunPages>,
+    pages: RunPages,
 }
 
 impl Segment {
@@ -55,7 +53,7 @@ impl Segment {
         if schema(&connection)? != schema(database)? {
             return Ok(None);
         }
-        let pages = Some(RunPages::of_segment(&connection, file.try_clone()?)?);
+        let pages = RunPages::of_segment(&connection, file.try_clone()?, Some(place.into()))?;
         Ok(Some(Self {
             connection,
             file,
@@ -65,47 +63,29 @@ impl Segment {
 
     /// Writes the nodes and costs of a batch.
     pub(super) fn batch(&mut self, batch: &mut Batch, ids: &Ids) -> Result<(), Cause> {
-        match &mut self.pages {
-            Some(pages) => Ok(pages.rows(batch, ids)?),
-            None => Ok(self.by_sql(ids).batch(batch)?),
-        }
+        Ok(self.pages.rows(batch, ids)?)
     }
 
-    /// Whether SQL may as well write the other rows.
-    pub(super) fn has_too_many_deferred(&self) -> bool {
-        self.pages
-            .as_ref()
-            .is_some_and(RunPages::has_too_many_deferred)
+    /// Completes the pages with what is known at the end.
+    pub(super) fn finish(self, end: RunEnd<'_>, ids: &Ids) -> Result<WholeSegment, Cause> {
+        self.pages.finish(end, ids)?;
+        Ok(WholeSegment {
+            connection: self.connection,
+            file: self.file,
+        })
     }
+}
 
-    /// Completes the pages, at the end with what is known then, and goes on by SQL. `false` if it
-    /// has done so before.
-    pub(super) fn finish_pages(
-        &mut self,
-        end: Option<&RunEnd<'_>>,
-        ids: &Ids,
-    ) -> Result<bool, Cause> {
-        let Some(pages) = self.pages.take() else {
-            return Ok(false);
-        };
-        let Deferred { nodes, costs } = pages.finish(end, ids)?;
-        self.connection.execute_batch("BEGIN")?;
-        self.by_sql(ids).nodes(&nodes)?;
-        self.by_sql(ids).costs(&costs)?;
-        Ok(true)
-    }
+/// A segment whose pages are complete.
+pub(super) struct WholeSegment {
+    connection: Connection,
+    file: File,
+}
 
-    fn by_sql<'w>(&'w self, ids: &'w Ids) -> SqlRows<'w> {
-        SqlRows {
-            connection: &self.connection,
-            ids,
-        }
-    }
-
+impl WholeSegment {
     /// Appends the trees to those of `database`. Afterwards, its connection is good for COMMIT or
     /// ROLLBACK only.
     pub(super) fn append_to(self, database: &Connection) -> Result<(), Cause> {
-        self.connection.execute_batch("COMMIT")?;
         let roots = OF_RUNS
             .iter()
             .map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
