@@ -6,6 +6,7 @@
 
 mod args;
 mod check;
+mod compact;
 mod completions;
 mod convert;
 mod database;
@@ -23,6 +24,7 @@ mod merge;
 mod options;
 mod output;
 mod program;
+mod progress;
 mod report;
 mod runs;
 mod schema;

@@ -1,10 +1,13 @@
-//! SQLite's file format: records, pages, b-trees that are written page by page, and b-trees that
-//! are appended to those of a database. It knows nothing of profiles, and asks SQLite for nothing.
+//! SQLite's file format: records, pages, b-trees that are written page by page, b-trees that are
+//! appended to those of a database, ranges of rows that are cut out of them, and pages that are
+//! copied from file to file. It knows nothing of profiles, and asks SQLite for nothing.
 //!
 //! Reference: SQLite, "Database File Format".
 
 pub(crate) mod append;
 pub(crate) mod btree;
+pub(crate) mod copy;
+pub(crate) mod cut;
 pub(crate) mod database;
 pub(crate) mod header;
 mod number;

@@ -3,7 +3,7 @@
 //!
 //! Reference: SQLite, "Database File Format", section 2.1 (record format).
 
-use super::number::{put_varint_before, seven_bits};
+use super::number::{put_varint_before, seven_bits, varint_at};
 
 /// Bytes of serial types at most: a dozen columns, whose types take five bytes each.
 const TYPES: usize = 60;
@@ -182,4 +182,26 @@ impl Record {
         self.bytes[start + 1..BEFORE_VALUES].copy_from_slice(&self.types[..self.type_bytes]);
         (&mut self.bytes, start)
     }
+}
+
+/// The first column of a row of an index, from its cell on a leaf page; `None` if that is no
+/// integer, or no row.
+pub(super) fn first_integer(cell: &[u8]) -> Option<i64> {
+    let mut at = 0;
+    varint_at(cell, &mut at)?;
+    let start = at;
+    let header = usize::try_from(varint_at(cell, &mut at)?).ok()?;
+    let kind = varint_at(cell, &mut at)?;
+    let length = match kind {
+        8 => return Some(0),
+        9 => return Some(1),
+        1..=4 => usize::try_from(kind).ok()?,
+        5 => 6,
+        6 => 8,
+        _ => return None,
+    };
+    let value = cell.get(start.checked_add(header)?..)?.get(..length)?;
+    let mut bytes = [if value[0] < 0x80 { 0 } else { 0xff }; 8];
+    bytes[8 - length..].copy_from_slice(value);
+    Some(i64::from_be_bytes(bytes))
 }

@@ -1,7 +1,9 @@
 //! An open database: its connection, its file, waiting for other programs, and errors.
 
 use std::cell::Cell;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::Connection;
 
@@ -13,8 +15,9 @@ use super::file::new_file::Claim;
 use super::schema::{VERSION, migrate};
 use crate::base::error::Stop;
 
-/// How many steps of the SQL machine pass between two looks at [`Stop`].
-const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+/// How many steps of the SQL machine pass between two looks at [`Stop`]. A step of
+/// `PRAGMA integrity_check` is a page, with up to a few hundred rows.
+const STEPS_BETWEEN_LOOKS: i32 = 4_000;
 
 /// An open database.
 #[derive(Debug)]
@@ -34,6 +37,30 @@ pub struct Database {
     /// A new file, which gets its name with its first run.
     pub(super) claim: Option<Claim>,
     pub(super) lock_wait: LockWait,
+    pub(super) watch: Watch,
+}
+
+/// What is told from time to time that long work goes on.
+#[derive(Clone)]
+pub(super) struct Watch(Arc<dyn Fn() + Send + Sync>);
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self(Arc::new(|| ()))
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+impl Watch {
+    /// Says that the work goes on.
+    pub(super) fn tell(&self) {
+        (self.0)();
+    }
 }
 
 impl Database {
@@ -73,10 +100,26 @@ impl Database {
     /// Lets long statements be interrupted.
     pub(crate) fn heed(&mut self, stop: Stop) -> Result<(), StoreError> {
         self.lock_wait.stop = stop.clone();
+        let watch = self.watch.clone();
+        let handler = move || {
+            watch.tell();
+            stop.is_set()
+        };
         let heeded = self
             .connection
-            .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(handler));
         heeded.map_err(|source| self.failed(source))
+    }
+
+    /// Lets long statements be interrupted, as [`Self::heed`] does, and has `tell` called from time
+    /// to time while they go on.
+    pub(crate) fn watch(
+        &mut self,
+        stop: Stop,
+        tell: impl Fn() + Send + Sync + 'static,
+    ) -> Result<(), StoreError> {
+        self.watch = Watch(Arc::new(tell));
+        self.heed(stop)
     }
 
     /// Fails unless the name of the database leads to the file that is open.

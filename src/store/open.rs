@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::database::{Database, bring_up_to_date};
+use super::database::{Database, Watch, bring_up_to_date};
 use super::error::{Cause, StoreError, failed};
 use super::file::identity::{Identity, Stamp};
 use super::file::location::DatabasePlace;
@@ -186,7 +186,7 @@ impl Database {
     }
 
     /// Opens a file that is there.
-    fn with_flags(
+    pub(super) fn with_flags(
         path: &Path,
         flags: OpenFlags,
         created: bool,
@@ -244,6 +244,7 @@ impl Database {
             checked: Cell::new(checked),
             claim: None,
             lock_wait,
+            watch: Watch::default(),
         };
         database.found = database.identify()?;
         Ok(database)
@@ -363,6 +364,14 @@ impl Database {
         }
         *self = opened;
         Ok(())
+    }
+
+    /// Opens the file anew, as another program has made it meanwhile.
+    pub(super) fn opened_anew(&self) -> Result<Self, StoreError> {
+        let mut there = Self::open_waiting(&self.path, self.lock_wait.clone())?;
+        there.watch = self.watch.clone();
+        there.heed(self.lock_wait.stop.clone())?;
+        Ok(there)
     }
 
     fn reopened(&self) -> Result<Self, StoreError> {

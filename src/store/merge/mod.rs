@@ -52,8 +52,7 @@ impl Database {
             match self.merge_once(sources, progress) {
                 // Another program has made the database meanwhile.
                 Err(error) if error.is_there_by_now() => {
-                    *self = Self::open_waiting(&self.path, self.lock_wait.clone())?;
-                    self.heed(self.lock_wait.stop.clone())?;
+                    *self = self.opened_anew()?;
                 }
                 merged => return merged,
             }
@@ -93,8 +92,7 @@ impl Database {
         &mut self,
         meta: &RunMeta,
     ) -> Result<Outcome, StoreError> {
-        let mut there = Self::open_waiting(&self.path, self.lock_wait.clone())?;
-        there.heed(self.lock_wait.stop.clone())?;
+        let mut there = self.opened_anew()?;
         let mut repeat = 0;
         loop {
             let merged = there.merge(std::slice::from_ref(self), &mut |_| ())?;

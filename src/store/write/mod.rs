@@ -20,8 +20,12 @@ mod segment;
 mod totals_trees;
 
 pub(super) use columns::integer;
+pub(super) use database_pages::{PagesBySql, cut_ranges, end_after, prepare_end, unguarded};
 pub(super) use ids::{Ids, StoredFunction};
 pub use outcome::Outcome;
 pub(super) use postings::Ascending;
+pub(super) use roots::root;
 pub(super) use rows::function_id;
+pub(super) use run_writer::ROWS_FOR_SEGMENT;
 pub use run_writer::RunWriter;
+pub(super) use segment::has_our_indexes_only;

@@ -17,7 +17,7 @@ use crate::store::identity::RunMeta;
 use crate::store::sources;
 
 /// Rows in the first batch of a run that is worth a segment. A shorter run is there sooner by SQL.
-const ROWS_FOR_SEGMENT: usize = 2000;
+pub(in crate::store) const ROWS_FOR_SEGMENT: usize = 2000;
 
 /// Writes one run. Dropped before [`RunWriter::finish`], it leaves the database as it was.
 pub struct RunWriter<'d> {

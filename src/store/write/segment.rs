@@ -145,3 +145,15 @@ fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String, Opti
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     rows.collect()
 }
+
+/// Whether the large tables have no index but ours, whose rows would go with them unseen. Triggers
+/// were looked for when the database was opened.
+pub(in crate::store) fn has_our_indexes_only(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT COUNT(*) = 0
+               FROM sqlite_schema
+               WHERE type = 'index'
+                 AND tbl_name IN
+                   ('nodes', 'node_costs', 'function_nodes', 'function_info', 'line_info', 'node_labels', 'edges')
+                 AND name <> 'edges_by_caller'";
+    connection.query_row(sql, [], |row| row.get(0))
+}
