@@ -38,6 +38,11 @@ impl Claim {
         Ok(connection)
     }
 
+    /// Where it will be.
+    pub(in crate::store) fn place(&self) -> &Path {
+        &self.place
+    }
+
     /// Which file it is.
     pub(in crate::store) fn identity(&self) -> io::Result<Identity> {
         self.growing.identity()

@@ -5,6 +5,7 @@
 //! SQL; [`facts`] writes what is known of a run besides its rows.
 
 mod columns;
+mod copied_rows;
 mod cost_trees;
 mod database_pages;
 mod facts;
@@ -20,6 +21,7 @@ mod segment;
 mod totals_trees;
 
 pub(super) use columns::integer;
+pub(super) use copied_rows::{CopiedRows, RunIndex};
 pub(super) use database_pages::{PagesBySql, cut_ranges, end_after, prepare_end, unguarded};
 pub(super) use ids::{Ids, StoredFunction};
 pub use outcome::Outcome;

@@ -1,6 +1,6 @@
-//! Segment: an unlinked temporary database for one run, in the folder of the database that the run
-//! goes into, with empty tables of the same schema. When the run is whole, the trees of the segment
-//! are appended to those of the database ([`crate::sqlite::append`]).
+//! Segment: an unlinked temporary database, in the folder of the database that runs go into, with
+//! empty tables of the same schema. When the runs are whole, the trees of the segment are appended
+//! to those of the database ([`crate::sqlite::append`]).
 
 use std::fs::File;
 use std::io::Write;
@@ -11,35 +11,28 @@ use rusqlite::Connection;
 use super::database_pages::{append_trees, database_pages};
 use super::ids::Ids;
 use super::pages::{Deferred, RunEnd, RunPages};
-use super::roots::{OF_RUNS, root};
+use super::roots::{OF_RUNS, Roots, root};
 use super::rows::SqlRows;
 use crate::profile::Batch;
 use crate::store::error::Cause;
 use crate::store::file::empty::{PAGE_SIZE, empty_database};
 use crate::store::file::growing::Growing;
 
-/// The segment of one run.
-pub(super) struct Segment {
+/// The file of a segment.
+pub(super) struct SegmentFile {
     connection: Connection,
-    file: File,
-    /// Writes the rows; `None` as soon as SQL does.
-    pages: Option<RunPages>,
+    pub(super) file: File,
 }
 
-impl Segment {
-    /// Makes a segment, if its trees can be appended to those of the database later: its schema is
-    /// up to date and has no more indexes or triggers than ours, and its pages can be written. A
-    /// transaction is open there.
-    pub(super) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
-        // SQLite says where the file itself is, whatever links lead there.
-        let place = database
-            .path()
-            .filter(|path| !path.is_empty())
-            .map(Path::new);
-        let (true, Some(place)) = (cfg!(unix), place) else {
-            return Ok(None);
-        };
-        if !runs_come_last(database)? || database_pages(database, PAGE_SIZE)?.is_none() {
+impl SegmentFile {
+    /// Makes a file beside a database, if its trees can be appended to those of the database later:
+    /// its schema is up to date and has no more indexes or triggers than ours, and its pages can be
+    /// written. A transaction is open there. `place` is where the database is.
+    pub(super) fn new(database: &Connection, place: &Path) -> Result<Option<Self>, Cause> {
+        if !cfg!(unix)
+            || !runs_come_last(database)?
+            || database_pages(database, PAGE_SIZE)?.is_none()
+        {
             return Ok(None);
         }
         let Ok(growing) = Growing::beside(place, &[]) else {
@@ -55,12 +48,51 @@ impl Segment {
         if schema(&connection)? != schema(database)? {
             return Ok(None);
         }
-        let pages = Some(RunPages::of_segment(&connection, file.try_clone()?)?);
-        Ok(Some(Self {
-            connection,
-            file,
-            pages,
-        }))
+        Ok(Some(Self { connection, file }))
+    }
+
+    /// Its root pages.
+    pub(super) fn roots(&self) -> rusqlite::Result<Roots> {
+        Roots::of(&self.connection)
+    }
+
+    /// Appends the trees to those of `database`. Afterwards, its connection is good for COMMIT or
+    /// ROLLBACK only.
+    pub(super) fn append_to(self, database: &Connection) -> Result<(), Cause> {
+        let roots = OF_RUNS
+            .iter()
+            .map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
+        let roots: Vec<_> = roots.collect::<rusqlite::Result<_>>()?;
+        // They were accessible before, and no one else can change that in this transaction.
+        let pages = database_pages(database, PAGE_SIZE)?.expect("pages are accessible, as before");
+        append_trees(database, pages, &self.file, &roots)
+    }
+}
+
+/// The segment of one run.
+pub(super) struct Segment {
+    segment: SegmentFile,
+    /// Writes the rows; `None` as soon as SQL does.
+    pages: Option<RunPages>,
+}
+
+impl Segment {
+    /// Makes a segment, if [`SegmentFile::new`] does.
+    pub(super) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
+        // SQLite says where the file itself is, whatever links lead there.
+        let place = database
+            .path()
+            .filter(|path| !path.is_empty())
+            .map(Path::new);
+        let Some(place) = place else {
+            return Ok(None);
+        };
+        let Some(segment) = SegmentFile::new(database, place)? else {
+            return Ok(None);
+        };
+        let file = segment.file.try_clone()?;
+        let pages = Some(RunPages::of_segment(&segment.connection, file)?);
+        Ok(Some(Self { segment, pages }))
     }
 
     /// Writes the nodes and costs of a batch.
@@ -89,7 +121,7 @@ impl Segment {
             return Ok(false);
         };
         let Deferred { nodes, costs } = pages.finish(end, ids)?;
-        self.connection.execute_batch("BEGIN")?;
+        self.segment.connection.execute_batch("BEGIN")?;
         self.by_sql(ids).nodes(&nodes)?;
         self.by_sql(ids).costs(&costs)?;
         Ok(true)
@@ -97,22 +129,15 @@ impl Segment {
 
     fn by_sql<'w>(&'w self, ids: &'w Ids) -> SqlRows<'w> {
         SqlRows {
-            connection: &self.connection,
+            connection: &self.segment.connection,
             ids,
         }
     }
 
-    /// Appends the trees to those of `database`. Afterwards, its connection is good for COMMIT or
-    /// ROLLBACK only.
+    /// Appends the trees to those of `database`, as [`SegmentFile::append_to`] does.
     pub(super) fn append_to(self, database: &Connection) -> Result<(), Cause> {
-        self.connection.execute_batch("COMMIT")?;
-        let roots = OF_RUNS
-            .iter()
-            .map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
-        let roots: Vec<_> = roots.collect::<rusqlite::Result<_>>()?;
-        // They were accessible before, and no one else can change that in this transaction.
-        let pages = database_pages(database, PAGE_SIZE)?.expect("pages are accessible, as before");
-        append_trees(database, pages, &self.file, &roots)
+        self.segment.connection.execute_batch("COMMIT")?;
+        self.segment.append_to(database)
     }
 }
 
