@@ -335,8 +335,10 @@ mod tests {
 
     #[test]
     fn stretches_are_as_long_as_the_order_allows() {
-        const ALL: (i64, i64) = (i64::MIN, i64::MAX);
-        let table: [(&[(i64, i64)], &[Stretch]); 6] = [
+        /// By their old and new ids.
+        type Functions = &'static [(i64, i64)];
+        const ALL: Stretch = (i64::MIN, i64::MAX);
+        let table: [(Functions, &[Stretch]); 6] = [
             (&[], &[]),
             (&[(4, 9)], &[ALL]),
             (&[(1, 1), (2, 2), (9, 3)], &[ALL]),
