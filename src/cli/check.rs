@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::database::{DatabaseArgs, opened_to_read};
 use super::failure::{Failure, complain, database, line};
+use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::store::{CHECKS, Finding};
 
@@ -17,7 +18,7 @@ pub(super) struct Check {
 }
 
 pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
-    let checked = opened_to_read(&check.database, stop).map_err(|error| {
+    let mut checked = opened_to_read(&check.database, stop).map_err(|error| {
         // That is an answer, too.
         if error.is_damage() && !stop.is_set() {
             complain(error, Failure::CheckFailed)
@@ -25,7 +26,11 @@ pub(super) fn run(check: &Check, stop: &Stop) -> Result<(), Failure> {
             database(error, stop)
         }
     })?;
-    let findings = checked.check().map_err(|error| database(error, stop))?;
+    let progress = Progress::new("checking");
+    let watched = checked.watch(stop.clone(), progress.tick());
+    let findings = watched.and_then(|()| checked.check());
+    drop(progress);
+    let findings = findings.map_err(|error| database(error, stop))?;
     for Finding {
         check,
         count,

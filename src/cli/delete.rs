@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::database::{DatabaseArgs, WaitArgs, find_run};
 use super::failure::{Failure, complain, database, line};
+use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::store::{Database, StoreError};
 
@@ -24,8 +25,11 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
         return Err(complain(StoreError::Missing(path), Failure::Database));
     }
     let failed = |error| database(error, stop);
+    let progress = Progress::new("deleting");
     let mut target = Database::open_waiting(&path, delete.wait.lock_wait(stop)).map_err(failed)?;
-    target.heed(stop.clone()).map_err(failed)?;
+    target
+        .watch(stop.clone(), progress.tick())
+        .map_err(failed)?;
     let run = find_run(&target, Some(&delete.run.to_string()), stop)?;
     if run.run_id != delete.run {
         // A title that looks like a number is no reason to delete another run.
@@ -34,6 +38,8 @@ pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
             Failure::NothingSelected,
         ));
     }
-    target.delete_run(run.run_id).map_err(failed)?;
+    let deleted = target.delete_run(run.run_id);
+    drop(progress);
+    deleted.map_err(failed)?;
     line(format!("deleted run {}: {}", run.run_id, run.name))
 }

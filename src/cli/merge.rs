@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::database::{WaitArgs, lock_wait};
 use super::failure::{Failure, complain, database, line, say};
-use super::progress::PATIENCE;
+use super::progress::Progress;
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::store::{Database, Merged, Outcome, remove_abandoned};
@@ -33,28 +32,26 @@ pub(super) fn run(merge: &Merge, stop: &Stop) -> Result<(), Failure> {
         }
         failure => failure,
     };
+    let progress = Progress::new("checking");
     let mut sources = Vec::new();
     for path in &merge.from {
         let mut source = Database::open_source(path, &lock_wait(stop)).map_err(failed)?;
-        source.heed(stop.clone()).map_err(failed)?;
+        source
+            .watch(stop.clone(), progress.tick())
+            .map_err(failed)?;
         sources.push(source);
     }
     // The sources are open by now: one that cannot be opened changes nothing in the folder.
     remove_abandoned(&merge.into);
     let mut target =
         Database::open_waiting(&merge.into, merge.wait.lock_wait(stop)).map_err(failed)?;
-    target.heed(stop.clone()).map_err(failed)?;
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} rows {per_sec}") {
-        bar.set_style(style);
-    }
+    target
+        .watch(stop.clone(), progress.tick())
+        .map_err(failed)?;
     let merged = target.merge(&sources, &mut |rows| {
-        bar.set_position(rows);
-        if bar.is_hidden() && bar.elapsed() > PATIENCE {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
+        progress.says(format!("merging, {rows} rows"));
     });
-    bar.finish_and_clear();
+    drop(progress);
     for Merged {
         source,
         run,

@@ -6,6 +6,7 @@
 
 mod args;
 mod check;
+mod compact;
 mod completions;
 mod convert;
 mod database;

@@ -8,8 +8,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{Failure, complain, explain, line, output};
 use super::{
-    check, completions, convert, delete, dump, dyalog_switches, export, formats, import, man,
-    merge, report, runs, schema, show, sql,
+    check, compact, completions, convert, delete, dump, dyalog_switches, export, formats, import,
+    man, merge, report, runs, schema, show, sql,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -38,6 +38,8 @@ enum Command {
     Show(show::Show),
     /// Deletes a run with everything that belongs to it
     Delete(delete::Delete),
+    /// Gives the space that deleted runs have left back to the disk
+    Compact(compact::Compact),
     /// Adds the runs of other databases that a database lacks
     Merge(merge::Merge),
     /// Writes a run in a format of another program
@@ -106,6 +108,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Runs(runs) => runs::run(&runs, stop),
         Command::Show(show) => show::run(&show, stop),
         Command::Delete(delete) => delete::run(&delete, stop),
+        Command::Compact(compact) => compact::run(&compact, stop),
         Command::Merge(merge) => merge::run(&merge, stop),
         Command::Export(export) => export::run(&export, stop),
         Command::Convert(convert) => convert::run(&convert, stop),

@@ -14,7 +14,7 @@ use super::args::input_format;
 use super::database::{DatabaseArgs, find_run, open_to_read};
 use super::failure::{self, Failure, complain, say, store, unread};
 use super::options::FormatOptions;
-use super::progress::PATIENCE;
+use super::progress::QUIET;
 use crate::base::error::{ImportError, Stop};
 use crate::base::limits::is_memory_out;
 use crate::formats;
@@ -234,7 +234,7 @@ impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.bar.inc(read as u64);
-        if self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
+        if self.bar.is_hidden() && self.started.elapsed() > QUIET {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         if read == 0 {

@@ -1,5 +1,5 @@
-//! A database that grows page by page: pages are replaced, and appended where the freelist has
-//! none.
+//! A database that is changed page by page: pages are replaced, appended where the freelist has
+//! none, and put on the freelist.
 //!
 //! References: SQLite, "Database File Format", sections 1.3 (header), 1.5 (freelist).
 
@@ -22,7 +22,7 @@ pub(crate) trait DatabasePages {
     fn write(&mut self, number: u32, page: &[u8]) -> Result<(), Self::Error>;
 }
 
-/// Why a tree was not appended; `E` is what [`DatabasePages`] fail with.
+/// Why a tree was not changed; `E` is what [`DatabasePages`] fail with.
 #[derive(Debug)]
 pub(crate) enum AppendError<E> {
     /// A page of the database could not be read or written.
@@ -43,12 +43,16 @@ impl<E> From<io::Error> for AppendError<E> {
 
 pub(super) type Appended<T, P> = Result<T, AppendError<<P as DatabasePages>::Error>>;
 
-/// The database that grows.
+/// Entries of a trunk page that SQLite leaves unused, for the sake of its first versions.
+const UNUSED_ENTRIES: usize = 6;
+
+/// The database that is changed.
 pub(super) struct Database<P> {
     pages: P,
     /// The first page, which has the header. It is written last.
     first: Vec<u8>,
-    /// Pages that were on the freelist, and are used before the file grows.
+    /// Pages that are on no list now, and are used before the file grows: they were on the freelist,
+    /// or have been released.
     free: Vec<u32>,
 }
 
@@ -92,6 +96,20 @@ impl<P: DatabasePages> Database<P> {
         let number = self.unused()?;
         self.replace(number, page)?;
         Ok(number)
+    }
+
+    /// How many pages the file has.
+    pub(super) fn page_count(&self) -> Appended<u32, P> {
+        self.header(header::PAGE_COUNT)
+    }
+
+    /// Gives a page free, which nothing uses any more. It is not written.
+    pub(super) fn release(&mut self, number: u32) -> Appended<(), P> {
+        if number < 2 || number > self.page_count()? {
+            return Err(AppendError::Damaged);
+        }
+        self.free.push(number);
+        Ok(())
     }
 
     /// The number of a page that nothing uses: of one on the freelist, else of one at the end.
@@ -142,9 +160,18 @@ impl<P: DatabasePages> Database<P> {
 
     /// Puts unused pages back on the freelist, and writes the header.
     pub(super) fn finish(mut self) -> Appended<(), P> {
-        let free = std::mem::take(&mut self.free);
-        if let [trunk, leaves @ ..] = free.as_slice() {
-            // They are left over from one trunk page, so one trunk page has room for them.
+        let mut free = std::mem::take(&mut self.free);
+        free.sort_unstable();
+        // A page of two trees, or twice in one.
+        if free.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(AppendError::Damaged);
+        }
+        // A trunk page has the number of the next one, how many leaves it lists, and their numbers.
+        let most = self.page_size() / PAGE_NUMBER - 2 - UNUSED_ENTRIES;
+        for pages in free.chunks(most + 1) {
+            let [trunk, leaves @ ..] = pages else {
+                continue;
+            };
             let words = [
                 self.header(header::FREELIST_TRUNK)?,
                 leaves.len().try_into().map_err(|_| AppendError::Damaged)?,
@@ -157,9 +184,9 @@ impl<P: DatabasePages> Database<P> {
             page.resize(self.page_size(), 0);
             self.replace(*trunk, &page)?;
             self.set_header(header::FREELIST_TRUNK, *trunk);
-            let more = u32::try_from(free.len()).map_err(|_| AppendError::Damaged)?;
-            let count = self.header(header::FREELIST_COUNT)? + more;
-            self.set_header(header::FREELIST_COUNT, count);
+            let more = u32::try_from(pages.len()).map_err(|_| AppendError::Damaged)?;
+            let count = self.header(header::FREELIST_COUNT)?.checked_add(more);
+            self.set_header(header::FREELIST_COUNT, count.ok_or(AppendError::Damaged)?);
         }
         // The header comes last, because each page that was taken or added has changed it.
         let first = std::mem::take(&mut self.first);

@@ -5,8 +5,14 @@
 /// Bytes of the header.
 pub(crate) const LENGTH: usize = 100;
 
+/// What every database begins with.
+pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
+
 /// Size of a page, in two bytes.
 pub(super) const PAGE_SIZE: usize = 16;
+
+/// Whether the file has a log (WAL), for who writes and for who reads: two bytes.
+pub(super) const WRITE_VERSION: usize = 18;
 
 /// Bytes at the end of each page that are not for SQLite itself, in one byte.
 pub(super) const RESERVED_BYTES: usize = 20;

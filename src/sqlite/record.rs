@@ -214,3 +214,25 @@ impl Record {
         (&mut self.bytes, start)
     }
 }
+
+/// The first column of a row of an index, from its cell on a leaf page; `None` if that is no
+/// integer, or no row.
+pub(super) fn first_integer(cell: &[u8]) -> Option<i64> {
+    let mut at = 0;
+    varint_at(cell, &mut at)?;
+    let start = at;
+    let header = usize::try_from(varint_at(cell, &mut at)?).ok()?;
+    let kind = varint_at(cell, &mut at)?;
+    let length = match kind {
+        8 => return Some(0),
+        9 => return Some(1),
+        1..=4 => usize::try_from(kind).ok()?,
+        5 => 6,
+        6 => 8,
+        _ => return None,
+    };
+    let value = cell.get(start.checked_add(header)?..)?.get(..length)?;
+    let mut bytes = [if value[0] < 0x80 { 0 } else { 0xff }; 8];
+    bytes[8 - length..].copy_from_slice(value);
+    Some(i64::from_be_bytes(bytes))
+}

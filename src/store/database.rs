@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::Connection;
 
@@ -14,8 +15,9 @@ use super::file::new_file::Claim;
 use super::schema::{VERSION, migrate};
 use crate::base::error::Stop;
 
-/// How many steps of the SQL machine pass between two looks at [`Stop`].
-const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+/// How many steps of the SQL machine pass between two looks at [`Stop`]. A step of
+/// `PRAGMA integrity_check` is a page, with up to a few hundred rows.
+const STEPS_BETWEEN_LOOKS: i32 = 4_000;
 
 /// An open database.
 #[derive(Debug)]
@@ -35,27 +37,52 @@ pub struct Database {
     /// A new file, which gets its name with its first run.
     pub(super) claim: Option<Claim>,
     pub(super) lock_wait: LockWait,
-    /// Is told how far a walk through a run is.
+    /// Is told that work goes on.
     pub(super) watch: Watch,
+    /// Is told how far a walk through a run is.
+    pub(super) walks: WalkWatch,
     /// See [`Database::inserted_rows`].
     pub(super) inserted: Cell<u64>,
 }
 
 /// Is told how many nodes of how many have been read, now and then.
 #[derive(Default)]
-pub(super) struct Watch(Option<Box<dyn Fn(u64, u64) + Send>>);
+pub(super) struct WalkWatch(Option<Box<dyn Fn(u64, u64) + Send>>);
+
+impl fmt::Debug for WalkWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WalkWatch").field(&self.0.is_some()).finish()
+    }
+}
+
+/// What is told from time to time that long work goes on.
+#[derive(Clone)]
+pub(super) struct Watch(Arc<dyn Fn() + Send + Sync>);
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self(Arc::new(|| ()))
+    }
+}
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Watch").field(&self.0.is_some()).finish()
+        f.write_str("Watch")
+    }
+}
+
+impl Watch {
+    /// Says that the work goes on.
+    pub(super) fn tell(&self) {
+        (self.0)();
     }
 }
 
 impl Database {
     /// Lets a function know, now and then, how many nodes of how many a walk through a run has
     /// read.
-    pub(crate) fn watch(&mut self, watch: impl Fn(u64, u64) + Send + 'static) {
-        self.watch = Watch(Some(Box::new(watch)));
+    pub(crate) fn watch_walks(&mut self, watch: impl Fn(u64, u64) + Send + 'static) {
+        self.walks = WalkWatch(Some(Box::new(watch)));
     }
 
     /// Whether whoever asked has asked to stop.
@@ -66,7 +93,7 @@ impl Database {
 
     /// Tells how far a walk is.
     pub(super) fn tell(&self, done: u64, all: u64) {
-        if let Watch(Some(watch)) = &self.watch {
+        if let WalkWatch(Some(watch)) = &self.walks {
             watch(done, all);
         }
     }
@@ -118,10 +145,26 @@ impl Database {
     /// Lets long statements be interrupted.
     pub(crate) fn heed(&mut self, stop: Stop) -> Result<(), StoreError> {
         self.lock_wait.stop = stop.clone();
+        let watch = self.watch.clone();
+        let handler = move || {
+            watch.tell();
+            stop.is_set()
+        };
         let heeded = self
             .connection
-            .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_set()));
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(handler));
         heeded.map_err(|source| self.failed(source))
+    }
+
+    /// Lets long statements be interrupted, as [`Self::heed`] does, and has `tell` called from time
+    /// to time while they go on.
+    pub(crate) fn watch(
+        &mut self,
+        stop: Stop,
+        tell: impl Fn() + Send + Sync + 'static,
+    ) -> Result<(), StoreError> {
+        self.watch = Watch(Arc::new(tell));
+        self.heed(stop)
     }
 
     /// Fails unless the name of the database leads to the file that is open.

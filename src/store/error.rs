@@ -113,6 +113,19 @@ pub enum StoreError {
         /// Bytes that there are.
         free: u64,
     },
+    /// The disk is too full for the file to be compacted.
+    #[error(
+        "{}: compacting it may need {} MiB of room on the disk, and {} MiB are free", .path.display(),
+        .needed.div_ceil(MEBIBYTE), .free / MEBIBYTE
+    )]
+    NoRoomToCompact {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that may be needed.
+        needed: u64,
+        /// Bytes that there are.
+        free: u64,
+    },
     /// The schema of the file has been changed by another program.
     #[error("{} is not as profdb makes it: {what}", .path.display())]
     Altered {
@@ -201,6 +214,10 @@ pub(super) enum Cause {
     Sqlite(rusqlite::Error),
     File(io::Error),
     NoRoom {
+        needed: u64,
+        free: u64,
+    },
+    NoRoomToCompact {
         needed: u64,
         free: u64,
     },
@@ -298,6 +315,9 @@ pub(super) fn failed(path: &Path, cause: impl Into<Cause>) -> StoreError {
             _ => StoreError::File { path, source },
         },
         Cause::NoRoom { needed, free } => StoreError::NoRoom { path, needed, free },
+        Cause::NoRoomToCompact { needed, free } => {
+            StoreError::NoRoomToCompact { path, needed, free }
+        }
         Cause::Altered(what) => StoreError::Altered { path, what },
         Cause::Replaced => StoreError::Replaced(path),
         Cause::Leftover(log) => StoreError::Leftover {

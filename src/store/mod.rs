@@ -1,8 +1,11 @@
-//! The database: its file and its schema, writing a run, reading runs, merging databases. The only
+//! The database: its file and its schema, writing a run, reading runs, deleting them, merging
+//! databases. The only
 //! code besides [`crate::report`] that uses rusqlite.
 
 mod check;
+mod compact;
 mod database;
+mod delete;
 mod error;
 mod file;
 mod identity;
@@ -21,6 +24,7 @@ mod walk;
 mod write;
 
 pub use check::{CHECKS, Finding};
+pub use compact::Compacted;
 pub use database::Database;
 pub use error::StoreError;
 pub(crate) use file::location::{Followed, follow_links};

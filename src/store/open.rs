@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::database::{Database, Watch, bring_up_to_date};
+use super::database::{Database, WalkWatch, Watch, bring_up_to_date};
 use super::error::{Cause, StoreError, failed};
 use super::file::identity::{Identity, Stamp};
 use super::file::location::DatabasePlace;
@@ -186,7 +186,7 @@ impl Database {
     }
 
     /// Opens a file that is there.
-    fn with_flags(
+    pub(super) fn with_flags(
         path: &Path,
         flags: OpenFlags,
         created: bool,
@@ -245,6 +245,7 @@ impl Database {
             claim: None,
             lock_wait,
             watch: Watch::default(),
+            walks: WalkWatch::default(),
             inserted: Cell::default(),
         };
         database.found = database.identify()?;
@@ -366,6 +367,14 @@ impl Database {
         opened.count_inserted(self.inserted_rows());
         *self = opened;
         Ok(())
+    }
+
+    /// Opens the file anew, as another program has made it meanwhile.
+    pub(super) fn opened_anew(&self) -> Result<Self, StoreError> {
+        let mut there = Self::open_waiting(&self.path, self.lock_wait.clone())?;
+        there.watch = self.watch.clone();
+        there.heed(self.lock_wait.stop.clone())?;
+        Ok(there)
     }
 
     fn reopened(&self) -> Result<Self, StoreError> {

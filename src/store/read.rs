@@ -1,4 +1,4 @@
-//! Reading what is known of runs, and deleting one.
+//! Reading what is known of runs.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::database::{Database, bring_up_to_date};
-use super::error::{Cause, StoreError};
+use super::database::Database;
+use super::error::StoreError;
 use super::file::lock_wait::READING;
 use super::identity::{self, RunMeta};
 use super::write::integer;
@@ -264,20 +264,6 @@ impl Database {
         let mut notes = self.notes(run_id).map_err(|source| self.failed(source))?;
         notes.retain(|note| note.severity == "warning");
         Ok(notes)
-    }
-
-    /// Deletes a run with everything that belongs to it.
-    ///
-    /// # Errors
-    /// When the database cannot be written: then nothing has changed.
-    pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
-        self.change(|connection| {
-            bring_up_to_date(connection)?;
-            // Triggers of the schema delete what belongs to the run, so that any SQLite shell can
-            // delete one as well.
-            connection.execute("DELETE FROM runs WHERE run_id = ?1", [run_id])?;
-            Ok::<(), Cause>(())
-        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the program does to files, disks, other programs and strange inputs.
 
 mod checks;
+mod compact;
 mod concurrency;
 mod corpus;
 mod crashes;

@@ -330,9 +330,10 @@ fn under_other_changes() {
         return;
     }
     let (_other, other_path, other_content) = other();
-    let commands: [(State, &[&str]); 3] = [
+    let commands: [(State, &[&str]); 4] = [
         (State::Runs, &["delete", "--db", DATABASE, "2"]),
         (State::Runs, &["merge", DATABASE, "from.db"]),
+        (State::Runs, &["compact", "--db", DATABASE]),
         (State::Old, &["runs", "--db", DATABASE]),
     ];
     for (state, arguments) in commands {
@@ -423,7 +424,7 @@ fn leftover_logs_are_refused_by_name() {
     let (_other, other_path, _) = other();
     let profile = profiles().long[1].to_str().expect("plain names");
     let from = other_path.to_str().expect("plain names");
-    let commands: [(&[&str], bool); 6] = [
+    let commands: [(&[&str], bool); 7] = [
         (&["import", "--db", DATABASE, profile], true),
         (&["merge", DATABASE, from], true),
         // These make a database of a file without a byte only.
@@ -431,6 +432,7 @@ fn leftover_logs_are_refused_by_name() {
         (&["check", "--db", DATABASE], false),
         (&["report", "--db", DATABASE], false),
         (&["delete", "--db", DATABASE, "1"], false),
+        (&["compact", "--db", DATABASE], false),
     ];
     let mut tried = 0;
     for (arguments, makes_files) in commands {

@@ -1,4 +1,4 @@
-//! Whether the disk has room for a migration.
+//! Whether the disk has room for a migration, or for compacting a database.
 
 use std::path::Path;
 
@@ -22,14 +22,36 @@ pub(in crate::store) fn check(connection: &Connection) -> Result<(), Cause> {
     let (page, pages) = (one("PRAGMA page_size")?, one("PRAGMA page_count")?);
     let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     let needed = needed(pending, page, pages, &journal);
-    match connection
-        .path()
-        .filter(|path| !path.is_empty())
-        .and_then(|path| free(Path::new(path)))
-    {
+    match free_beside(connection) {
         Some(free) if free < needed => Err(Cause::NoRoom { needed, free }),
         _ => Ok(()),
     }
+}
+
+/// Fails if compacting a database may need more room than its disk has: `used` is the number of
+/// pages that are on no freelist.
+pub(in crate::store) fn check_copies(
+    connection: &Connection,
+    page: i64,
+    used: i64,
+) -> Result<(), Cause> {
+    let needed = needed_to_compact(page.unsigned_abs(), used.unsigned_abs());
+    match free_beside(connection) {
+        Some(free) if free < needed => Err(Cause::NoRoomToCompact { needed, free }),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that compacting may need besides those that the file has: a copy of the pages that are
+/// used, and the pages in their place in the journal, or the new ones in the log (WAL).
+fn needed_to_compact(page: u64, used: u64) -> u64 {
+    page.saturating_mul(used.saturating_mul(2).saturating_add(PAGES))
+}
+
+/// Free bytes on the disk of a database; `None` if it has no file, or the system does not say.
+fn free_beside(connection: &Connection) -> Option<u64> {
+    let path = connection.path().filter(|path| !path.is_empty())?;
+    free(Path::new(path))
 }
 
 /// Bytes that migrations may need besides those that the file has, until they are committed.
@@ -95,6 +117,18 @@ mod tests {
                 "{} of {pages} pages, {journal}",
                 migrations.len()
             );
+        }
+    }
+
+    #[test]
+    fn compacting_needs_a_copy_and_a_journal() {
+        for (used, expected) in [
+            (0, 64),
+            (1, 66),
+            (1000, 2064),
+            (u64::MAX / 2, u64::MAX / 4096),
+        ] {
+            assert_eq!(needed_to_compact(4096, used) / 4096, expected, "{used}");
         }
     }
 

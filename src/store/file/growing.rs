@@ -87,6 +87,16 @@ impl Growing {
         }
     }
 
+    /// By what path it can be opened.
+    pub(in crate::store) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether its own name still leads to it.
+    pub(in crate::store) fn is_in_place(&self) -> bool {
+        self.is_at(last(&self.path))
+    }
+
     /// Which file it is.
     pub(in crate::store) fn identity(&self) -> io::Result<Identity> {
         Ok(Identity::of(&self.file.metadata()?))
@@ -162,9 +172,9 @@ fn prefix(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Removes files that programs have left which died while they made `place` or imported into it:
-/// files of this user, of such a name, that are not locked and are databases of ours or empty. No
-/// other file is opened.
+/// Removes files that programs have left which died while they made `place`, imported into it or
+/// compacted it: files of this user, of such a name, that are not locked and are databases of ours,
+/// begun or empty. No other file is opened.
 pub(in crate::store) fn remove_abandoned(place: &Path) {
     let (Some(folder_path), Some(name)) = (place.parent(), place.file_name()) else {
         return;
@@ -178,6 +188,10 @@ pub(in crate::store) fn remove_abandoned(place: &Path) {
         if is_of_ours(&name, &prefix)
             && system::is_abandoned(&folder, &name, last(place), is_database_or_empty)
         {
+            // SQLite has one while it compacts into the file.
+            let mut journal = name.clone();
+            journal.push("-journal");
+            let _ = system::remove(&folder, &journal);
             let _ = system::remove(&folder, &name);
         }
     }
@@ -197,10 +211,13 @@ fn is_database_or_empty(file: &File) -> io::Result<bool> {
     let mut head = Vec::new();
     file.take(header::APPLICATION_ID as u64 + 4)
         .read_to_end(&mut head)?;
-    Ok(
-        head.is_empty()
-            || head.get(header::APPLICATION_ID..) == Some(&APPLICATION_ID.to_be_bytes()),
-    )
+    let Some(application) = head.get(header::APPLICATION_ID..) else {
+        return Ok(head.is_empty());
+    };
+    // SQLite writes the id last when it compacts, and the first page whenever it has to.
+    let is_begun = application == [0; 4]
+        && (head.starts_with(header::MAGIC) || head.iter().all(|byte| *byte == 0));
+    Ok(is_begun || application == APPLICATION_ID.to_be_bytes())
 }
 
 /// System calls for names and files, relative to an open folder.

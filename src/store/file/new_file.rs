@@ -38,14 +38,14 @@ impl Claim {
         Ok(connection)
     }
 
+    /// Where it will be.
+    pub(in crate::store) fn place(&self) -> &Path {
+        &self.place
+    }
+
     /// Which file it is.
     pub(in crate::store) fn identity(&self) -> io::Result<Identity> {
         self.growing.identity()
-    }
-
-    /// Where it goes when it is whole.
-    pub(in crate::store) fn place(&self) -> &Path {
-        &self.place
     }
 
     /// The file that grows; the lock stays with the claim.

@@ -1,32 +1,31 @@
 //! Copying one run from a database to another, where it gets other ids.
 
-use std::collections::HashMap;
-
+use hashbrown::{DefaultHashBuilder, HashMap};
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{OptionalExtension, params, params_from_iter};
 
-use super::tables::{BY_METRIC, BY_RUN, Id, METRICS, RUNS, Table};
+use super::tables::{BY_METRIC, BY_RUN, Id, LARGE_BY_RUN, METRICS, RUNS, Table};
 use crate::events::MetricId;
 use crate::source::Stopped;
 use crate::store::database::Database;
-use crate::store::error::StoreError;
-use crate::store::write::{Ids, StoredFunction, function_id};
+use crate::store::error::{Cause, StoreError};
+use crate::store::write::{CopiedRows, Ids, StoredFunction, function_id};
 
 /// Rows between two looks at [`crate::base::error::Stop`], and two reports of progress.
 const ROWS_BETWEEN_LOOKS: u64 = 10_000;
 
 /// A run that is copied.
 pub(super) struct RunCopy<'d> {
-    source: &'d Database,
+    pub(super) source: &'d Database,
     target: &'d Database,
-    old_run: i64,
-    new_run: i64,
+    pub(super) old_run: i64,
+    pub(super) new_run: i64,
     /// What is added to the ids of nodes.
     nodes: i64,
     /// Old and new ids.
-    metrics: Vec<(i64, i64)>,
-    functions: HashMap<i64, i64>,
-    sources: HashMap<i64, i64>,
+    pub(super) metrics: Vec<(i64, i64)>,
+    pub(super) functions: HashMap<i64, i64, DefaultHashBuilder>,
+    sources: HashMap<i64, i64, DefaultHashBuilder>,
     /// How many rows have been copied.
     pub(super) rows: u64,
     progress: &'d mut dyn FnMut(u64),
@@ -60,7 +59,7 @@ impl<'d> RunCopy<'d> {
             .zip(metrics)
             .map(|(at, old)| (old, ids.metric(MetricId(at)).0))
             .collect();
-        let (functions, sources) = (HashMap::new(), HashMap::new());
+        let (functions, sources) = (HashMap::default(), HashMap::default());
         Ok(Self {
             source,
             target,
@@ -75,8 +74,9 @@ impl<'d> RunCopy<'d> {
         })
     }
 
-    /// Copies all of it; returns its id in the other database.
-    pub(super) fn run(&mut self) -> Result<i64, StoreError> {
+    /// Copies all of it, the rows of large tables into `pages` if there are any; returns its id in
+    /// the other database.
+    pub(super) fn run(&mut self, pages: Option<&mut CopiedRows>) -> Result<i64, StoreError> {
         self.table(&RUNS, self.old_run)?;
         // Every other table needs the id that the run gets here.
         self.new_run = self.target.connection.last_insert_rowid();
@@ -85,6 +85,13 @@ impl<'d> RunCopy<'d> {
         // has found.
         self.functions()?;
         for table in BY_RUN {
+            self.table(table, self.old_run)?;
+        }
+        if let Some(pages) = pages {
+            self.large_tables(pages)?;
+            return Ok(self.new_run);
+        }
+        for table in LARGE_BY_RUN {
             self.table(table, self.old_run)?;
         }
         for table in BY_METRIC {
@@ -142,7 +149,7 @@ impl<'d> RunCopy<'d> {
     }
 
     /// Counts a row. From time to time, reports progress and looks whether to stop.
-    fn count(&mut self) -> Result<(), StoreError> {
+    pub(super) fn count(&mut self) -> Result<(), StoreError> {
         self.rows += 1;
         if self.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
             (self.progress)(self.rows);
@@ -154,7 +161,7 @@ impl<'d> RunCopy<'d> {
     }
 
     /// The id in the target for one of the source.
-    fn new_id(&mut self, id: Id, old: i64) -> Result<i64, StoreError> {
+    pub(super) fn new_id(&mut self, id: Id, old: i64) -> Result<i64, StoreError> {
         let found = match id {
             Id::Run => Some(self.new_run),
             Id::Metric => self
@@ -168,6 +175,11 @@ impl<'d> RunCopy<'d> {
             Id::Source => return self.text(old),
         };
         found.ok_or_else(|| self.source.failed(out_of_range()))
+    }
+
+    /// The error for a cause, said of the target.
+    pub(super) fn target_failed(&self, cause: Cause) -> StoreError {
+        self.target.failed(cause)
     }
 
     /// Gives the functions that the run mentions ids in the target: new ones in the order of their
@@ -249,7 +261,7 @@ impl<'d> RunCopy<'d> {
 }
 
 /// An id that nothing has, which the checks should have found.
-fn out_of_range() -> rusqlite::Error {
+pub(super) fn out_of_range() -> rusqlite::Error {
     let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
     rusqlite::Error::SqliteFailure(error, Some("a number leads nowhere".to_owned()))
 }

@@ -4,10 +4,16 @@
 //! The other database may be a stranger's, and is not trusted: its tables have to be those that
 //! this program makes, so that reading them runs no code of its own, and it has to pass every check
 //! before a run is copied out of it.
+//!
+//! Long runs go into a segment, as those that are imported do, and are appended to the database at
+//! the end, all at once (docs/design/0008-later-runs.md).
 
 mod copy;
 mod differences;
+mod large_tables;
 mod tables;
+
+use std::path::PathBuf;
 
 use rusqlite::Connection;
 
@@ -15,7 +21,7 @@ use super::database::{Database, bring_up_to_date};
 use super::error::StoreError;
 use super::identity::{RunMeta, run_with_uid};
 use super::schema::stale_views;
-use super::write::{Ids, Outcome};
+use super::write::{CopiedRows, Ids, Outcome, ROWS_FOR_SEGMENT, integer};
 use copy::RunCopy;
 use differences::Differences;
 
@@ -52,8 +58,7 @@ impl Database {
             match self.merge_once(sources, progress) {
                 // Another program has made the database meanwhile.
                 Err(error) if error.is_there_by_now() => {
-                    *self = Self::open_waiting(&self.path, self.lock_wait.clone())?;
-                    self.heed(self.lock_wait.stop.clone())?;
+                    *self = self.opened_anew()?;
                 }
                 merged => return merged,
             }
@@ -66,25 +71,60 @@ impl Database {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Vec<Merged>, StoreError> {
         self.begin()?;
-        let merged = self
-            .merge_all(sources, progress)
-            .and_then(|(merged, has_changed)| {
-                if has_changed {
-                    self.commit()?;
-                } else {
-                    self.is_in_place()?;
-                }
-                Ok(merged)
-            });
+        let mut pages = None;
+        let merged =
+            self.merge_all(sources, &mut pages, progress)
+                .and_then(|(merged, has_changed)| {
+                    if has_changed {
+                        self.append_and_commit(pages)?;
+                    } else {
+                        self.is_in_place()?;
+                    }
+                    Ok(merged)
+                });
         // A new file without a run does not get its name: only what has been committed is
         // published.
         let is_changed = self.connection.is_autocommit();
         self.end();
         let merged = merged?;
         if is_changed {
+            self.forget_pages()?;
             self.publish()?;
         }
         Ok(merged)
+    }
+
+    /// Ends the transaction, with the rows that wait in pages, if there are any.
+    fn append_and_commit(&self, pages: Option<CopiedRows>) -> Result<(), StoreError> {
+        if let Some(pages) = pages {
+            // This comes before the flush, which writes to the file: after it, a copy over the
+            // file would look like a change of our own.
+            self.is_untouched()?;
+            // Waits until no one else reads. From here on, SQLite has room for all pages.
+            self.wait(|| self.connection.cache_flush())?;
+            let appended = pages.append_to(&self.connection);
+            appended.map_err(|cause| self.failed(cause))?;
+        }
+        self.commit()
+    }
+
+    /// Pages for the rows of a run, if it is long enough to be worth them, or the run before was:
+    /// what comes after those rows has to be in pages, too. `None` also where pages cannot be
+    /// appended to the database.
+    fn begin_pages(&self, pages: &mut Option<CopiedRows>, nodes: i64) -> Result<(), StoreError> {
+        if pages.is_some() || nodes < integer(ROWS_FOR_SEGMENT as u64) {
+            return Ok(());
+        }
+        let place = match &self.claim {
+            Some(claim) => claim.place().to_owned(),
+            None => match self.connection.path() {
+                Some(path) if !path.is_empty() => PathBuf::from(path),
+                _ => return Ok(()),
+            },
+        };
+        let begun = CopiedRows::new(&self.connection, &place);
+        *pages = begun.map_err(|cause| self.failed(cause))?;
+        Ok(())
     }
 
     /// Copies the one run of a new file into the database that another program has put under its
@@ -93,8 +133,7 @@ impl Database {
         &mut self,
         meta: &RunMeta,
     ) -> Result<Outcome, StoreError> {
-        let mut there = Self::open_waiting(&self.path, self.lock_wait.clone())?;
-        there.heed(self.lock_wait.stop.clone())?;
+        let mut there = self.opened_anew()?;
         let mut repeat = 0;
         loop {
             let merged = there.merge(std::slice::from_ref(self), &mut |_| ())?;
@@ -118,6 +157,7 @@ impl Database {
     fn merge_all(
         &self,
         sources: &[Self],
+        pages: &mut Option<CopiedRows>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(Vec<Merged>, bool), StoreError> {
         bring_up_to_date(&self.connection).map_err(|cause| self.failed(cause))?;
@@ -151,8 +191,9 @@ impl Database {
                 } else {
                     has_changed = true;
                     let ids = Ids::after(&self.connection).map_err(|error| self.failed(error))?;
+                    self.begin_pages(pages, nodes)?;
                     let mut copy = RunCopy::new(source, self, &ids, run, rows, progress)?;
-                    let stored = copy.run()?;
+                    let stored = copy.run(pages.as_mut())?;
                     rows = copy.rows;
                     Outcome::Stored(stored)
                 };

@@ -42,27 +42,8 @@ pub(super) const METRICS: Table = Table {
     order: "position",
 };
 
-/// Tables whose rows are found by the id of the run.
+/// Small tables whose rows are found by the id of the run.
 pub(super) const BY_RUN: &[Table] = &[
-    Table {
-        name: "nodes",
-        ids: &[("node_id", Id::Node), ("function_id", Id::Function)],
-        columns: "up, size, depth, calls, exclusive, line, cumulative_other, outer_up, col, file",
-        rows: "node_id BETWEEN (SELECT first_node FROM runs WHERE run_id = ?1)
-                           AND (SELECT last_node FROM runs WHERE run_id = ?1)",
-        order: "node_id",
-    },
-    Table {
-        name: "function_nodes",
-        ids: &[
-            ("run_id", Id::Run),
-            ("function_id", Id::Function),
-            ("node_id", Id::Node),
-        ],
-        columns: "",
-        rows: "run_id = ?1",
-        order: "function_id, node_id",
-    },
     Table {
         name: "run_tags",
         ids: &[("run_id", Id::Run)],
@@ -104,7 +85,30 @@ pub(super) const BY_RUN: &[Table] = &[
     },
 ];
 
-/// Tables whose rows are found by the id of a metric.
+/// Large tables whose rows are found by the id of the run.
+pub(super) const LARGE_BY_RUN: &[Table] = &[
+    Table {
+        name: "nodes",
+        ids: &[("node_id", Id::Node), ("function_id", Id::Function)],
+        columns: "up, size, depth, calls, exclusive, line, cumulative_other, outer_up, col, file",
+        rows: "node_id BETWEEN (SELECT first_node FROM runs WHERE run_id = ?1)
+                           AND (SELECT last_node FROM runs WHERE run_id = ?1)",
+        order: "node_id",
+    },
+    Table {
+        name: "function_nodes",
+        ids: &[
+            ("run_id", Id::Run),
+            ("function_id", Id::Function),
+            ("node_id", Id::Node),
+        ],
+        columns: "",
+        rows: "run_id = ?1",
+        order: "function_id, node_id",
+    },
+];
+
+/// Tables whose rows are found by the id of a metric, all of them large.
 pub(super) const BY_METRIC: &[Table] = &[
     Table {
         name: "node_costs",

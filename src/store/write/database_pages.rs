@@ -10,12 +10,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Statement, ffi};
 
 use crate::sqlite::append::Appender;
+use crate::sqlite::cut::{Range, cut};
 use crate::sqlite::database::{AppendError, DatabasePages};
 use crate::store::error::Cause;
 use crate::store::file::connection;
 
 /// Reads and writes pages by two prepared statements.
-pub(super) struct PagesBySql<'c> {
+pub(in crate::store) struct PagesBySql<'c> {
     read: Statement<'c>,
     write: Statement<'c>,
 }
@@ -50,39 +51,109 @@ fn gives_pages(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row(sql, [], |row| Ok(row.get::<_, i64>(0)? > 0))
 }
 
+impl PagesBySql<'_> {
+    /// Writes the second page as it is. The first would not be flushed: SQLite has it in use.
+    pub(in crate::store) fn touch(&mut self) -> rusqlite::Result<()> {
+        match self.read(2)? {
+            Some(page) => self.write(2, &page),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What trees can be appended to; `None` if this SQLite gives no access to pages, or the file is of
 /// another kind than ours.
 pub(super) fn database_pages(
     connection: &Connection,
     page_size: u16,
 ) -> Result<Option<Appender<PagesBySql<'_>>>, Cause> {
-    if !gives_pages(connection)? {
-        return Ok(None);
+    match PagesBySql::of(connection)? {
+        Some(pages) => Ok(Appender::new(pages, page_size)?),
+        None => Ok(None),
     }
-    let pages = PagesBySql {
-        read: connection.prepare("SELECT data FROM sqlite_dbpage WHERE pgno = ?1")?,
-        write: connection.prepare("INSERT INTO sqlite_dbpage (pgno, data) VALUES (?1, ?2)")?,
-    };
-    Ok(Appender::new(pages, page_size)?)
 }
 
-/// Appends trees to those of the database; each pair of roots is of the database and of `source`.
+impl<'c> PagesBySql<'c> {
+    /// `None` if this SQLite gives no access to pages.
+    pub(in crate::store) fn of(connection: &'c Connection) -> rusqlite::Result<Option<Self>> {
+        if !gives_pages(connection)? {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            read: connection.prepare("SELECT data FROM sqlite_dbpage WHERE pgno = ?1")?,
+            write: connection.prepare("INSERT INTO sqlite_dbpage (pgno, data) VALUES (?1, ?2)")?,
+        }))
+    }
+}
+
+/// Prepares [`end_after`], outside a transaction. `false` if this SQLite gives no access to pages.
+pub(in crate::store) fn prepare_end(connection: &Connection) -> rusqlite::Result<bool> {
+    if PagesBySql::of(connection)?.is_none() {
+        return Ok(false);
+    }
+    let sql = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.database_end USING sqlite_dbpage";
+    connection.execute_batch(sql)?;
+    Ok(true)
+}
+
+/// Ends the database after its first `pages`, as soon as the transaction is committed, and writes the
+/// first page, which is the last thing in a transaction: a statement after it would read the schema
+/// anew, from pages that SQLite has in memory as they were.
+pub(in crate::store) fn end_after(
+    connection: &Connection,
+    first: &[u8],
+    pages: u32,
+) -> rusqlite::Result<()> {
+    // Through a table of its own, as each page that is written takes back the end that was set
+    // through the same one.
+    let sql = "INSERT INTO temp.database_end (pgno, data) VALUES (?1, NULL)";
+    connection.execute(sql, [i64::from(pages) + 1])?;
+    let sql = "INSERT INTO sqlite_dbpage (pgno, data) VALUES (1, ?1)";
+    connection.execute(sql, [first]).map(drop)
+}
+
+/// Does something with a connection whose pages may be written meanwhile. The statements are ours
+/// alone: no trigger of a stranger's schema sees them.
 ///
 /// SQLite does not notice that pages change under it: after this, the connection is good for COMMIT
 /// and ROLLBACK only.
+pub(in crate::store) fn unguarded<T, E: From<rusqlite::Error>>(
+    connection: &Connection,
+    change: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    // A defensive connection does not let pages be written.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+    let changed = change();
+    // The result is looked at later: the connection is guarded again whatever has come of it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    changed
+}
+
+/// Cuts ranges of rows out of trees of the database. `false` if this SQLite gives no access to
+/// pages, or the file is of another kind than ours: then nothing has changed.
+pub(in crate::store) fn cut_ranges(
+    connection: &Connection,
+    page_size: u16,
+    ranges: &[Range],
+) -> Result<bool, Cause> {
+    let Some(pages) = PagesBySql::of(connection)? else {
+        return Ok(false);
+    };
+    let done = unguarded(connection, || {
+        Ok::<_, Cause>(cut(pages, page_size, ranges)?)
+    })?;
+    Ok(done.is_some())
+}
+
+/// Appends trees to those of the database; each pair of roots is of the database and of `source`.
+/// [`unguarded`] says what the connection is good for then.
 pub(super) fn append_trees(
     connection: &Connection,
     database: Appender<PagesBySql<'_>>,
     source: &File,
     roots: &[(u32, u32)],
 ) -> Result<(), Cause> {
-    // A defensive connection does not let pages be written. The statements are ours alone: no
-    // trigger of a stranger's schema sees them.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
-    let appended = database.append(source, roots);
-    // The result is looked at later: the connection is guarded again whatever has come of it.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    Ok(appended?)
+    unguarded(connection, || Ok(database.append(source, roots)?))
 }
 
 impl From<AppendError<rusqlite::Error>> for Cause {
@@ -261,6 +332,97 @@ mod tests {
             rows(&connection) == rows(&expected),
             "{parts:?}, {longest}, {free}"
         );
+    }
+
+    /// Cuts a range out of both trees of a database, and compares the rows that are left with those
+    /// that SQLite leaves.
+    fn check_cut(rows: u64, longest: u64, first: i64, last: i64) {
+        let about = format!("{rows}, {longest}, {first} to {last}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("cut.db");
+        let connection = create(&path);
+        let expected = create(Path::new(":memory:"));
+        for connection in [&connection, &expected] {
+            // Keys of the one tree count up from 1; those of the other come `rows / 40` times each.
+            let each = (rows / 40).max(1);
+            let sql = format!(
+                "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {rows})
+                 INSERT INTO numbered SELECT n, hex(zeroblob(abs(n * 7919) % {} / 2)) FROM c",
+                longest + 1
+            );
+            connection.execute_batch(&sql).expect("space on the disk");
+            let sql = format!(
+                "INSERT INTO sorted SELECT (id + {each} - 1) / {each}, id, name FROM numbered"
+            );
+            connection.execute_batch(&sql).expect("space on the disk");
+        }
+        let roots = roots(&connection);
+        connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .expect("no one else is here");
+        let ranges = roots.into_iter().map(|root| Range { root, first, last });
+        let done = cut_ranges(&connection, PAGE_SIZE, &ranges.collect::<Vec<_>>());
+        assert!(done.expect("a sound file"), "{about}");
+        connection
+            .execute_batch("COMMIT")
+            .expect("space on the disk");
+        drop(connection);
+        let connection = open(&path);
+        for table in ["numbered WHERE id", "sorted WHERE part"] {
+            let sql = format!("DELETE FROM {table} BETWEEN ?1 AND ?2");
+            expected.execute(&sql, (first, last)).expect("SQL");
+        }
+        let sound = |about: &str| {
+            let found: String = one(&connection, "PRAGMA integrity_check");
+            assert_eq!(found, "ok", "{about}");
+            assert!(self::rows(&connection) == self::rows(&expected), "{about}");
+        };
+        sound(&about);
+        // SQLite goes on with it, and uses the pages that are free.
+        for connection in [&connection, &expected] {
+            insert(connection, 99, 300, longest);
+            connection
+                .execute_batch(
+                    "DELETE FROM numbered WHERE id % 3 = 0; DELETE FROM sorted WHERE id % 3 = 0",
+                )
+                .expect("space on the disk");
+        }
+        sound(&about);
+    }
+
+    #[test]
+    fn every_small_range_is_cut_out() {
+        for rows in [1_u64, 2, 5, 11, 12, 40] {
+            for first in 1..=rows.cast_signed() {
+                for last in (first - 1..=rows.cast_signed() + 1).step_by(3) {
+                    check_cut(rows, 60, first, last);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_are_cut_out_of_trees_of_several_levels() {
+        // Beginning, middle, end, all but the first row or the last, all, and nothing.
+        for longest in [0, 30, 200, 3000] {
+            for (first, last) in [
+                (1, 1000),
+                (1, 1999),
+                (1, 2000),
+                (2, 2000),
+                (500, 1500),
+                (1990, 2010),
+                (7, 8),
+                (3000, 4000),
+                (1, 1),
+                (2, 39),
+                (1, 20),
+                (20, 40),
+                (10, 11),
+            ] {
+                check_cut(2000, longest, first, last);
+            }
+        }
     }
 
     #[test]

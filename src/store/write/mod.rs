@@ -5,6 +5,7 @@
 //! SQL; [`facts`] writes what is known of a run besides its rows.
 
 mod columns;
+mod copied_rows;
 mod cost_trees;
 mod database_pages;
 mod facts;
@@ -22,9 +23,14 @@ mod spill;
 mod totals_trees;
 
 pub(super) use columns::integer;
+pub(super) use copied_rows::{CopiedRows, RunIndex};
+pub(super) use database_pages::{PagesBySql, cut_ranges, end_after, prepare_end, unguarded};
 pub use database_pages::later_runs_by_pages;
 pub(super) use ids::{Ids, StoredFunction};
 pub use outcome::Outcome;
 pub(super) use postings::Ascending;
+pub(super) use roots::root;
 pub(super) use rows::function_id;
+pub(super) use run_writer::ROWS_FOR_SEGMENT;
 pub use run_writer::RunWriter;
+pub(super) use segment::has_our_indexes_only;

@@ -49,7 +49,7 @@ impl Roots {
 }
 
 /// The root page of a table or an index.
-pub(super) fn root(connection: &Connection, name: &str) -> rusqlite::Result<u32> {
+pub(in crate::store) fn root(connection: &Connection, name: &str) -> rusqlite::Result<u32> {
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     connection
         .prepare_cached(sql)?

@@ -10,7 +10,7 @@ use super::outcome::Outcome;
 use super::pages::{RunEnd, RunPages};
 use super::postings::Postings;
 use super::rows::{SqlRows, function};
-use super::segment::{Segment, WholeSegment};
+use super::segment::{Segment, SegmentFile};
 use crate::profile::{Batch, RunSummary};
 use crate::store::database::{Database, bring_up_to_date};
 use crate::store::error::{Cause, StoreError};
@@ -19,7 +19,7 @@ use crate::store::sources;
 
 /// Nodes in the first batch of a run that is worth a segment, with those that are still open: in a
 /// deep tree these are nearly all. A shorter run is there sooner by SQL.
-const ROWS_FOR_SEGMENT: u64 = 2000;
+pub(in crate::store) const ROWS_FOR_SEGMENT: u64 = 2000;
 
 /// Writes one run. Dropped before [`RunWriter::finish`], it leaves the database as it was.
 pub struct RunWriter<'d> {
@@ -39,7 +39,7 @@ enum Destination {
     /// (docs/design/0008-later-runs.md).
     Segment(Box<Segment>),
     /// The segment has all rows.
-    WholeSegment(WholeSegment),
+    WholeSegment(SegmentFile),
     /// Into the database, by SQL.
     Database,
 }

@@ -1,6 +1,6 @@
-//! Segment: an unlinked temporary database for one run, in the folder of the database that the run
-//! goes into, with empty tables of the same schema. When the run is whole, the trees of the segment
-//! are appended to those of the database ([`crate::sqlite::append`]).
+//! Segment: an unlinked temporary database, in the folder of the database that runs go into, with
+//! empty tables of the same schema. When the runs are whole, the trees of the segment are appended
+//! to those of the database ([`crate::sqlite::append`]).
 
 use std::fs::File;
 use std::io::Write;
@@ -11,33 +11,27 @@ use rusqlite::Connection;
 use super::database_pages::{append_trees, database_pages};
 use super::ids::Ids;
 use super::pages::{RunEnd, RunPages};
-use super::roots::{OF_RUNS, root};
+use super::roots::{OF_RUNS, Roots, root};
 use crate::profile::Batch;
 use crate::store::error::Cause;
 use crate::store::file::empty::{PAGE_SIZE, empty_database};
 use crate::store::file::growing::Growing;
 
-/// The segment of one run.
-pub(super) struct Segment {
+/// The file of a segment.
+pub(super) struct SegmentFile {
     connection: Connection,
-    file: File,
-    pages: RunPages,
+    pub(super) file: File,
 }
 
-impl Segment {
-    /// Makes a segment, if its trees can be appended to those of the database later: its schema is
-    /// up to date and has no more indexes or triggers than ours, and its pages can be written. A
-    /// transaction is open there.
-    pub(super) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
-        // SQLite says where the file itself is, whatever links lead there.
-        let place = database
-            .path()
-            .filter(|path| !path.is_empty())
-            .map(Path::new);
-        let (true, Some(place)) = (cfg!(unix), place) else {
-            return Ok(None);
-        };
-        if !runs_come_last(database)? || database_pages(database, PAGE_SIZE)?.is_none() {
+impl SegmentFile {
+    /// Makes a file beside a database, if its trees can be appended to those of the database later:
+    /// its schema is up to date and has no more indexes or triggers than ours, and its pages can be
+    /// written. A transaction is open there. `place` is where the database is.
+    pub(super) fn new(database: &Connection, place: &Path) -> Result<Option<Self>, Cause> {
+        if !cfg!(unix)
+            || !runs_come_last(database)?
+            || database_pages(database, PAGE_SIZE)?.is_none()
+        {
             return Ok(None);
         }
         let Ok(growing) = Growing::beside(place, &[]) else {
@@ -53,36 +47,14 @@ impl Segment {
         if schema(&connection)? != schema(database)? {
             return Ok(None);
         }
-        let pages = RunPages::of_segment(&connection, file.try_clone()?, Some(place.into()))?;
-        Ok(Some(Self {
-            connection,
-            file,
-            pages,
-        }))
+        Ok(Some(Self { connection, file }))
     }
 
-    /// Writes the nodes and costs of a batch.
-    pub(super) fn batch(&mut self, batch: &mut Batch, ids: &Ids) -> Result<(), Cause> {
-        Ok(self.pages.rows(batch, ids)?)
+    /// Its root pages.
+    pub(super) fn roots(&self) -> rusqlite::Result<Roots> {
+        Roots::of(&self.connection)
     }
 
-    /// Completes the pages with what is known at the end.
-    pub(super) fn finish(self, end: RunEnd<'_>, ids: &Ids) -> Result<WholeSegment, Cause> {
-        self.pages.finish(end, ids)?;
-        Ok(WholeSegment {
-            connection: self.connection,
-            file: self.file,
-        })
-    }
-}
-
-/// A segment whose pages are complete.
-pub(super) struct WholeSegment {
-    connection: Connection,
-    file: File,
-}
-
-impl WholeSegment {
     /// Appends the trees to those of `database`. Afterwards, its connection is good for COMMIT or
     /// ROLLBACK only.
     pub(super) fn append_to(self, database: &Connection) -> Result<(), Cause> {
@@ -93,6 +65,43 @@ impl WholeSegment {
         // They were accessible before, and no one else can change that in this transaction.
         let pages = database_pages(database, PAGE_SIZE)?.expect("pages are accessible, as before");
         append_trees(database, pages, &self.file, &roots)
+    }
+}
+
+/// The segment of one run.
+pub(super) struct Segment {
+    segment: SegmentFile,
+    pages: RunPages,
+}
+
+impl Segment {
+    /// Makes a segment, if [`SegmentFile::new`] does.
+    pub(super) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
+        // SQLite says where the file itself is, whatever links lead there.
+        let place = database
+            .path()
+            .filter(|path| !path.is_empty())
+            .map(Path::new);
+        let Some(place) = place else {
+            return Ok(None);
+        };
+        let Some(segment) = SegmentFile::new(database, place)? else {
+            return Ok(None);
+        };
+        let file = segment.file.try_clone()?;
+        let pages = RunPages::of_segment(&segment.connection, file, Some(place.into()))?;
+        Ok(Some(Self { segment, pages }))
+    }
+
+    /// Writes the nodes and costs of a batch.
+    pub(super) fn batch(&mut self, batch: &mut Batch, ids: &Ids) -> Result<(), Cause> {
+        Ok(self.pages.rows(batch, ids)?)
+    }
+
+    /// Completes the pages with what is known at the end.
+    pub(super) fn finish(self, end: RunEnd<'_>, ids: &Ids) -> Result<SegmentFile, Cause> {
+        self.pages.finish(end, ids)?;
+        Ok(self.segment)
     }
 }
 
@@ -124,4 +133,16 @@ fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String, Opti
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     rows.collect()
+}
+
+/// Whether the large tables have no index but ours, whose rows would go with them unseen. Triggers
+/// were looked for when the database was opened.
+pub(in crate::store) fn has_our_indexes_only(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT COUNT(*) = 0
+               FROM sqlite_schema
+               WHERE type = 'index'
+                 AND tbl_name IN
+                   ('nodes', 'node_costs', 'function_nodes', 'function_info', 'line_info', 'node_labels', 'edges')
+                 AND name <> 'edges_by_caller'";
+    connection.query_row(sql, [], |row| row.get(0))
 }

@@ -1,0 +1,44 @@
+//! `profdb compact`
+
+use clap::Args;
+
+use super::database::{DatabaseArgs, WaitArgs};
+use super::failure::{Failure, complain, database, line};
+use super::progress::Progress;
+use crate::base::error::Stop;
+use crate::base::limits;
+use crate::store::{Compacted, Database, StoreError, remove_abandoned};
+
+#[derive(Debug, Args)]
+pub(super) struct Compact {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+pub(super) fn run(compact: &Compact, stop: &Stop) -> Result<(), Failure> {
+    let path = compact.database.path();
+    if !path.exists() {
+        return Err(complain(StoreError::Missing(path), Failure::Database));
+    }
+    let failed = |error| match database(error, stop) {
+        Failure::Interrupted if !limits::is_memory_out() => {
+            complain("interrupted, nothing changed", Failure::Interrupted)
+        }
+        failure => failure,
+    };
+    remove_abandoned(&path);
+    let progress = Progress::new("compacting");
+    let mut target = Database::open_waiting(&path, compact.wait.lock_wait(stop)).map_err(failed)?;
+    target
+        .watch(stop.clone(), progress.tick())
+        .map_err(failed)?;
+    let compacted = target.compact();
+    drop(progress);
+    let Compacted { before, after } = compacted.map_err(failed)?;
+    line(format!(
+        "{}: {before} bytes before, {after} bytes now",
+        path.display()
+    ))
+}

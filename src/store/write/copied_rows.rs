@@ -1,0 +1,124 @@
+//! Rows of runs of another database, written as pages of a segment and appended to the database all
+//! at once. They come in the order of their keys, table by table and run by run.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::roots::Roots;
+use super::segment::SegmentFile;
+use crate::sqlite::btree::{IndexTree, TableTree};
+use crate::sqlite::page_file::PageFile;
+use crate::sqlite::record::Record;
+use crate::store::error::Cause;
+use crate::store::file::empty::PAGE_SIZE;
+
+/// An index, or a table WITHOUT ROWID, that has many rows of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) enum RunIndex {
+    NodeCosts,
+    FunctionNodes,
+    FunctionInfo,
+    LineInfo,
+    NodeLabels,
+    Edges,
+    EdgesByCaller,
+}
+
+/// How many of [`RunIndex`] there are.
+const INDEXES: usize = 7;
+
+/// The rows so far.
+pub(in crate::store) struct CopiedRows {
+    segment: SegmentFile,
+    file: PageFile,
+    roots: Roots,
+    record: Record,
+    nodes: TableTree,
+    /// By number in [`RunIndex`].
+    indexes: [IndexTree; INDEXES],
+}
+
+impl CopiedRows {
+    /// Begins to collect rows for a database; `None` if they cannot be appended to it. `place` is
+    /// where the database is or will be.
+    pub(in crate::store) fn new(
+        database: &Connection,
+        place: &Path,
+    ) -> Result<Option<Self>, Cause> {
+        let Some(segment) = SegmentFile::new(database, place)? else {
+            return Ok(None);
+        };
+        let file = PageFile::new(segment.file.try_clone()?, PAGE_SIZE)?;
+        Ok(Some(Self {
+            roots: segment.roots()?,
+            record: Record::default(),
+            nodes: TableTree::new(&file),
+            indexes: [(); INDEXES].map(|()| IndexTree::new(&file)),
+            segment,
+            file,
+        }))
+    }
+
+    /// Adds a row of `nodes`: its id, and the other columns.
+    pub(in crate::store) fn node(&mut self, id: i64, others: &[ValueRef<'_>]) -> Result<(), Cause> {
+        // The column of the row id is NULL in the record: the cell has the row id (section 2.3 of
+        // the file format).
+        let record = self.record.start().null();
+        for value in others {
+            put(record, *value)?;
+        }
+        self.nodes
+            .push(&mut self.file, id.cast_unsigned(), record)?;
+        Ok(())
+    }
+
+    /// Adds a row of an index: all columns, those of the key first.
+    pub(in crate::store) fn row(
+        &mut self,
+        index: RunIndex,
+        columns: &[ValueRef<'_>],
+    ) -> Result<(), Cause> {
+        let record = self.record.start();
+        for value in columns {
+            put(record, *value)?;
+        }
+        self.indexes[index as usize].push(&mut self.file, record)?;
+        Ok(())
+    }
+
+    /// Appends the rows to those of `database`. Afterwards, its connection is good for COMMIT or
+    /// ROLLBACK only.
+    pub(in crate::store) fn append_to(mut self, database: &Connection) -> Result<(), Cause> {
+        let roots = &self.roots;
+        let indexes = [
+            roots.node_costs,
+            roots.function_nodes,
+            roots.function_info,
+            roots.line_info,
+            roots.node_labels,
+            roots.edges,
+            roots.edges_by_caller,
+        ];
+        self.nodes.finish(&mut self.file, roots.nodes)?;
+        for (index, root) in self.indexes.into_iter().zip(indexes) {
+            index.finish(&mut self.file, root)?;
+        }
+        self.file.finish()?;
+        self.segment.append_to(database)
+    }
+}
+
+/// Adds a value to a record.
+fn put(record: &mut Record, value: ValueRef<'_>) -> Result<(), Cause> {
+    match value {
+        ValueRef::Null => record.null(),
+        ValueRef::Integer(value) => record.integer(value),
+        ValueRef::Real(value) => record.real(value),
+        ValueRef::Text(text) => record
+            .text(std::str::from_utf8(text).map_err(|error| rusqlite::Error::Utf8Error(0, error))?),
+        ValueRef::Blob(_) => return Err(Cause::Altered("a value is a blob".to_owned())),
+    };
+    Ok(())
+}
