@@ -77,7 +77,7 @@ fn ranges(connection: &Connection, run_id: i64) -> Result<Option<Vec<Range>>, Ca
     else {
         return Ok(None);
     };
-    let is_short = last_node.saturating_sub(first_node) < integer(ROWS_FOR_SEGMENT as u64);
+    let is_short = last_node.saturating_sub(first_node) < integer(ROWS_FOR_SEGMENT);
     // Metrics of another run among its own: no import makes such a database.
     let sql = "SELECT COUNT(*) FROM metrics WHERE metric_id BETWEEN ?1 AND ?2 AND run_id <> ?3";
     let others: i64 = connection.query_row(sql, (first, last, run_id), |row| row.get(0))?;

@@ -112,7 +112,7 @@ impl Database {
     /// what comes after those rows has to be in pages, too. `None` also where pages cannot be
     /// appended to the database.
     fn begin_pages(&self, pages: &mut Option<CopiedRows>, nodes: i64) -> Result<(), StoreError> {
-        if pages.is_some() || nodes < integer(ROWS_FOR_SEGMENT as u64) {
+        if pages.is_some() || nodes < integer(ROWS_FOR_SEGMENT) {
             return Ok(());
         }
         let place = match &self.claim {

@@ -24,8 +24,8 @@ mod totals_trees;
 
 pub(super) use columns::integer;
 pub(super) use copied_rows::{CopiedRows, RunIndex};
-pub(super) use database_pages::{PagesBySql, cut_ranges, end_after, prepare_end, unguarded};
 pub use database_pages::later_runs_by_pages;
+pub(super) use database_pages::{PagesBySql, cut_ranges, end_after, prepare_end, unguarded};
 pub(super) use ids::{Ids, StoredFunction};
 pub use outcome::Outcome;
 pub(super) use postings::Ascending;
