@@ -22,6 +22,12 @@ use profdb::report::{
 use profdb::store::{Database, RunInfo, RunMeta, StoreError};
 use serde_json::{Map, Value as Json};
 
+/// Lines of a statement about a whole run, at most.
+const LINES: usize = 25;
+
+/// Lines of one with a path or a filter, and how many each further one may add.
+const LINES_WITH_ONE: (usize, usize) = (60, 20);
+
 /// Stands alone on its line in front of every answer.
 const MARK: &str = "-- profdb --";
 
@@ -188,6 +194,7 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
             let request = request(report, flags, metric, (name, key), names.len());
             match ask(database, report, &run, &request) {
                 Ok((question, sql)) => {
+                    check_length(&question.what, &sql, &request, &run);
                     let _ = write!(script, ".parameter clear\n.print {MARK}\n{sql}");
                     asked.push(question);
                 }
@@ -200,6 +207,41 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
         }
     }
     (asked, script)
+}
+
+/// A statement is short enough to be read: one for a whole run, one with a path or a filter, and one
+/// with more of them. Costs that nodes do not hold themselves take some lines more.
+fn check_length(what: &str, sql: &str, request: &Request, run: &RunInfo) {
+    let is_given = |name: &str| request.arguments.iter().any(|(given, _)| given == name);
+    let asks = ["fn", "thread", "focus", "ignore", "hide", "tag", "by"];
+    let path = request
+        .arguments
+        .iter()
+        .find(|(name, _)| name == "fn")
+        .map_or(0, |(_, path)| match path {
+            // The names of the flags here hold no operators of their own.
+            Argument::Text(path) if path.starts_with('*') => path.matches([',', '>']).count(),
+            _ => 0,
+        });
+    let given = path + asks.iter().filter(|name| is_given(name)).count();
+    let most = match given {
+        0 => LINES,
+        given => LINES_WITH_ONE.0 + LINES_WITH_ONE.1 * (given - 1),
+    };
+    // Another bias than the stored one needs two costs of everything.
+    let most = most + if request.bias.is_some() { 15 } else { 0 };
+    let is_beside = request.metric != run.default_metric;
+    let most = most + if is_beside { 6 } else { 0 };
+    let lines = sql.lines().count();
+    assert!(
+        lines <= most,
+        "{what}: {lines} lines, and not {most}:\n{sql}"
+    );
+    assert_eq!(
+        sql.matches(";\n").count(),
+        1,
+        "{what}: one statement:\n{sql}"
+    );
 }
 
 fn runs(database: &Database) -> Vec<RunInfo> {

@@ -180,8 +180,11 @@ impl Total {
             exclusive: self.exclusive.value(),
             cumulative: cost(self.cumulative),
             exclusive_readings: with_readings.then(|| self.exclusive_readings.value()),
-            // Recursion costs 0 whether or not readings are known.
-            cumulative_readings: cost(self.cumulative_readings),
+            cumulative_readings: if with_readings {
+                cost(self.cumulative_readings)
+            } else {
+                None
+            },
         }
     }
 }
