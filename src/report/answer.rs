@@ -91,6 +91,14 @@ pub(super) trait RowSource {
     /// # Errors
     /// When the database fails.
     fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()>;
+
+    /// Whether a column may have a value in some row. `false` spares a reading of all rows.
+    ///
+    /// # Errors
+    /// When the database fails.
+    fn may_be_filled(&self, _column: &str) -> rusqlite::Result<bool> {
+        Ok(true)
+    }
 }
 
 impl Answer<'_> {
@@ -169,8 +177,12 @@ impl Answer<'_> {
                 }
             }
             Rows::Computed(source) => {
-                let mut open: Vec<bool> =
-                    self.columns.iter().map(|column| column.optional).collect();
+                let open = self.columns.iter().map(|column| {
+                    Ok(column.optional && source.may_be_filled(&column.name)?)
+                });
+                let mut open: Vec<bool> = open
+                    .collect::<rusqlite::Result<_>>()
+                    .map_err(|source| failure(self.database, source))?;
                 let read = source.each(&mut |values| {
                     any = true;
                     for (column, (filled, value)) in filled.iter_mut().zip(values).enumerate() {

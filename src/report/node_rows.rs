@@ -59,6 +59,14 @@ impl TreeRows<'_> {
 }
 
 impl RowSource for TreeRows<'_> {
+    fn may_be_filled(&self, column: &str) -> rusqlite::Result<bool> {
+        match column {
+            "exclusive_ticks" | "cumulative_ticks" => Ok(self.tree.has_readings()),
+            "calls" => self.tree.may_have_calls(),
+            _ => Ok(true),
+        }
+    }
+
     fn each(&self, give: &mut dyn FnMut(&[Value]) -> bool) -> rusqlite::Result<()> {
         let mut values = vec![Value::Null; 15];
         self.tree.each(&self.limits, self.with_code, |row| {

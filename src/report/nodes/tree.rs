@@ -118,6 +118,25 @@ impl<'c> Tree<'c> {
         })
     }
 
+    /// Whether the rows have readings of the timer.
+    pub(in crate::report) fn has_readings(&self) -> bool {
+        self.question.costs.readings.is_some() && !self.question.filters.any()
+    }
+
+    /// Whether any node of the run says how often it was called.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(in crate::report) fn may_have_calls(&self) -> rusqlite::Result<bool> {
+        let sql = "SELECT EXISTS (
+            SELECT 1 FROM runs AS r
+            CROSS JOIN nodes AS n ON n.node_id BETWEEN r.first_node AND r.last_node
+            WHERE r.run_id = ?1 AND n.calls IS NOT NULL
+        )";
+        self.connection
+            .query_row(sql, [self.question.run], |row| row.get(0))
+    }
+
     /// Gives the rows within limits, as long as they are wanted; with the source of lines if that is
     /// asked for.
     ///
