@@ -262,6 +262,7 @@ impl<'d> Asked<'d, '_> {
             self.selection,
             groups,
             labels,
+            self.database.stop(),
         ))
     }
 

@@ -14,6 +14,7 @@ use super::nodes::{
 };
 use super::question::{Filter, Groups, Question};
 use super::selection::Selection;
+use crate::base::error::Stop;
 use crate::events;
 use crate::store::MetricInfo;
 
@@ -39,6 +40,7 @@ pub(super) fn node_question(
     selection: &Selection,
     groups: Option<HashMap<i64, i64>>,
     labels: Option<HashSet<i64>>,
+    stop: &Stop,
 ) -> NodeQuestion {
     let stored = |metric: &MetricInfo| Stored {
         metric: metric.metric_id,
@@ -67,6 +69,7 @@ pub(super) fn node_question(
             })
             .collect(),
         groups,
+        stop: stop.clone(),
     }
 }
 

@@ -91,6 +91,11 @@ impl Database {
         self.lock_wait.stop.is_set()
     }
 
+    /// The flag that asks to stop.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.lock_wait.stop
+    }
+
     /// Tells how far a walk is.
     pub(super) fn tell(&self, done: u64, all: u64) {
         if let WalkWatch(Some(watch)) = &self.walks {

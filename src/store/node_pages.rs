@@ -2,7 +2,7 @@
 //! (docs/design/0012-rows-from-pages.md).
 
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Statement, ffi};
+use rusqlite::{Connection, OptionalExtension, Statement, Transaction, ffi};
 
 use super::node_rows::{CostRow, NodeRow, Range, ReadCosts, ReadNodes, depth};
 use super::walk::LinePlace;
@@ -105,6 +105,70 @@ impl<'c> Pages<'c> {
             Ok(Some(costs))
         });
         Ok((nodes, costs.collect::<rusqlite::Result<_>>()?))
+    }
+}
+
+/// The nodes of a run, read from pages one after the other.
+pub(crate) struct NodePages<'c> {
+    pages: Pages<'c>,
+    /// Another program may change the file between two pages.
+    _snapshot: Option<Transaction<'c>>,
+}
+
+impl<'c> NodePages<'c> {
+    /// `None` if this SQLite gives no access to pages, or they are of another kind than ours.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(crate) fn of(connection: &'c Connection, stop: &'c Stop) -> rusqlite::Result<Option<Self>> {
+        let snapshot = if connection.is_autocommit() {
+            Some(connection.unchecked_transaction()?)
+        } else {
+            None
+        };
+        let pages = Pages::of(connection, stop)?;
+        Ok(pages.map(|pages| Self {
+            pages,
+            _snapshot: snapshot,
+        }))
+    }
+
+    /// The nodes from a first to a last one.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(crate) fn nodes(&self, first: i64, last: i64) -> rusqlite::Result<NodesInPages<'c>> {
+        let range = Range {
+            nodes: (first, last),
+            others: Vec::new(),
+        };
+        let (nodes, _) = self.pages.readers(&range)?;
+        Ok(NodesInPages { nodes, last })
+    }
+}
+
+/// Nodes in their order, as pages have them.
+pub(crate) struct NodesInPages<'c> {
+    nodes: NodesByPage<'c>,
+    last: i64,
+}
+
+impl NodesInPages<'_> {
+    /// Reads the next node into a row; its number, and that of the last node below it.
+    ///
+    /// # Errors
+    /// When the database fails or is damaged, and when the question is interrupted.
+    pub(crate) fn next(&mut self, row: &mut NodeRow) -> rusqlite::Result<Option<(i64, i64)>> {
+        let next = self.nodes.next(row)?;
+        Ok(next.filter(|(node, _)| *node <= self.last))
+    }
+
+    /// Passes over nodes before one.
+    ///
+    /// # Errors
+    /// As [`NodesInPages::next`].
+    pub(crate) fn skip_to(&mut self, node_id: i64) -> rusqlite::Result<()> {
+        self.nodes.skip_to(node_id)
     }
 }
 

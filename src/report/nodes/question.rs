@@ -3,6 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::super::path::Operator;
+use crate::base::error::Stop;
 
 /// What is asked of the nodes of a run.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub(in crate::report) struct NodeQuestion {
     /// The first function of the group of each function that is in one; `None` if each function is
     /// a group of its own.
     pub(in crate::report) groups: Option<HashMap<i64, i64>>,
+    /// Asks to stop.
+    pub(in crate::report) stop: Stop,
 }
 
 /// The costs of nodes that are asked for.

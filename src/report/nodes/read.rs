@@ -7,7 +7,8 @@
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Row, Rows, Statement};
 
-use super::question::{NodeCosts, Stored};
+use super::question::{NodeQuestion, Stored};
+use crate::store::{NodePages, NodeRow, NodesInPages};
 
 const NODES: &str = "
     SELECT node_id, size, function_id, calls, line, exclusive, cumulative_other, up, col, file
@@ -91,6 +92,8 @@ pub(super) enum Next {
 
 /// Statements that read nodes.
 pub(super) struct Reader<'c> {
+    /// What nodes hold themselves is read from pages, if there are any.
+    pages: Option<NodePages<'c>>,
     nodes: Statement<'c>,
     costs: Option<(i64, Statement<'c>)>,
     readings: Option<(i64, Statement<'c>)>,
@@ -104,10 +107,11 @@ impl<'c> Reader<'c> {
     /// Prepares to read costs, with the nodes of lines, and with labels if asked for.
     pub(super) fn new(
         connection: &'c Connection,
-        costs: &NodeCosts,
+        question: &'c NodeQuestion,
         with_lines: bool,
         with_labels: bool,
     ) -> rusqlite::Result<Self> {
+        let costs = &question.costs;
         let besides = |stored: Option<Stored>, sql| -> rusqlite::Result<_> {
             Ok(match stored {
                 Some(stored) if !stored.in_nodes => Some((stored.metric, connection.prepare(sql)?)),
@@ -118,7 +122,13 @@ impl<'c> Reader<'c> {
             in_nodes: false,
             ..costs.metric
         };
+        let is_in_nodes = costs.metric.in_nodes && costs.readings.is_none() && !with_labels;
         Ok(Self {
+            pages: if is_in_nodes {
+                NodePages::of(connection, &question.stop)?
+            } else {
+                None
+            },
             // Most nodes may be lines: SQLite passes over them several times faster than we do.
             nodes: connection.prepare(if with_lines { NODES } else { FUNCTION_NODES })?,
             with_lines,
@@ -137,6 +147,10 @@ impl<'c> Reader<'c> {
         last: i64,
         mut give: impl FnMut(&Node<'_>) -> rusqlite::Result<Next>,
     ) -> rusqlite::Result<bool> {
+        if let Some(pages) = &self.pages {
+            let nodes = pages.nodes(first, last)?;
+            return read_pages(nodes, self.with_lines, give);
+        }
         let mut labels_of = Vec::new();
         // Once for each stretch of nodes after which many are passed over.
         'stretches: while first <= last {
@@ -203,6 +217,45 @@ impl<'c> Reader<'c> {
         }
         Ok(true)
     }
+}
+
+/// Gives nodes that pages have, as far as wanted; says whether to go on.
+fn read_pages(
+    mut nodes: NodesInPages<'_>,
+    with_lines: bool,
+    mut give: impl FnMut(&Node<'_>) -> rusqlite::Result<Next>,
+) -> rusqlite::Result<bool> {
+    let mut row = NodeRow::default();
+    while let Some((id, last)) = nodes.next(&mut row)? {
+        let line = match &row.line {
+            Some(_) if !with_lines => continue,
+            Some(place) => Some(Line {
+                line: place.line,
+                col: (place.col != 0).then_some(place.col),
+                file: (!place.file.is_empty()).then_some(place.file.as_bytes()),
+            }),
+            None => None,
+        };
+        let node = Node {
+            id,
+            last,
+            function: row.function_id,
+            calls: row.calls.map(u64::cast_signed),
+            line,
+            cost: Cost {
+                exclusive: row.exclusive,
+                cumulative: row.cumulative,
+            },
+            readings: Cost::NONE,
+            labels: &[],
+        };
+        match give(&node)? {
+            Next::Node => {}
+            Next::AfterSubtree => nodes.skip_to(last.saturating_add(1))?,
+            Next::Stop => return Ok(false),
+        }
+    }
+    Ok(true)
 }
 
 /// Nodes by their numbers, without their costs.
