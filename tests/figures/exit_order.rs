@@ -557,7 +557,7 @@ fn ask(database: &Database, report: &str) -> Result<Told, ReportError> {
         &["calls"],
         &["exclusive"],
         &["cumulative"],
-        &["file"],
+        &["file", "caller_file", "callee_file"],
     ]
     .map(place);
     let [
