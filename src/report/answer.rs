@@ -177,9 +177,10 @@ impl Answer<'_> {
                 }
             }
             Rows::Computed(source) => {
-                let open = self.columns.iter().map(|column| {
-                    Ok(column.optional && source.may_be_filled(&column.name)?)
-                });
+                let open = self
+                    .columns
+                    .iter()
+                    .map(|column| Ok(column.optional && source.may_be_filled(&column.name)?));
                 let mut open: Vec<bool> = open
                     .collect::<rusqlite::Result<_>>()
                     .map_err(|source| failure(self.database, source))?;

@@ -41,7 +41,7 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "report",
         "questions, answers, and how they are rendered",
-        &["events", "text", "store"],
+        &["base", "events", "text", "store"],
     ),
     (
         "formats/format.rs",
