@@ -1,8 +1,9 @@
 //! An open database: its connection, its file, waiting for other programs, and errors.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 
+use hashbrown::HashSet;
 use rusqlite::Connection;
 
 use super::error::{Cause, StoreError, failed};
@@ -11,6 +12,7 @@ use super::file::identity::{Identity, Stamp};
 use super::file::lock_wait::{LockWait, unless_locked};
 use super::file::new_file::Claim;
 use super::schema::{VERSION, migrate};
+use super::write::KnownFunctions;
 use crate::base::error::Stop;
 
 /// How many steps of the SQL machine pass between two looks at [`Stop`].
@@ -34,6 +36,10 @@ pub struct Database {
     /// A new file, which gets its name with its first run.
     pub(super) claim: Option<Claim>,
     pub(super) lock_wait: LockWait,
+    pub(super) known_functions: KnownFunctions,
+    /// Sizes of the files of all runs, with SQLite's number for what other connections have made of
+    /// the database; `None` after a change of our own.
+    pub(super) source_sizes: RefCell<Option<(i64, HashSet<i64>)>>,
 }
 
 impl Database {

@@ -28,4 +28,4 @@ pub use open::remove_abandoned;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use schema::{APPLICATION_ID, versions};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, NodeRow, StackRow};
-pub use write::{Outcome, RunWriter};
+pub use write::{Outcome, RunWriter, WholeRun};

@@ -43,6 +43,7 @@ impl Database {
             return Err(Stopped.into());
         }
         self.is_untouched()?;
+        self.source_sizes.take();
         self.wait(|| self.connection.execute_batch("COMMIT"))?;
         self.is_in_place()?;
         self.checked.set(Stamp::of(&self.path).ok());

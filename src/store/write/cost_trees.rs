@@ -3,8 +3,8 @@
 
 use std::io;
 
-use super::columns::cumulative_other;
 use super::ids::Ids;
+use super::row_trees::cost_record;
 use crate::profile::CostRow;
 use crate::sqlite::btree::IndexTree;
 use crate::sqlite::page_file::PageFile;
@@ -69,7 +69,7 @@ impl CostTrees {
             costs.tree.leave_room(COST_ROOM);
         }
         costs.last = cost.node;
-        costs.tree.push(file, encoded(record, &cost, ids))?;
+        costs.tree.push(file, cost_record(record, &cost, ids))?;
         Ok(None)
     }
 
@@ -88,7 +88,7 @@ impl CostTrees {
                 // The row between two trees is a row of the index as well: it is the separator, and
                 // in no leaf.
                 Some(whole) if !tree.is_empty() => {
-                    whole.join(file, encoded(record, &first, ids), tree)?;
+                    whole.join(file, cost_record(record, &first, ids), tree)?;
                 }
                 None if !tree.is_empty() => {
                     left.push(first);
@@ -102,13 +102,4 @@ impl CostTrees {
         }
         Ok(left)
     }
-}
-
-fn encoded<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut Record {
-    record
-        .start()
-        .integer(ids.metric(cost.metric).0)
-        .integer(ids.node(cost.node).0)
-        .real(cost.cost.exclusive)
-        .real_or_null(cumulative_other(cost.cost))
 }

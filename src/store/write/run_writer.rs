@@ -17,7 +17,7 @@ use crate::store::identity::RunMeta;
 use crate::store::sources;
 
 /// Rows in the first batch of a run that is worth a segment. A shorter run is there sooner by SQL.
-const ROWS_FOR_SEGMENT: usize = 2000;
+pub(super) const ROWS_FOR_SEGMENT: usize = 2000;
 
 /// Writes one run. Dropped before [`RunWriter::finish`], it leaves the database as it was.
 pub struct RunWriter<'d> {
@@ -125,7 +125,7 @@ impl RunWriter<'_> {
             self.leave_new_file(Some(totals))?;
         }
         let outcome = self.facts(totals, meta);
-        let outcome = outcome.map_err(|cause| self.database.failed(cause))?;
+        let outcome = outcome.map_err(|source| self.database.failed(source))?;
         let Outcome::Stored(run) = outcome else {
             // Nothing is committed, and the run has to be in the file that has the name now.
             self.database.is_in_place()?;
@@ -140,8 +140,6 @@ impl RunWriter<'_> {
             let stored = sources::store(&self.database.connection, run, folder.as_ref());
             stored.map_err(|source| self.database.failed(source))??;
         }
-        // This is the last change before COMMIT: SQLite's own copy of the pages does not follow
-        // (docs/design/0008-later-runs.md).
         let has_appended = self.append_segment()?;
         self.database.commit()?;
         if has_appended {
@@ -176,25 +174,14 @@ impl RunWriter<'_> {
     }
 
     /// Stores what is known of the run besides its rows, if it is not there already.
-    fn facts(&self, totals: &RunSummary, meta: &RunMeta) -> Result<Outcome, Cause> {
-        let connection = &self.database.connection;
-        let mut repeat = 0;
-        // A run that is stored again needs a uid of its own, which counts how often that has been
-        // done.
-        while let Some(there) = meta.stored(connection, repeat)? {
-            if !meta.again {
-                return Ok(Outcome::AlreadyThere(there));
-            }
-            repeat += 1;
-        }
-        let facts = RunFacts {
-            connection,
+    fn facts(&self, totals: &RunSummary, meta: &RunMeta) -> rusqlite::Result<Outcome> {
+        RunFacts {
+            connection: &self.database.connection,
             ids: &self.ids,
             totals,
             meta,
-        };
-        let run = facts.insert(&meta.uid(repeat))?;
-        Ok(Outcome::Stored(run.0))
+        }
+        .store()
     }
 
     /// Writes the totals of a run that is not the first of a new file.
@@ -232,13 +219,8 @@ impl RunWriter<'_> {
             return Ok(false);
         };
         let database = &self.database;
-        // This comes before the flush, which writes to the file: after it, a copy over the file
-        // would look like a change of our own.
-        database.is_untouched()?;
-        // Waits until no one else reads. From here on, SQLite has room for all pages.
-        database.wait(|| database.connection.cache_flush())?;
-        let appended = segment.append_to(&database.connection);
-        appended.map_err(|cause| database.failed(cause))?;
+        let whole = segment.whole().map_err(|source| database.failed(source))?;
+        database.append(&whole)?;
         Ok(true)
     }
 

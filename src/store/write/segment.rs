@@ -1,9 +1,9 @@
-//! Segment: an unlinked temporary database for one run, in the folder of the database that the run
-//! goes into, with empty tables of the same schema. When the run is whole, the trees of the segment
-//! are appended to those of the database ([`crate::sqlite::append`]).
+//! Segment: an unlinked temporary database for one run or several, in the folder of the database
+//! that they go into, with empty tables of the same schema. When the runs are whole, the trees of the
+//! segment are appended to those of the database ([`crate::sqlite::append`]).
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -14,19 +14,25 @@ use super::pages::{Deferred, RunEnd, RunPages};
 use super::roots::{OF_RUNS, root};
 use super::rows::SqlRows;
 use crate::profile::Batch;
-use crate::store::error::Cause;
+use crate::store::database::Database;
+use crate::store::error::{Cause, StoreError};
 use crate::store::file::empty::{PAGE_SIZE, empty_database};
 use crate::store::file::growing::Growing;
 
+/// The file of a segment.
+pub(super) struct SegmentFile {
+    pub(super) connection: Connection,
+    file: File,
+}
+
 /// The segment of one run.
 pub(super) struct Segment {
-    connection: Connection,
-    file: File,
+    file: SegmentFile,
     /// Writes the rows; `None` as soon as SQL does.
     pages: Option<RunPages>,
 }
 
-impl Segment {
+impl SegmentFile {
     /// Makes a segment, if its trees can be appended to those of the database later: its schema is
     /// up to date and has no more indexes or triggers than ours, and its pages can be written. A
     /// transaction is open there.
@@ -55,12 +61,50 @@ impl Segment {
         if schema(&connection)? != schema(database)? {
             return Ok(None);
         }
-        let pages = Some(RunPages::of_segment(&connection, file.try_clone()?)?);
-        Ok(Some(Self {
-            connection,
-            file,
-            pages,
-        }))
+        Ok(Some(Self { connection, file }))
+    }
+
+    /// The file for another owner.
+    pub(super) fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Appends the trees to those of `database`. Afterwards, its connection is good for COMMIT or
+    /// ROLLBACK only.
+    fn append_to(&self, database: &Connection) -> Result<(), Cause> {
+        let roots = OF_RUNS
+            .iter()
+            .map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
+        let roots: Vec<_> = roots.collect::<rusqlite::Result<_>>()?;
+        // They were accessible before, and no one else can change that in this transaction.
+        let pages = database_pages(database, PAGE_SIZE)?.expect("pages are accessible, as before");
+        append_trees(database, pages, &self.file, &roots)
+    }
+}
+
+impl Database {
+    /// Appends the trees of a segment: the last thing in a transaction, before COMMIT, because
+    /// SQLite's own copy of the pages does not follow (docs/design/0008-later-runs.md). After COMMIT,
+    /// [`Database::forget_pages`] is due.
+    pub(super) fn append(&self, segment: &SegmentFile) -> Result<(), StoreError> {
+        // This comes before the flush, which writes to the file: after it, a copy over the file
+        // would look like a change of our own.
+        self.is_untouched()?;
+        // Waits until no one else reads. From here on, SQLite has room for all pages.
+        self.wait(|| self.connection.cache_flush())?;
+        let appended = segment.append_to(&self.connection);
+        appended.map_err(|cause| self.failed(cause))
+    }
+}
+
+impl Segment {
+    /// A segment for one run, as [`SegmentFile::new`] makes it.
+    pub(super) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
+        let Some(file) = SegmentFile::new(database)? else {
+            return Ok(None);
+        };
+        let pages = Some(RunPages::of_segment(&file.connection, file.file()?)?);
+        Ok(Some(Self { file, pages }))
     }
 
     /// Writes the nodes and costs of a batch.
@@ -89,7 +133,7 @@ impl Segment {
             return Ok(false);
         };
         let Deferred { nodes, costs } = pages.finish(end, ids)?;
-        self.connection.execute_batch("BEGIN")?;
+        self.file.connection.execute_batch("BEGIN")?;
         self.by_sql(ids).nodes(&nodes)?;
         self.by_sql(ids).costs(&costs)?;
         Ok(true)
@@ -97,22 +141,15 @@ impl Segment {
 
     fn by_sql<'w>(&'w self, ids: &'w Ids) -> SqlRows<'w> {
         SqlRows {
-            connection: &self.connection,
+            connection: &self.file.connection,
             ids,
         }
     }
 
-    /// Appends the trees to those of `database`. Afterwards, its connection is good for COMMIT or
-    /// ROLLBACK only.
-    pub(super) fn append_to(self, database: &Connection) -> Result<(), Cause> {
-        self.connection.execute_batch("COMMIT")?;
-        let roots = OF_RUNS
-            .iter()
-            .map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
-        let roots: Vec<_> = roots.collect::<rusqlite::Result<_>>()?;
-        // They were accessible before, and no one else can change that in this transaction.
-        let pages = database_pages(database, PAGE_SIZE)?.expect("pages are accessible, as before");
-        append_trees(database, pages, &self.file, &roots)
+    /// Completes the file, whose trees can then be [appended](Database::append).
+    pub(super) fn whole(self) -> rusqlite::Result<SegmentFile> {
+        self.file.connection.execute_batch("COMMIT")?;
+        Ok(self.file)
     }
 }
 
