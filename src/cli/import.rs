@@ -276,7 +276,10 @@ impl Imports<'_> {
                 };
                 let is_last = matches!(&waiting, Waiting::Failed(error) if !is_of_the_file(error));
                 group.files.push((file, waiting));
-                if is_last || group.is_full() {
+                // The first run of a new file is stored by itself, and said to be.
+                let is_first =
+                    !group.runs.is_empty() && self.database.is_none() && !self.path.exists();
+                if is_last || is_first || group.is_full() {
                     self.store(&mut group, given, done)?;
                 }
             }

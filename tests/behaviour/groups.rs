@@ -22,13 +22,24 @@ use tempfile::TempDir;
 
 use crate::support::case_files::{entries as paths, files};
 use crate::support::faults::{
-    DATABASE, calls, check, content, csv, entries, profdb, same, text, with_fault,
+    DATABASE, calls, check, content, entries, profdb, same, text, with_fault,
 };
 
 /// A folder for the database, and one for profiles: calls about the latter are not counted.
 struct Place {
     database: TempDir,
     profiles: TempDir,
+}
+
+/// A profile of which nothing is to be said: a root that calls functions, so many times in all.
+fn profile(root: usize, rows: usize) -> String {
+    let mut text =
+        "\"Depth\",\"Element\",\"Line\",\"Calls\",\"ExclusiveTime\",\"InclusiveTime\"\n".to_owned();
+    writeln!(text, "0,\"#.r{root}\",,1,1,{}", rows + 1).expect("memory");
+    for at in 0..rows {
+        writeln!(text, "1,\"#.g{}\",,1,1,1", at % 20).expect("memory");
+    }
+    text
 }
 
 /// Name of a file of so many.
@@ -47,7 +58,7 @@ impl Place {
     fn of(rows: &[usize]) -> Self {
         let place = Self::new();
         for (at, count) in rows.iter().enumerate() {
-            place.write(&name(at, rows.len()), csv(*count, 20));
+            place.write(&name(at, rows.len()), profile(at, *count));
         }
         place
     }
@@ -135,7 +146,7 @@ fn a_bad_file_costs_no_other() {
     for bad in 0..4 {
         let place = Place::of(&[3, 3000, 5, 6]);
         let name = name(bad, 4);
-        place.write(&name, csv(10, 20) + "\n1,\"#.g\",,one,1,1\n");
+        place.write(&name, profile(bad, 10) + "1,\"#.g\",,one,1,1\n");
         let (code, said, complained) = place.import(&[], &[place.folder()]);
         assert_eq!(code, Some(3), "{complained}");
         assert_eq!(said.lines().count(), 3, "{said}");
@@ -219,7 +230,7 @@ fn a_file_that_comes_twice_is_one_run() {
 fn what_is_there_is_not_stored_again() {
     let place = Place::of(&[3, 3000, 5]);
     assert_eq!(place.import(&[], &[place.folder()]).0, Some(0));
-    place.write("01-new.csv", csv(7, 20));
+    place.write("01-new.csv", profile(7, 7));
     let (code, said, complained) = place.import(&[], &[place.folder()]);
     assert_eq!(
         (code, said.as_str()),
@@ -241,20 +252,21 @@ fn what_is_not_small_has_its_turn() {
     let packed = |rows: usize| {
         let packed = Vec::new();
         let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::default());
-        packed.write_all(csv(rows, 20).as_bytes()).expect("memory");
+        packed
+            .write_all(profile(8, rows).as_bytes())
+            .expect("memory");
         packed.finish().expect("memory")
     };
     place.write("large.gz", packed(200_000));
     place.write("small.gz", packed(200));
-    let mut many = "\"Depth\",\"Element\",\"Line\",\"Calls\"\n".to_owned();
-    many += &"0,f,,1\n".repeat(120_000);
+    let many = profile(10, 0) + &"0,f,,1,1,1\n".repeat(120_000);
     place.write("many.csv", many);
     let mut files: Vec<PathBuf> = ["00.csv", "large.gz", "01.csv", "many.csv", "small.gz"]
         .map(|name| place.path(name))
         .into();
     files.push("-".into());
     files.push(place.path("02.csv"));
-    place.write("stdin", csv(6, 20));
+    place.write("stdin", profile(9, 6));
     let mut command = place.command(&[], &files);
     command.stdin(File::open(place.path("stdin")).expect("it is there"));
     let output = command.output().expect("the program is there");
@@ -262,7 +274,7 @@ fn what_is_not_small_has_its_turn() {
         ("00.csv", 3),
         ("large.gz", 200_000),
         ("01.csv", 4),
-        ("many.csv", 119_999),
+        ("many.csv", 120_000),
         ("small.gz", 200),
         ("-", 6),
         ("02.csv", 5),
@@ -478,7 +490,7 @@ fn a_program_that_writes_is_waited_for() {
     let place = Place::of(&[3, 4]);
     let (code, ..) = place.import(&[], &[place.path("00.csv")]);
     assert_eq!(code, Some(0));
-    place.write("02.csv", csv(9, 20) + "\nbad");
+    place.write("02.csv", profile(2, 9) + "bad\n");
     let other = Connection::open(place.database.path().join(DATABASE)).expect("it is there");
     other.execute_batch("BEGIN IMMEDIATE").expect("it is free");
     let files = ["01.csv", "02.csv"].map(|name| place.path(name));
@@ -507,9 +519,7 @@ fn a_program_that_writes_is_waited_for() {
 fn source_is_stored_with_every_run_of_a_group() {
     let place = Place::new();
     for name in ["a", "b", "c"] {
-        let line = format!(
-            "\"Depth\",\"Element\",\"Line\",\"Calls\"\n0,\"{name}\",,1\n1,\"{name}\",1,1\n"
-        );
+        let line = profile(0, 0) + &format!("0,\"{name}\",,1,0,1\n1,\"{name}\",1,1,1,1\n");
         place.write(&format!("{name}.csv"), line);
     }
     let source = tempfile::tempdir().expect("a folder");
