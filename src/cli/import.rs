@@ -311,9 +311,7 @@ impl Imports<'_> {
             let outcome = match waiting {
                 Waiting::Run(nodes) => match outcomes.next() {
                     Some(Outcome::Stored(run)) => Ok(Told::New { run, nodes }),
-                    Some(Outcome::AlreadyThere(run)) => {
-                        self.known_by_now(run).map_err(pipeline::Failure::from)
-                    }
+                    Some(Outcome::AlreadyThere(run)) => self.known_by_now(run),
                     None => {
                         failed_at.get_or_insert(file);
                         continue;

@@ -92,15 +92,14 @@ impl Asked<'_> {
             _ if self.lock_wait.stop.is_set() => pipeline::Failure::Interrupted,
             error => error.into(),
         };
-        let database = match self.left {
-            Some(left) => left,
-            None => match self.reader.take().filter(Database::is_as_left) {
-                Some(reader) => self.reader.insert(reader),
-                None => {
-                    let opened = Database::open_read_only_waiting(self.path, self.lock_wait);
-                    self.reader.insert(opened.map_err(interrupted)?)
-                }
-            },
+        let reader = self.reader.take().filter(Database::is_as_left);
+        let database = if let Some(left) = self.left {
+            left
+        } else if let Some(reader) = reader {
+            self.reader.insert(reader)
+        } else {
+            let opened = Database::open_read_only_waiting(self.path, self.lock_wait);
+            self.reader.insert(opened.map_err(interrupted)?)
         };
         if !database
             .has_source_of_size(about.len())

@@ -114,13 +114,15 @@ impl Database {
             // many of both.
             let now = ask("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
             let mut sizes = self.source_sizes.borrow_mut();
-            if sizes.as_ref().is_none_or(|(version, _)| *version != now) {
-                let mut all = ask("SELECT source_bytes FROM runs")?;
-                let all = all.query_map([], |row| row.get(0))?;
-                *sizes = Some((now, all.collect::<rusqlite::Result<_>>()?));
-            }
-            let (_, sizes) = sizes.as_ref().expect("they have been read");
-            Ok(sizes.contains(&integer(bytes)))
+            let known = match sizes.take() {
+                Some(known) if known.0 == now => known,
+                _ => {
+                    let mut all = ask("SELECT source_bytes FROM runs")?;
+                    let all = all.query_map([], |row| row.get(0))?;
+                    (now, all.collect::<rusqlite::Result<_>>()?)
+                }
+            };
+            Ok(sizes.insert(known).1.contains(&integer(bytes)))
         });
         let _ = self.connection.busy_timeout(READING);
         found

@@ -141,12 +141,11 @@ impl Database {
             let known = self.known_functions.id(connection, about)?;
             ids.learn(*function, known);
         }
-        match pages {
-            Some(pages) => pages.run(StoredRun(id), rows, totals, ids)?,
-            None => {
-                let by_sql = SqlRows { connection, ids };
-                insert(&by_sql, StoredRun(id), rows, totals)?;
-            }
+        if let Some(pages) = pages {
+            pages.run(StoredRun(id), rows, totals, ids)?;
+        } else {
+            let by_sql = SqlRows { connection, ids };
+            insert(&by_sql, StoredRun(id), rows, totals)?;
         }
         ids.next_run(totals.nodes, totals.metrics.len());
         Ok(outcome)
