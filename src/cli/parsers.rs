@@ -37,6 +37,8 @@ pub(super) struct Parsers<'i> {
     reading: &'i Reading<'i>,
     /// `None` where the system gives no thread.
     jobs: Option<Sender<Job>>,
+    /// Set when no file is wanted any more.
+    ended: Stop,
 }
 
 /// What becomes of a file.
@@ -74,15 +76,19 @@ impl<'i> Parsers<'i> {
     {
         let (jobs, taken) = channel::<Job>();
         let taken = Arc::new(Mutex::new(taken));
+        let ended = Stop::default();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let started = (0..cores)
             .map_while(|_| {
-                let taken = Arc::clone(&taken);
+                let (taken, ended) = (Arc::clone(&taken), ended.clone());
                 let work = move || {
                     // The lock is held while one thread waits for a job, and not while it works.
                     while let Some((file, outcome)) =
                         taken.lock().ok().and_then(|jobs| jobs.recv().ok())
                     {
+                        if ended.is_set() {
+                            return;
+                        }
                         // Who has asked may have given up.
                         let _ = outcome.send(parse(reading, &file));
                     }
@@ -93,6 +99,7 @@ impl<'i> Parsers<'i> {
         Self {
             reading,
             jobs: (started > 0).then_some(jobs),
+            ended,
         }
     }
 
@@ -124,6 +131,13 @@ impl<'i> Parsers<'i> {
             None if begun.bytes > 0 => parse(self.reading, begun.file),
             None => Ok(Parsed::Large),
         }
+    }
+}
+
+impl Drop for Parsers<'_> {
+    /// Where the command ends early, files that no thread has begun are left alone.
+    fn drop(&mut self) {
+        self.ended.set();
     }
 }
 

@@ -13,6 +13,7 @@ use super::rows::SqlRows;
 use super::run_writer::ROWS_FOR_SEGMENT;
 use super::segment::SegmentFile;
 use crate::profile::{Batch, RunSummary};
+use crate::source::Stopped;
 use crate::store::database::{Database, bring_up_to_date};
 use crate::store::error::{Cause, StoreError};
 use crate::store::identity::RunMeta;
@@ -63,6 +64,9 @@ impl Database {
         let (mut ids, mut segment) = begun.map_err(|cause| self.failed(cause))?;
         let mut outcomes = Vec::with_capacity(runs.len());
         for run in runs {
+            if self.lock_wait.stop.is_set() {
+                return Err(Stopped.into());
+            }
             let pages = segment.as_mut().map(|(_, pages)| pages);
             let added = self.add_run(&run, &mut ids, pages);
             let outcome = added.map_err(|cause| self.failed(cause))?;
