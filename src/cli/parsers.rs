@@ -16,6 +16,9 @@ use crate::store::RunMeta;
 /// Bytes of the largest file that is parsed in memory, before and after decompression.
 const SMALL: u64 = 2 << 20;
 
+/// Stack of a thread: as much as an importer has in the main thread (src/main.rs).
+const STACK: usize = 8 << 20;
+
 /// Limits of a small file: what is larger after decompression cannot be read on here.
 const LIMITS: Limits = Limits {
     record: SMALL,
@@ -93,7 +96,8 @@ impl<'i> Parsers<'i> {
                         let _ = outcome.send(parse(reading, &file));
                     }
                 };
-                Builder::new().spawn_scoped(scope, work).ok()
+                let thread = Builder::new().stack_size(STACK);
+                thread.spawn_scoped(scope, work).ok()
             })
             .count();
         Self {
