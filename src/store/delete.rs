@@ -45,11 +45,7 @@ impl Database {
         };
         let ranges = delete().map_err(|cause| self.failed(cause))?;
         if let Some(ranges) = &ranges {
-            // This comes before the flush, which writes to the file: after it, a copy over the file
-            // would look like a change of our own.
-            self.is_untouched()?;
-            // Waits until no one else reads. From here on, SQLite has room for all pages.
-            self.wait(|| self.connection.cache_flush())?;
+            self.flush()?;
             let cut = cut_ranges(&self.connection, PAGE_SIZE, ranges);
             if !cut.map_err(|cause| self.failed(cause))? {
                 return Err(self.inconsistent("pages can no longer be written"));
@@ -77,7 +73,7 @@ fn ranges(connection: &Connection, run_id: i64) -> Result<Option<Vec<Range>>, Ca
     else {
         return Ok(None);
     };
-    let is_short = last_node.saturating_sub(first_node) < integer(ROWS_FOR_SEGMENT as u64);
+    let is_short = last_node.saturating_sub(first_node) < integer(ROWS_FOR_SEGMENT);
     // Metrics of another run among its own: no import makes such a database.
     let sql = "SELECT COUNT(*) FROM metrics WHERE metric_id BETWEEN ?1 AND ?2 AND run_id <> ?3";
     let others: i64 = connection.query_row(sql, (first, last, run_id), |row| row.get(0))?;
