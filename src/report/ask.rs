@@ -192,8 +192,8 @@ impl<'d> Asked<'d, '_> {
 
     /// Adds up nodes where the question is about them; refuses a question that selects nothing.
     fn look_at_nodes(&mut self, names: &RunNames<'_>) -> Result<(), ReportError> {
-        let is_all = self.selection.target == Target::Run
-            && !self.selection.is_filtered(self.question);
+        let is_all =
+            self.selection.target == Target::Run && !self.selection.is_filtered(self.question);
         // The rows of a whole run need no sum.
         if !is_from_nodes(self.question, self.selection)
             || (is_all && self.question.report.nodes.is_some())
@@ -224,8 +224,7 @@ impl<'d> Asked<'d, '_> {
             }
             _ => {}
         }
-        self.tables =
-            computed::fill(connection, self.question, wants, &sums).map_err(failed)?;
+        self.tables = computed::fill(connection, self.question, wants, &sums).map_err(failed)?;
         if is_all {
             // Of the whole run, the file states what it cost.
             self.tables.remove("selected");
@@ -312,8 +311,7 @@ impl<'d> Asked<'d, '_> {
                 (Rows::Computed(Box::new(rows)), left)
             }
             Some(ShownNodes::Paths) => {
-                let rows =
-                    paths(connection, &self.node_question()?, &limits).map_err(failed)?;
+                let rows = paths(connection, &self.node_question()?, &limits).map_err(failed)?;
                 let rows = PathRows { rows, total: base };
                 (Rows::Computed(Box::new(rows)), None)
             }

@@ -254,7 +254,10 @@ fn insert<R>(
     connection: &Connection,
     sql: &str,
     rows: impl IntoIterator<Item = R>,
-    bind: impl Fn(R, &mut dyn FnMut(&[&dyn ToSql]) -> rusqlite::Result<usize>) -> rusqlite::Result<usize>,
+    bind: impl Fn(
+        R,
+        &mut dyn FnMut(&[&dyn ToSql]) -> rusqlite::Result<usize>,
+    ) -> rusqlite::Result<usize>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(sql)?;
     for row in rows {

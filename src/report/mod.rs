@@ -16,15 +16,15 @@ mod plan;
 mod question;
 pub mod render;
 
-mod statement;
 mod selection;
+mod statement;
 
 pub use crate::text::cell::Value;
 pub use answer::{Answer, Callers, Pruned, Subject};
 pub use ask::ask;
-pub(crate) use question::choose_metric;
 pub use catalog::{REPORTS, Report, by_name};
 pub use error::ReportError;
 pub use path::NameSyntax;
 pub use plain_sql::{list, query};
+pub(crate) use question::choose_metric;
 pub use question::{Argument, Base, Request};

@@ -107,7 +107,11 @@ fn rows(parts: &mut Parts, question: &Question<'_>) {
     parts.word("$code", source("r.id", "r.file", "r.line"));
     parts.word(
         "$data_code",
-        source("i.function_id", "IIF(i.line_file = '', f.file, i.line_file)", "i.line"),
+        source(
+            "i.function_id",
+            "IIF(i.line_file = '', f.file, i.line_file)",
+            "i.line",
+        ),
     );
     parts.word(
         "$tree_code",
@@ -203,18 +207,24 @@ fn layers(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
 /// Nodes in the metric and with the timer bias of the question.
 fn nodes(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.part("metric_nodes", fragment!("metric_nodes"));
-    let is_default = |metric: &MetricInfo| question.run.default_metric.as_ref() == Some(&metric.name);
+    let is_default =
+        |metric: &MetricInfo| question.run.default_metric.as_ref() == Some(&metric.name);
     let (own, all, mut joins) = if is_default(&question.metric) {
         ("n.exclusive", "n.cumulative", String::new())
     } else {
         (
             "COALESCE(c.exclusive, 0.0)",
             "IIF(c.node_id IS NULL, 0.0, c.cumulative)",
-            "\nLEFT JOIN node_costs AS c ON c.metric_id = q.metric_id AND c.node_id = n.node_id".to_owned(),
+            "\nLEFT JOIN node_costs AS c ON c.metric_id = q.metric_id AND c.node_id = n.node_id"
+                .to_owned(),
         )
     };
     let (mut own, mut all, mut columns) = (own.to_owned(), all.to_owned(), String::new());
-    if let Some(readings) = question.readings.as_ref().filter(|_| with_readings(question)) {
+    if let Some(readings) = question
+        .readings
+        .as_ref()
+        .filter(|_| with_readings(question))
+    {
         let (own_readings, all_readings) = if is_default(readings) {
             ("n.exclusive", "n.cumulative")
         } else {
@@ -277,10 +287,7 @@ fn filters(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         kept.push("t.node_id IS NOT NULL");
     }
     parts.word("$kept", kept.join("\n    AND "));
-    parts.word(
-        "$calls",
-        if is_labelled { "NULL" } else { "n.calls" },
-    );
+    parts.word("$calls", if is_labelled { "NULL" } else { "n.calls" });
     parts.word(
         "$wanted",
         if is_labelled {
@@ -372,10 +379,7 @@ fn wanted(parts: &mut Parts, labels: &[WantedLabel<'_>]) {
         )
     });
     parts.word("$more_labels", more.collect::<String>());
-    parts.word(
-        "$value_1",
-        conditions.first().cloned().unwrap_or_default(),
-    );
+    parts.word("$value_1", conditions.first().cloned().unwrap_or_default());
     parts.part("wanted_sets", fragment!("wanted_sets"));
 }
 
@@ -420,7 +424,11 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
                 (fragment!("listed_functions"), "")
             }
         };
-        let words = [("$step", step.as_str()), ("$kinds", kinds), ("$earlier", &earlier)];
+        let words = [
+            ("$step", step.as_str()),
+            ("$kinds", kinds),
+            ("$earlier", &earlier),
+        ];
         parts.part_with(format!("step_{at}_functions"), text, &words);
         let text = match operator {
             _ if at == 1 => fragment!("first_step"),
@@ -582,8 +590,7 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
             "n.depth",
         )
     };
-    let starts_at_selection =
-        question.header.about_function && question.path.is_some();
+    let starts_at_selection = question.header.about_function && question.path.is_some();
     // Within another selected node, a node's cost is counted already. Elsewhere every function node
     // is a start, also where it cost nothing: it may have been called.
     let (starts, in_starts, kinds, cost) = if starts_at_selection {

@@ -442,10 +442,7 @@ fn labels<'q>(header: &Header<'_>, request: &'q Request) -> Vec<WantedLabel<'q>>
 }
 
 /// The filters that are given, as far as the report has them.
-fn filters(
-    header: &Header<'_>,
-    request: &Request,
-) -> Result<Vec<(Filter, Regex)>, ReportError> {
+fn filters(header: &Header<'_>, request: &Request) -> Result<Vec<(Filter, Regex)>, ReportError> {
     let mut filters = Vec::new();
     for filter in Filter::ALL {
         let mut parameters = header.parameters.iter();

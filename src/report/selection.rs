@@ -122,7 +122,9 @@ fn filters(
 /// there.
 fn path(question: &Question<'_>, names: &RunNames<'_>) -> Result<Option<Path>, ReportError> {
     let parsed = question.path.map(|text| names.path(text)).transpose()?;
-    let thread = question.thread.map(|thread| Name::Thread(thread.to_owned()));
+    let thread = question
+        .thread
+        .map(|thread| Name::Thread(thread.to_owned()));
     Ok(match (thread, parsed) {
         (None, path) => path,
         (Some(first), None) => Some(Path {
@@ -153,8 +155,7 @@ fn target(
     // Totals of a single function answer for it where they can.
     let by_totals = question.header.about_function && !question.header.needs.paths();
     // Totals are of the whole run: filters and groups need nodes, where there are any.
-    let totals_do =
-        !is_tree || (by_totals && !is_filtered && question.groups == Groups::Functions);
+    let totals_do = !is_tree || (by_totals && !is_filtered && question.groups == Groups::Functions);
     // Totals of several functions would count twice what one of them spent in another one.
     if first.picked.functions.len() == 1 && rest.is_empty() && totals_do {
         return Ok(Target::Functions);

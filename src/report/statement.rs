@@ -48,11 +48,7 @@ impl Parts {
     }
 
     /// Says what a parameter is.
-    pub(super) fn value(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        value: impl Into<SqlValue>,
-    ) {
+    pub(super) fn value(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<SqlValue>) {
         self.values.insert(name.into(), value.into());
     }
 
@@ -74,7 +70,9 @@ impl Parts {
     /// left to tables.
     pub(super) fn shown(&self, report: &str) -> String {
         let (own, select) = split(report);
-        self.joined(&own, &select, &BTreeSet::new(), &|text| self.with_values(text))
+        self.joined(&own, &select, &BTreeSet::new(), &|text| {
+            self.with_values(text)
+        })
     }
 
     /// Prepares a statement and binds the values that it mentions.
@@ -110,14 +108,22 @@ impl Parts {
         let mut bodies = Vec::new();
         let mut seen: BTreeSet<String> = tables.iter().map(|&name| name.to_owned()).collect();
         let select = finish(&self.spelled_out(select));
-        self.collect(&select, &body, &mut seen, &mut bodies);
+        collect(&select, &body, &mut seen, &mut bodies);
         let mut text = String::new();
         let is_recursive = bodies
             .iter()
             .any(|(name, body)| words_of(body).any(|word| word == name));
-        let with = if is_recursive { "WITH RECURSIVE" } else { "WITH" };
+        let with = if is_recursive {
+            "WITH RECURSIVE"
+        } else {
+            "WITH"
+        };
         for (at, (name, body)) in bodies.iter().enumerate() {
-            let before = if at == 0 { format!("{with} ") } else { String::new() };
+            let before = if at == 0 {
+                format!("{with} ")
+            } else {
+                String::new()
+            };
             let hint = if LOOKED_INTO.contains(&name.as_str()) {
                 "NOT MATERIALIZED "
             } else {
@@ -133,26 +139,6 @@ impl Parts {
             }
         }
         text + &select + "\n"
-    }
-
-    /// Adds the parts that a text mentions, each after those that it mentions itself.
-    fn collect(
-        &self,
-        text: &str,
-        body: &dyn Fn(&str) -> Option<String>,
-        seen: &mut BTreeSet<String>,
-        bodies: &mut Vec<(String, String)>,
-    ) {
-        for word in words_of(text) {
-            if seen.contains(word) {
-                continue;
-            }
-            if let Some(body_of_word) = body(word) {
-                seen.insert(word.to_owned());
-                self.collect(&body_of_word, body, seen, bodies);
-                bodies.push((word.to_owned(), body_of_word));
-            }
-        }
     }
 
     /// A text with what its words stand for.
@@ -171,18 +157,39 @@ impl Parts {
         let mut shown = String::new();
         let mut rest = text;
         while let Some(at) = rest.find(':') {
-            let name: String = rest[at + 1..].chars().take_while(|&c| is_of_a_word(c)).collect();
+            let name: String = rest[at + 1..]
+                .chars()
+                .take_while(|&c| is_of_a_word(c))
+                .collect();
             shown.push_str(&rest[..at]);
-            match self.values.get(name.as_str()) {
-                Some(value) => shown.push_str(&literal(value)),
-                None => {
-                    shown.push(':');
-                    shown.push_str(&name);
-                }
+            if let Some(value) = self.values.get(name.as_str()) {
+                shown.push_str(&literal(value));
+            } else {
+                shown.push(':');
+                shown.push_str(&name);
             }
             rest = &rest[at + 1 + name.len()..];
         }
         shown + rest
+    }
+}
+
+/// Adds the parts that a text mentions, each after those that it mentions itself.
+fn collect(
+    text: &str,
+    body: &dyn Fn(&str) -> Option<String>,
+    seen: &mut BTreeSet<String>,
+    bodies: &mut Vec<(String, String)>,
+) {
+    for word in words_of(text) {
+        if seen.contains(word) {
+            continue;
+        }
+        if let Some(body_of_word) = body(word) {
+            seen.insert(word.to_owned());
+            collect(&body_of_word, body, seen, bodies);
+            bodies.push((word.to_owned(), body_of_word));
+        }
     }
 }
 
@@ -320,6 +327,9 @@ mod tests {
                      c AS (SELECT x FROM b)\nSELECT x FROM c ORDER BY x;\n";
         assert_eq!(parts.shown(report), shown);
         let with_table = parts.statement(report, &BTreeSet::from(["a"]));
-        assert!(with_table.starts_with("WITH b AS (\n  SELECT x FROM a WHERE x = :x\n"), "{with_table}");
+        assert!(
+            with_table.starts_with("WITH b AS (\n  SELECT x FROM a WHERE x = :x\n"),
+            "{with_table}"
+        );
     }
 }

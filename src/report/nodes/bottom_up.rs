@@ -77,7 +77,11 @@ pub(in crate::report) fn bottom_up(
     };
     // Most functions cost too little to begin with: their callers are not looked at.
     let is_limited = limits.min_pct.is_some() || limits.first.is_some();
-    chains.most_levels = if is_limited { all_levels.min(1) } else { all_levels };
+    chains.most_levels = if is_limited {
+        all_levels.min(1)
+    } else {
+        all_levels
+    };
     while chains.goes_on(all_levels) {
         pass(connection, question, needs, &mut chains)?;
         chains.settle(limits, &mut names, &mut left_out)?;
