@@ -26,6 +26,8 @@ impl Database {
     /// # Errors
     /// When the database cannot be written: then nothing has changed.
     pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
+        // Functions that no other run mentions go with it.
+        self.known_functions.forget();
         self.begin()?;
         let deleted = self.delete_and_commit(run_id);
         self.end();

@@ -285,6 +285,49 @@ fn what_is_not_small_has_its_turn() {
     assert_eq!(place.runs(), expected.map(|(name, _)| name));
 }
 
+/// Functions that went with a run are made anew for the next group in the same open database.
+#[test]
+fn functions_of_a_deleted_run_are_made_anew() {
+    let place = Place::of(&[3, 3, 3]);
+    let options = Options::default();
+    let runs = |names: &[&str]| -> Vec<WholeRun> {
+        let parsed = names.iter().map(|name| {
+            let stop = Stop::default();
+            let file = File::open(place.profiles.path().join(name)).expect("it is there");
+            let input = Input::seekable(file, Limits::default(), stop.clone()).expect("a file");
+            let format = formats::detect(input.head()).expect("a known format");
+            let describe = |fingerprint| pipeline::meta(format, &options, "x", fingerprint);
+            match pipeline::parse(input, format, &options, &stop, describe) {
+                Ok(Parsed::Whole(run, _)) => *run,
+                other => panic!("{name}: {other:?}"),
+            }
+        });
+        parsed.collect()
+    };
+    let path = place.database.path().join(DATABASE);
+    let mut database = Database::open(&path).expect("a new file");
+    let add = |database: Database, names: &[&str]| {
+        let stored = pipeline::store(database, runs(names), &Stop::default());
+        stored.expect("room on the disk").1
+    };
+    database = add(database, &["00.csv"]);
+    database = add(database, &["01.csv", "02.csv"]);
+    database.delete_run(2).expect("it is there");
+    database = add(database, &["01.csv"]);
+    let sql =
+        "SELECT GROUP_CONCAT(run_id || ' ' || COALESCE(name, 'unknown') || ' ' || nodes, ', ')
+               FROM (SELECT run_id, name, COUNT(*) AS nodes
+                     FROM function_nodes LEFT JOIN functions USING (function_id)
+                     WHERE run_id = 4
+                     GROUP BY run_id, function_id
+                     ORDER BY name)";
+    let found: String = database
+        .connection()
+        .query_row(sql, [], |row| row.get(0))
+        .expect("an answer");
+    assert_eq!(found, "4 #.g0 1, 4 #.g1 1, 4 #.g2 1, 4 #.r1 1");
+}
+
 /// Inputs of all formats give the rows that they give when they are imported one by one, by SQL and
 /// as pages; what is wrong with a file is said in the same words.
 #[test]

@@ -51,8 +51,8 @@ impl KnownFunctions {
         Ok(id)
     }
 
-    /// Forgets all ids: rows that have been made are being taken back.
-    pub(super) fn forget(&mut self) {
+    /// Forgets all ids: rows are being taken back or deleted.
+    pub(in crate::store) fn forget(&mut self) {
         self.ids.clear();
     }
 }
