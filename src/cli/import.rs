@@ -1,28 +1,40 @@
 //! `profdb import FILE...`
 
-use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
+use std::collections::VecDeque;
+use std::io;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use sha2::{Digest, Sha256};
 
 use super::args::input_format;
 use super::database::{DatabaseArgs, WaitArgs};
 use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
+use super::known::{Asked, Known, Source};
 use super::options::FormatOptions;
+use super::parsers::{Begun, Parsers, Reading, file_name};
 use super::source::{STDIN, failed, format, open, warn};
 use crate::base::error::{ImportError, Stop};
 use crate::formats::Format;
-use crate::input::Fingerprint;
 use crate::pipeline;
-use crate::pipeline::Imported;
-use crate::source::Folder;
-use crate::store::{Database, LockWait, Outcome, RunMeta, StoreError, remove_abandoned};
+use crate::pipeline::{Imported, Parsed};
+use crate::store::{Database, Outcome, RunMeta, WholeRun, remove_abandoned};
+
+/// Files that may be parsed, or wait to be stored, ahead of a group.
+const FILES_AHEAD: usize = 32;
+
+/// Bytes of these files: another is begun below that.
+const BYTES_AHEAD: u64 = 8 << 20;
+
+/// Runs that are stored together.
+const GROUP_RUNS: usize = 100;
+
+/// Bytes of files from which runs are stored together: the next run is of another group above that.
+const GROUP_BYTES: u64 = 8 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
@@ -53,9 +65,6 @@ pub(super) struct Import {
     source: Option<PathBuf>,
 }
 
-/// Where the source of the lines is, if that is known.
-type Source = Option<Arc<dyn Folder>>;
-
 fn tag(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
@@ -79,7 +88,7 @@ fn check_tags(tags: &[(String, String)]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Imports one file after the other. A file that fails leaves the others imported; the first
+/// Imports the files in their order. A file that fails leaves the others imported; the first
 /// failure decides how the program ends. A database that fails ends it at once.
 pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     let mut outcome = Ok(());
@@ -89,17 +98,34 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
         Some(folder) => Some(Arc::new(Sources::open(folder, stop)?)),
         None => None,
     };
+    let describe = |format: &Format, name: &str, fingerprint| RunMeta {
+        title: import.title.clone(),
+        tags: import.tags.clone(),
+        again: import.again,
+        source: source.clone(),
+        ..pipeline::meta(format, &import.options.0, name, fingerprint)
+    };
+    let reading = Reading {
+        from: import.from,
+        options: &import.options.0,
+        describe: &describe,
+        stop: stop.clone(),
+    };
     let mut imports = Imports {
         import,
-        source,
+        source: source.clone(),
+        reading: &reading,
         stop,
+        path: import.database.path(),
         database: None,
+        reader: None,
     };
-    for file in &import.files {
-        let imported = if file != Path::new(STDIN) && file.is_dir() {
-            imports.folder(file)
-        } else {
-            imports.one(file)
+    let is_folder = |file: &PathBuf| file != Path::new(STDIN) && file.is_dir();
+    // Files that are given one after the other are read ahead of each other, as those of a folder.
+    for given in import.files.chunk_by(|a, b| !is_folder(a) && !is_folder(b)) {
+        let imported = match given {
+            [folder] if is_folder(folder) => imports.folder(folder),
+            files => imports.files(files, Given::Named).map(drop),
         };
         match imported {
             Ok(()) => {}
@@ -116,10 +142,47 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
 struct Imports<'i> {
     import: &'i Import,
     source: Source,
+    reading: &'i Reading<'i>,
     stop: &'i Stop,
-    /// The database as the file before has left it: opening it and reading its schema takes longer
+    path: PathBuf,
+    /// The database as the files before have left it: opening it and reading its schema takes longer
     /// than a small file does.
     database: Option<Database>,
+    /// The database for reading only, until there is something to write.
+    reader: Option<Database>,
+}
+
+/// How files were given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Named,
+    /// Those that no format recognises are passed over.
+    InFolder,
+}
+
+/// Files whose outcome has not been said, because runs among them are not stored yet.
+#[derive(Default)]
+struct Group<'f> {
+    files: Vec<(&'f Path, Waiting)>,
+    runs: Vec<WholeRun>,
+    /// Bytes that the runs were read from.
+    bytes: u64,
+}
+
+/// What is known of a file before its group is stored.
+enum Waiting {
+    /// It is the next of the runs, and has so many nodes.
+    Run(u64),
+    Known(Known),
+    Failed(pipeline::Failure),
+}
+
+/// What became of some files.
+struct Done {
+    /// Files that are profiles, or were said to be.
+    profiles: usize,
+    /// The first failure that leaves other files imported.
+    outcome: Result<(), Failure>,
 }
 
 impl Imports<'_> {
@@ -140,111 +203,283 @@ impl Imports<'_> {
         let files = listed().map_err(|error| {
             complain(format!("{name}: cannot list it: {error}"), unread(&error))
         })?;
-        let mut profiles = 0;
-        let mut outcome = Ok(());
-        for file in &files {
-            let shown = file.display();
-            match self.file(file) {
-                Ok(told) => {
-                    profiles += 1;
-                    match self.tell(&shown.to_string(), told) {
-                        Err(Failure::Output) => outcome = Err(Failure::Output),
-                        told => told?,
-                    }
-                }
-                Err(pipeline::Failure::Input(error @ ImportError::NotRecognised { .. })) => {
-                    say(format!("{shown}: passed over: {error}"));
-                }
-                Err(error) => {
-                    profiles += 1;
-                    match failed(&shown.to_string(), error) {
-                        Failure::Input => outcome = Err(Failure::Input),
-                        failure => return Err(failure),
-                    }
-                }
-            }
-        }
-        if profiles == 0 {
+        if self.files(&files, Given::InFolder)? == 0 {
             return Err(complain(
                 format!("{name}: expected profiles in the folder, found none"),
                 Failure::Input,
             ));
         }
-        outcome
+        Ok(())
     }
 
-    fn one(&mut self, file: &Path) -> Result<(), Failure> {
-        let name = file.display().to_string();
-        match self.file(file) {
-            Ok(told) => self.tell(&name, told),
-            Err(error) => Err(failed(&name, error)),
+    /// Imports files in their order; says how many are profiles.
+    fn files(&mut self, files: &[PathBuf], given: Given) -> Result<usize, Failure> {
+        let mut done = Done {
+            profiles: 0,
+            outcome: Ok(()),
+        };
+        if let [file] = files {
+            let outcome = self.file(file);
+            self.told(file, outcome, given, &mut done)?;
+        } else {
+            self.many(files, given, &mut done)?;
+        }
+        done.outcome.map(|()| done.profiles)
+    }
+
+    /// Imports files in their order. Small ones are parsed ahead, on all cores, and stored in
+    /// groups.
+    fn many(&mut self, files: &[PathBuf], given: Given, done: &mut Done) -> Result<(), Failure> {
+        let reading = self.reading;
+        thread::scope(|scope| {
+            let parsers = Parsers::start(scope, reading);
+            let mut to_come = files.iter().peekable();
+            let mut ahead: VecDeque<(Begun<'_>, Option<Waiting>)> = VecDeque::new();
+            let mut bytes_ahead = 0;
+            let mut group = Group::default();
+            loop {
+                while ahead.len() < FILES_AHEAD
+                    && (bytes_ahead < BYTES_AHEAD || ahead.is_empty())
+                    && let Some(file) = to_come.next()
+                {
+                    let begun = match self.known(file) {
+                        Ok(None) => (parsers.begin(file), None),
+                        Ok(Some(known)) => (Begun::of(file), Some(Waiting::Known(known))),
+                        Err(error) => (Begun::of(file), Some(Waiting::Failed(error))),
+                    };
+                    bytes_ahead += begun.0.bytes;
+                    ahead.push_back(begun);
+                }
+                let Some((begun, waiting)) = ahead.pop_front() else {
+                    break;
+                };
+                bytes_ahead -= begun.bytes;
+                let file = begun.file;
+                let waiting = match waiting {
+                    Some(waiting) => waiting,
+                    None => match parsers.finish(begun) {
+                        Ok(Parsed::Whole(run, bytes)) => {
+                            let nodes = run.totals.nodes;
+                            group.runs.push(*run);
+                            group.bytes += bytes;
+                            Waiting::Run(nodes)
+                        }
+                        Ok(Parsed::Large) => {
+                            // In its turn, so that runs are numbered in the order of the files.
+                            self.store(&mut group, given, done)?;
+                            let outcome = self.file(file);
+                            self.told(file, outcome, given, done)?;
+                            continue;
+                        }
+                        Err(error) => Waiting::Failed(error),
+                    },
+                };
+                let is_last = matches!(&waiting, Waiting::Failed(error) if !is_of_the_file(error));
+                group.files.push((file, waiting));
+                // The first run of a new file is stored by itself, and said to be.
+                let is_first =
+                    !group.runs.is_empty() && self.database.is_none() && !self.path.exists();
+                if is_last || is_first || group.is_full() {
+                    self.store(&mut group, given, done)?;
+                }
+            }
+            self.store(&mut group, given, done)
+        })
+    }
+
+    /// Stores the runs of a group and says what became of its files.
+    fn store(
+        &mut self,
+        group: &mut Group<'_>,
+        given: Given,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
+        let Group { files, runs, .. } = take(group);
+        let mut outcomes = Vec::new();
+        let mut ended = None;
+        if !runs.is_empty() {
+            match self.stored(runs) {
+                Ok(stored) => outcomes = stored,
+                Err(error) => ended = Some(error),
+            }
+        }
+        let mut outcomes = outcomes.into_iter();
+        // What is wrong with files is said also where the database fails: of that file which is the
+        // first that is not stored.
+        let mut failed_at = None;
+        for (file, waiting) in files {
+            let outcome = match waiting {
+                Waiting::Run(nodes) => match outcomes.next() {
+                    Some(Outcome::Stored(run)) => Ok(Told::New { run, nodes }),
+                    Some(Outcome::AlreadyThere(run)) => self.known_by_now(run),
+                    None => {
+                        failed_at.get_or_insert(file);
+                        continue;
+                    }
+                },
+                Waiting::Known(known) => Ok(Told::Known(known)),
+                Waiting::Failed(error) if is_of_the_file(&error) => Err(error),
+                Waiting::Failed(error) => {
+                    failed_at.get_or_insert(file);
+                    ended.get_or_insert(error);
+                    continue;
+                }
+            };
+            self.told(file, outcome, given, done)?;
+        }
+        match (ended, failed_at) {
+            (Some(error), Some(file)) => Err(failed(&file.display().to_string(), error)),
+            _ => Ok(()),
         }
     }
 
+    /// Stores runs.
+    fn stored(&mut self, runs: Vec<WholeRun>) -> Result<Vec<Outcome>, pipeline::Failure> {
+        if self.stop.is_set() {
+            return Err(pipeline::Failure::Interrupted);
+        }
+        self.reader = None;
+        let lock_wait = self.import.wait.lock_wait(self.stop);
+        let database = Database::open_again(self.database.take(), &self.path, lock_wait);
+        let database = database.map_err(|error| {
+            if self.stop.is_set() {
+                pipeline::Failure::Interrupted
+            } else {
+                error.into()
+            }
+        })?;
+        let (outcomes, database) = pipeline::store(database, runs, self.stop)?;
+        self.database = Some(database);
+        Ok(outcomes)
+    }
+
+    /// What is said of a run that was there when its group was stored.
+    fn known_by_now(&self, run: i64) -> Result<Told, pipeline::Failure> {
+        let database = self.database.as_ref().expect("its group was stored");
+        Known::new(database, run, &self.source).map(Told::Known)
+    }
+
+    /// Imports one file, by itself.
     fn file(&mut self, file: &Path) -> Result<Told, pipeline::Failure> {
-        let Self {
-            import,
-            source,
-            stop,
-            database: left,
-        } = self;
         // Each file has a flag of its own, so that one that fails does not stop the others.
-        let stop = &stop.child();
-        *left = left.take().filter(Database::is_as_left);
-        if let Some(left) = left {
+        let stop = &self.stop.child();
+        self.database = self.database.take().filter(Database::is_as_left);
+        if let Some(left) = &mut self.database {
             left.heed(stop.clone())?;
         }
         let input = open(file, stop)?;
-        let format = format(&input, import.from)?;
+        let format = format(&input, self.import.from)?;
         let name = if file == Path::new(STDIN) {
             STDIN.to_owned()
         } else {
             file_name(file)
         };
-        let describe = |fingerprint| RunMeta {
-            title: import.title.clone(),
-            tags: import.tags.clone(),
-            again: import.again,
-            source: source.clone(),
-            ..pipeline::meta(format, &import.options.0, &name, fingerprint)
-        };
-        let path = import.database.path();
-        let lock_wait = import.wait.lock_wait(stop);
-        if !import.again
-            && let Some(known) = known(left.as_ref(), &path, &lock_wait, file, source, describe)?
-        {
-            return Ok(Told::Known(known));
-        }
-        let left = left.take();
-        let open = || Database::open_again(left, &path, lock_wait);
-        let imported = pipeline::import(input, format, &import.options.0, stop, describe, open)?;
-        Ok(match imported.outcome {
-            Outcome::AlreadyThere(run) => {
-                let known = Known::new(&imported.database, run, source)?;
-                self.database = Some(imported.database);
-                Told::Known(known)
+        let describe = |fingerprint| (self.reading.describe)(format, &name, fingerprint);
+        let lock_wait = self.import.wait.lock_wait(stop);
+        if !self.import.again && file != Path::new(STDIN) {
+            let asked = Asked {
+                left: self.database.as_ref(),
+                reader: &mut self.reader,
+                path: &self.path,
+                lock_wait: &lock_wait,
+            };
+            let known = asked.known(file, &self.source, |fingerprint| Ok(describe(fingerprint)))?;
+            if let Some(known) = known {
+                return Ok(Told::Known(known));
             }
-            Outcome::Stored(_) => Told::New(Box::new(imported)),
-        })
-    }
-
-    /// Says what became of a file. A closed output does not keep the next file from being
-    /// imported.
-    fn tell(&mut self, name: &str, told: Told) -> Result<(), Failure> {
+        }
+        self.reader = None;
+        let left = self.database.take();
+        let open = || Database::open_again(left, &self.path, lock_wait);
+        let options = &self.import.options.0;
+        let imported = pipeline::import(input, format, options, stop, describe, open)?;
         let Imported {
             outcome,
             database,
             nodes,
-        } = match told {
-            Told::New(imported) => *imported,
+        } = imported;
+        self.database = Some(database);
+        match outcome {
+            Outcome::AlreadyThere(run) => self.known_by_now(run),
+            Outcome::Stored(run) => Ok(Told::New { run, nodes }),
+        }
+    }
+
+    /// Whether a file is in the database already.
+    fn known(&mut self, file: &Path) -> Result<Option<Known>, pipeline::Failure> {
+        if self.import.again || file == Path::new(STDIN) {
+            return Ok(None);
+        }
+        let stop = self.stop;
+        self.database = self.database.take().filter(Database::is_as_left);
+        if let Some(left) = &mut self.database {
+            left.heed(stop.clone())?;
+        }
+        let lock_wait = self.import.wait.lock_wait(stop);
+        let asked = Asked {
+            left: self.database.as_ref(),
+            reader: &mut self.reader,
+            path: &self.path,
+            lock_wait: &lock_wait,
+        };
+        let known = asked.known(file, &self.source, |fingerprint| {
+            let input = open(file, stop)?;
+            let format = format(&input, self.import.from)?;
+            Ok((self.reading.describe)(
+                format,
+                &file_name(file),
+                fingerprint,
+            ))
+        });
+        match known {
+            // Whatever is wrong with the file is reported when it is imported.
+            Err(pipeline::Failure::Input(_)) => Ok(None),
+            known => known,
+        }
+    }
+
+    /// Says what became of a file.
+    fn told(
+        &mut self,
+        file: &Path,
+        outcome: Result<Told, pipeline::Failure>,
+        given: Given,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
+        let name = file.display().to_string();
+        if given == Given::InFolder
+            && let Err(pipeline::Failure::Input(error @ ImportError::NotRecognised { .. })) =
+                &outcome
+        {
+            say(format!("{name}: passed over: {error}"));
+            return Ok(());
+        }
+        done.profiles += 1;
+        let told = match outcome {
+            Ok(told) => self.tell(&name, told),
+            Err(error) => Err(failed(&name, error)),
+        };
+        match told {
+            Err(failure @ (Failure::Input | Failure::Output)) => {
+                done.outcome = done.outcome.and(Err(failure));
+                Ok(())
+            }
+            told => told,
+        }
+    }
+
+    /// Says what became of a file that is a profile. A closed output does not keep the next file
+    /// from being imported.
+    fn tell(&self, name: &str, told: Told) -> Result<(), Failure> {
+        let (run, nodes) = match told {
+            Told::New { run, nodes } => (run, nodes),
             Told::Known(known) => {
                 say(format!("{name}: {known}"));
                 return Ok(());
             }
         };
-        let (Outcome::Stored(run) | Outcome::AlreadyThere(run)) = outcome;
-        warn(name, &database, run).map_err(|error| complain(error, Failure::Database))?;
-        self.database = Some(database);
+        let database = self.database.as_ref().expect("it has the run");
+        warn(name, database, run).map_err(|error| complain(error, Failure::Database))?;
         match line(format!("{name}: run {run}, {nodes} nodes")) {
             Err(Failure::ClosedPipe) => Ok(()),
             told => told,
@@ -252,124 +487,29 @@ impl Imports<'_> {
     }
 }
 
+impl Group<'_> {
+    fn is_full(&self) -> bool {
+        self.runs.len() >= GROUP_RUNS || self.bytes >= GROUP_BYTES
+    }
+}
+
+/// Whether a failure is about one file, and leaves others to be imported.
+fn is_of_the_file(failure: &pipeline::Failure) -> bool {
+    match failure {
+        pipeline::Failure::Input(
+            ImportError::Unreadable(cause) | ImportError::Read { source: cause, .. },
+        ) => unread(cause) == Failure::Input,
+        pipeline::Failure::Input(_) => true,
+        _ => false,
+    }
+}
+
 /// What became of a file.
 enum Told {
-    New(Box<Imported>),
+    New {
+        run: i64,
+        nodes: u64,
+    },
     /// It is in the database already.
     Known(Known),
-}
-
-/// A run that has the content, the title and the tags of what was to be imported.
-struct Known {
-    run: i64,
-    title: Option<String>,
-    tags: Vec<String>,
-    /// A source of its lines that was given now, and is not stored.
-    unused: Source,
-}
-
-impl Known {
-    fn new(database: &Database, run: i64, unused: &Source) -> Result<Self, pipeline::Failure> {
-        let (title, tags) = database.title_and_tags(run)?;
-        Ok(Self {
-            run,
-            title,
-            tags,
-            unused: unused.clone(),
-        })
-    }
-}
-
-impl fmt::Display for Known {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            run,
-            title,
-            tags,
-            unused,
-        } = self;
-        write!(f, "already imported as run {run}")?;
-        let title = title.iter().map(|title| format!("title {title}"));
-        let said: Vec<String> = title.chain(tags.iter().cloned()).collect();
-        if !said.is_empty() {
-            write!(f, " ({})", said.join(", "))?;
-        }
-        if unused.is_some() {
-            write!(f, "; its source stays as it is")?;
-        }
-        write!(f, "; --again stores it once more")
-    }
-}
-
-fn file_name(file: &Path) -> String {
-    file.file_name().map_or_else(
-        || file.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    )
-}
-
-/// Whether the file's content is in the database already, as a run with this title and these tags.
-/// Reading a file twice is worth it only where a file of the same size is there; otherwise the
-/// content is compared when it has been read.
-fn known(
-    left: Option<&Database>,
-    path: &Path,
-    lock_wait: &LockWait,
-    file: &Path,
-    source: &Source,
-    describe: impl Fn(Fingerprint) -> RunMeta,
-) -> Result<Option<Known>, pipeline::Failure> {
-    let regular = std::fs::metadata(file)
-        .ok()
-        .filter(std::fs::Metadata::is_file);
-    let (Some(about), true) = (regular.filter(|_| file != Path::new(STDIN)), path.exists()) else {
-        return Ok(None);
-    };
-    let interrupted = |error: StoreError| match error {
-        _ if lock_wait.stop.is_set() => pipeline::Failure::Interrupted,
-        error => error.into(),
-    };
-    let opened;
-    let database = if let Some(left) = left {
-        left
-    } else {
-        opened = Database::open_read_only_waiting(path, lock_wait).map_err(interrupted)?;
-        &opened
-    };
-    if !database
-        .has_source_of_size(about.len())
-        .map_err(interrupted)?
-    {
-        return Ok(None);
-    }
-    match fingerprint(file) {
-        Ok(fingerprint) => {
-            let found = database.find_run(&describe(fingerprint))?;
-            let known = found
-                .map(|run| Known::new(database, run, source))
-                .transpose()?;
-            database.is_in_place()?;
-            Ok(known)
-        }
-        // Whatever keeps the file from being read is reported when it is imported.
-        Err(_) => Ok(None),
-    }
-}
-
-fn fingerprint(file: &Path) -> io::Result<Fingerprint> {
-    let mut file = File::open(file)?;
-    let mut hash = Sha256::new();
-    let mut bytes = 0;
-    let mut buffer = vec![0; 256 * 1024];
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(Fingerprint {
-                bytes,
-                sha256: hash.finalize().into(),
-            });
-        }
-        hash.update(&buffer[..read]);
-        bytes += read as u64;
-    }
 }

@@ -171,7 +171,7 @@ pub(super) fn open(file: &Path, stop: &Stop) -> Result<Input<'static>, pipeline:
 }
 
 /// A file that cannot even be opened.
-fn unreadable(source: io::Error) -> pipeline::Failure {
+pub(super) fn unreadable(source: io::Error) -> pipeline::Failure {
     pipeline::Failure::Input(ImportError::Unreadable(source))
 }
 

@@ -285,6 +285,12 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
+    /// Says that the thread that reads is to hash what it reads, too: where many inputs are read at
+    /// a time, every core is busy without a thread for each hash.
+    pub fn hash_here(&mut self) {
+        self.passed.hasher.stay();
+    }
+
     /// Says that there may be a [`restart`](Self::restart): to be called before anything is read.
     /// What a source that cannot seek delivers is kept from here on, in memory while it is small, then
     /// in a temporary file.

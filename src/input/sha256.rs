@@ -38,6 +38,12 @@ struct First {
 type Piece = (Arc<[u8]>, Range<usize>);
 
 impl Hasher {
+    /// Hashes in this thread what no other thread has begun to hash.
+    pub(crate) fn stay(&self) {
+        // As if the system had given no thread.
+        let _ = self.rest.set(None);
+    }
+
     /// Hashes bytes of a buffer that will be used again: they may have to be copied.
     pub(crate) fn update(&self, new: &[u8]) {
         self.pass(new, || (new.into(), 0..new.len()));

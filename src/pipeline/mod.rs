@@ -4,8 +4,11 @@
 //! The first failure stops all three: builder and database set the [`Stop`] that the next read of
 //! the input sees, and an importer that gives up closes the queues without a last message, upon
 //! which the writer rolls back.
+//!
+//! Small files go another way ([`parse`], [`store`]): importer and builder work in one thread, many
+//! files at a time, and the runs that come of them are stored in groups
+//! (docs/design/0014-groups-of-small-files.md).
 
-use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -18,38 +21,15 @@ use crate::profile::{Batch, Output, RunSummary, TreeBuilder};
 use crate::store::{Database, Outcome, RunMeta, StoreError};
 use event_queue::{EventBatch, EventQueue};
 
+pub use failure::Failure;
+pub use whole::{Parsed, parse, store};
+
 /// Batches that may lie between importer and builder, and between builder and writer.
 const QUEUE: usize = 4;
 
 /// How long the writer waits for a batch before it looks whether the run is still wanted: an importer
 /// may be waiting for input that never comes.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// Why an import came to nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// The file.
-    #[error(transparent)]
-    Input(ImportError),
-    /// The database.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The system gives no thread.
-    #[error("the system gives no thread to import in: {0}")]
-    Thread(io::Error),
-    /// The import was asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-impl From<ImportError> for Failure {
-    fn from(error: ImportError) -> Self {
-        match error {
-            ImportError::Stopped => Self::Interrupted,
-            error => Self::Input(error),
-        }
-    }
-}
 
 /// What has been imported.
 #[derive(Debug)]
@@ -276,3 +256,5 @@ fn write_run(
 }
 
 mod event_queue;
+mod failure;
+mod whole;

@@ -2,7 +2,7 @@
 //! the names of its parts. The shown statement says the same in SQL; tests compare the two.
 //!
 //! Rust is 5 to 20 times faster here than SQL, which has to sort nodes for every window and to keep
-//! a copy of them for every filter (docs/design/0012-one-statement.md).
+//! a copy of them for every filter (docs/design/0015-one-statement.md).
 
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@
 //! The parts are the files in `queries/fragments`. A part has a name in the statement, and one of
 //! several files may stand for it: `function_costs` are totals of the run, or added up from nodes,
 //! or those of groups of functions. A report reads the names, whatever is asked
-//! (docs/design/0012-one-statement.md).
+//! (docs/design/0015-one-statement.md).
 
 use std::fmt::Write as _;
 

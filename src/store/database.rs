@@ -1,10 +1,11 @@
 //! An open database: its connection, its file, waiting for other programs, and errors.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use rusqlite::Connection;
 
 use super::error::{Cause, StoreError, failed};
@@ -13,6 +14,7 @@ use super::file::identity::{Identity, Stamp};
 use super::file::lock_wait::{LockWait, unless_locked};
 use super::file::new_file::Claim;
 use super::schema::{VERSION, migrate};
+use super::write::KnownFunctions;
 use crate::base::error::Stop;
 
 /// How many steps of the SQL machine pass between two looks at [`Stop`]. A step of
@@ -43,6 +45,10 @@ pub struct Database {
     pub(super) walks: WalkWatch,
     /// See [`Database::inserted_rows`].
     pub(super) inserted: Cell<u64>,
+    pub(super) known_functions: KnownFunctions,
+    /// Sizes of the files of all runs, with SQLite's number for what other connections have made of
+    /// the database; `None` after a change of our own.
+    pub(super) source_sizes: RefCell<Option<(i64, HashSet<i64>)>>,
 }
 
 /// Is told how many nodes of how many have been read, now and then.
@@ -130,6 +136,17 @@ impl Database {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The file itself, or where that will be, whatever links lead there: beside it, temporary files
+    /// may be made. `None` in memory.
+    pub(super) fn place(&self) -> Option<PathBuf> {
+        if let Some(claim) = &self.claim {
+            return Some(claim.place().to_owned());
+        }
+        // SQLite says where the file itself is.
+        let path = self.connection.path().filter(|path| !path.is_empty());
+        path.filter(|_| cfg!(unix)).map(PathBuf::from)
     }
 
     /// Whether no one has changed the file since this program has checked or changed it: then there

@@ -26,6 +26,8 @@ impl Database {
     /// # Errors
     /// When the database cannot be written: then nothing has changed.
     pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
+        // Functions that no other run mentions go with it.
+        self.known_functions.forget();
         self.begin()?;
         let deleted = self.delete_and_commit(run_id);
         self.end();
@@ -45,11 +47,7 @@ impl Database {
         };
         let ranges = delete().map_err(|cause| self.failed(cause))?;
         if let Some(ranges) = &ranges {
-            // This comes before the flush, which writes to the file: after it, a copy over the file
-            // would look like a change of our own.
-            self.is_untouched()?;
-            // Waits until no one else reads. From here on, SQLite has room for all pages.
-            self.wait(|| self.connection.cache_flush())?;
+            self.flush()?;
             let cut = cut_ranges(&self.connection, PAGE_SIZE, ranges);
             if !cut.map_err(|cause| self.failed(cause))? {
                 return Err(self.inconsistent("pages can no longer be written"));

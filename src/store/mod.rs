@@ -38,4 +38,4 @@ pub use open::remove_abandoned;
 pub use read::{MetricInfo, NoteInfo, RunInfo, RunState};
 pub use schema::{APPLICATION_ID, versions};
 pub use walk::{EdgeRow, FunctionRow, LinePlace, LineRow, StackRow};
-pub use write::{Outcome, RunWriter, later_runs_by_pages};
+pub use write::{Outcome, RunWriter, WholeRun, later_runs_by_pages};

@@ -1,5 +1,5 @@
 //! Rows of nodes from SQLite's pages, as its own pager hands them out
-//! (docs/design/0012-rows-from-pages.md).
+//! (docs/design/0013-rows-from-pages.md).
 
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Statement, Transaction, ffi};

@@ -3,7 +3,7 @@
 //!
 //! Where SQLite gives access to its pages, rows are read from these, with a tenth of the
 //! instructions; otherwise by SQL. Both are read in one transaction, and say the same
-//! (docs/design/0012-rows-from-pages.md).
+//! (docs/design/0013-rows-from-pages.md).
 
 use rusqlite::{OptionalExtension, Row, Rows, named_params};
 

@@ -1,6 +1,6 @@
 //! Opening a database: a new file, one that is there, one that is only read, one in memory.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -16,6 +16,7 @@ use super::file::logs::log_beside;
 use super::file::new_file::{Claim, may_become_database};
 use super::file::{connection, growing};
 use super::schema::{self, APPLICATION_ID, MIGRATIONS, VERSION, migrate, stale_views};
+use super::write::KnownFunctions;
 
 /// The path of a database in memory.
 const MEMORY: &str = ":memory:";
@@ -247,6 +248,8 @@ impl Database {
             watch: Watch::default(),
             walks: WalkWatch::default(),
             inserted: Cell::default(),
+            known_functions: KnownFunctions::default(),
+            source_sizes: RefCell::default(),
         };
         database.found = database.identify()?;
         Ok(database)

@@ -103,15 +103,26 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn has_source_of_size(&self, bytes: u64) -> Result<bool, StoreError> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE source_bytes = ?1)";
+        let ask = |sql| self.connection.prepare_cached(sql);
         // The first question to a database that has been open for a while: another program may have
         // begun to change it.
         self.connection
             .busy_timeout(Duration::ZERO)
             .map_err(|source| self.failed(source))?;
         let found = self.wait(|| {
-            self.connection
-                .query_row(sql, [integer(bytes)], |row| row.get(0))
+            // One look at all runs for many files: each of its own would be slow where there are
+            // many of both.
+            let now = ask("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+            let mut sizes = self.source_sizes.borrow_mut();
+            let known = match sizes.take() {
+                Some(known) if known.0 == now => known,
+                _ => {
+                    let mut all = ask("SELECT source_bytes FROM runs")?;
+                    let all = all.query_map([], |row| row.get(0))?;
+                    (now, all.collect::<rusqlite::Result<_>>()?)
+                }
+            };
+            Ok(sizes.insert(known).1.contains(&integer(bytes)))
         });
         let _ = self.connection.busy_timeout(READING);
         found

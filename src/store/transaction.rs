@@ -43,10 +43,20 @@ impl Database {
             return Err(Stopped.into());
         }
         self.is_untouched()?;
+        self.source_sizes.take();
         self.wait(|| self.connection.execute_batch("COMMIT"))?;
         self.is_in_place()?;
         self.checked.set(Stamp::of(&self.path).ok());
         Ok(())
+    }
+
+    /// Has SQLite write all that it has in memory, before pages are written past its b-trees. Waits
+    /// until no one else reads; from here on, SQLite has room for all pages.
+    pub(super) fn flush(&self) -> Result<(), StoreError> {
+        // This comes before the flush, which writes to the file: after it, a copy over the file
+        // would look like a change of our own.
+        self.is_untouched()?;
+        self.wait(|| self.connection.cache_flush())
     }
 
     /// Makes SQLite forget the pages that it has in memory: a statement reads them anew, and with

@@ -13,8 +13,6 @@ mod differences;
 mod large_tables;
 mod tables;
 
-use std::path::PathBuf;
-
 use rusqlite::Connection;
 
 use super::database::{Database, bring_up_to_date};
@@ -97,13 +95,7 @@ impl Database {
     /// Ends the transaction, with the rows that wait in pages, if there are any.
     fn append_and_commit(&self, pages: Option<CopiedRows>) -> Result<(), StoreError> {
         if let Some(pages) = pages {
-            // This comes before the flush, which writes to the file: after it, a copy over the
-            // file would look like a change of our own.
-            self.is_untouched()?;
-            // Waits until no one else reads. From here on, SQLite has room for all pages.
-            self.wait(|| self.connection.cache_flush())?;
-            let appended = pages.append_to(&self.connection);
-            appended.map_err(|cause| self.failed(cause))?;
+            pages.append_to(self)?;
         }
         self.commit()
     }
@@ -115,12 +107,8 @@ impl Database {
         if pages.is_some() || nodes < integer(ROWS_FOR_SEGMENT) {
             return Ok(());
         }
-        let place = match &self.claim {
-            Some(claim) => claim.place().to_owned(),
-            None => match self.connection.path() {
-                Some(path) if !path.is_empty() => PathBuf::from(path),
-                _ => return Ok(()),
-            },
+        let Some(place) = self.place() else {
+            return Ok(());
         };
         let begun = CopiedRows::new(&self.connection, &place);
         *pages = begun.map_err(|cause| self.failed(cause))?;

@@ -7,11 +7,13 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use super::roots::Roots;
+use super::row_trees::start_table_row;
 use super::segment::SegmentFile;
 use crate::sqlite::btree::{IndexTree, TableTree};
 use crate::sqlite::page_file::PageFile;
 use crate::sqlite::record::Record;
-use crate::store::error::Cause;
+use crate::store::database::Database;
+use crate::store::error::{Cause, StoreError};
 use crate::store::file::empty::PAGE_SIZE;
 
 /// An index, or a table WITHOUT ROWID, that has many rows of a run.
@@ -50,7 +52,7 @@ impl CopiedRows {
         let Some(segment) = SegmentFile::new(database, place)? else {
             return Ok(None);
         };
-        let file = PageFile::new(segment.file.try_clone()?, PAGE_SIZE)?;
+        let file = PageFile::new(segment.file()?, PAGE_SIZE)?;
         Ok(Some(Self {
             roots: segment.roots()?,
             record: Record::default(),
@@ -63,9 +65,7 @@ impl CopiedRows {
 
     /// Adds a row of `nodes`: its id, and the other columns.
     pub(in crate::store) fn node(&mut self, id: i64, others: &[ValueRef<'_>]) -> Result<(), Cause> {
-        // The column of the row id is NULL in the record: the cell has the row id (section 2.3 of
-        // the file format).
-        let record = self.record.start().null();
+        let record = start_table_row(&mut self.record);
         for value in others {
             put(record, *value)?;
         }
@@ -88,9 +88,13 @@ impl CopiedRows {
         Ok(())
     }
 
-    /// Appends the rows to those of `database`. Afterwards, its connection is good for COMMIT or
-    /// ROLLBACK only.
-    pub(in crate::store) fn append_to(mut self, database: &Connection) -> Result<(), Cause> {
+    /// Appends the rows to those of `database`, as [`Database::append`] does.
+    pub(in crate::store) fn append_to(self, database: &Database) -> Result<(), StoreError> {
+        let segment = self.whole().map_err(|cause| database.failed(cause))?;
+        database.append(&segment)
+    }
+
+    fn whole(mut self) -> Result<SegmentFile, Cause> {
         let roots = &self.roots;
         let indexes = [
             roots.node_costs,
@@ -106,7 +110,7 @@ impl CopiedRows {
             index.finish(&mut self.file, root)?;
         }
         self.file.finish()?;
-        self.segment.append_to(database)
+        Ok(self.segment)
     }
 }
 

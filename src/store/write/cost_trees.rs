@@ -3,9 +3,9 @@
 
 use std::io;
 
-use super::columns::cumulative_other;
 use super::ids::Ids;
 use super::late_rows::{LateKey, LateRows, SortedLateRows};
+use super::row_trees::cost_record;
 use crate::profile::CostRow;
 use crate::sqlite::btree::IndexTree;
 use crate::sqlite::page_file::PageFile;
@@ -78,7 +78,7 @@ impl CostTrees {
             costs.tree.leave_room(COST_ROOM);
         }
         costs.last = cost.node;
-        costs.tree.push(file, encoded(record, &cost, ids))
+        costs.tree.push(file, cost_record(record, &cost, ids))
     }
 
     /// Hands the row over that no separator is needed for: the first of all. To be called before
@@ -119,7 +119,7 @@ impl CostTrees {
                 whole = Some(tree);
                 continue;
             };
-            let first = encoded(record, &first, ids);
+            let first = cost_record(record, &first, ids);
             if tree.is_empty() {
                 whole.push(file, first)?;
             } else {
@@ -148,15 +148,6 @@ fn add_late(
     late: &mut LateRows,
 ) -> io::Result<()> {
     let mut shortened = Vec::new();
-    let cell = IndexTree::late_cell(file, encoded(record, cost, ids), &mut shortened)?;
+    let cell = IndexTree::late_cell(file, cost_record(record, cost, ids), &mut shortened)?;
     late.add(late_key(cost, ids), cell)
-}
-
-fn encoded<'r>(record: &'r mut Record, cost: &CostRow, ids: &Ids) -> &'r mut Record {
-    record
-        .start()
-        .integer(ids.metric(cost.metric).0)
-        .integer(ids.node(cost.node).0)
-        .real(cost.cost.exclusive)
-        .real_or_null(cumulative_other(cost.cost))
 }

@@ -5,6 +5,7 @@ use rusqlite::{Connection, ToSql, params};
 
 use super::columns::integer;
 use super::ids::{Ids, StoredLabels, StoredRun};
+use super::outcome::Outcome;
 use crate::profile::{LabelText, RunSummary};
 use crate::store::identity::{RunMeta, hex};
 
@@ -17,8 +18,23 @@ pub(super) struct RunFacts<'w> {
 }
 
 impl RunFacts<'_> {
-    /// Inserts all of them. The run gets an id by that.
-    pub(super) fn insert(&self, uid: &str) -> rusqlite::Result<StoredRun> {
+    /// Inserts all of them, if the run is not there already or is to be stored again.
+    pub(super) fn store(&self) -> rusqlite::Result<Outcome> {
+        let mut repeat = 0;
+        // A run that is stored again needs a uid of its own, which counts how often that has been
+        // done.
+        while let Some(there) = self.meta.stored(self.connection, repeat)? {
+            if !self.meta.again {
+                return Ok(Outcome::AlreadyThere(there));
+            }
+            repeat += 1;
+        }
+        let run = self.insert(&self.meta.uid(repeat))?;
+        Ok(Outcome::Stored(run.0))
+    }
+
+    /// The run gets an id by that.
+    fn insert(&self, uid: &str) -> rusqlite::Result<StoredRun> {
         let run = self.run(uid)?;
         self.metrics(run)?;
         self.properties(run)?;

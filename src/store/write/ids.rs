@@ -93,6 +93,17 @@ impl Ids {
         connection.prepare_cached(sql)?.query_row([], read)
     }
 
+    /// Goes on to the run after one that has so many nodes and metrics.
+    pub(super) fn next_run(&mut self, nodes: u64, metrics: usize) {
+        self.nodes_before += integer(nodes);
+        self.metrics_before += integer(metrics as u64);
+    }
+
+    /// Goes on to a run that has other functions.
+    pub(super) fn forget_functions(&mut self) {
+        self.functions.clear();
+    }
+
     /// Remembers the id of a function.
     pub(super) fn learn(&mut self, function: FunctionId, id: StoredFunction) {
         let at = function.0 as usize;

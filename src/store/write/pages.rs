@@ -11,13 +11,15 @@ use std::thread;
 use prefetch_index::prefetch_index;
 use rusqlite::Connection;
 
-use super::columns::{cumulative_other, integer};
+use super::columns::integer;
 use super::cost_trees::CostTrees;
-use super::ids::{Ids, ROWS_AHEAD, StoredFunction, StoredLabels, StoredRun};
-use super::keys::{LineKey, line_key};
+use super::ids::{Ids, ROWS_AHEAD, StoredFunction, StoredRun};
 use super::late_rows::{LateKey, LateRows};
 use super::postings::Postings;
 use super::roots::Roots;
+use super::row_trees::{
+    node_record, push_function_nodes, push_label_costs, push_lines, start_table_row,
+};
 use super::totals_trees::TotalsTrees;
 use crate::base::threads::{Work, aside};
 use crate::events::FunctionId;
@@ -141,10 +143,7 @@ impl RunPages {
             first_col,
         } = function;
         let row_id = self.functions.len() as u64 + 1;
-        let record = self
-            .record
-            .start()
-            .null()
+        let record = start_table_row(&mut self.record)
             .text(kind.name())
             .text(name)
             .text(module)
@@ -168,29 +167,7 @@ impl RunPages {
             }
             self.next = node.node + 1;
         }
-        let function = ids.function(node.function);
-        let place = node.place.as_ref();
-        // The column of the row id is NULL in the record: the cell has the row id (section 2.3 of
-        // the file format).
-        let record = self.record.start().null();
-        record
-            .integer_or_null(node.up.map(integer))
-            .integer(integer(node.size))
-            .integer(i64::from(node.depth));
-        record
-            .integer(function.0)
-            .integer_or_null(node.calls.map(integer))
-            .real(node.cost.exclusive);
-        record
-            .integer_or_null(place.map(|place| i64::from(place.line)))
-            .real_or_null(cumulative_other(node.cost));
-        record.integer_or_null(node.outer_up.map(integer));
-        record.integer_or_null(
-            place
-                .filter(|place| place.col != 0)
-                .map(|place| i64::from(place.col)),
-        );
-        record.text_or_null(place.and_then(|place| place.file.as_deref()));
+        let record = node_record(&mut self.record, node, ids);
         let row_id = ids.node(node.node).0.cast_unsigned();
         if !is_late {
             return self.nodes.push(&mut self.file, row_id, record);
@@ -298,69 +275,20 @@ impl RunPages {
 
     fn function_nodes(&mut self, run: StoredRun, postings: Postings, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        postings.by_function(ids, |function, nodes| {
-            let mark = self
-                .record
-                .start()
-                .integer(run.0)
-                .integer(function.0)
-                .mark();
-            for node in nodes {
-                tree.push(
-                    &mut self.file,
-                    self.record.start_at(mark).integer(ids.node(*node).0),
-                )?;
-            }
-            io::Result::Ok(())
-        })?;
+        let (file, record) = (&mut self.file, &mut self.record);
+        push_function_nodes(&mut tree, file, record, (run, postings), ids)?;
         tree.finish(&mut self.file, self.roots.function_nodes)
     }
 
     fn lines(&mut self, rows: &Rows<InfoRow>, ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for (key, row) in rows.sorted_by_key(|row| line_key(row, ids)) {
-            let LineKey {
-                metric,
-                function,
-                file,
-                line,
-                col,
-            } = key;
-            let figures = &row.figures;
-            let record = self
-                .record
-                .start()
-                .integer(metric.0)
-                .integer(function.0)
-                .text(file.as_deref().unwrap_or_default());
-            record
-                .integer(i64::from(line))
-                .integer(i64::from(col))
-                .integer_or_null(figures.calls.map(integer));
-            record
-                .real_or_null(figures.exclusive)
-                .real_or_null(figures.cumulative);
-            record.integer(i64::from(figures.recorded));
-            tree.push(&mut self.file, record)?;
-        }
+        push_lines(&mut tree, &mut self.file, &mut self.record, rows, ids)?;
         tree.finish(&mut self.file, self.roots.line_info)
     }
 
     fn label_costs(&mut self, rows: &[LabelCostRow], ids: &Ids) -> io::Result<()> {
         let mut tree = IndexTree::new(&self.file);
-        for row in rows {
-            let record = self
-                .record
-                .start()
-                .integer(ids.metric(row.metric).0)
-                .integer(ids.node(row.node).0);
-            tree.push(
-                &mut self.file,
-                record
-                    .integer(StoredLabels::from(row.labels).0)
-                    .real(row.exclusive),
-            )?;
-        }
+        push_label_costs(&mut tree, &mut self.file, &mut self.record, rows, ids)?;
         tree.finish(&mut self.file, self.roots.node_labels)
     }
 }

@@ -2,7 +2,6 @@
 //! could be written.
 
 use std::mem::replace;
-use std::path::PathBuf;
 
 use super::facts::RunFacts;
 use super::ids::{FIRST_RUN, Ids, StoredRun};
@@ -51,7 +50,7 @@ impl Database {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_run(&mut self) -> Result<RunWriter<'_>, StoreError> {
-        let place = self.spill_place();
+        let place = self.place();
         let pages = self
             .claim
             .as_ref()
@@ -72,17 +71,6 @@ impl Database {
         }
         Ok(writer)
     }
-
-    /// The file beside which temporary files may be made, whatever links lead there; `None` in
-    /// memory.
-    fn spill_place(&self) -> Option<PathBuf> {
-        if let Some(claim) = &self.claim {
-            return Some(claim.place().to_owned());
-        }
-        // SQLite says where the file itself is.
-        let path = self.connection.path().filter(|path| !path.is_empty());
-        path.filter(|_| cfg!(unix)).map(PathBuf::from)
-    }
 }
 
 impl RunWriter<'_> {
@@ -101,7 +89,8 @@ impl RunWriter<'_> {
         if is_first
             && matches!(self.destination, Destination::Database)
             && batch.opened >= ROWS_FOR_SEGMENT
-            && let Some(segment) = Segment::new(connection)?
+            && let Some(place) = self.database.place()
+            && let Some(segment) = Segment::new(connection, place)?
         {
             self.destination = Destination::Segment(Box::new(segment));
         }
@@ -134,7 +123,7 @@ impl RunWriter<'_> {
             self.leave_new_file(totals)?;
         }
         let outcome = self.facts(totals, meta);
-        let outcome = outcome.map_err(|cause| self.database.failed(cause))?;
+        let outcome = outcome.map_err(|source| self.database.failed(source))?;
         let Outcome::Stored(run) = outcome else {
             // Nothing is committed, and the run has to be in the file that has the name now.
             self.database.is_in_place()?;
@@ -149,8 +138,6 @@ impl RunWriter<'_> {
             let stored = sources::store(&self.database.connection, run, folder.as_ref());
             stored.map_err(|source| self.database.failed(source))??;
         }
-        // This is the last change before COMMIT: SQLite's own copy of the pages does not follow
-        // (docs/design/0008-later-runs.md).
         let has_appended = self.append_segment()?;
         self.database.commit()?;
         if has_appended {
@@ -185,25 +172,14 @@ impl RunWriter<'_> {
     }
 
     /// Stores what is known of the run besides its rows, if it is not there already.
-    fn facts(&self, totals: &RunSummary, meta: &RunMeta) -> Result<Outcome, Cause> {
-        let connection = &self.database.connection;
-        let mut repeat = 0;
-        // A run that is stored again needs a uid of its own, which counts how often that has been
-        // done.
-        while let Some(there) = meta.stored(connection, repeat)? {
-            if !meta.again {
-                return Ok(Outcome::AlreadyThere(there));
-            }
-            repeat += 1;
-        }
-        let facts = RunFacts {
-            connection,
+    fn facts(&self, totals: &RunSummary, meta: &RunMeta) -> rusqlite::Result<Outcome> {
+        RunFacts {
+            connection: &self.database.connection,
             ids: &self.ids,
             totals,
             meta,
-        };
-        let run = facts.insert(&meta.uid(repeat))?;
-        Ok(Outcome::Stored(run.0))
+        }
+        .store()
     }
 
     /// Writes the totals of a run that is not the first of a new file.
@@ -241,13 +217,7 @@ impl RunWriter<'_> {
             return Ok(false);
         };
         let database = &self.database;
-        // This comes before the flush, which writes to the file: after it, a copy over the file
-        // would look like a change of our own.
-        database.is_untouched()?;
-        // Waits until no one else reads. From here on, SQLite has room for all pages.
-        database.wait(|| database.connection.cache_flush())?;
-        let appended = segment.append_to(&database.connection);
-        appended.map_err(|cause| database.failed(cause))?;
+        database.append(&segment)?;
         Ok(true)
     }
 

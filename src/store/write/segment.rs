@@ -1,10 +1,10 @@
-//! Segment: an unlinked temporary database, in the folder of the database that runs go into, with
-//! empty tables of the same schema. When the runs are whole, the trees of the segment are appended
-//! to those of the database ([`crate::sqlite::append`]).
+//! Segment: an unlinked temporary database for one run or several, in the folder of the database
+//! that they go into, with empty tables of the same schema. When the runs are whole, the trees of the
+//! segment are appended to those of the database ([`crate::sqlite::append`]).
 
 use std::fs::File;
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
@@ -13,14 +13,21 @@ use super::ids::Ids;
 use super::pages::{RunEnd, RunPages};
 use super::roots::{OF_RUNS, Roots, root};
 use crate::profile::Batch;
-use crate::store::error::Cause;
+use crate::store::database::Database;
+use crate::store::error::{Cause, StoreError};
 use crate::store::file::empty::{PAGE_SIZE, empty_database};
 use crate::store::file::growing::Growing;
 
 /// The file of a segment.
 pub(super) struct SegmentFile {
     connection: Connection,
-    pub(super) file: File,
+    file: File,
+}
+
+/// The segment of one run.
+pub(super) struct Segment {
+    file: SegmentFile,
+    pages: RunPages,
 }
 
 impl SegmentFile {
@@ -55,9 +62,14 @@ impl SegmentFile {
         Roots::of(&self.connection)
     }
 
+    /// The file for another owner.
+    pub(super) fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     /// Appends the trees to those of `database`. Afterwards, its connection is good for COMMIT or
     /// ROLLBACK only.
-    pub(super) fn append_to(self, database: &Connection) -> Result<(), Cause> {
+    fn append_to(&self, database: &Connection) -> Result<(), Cause> {
         let roots = OF_RUNS
             .iter()
             .map(|name| Ok((root(database, name)?, root(&self.connection, name)?)));
@@ -68,29 +80,26 @@ impl SegmentFile {
     }
 }
 
-/// The segment of one run.
-pub(super) struct Segment {
-    segment: SegmentFile,
-    pages: RunPages,
+impl Database {
+    /// Appends the trees of a segment: the last thing in a transaction, before COMMIT, because
+    /// SQLite's own copy of the pages does not follow (docs/design/0008-later-runs.md). After COMMIT,
+    /// [`Database::forget_pages`] is due.
+    pub(super) fn append(&self, segment: &SegmentFile) -> Result<(), StoreError> {
+        self.flush()?;
+        let appended = segment.append_to(&self.connection);
+        appended.map_err(|cause| self.failed(cause))
+    }
 }
 
 impl Segment {
-    /// Makes a segment, if [`SegmentFile::new`] does.
-    pub(super) fn new(database: &Connection) -> Result<Option<Self>, Cause> {
-        // SQLite says where the file itself is, whatever links lead there.
-        let place = database
-            .path()
-            .filter(|path| !path.is_empty())
-            .map(Path::new);
-        let Some(place) = place else {
+    /// A segment for one run, as [`SegmentFile::new`] makes it. Late rows may wait in a file beside
+    /// `place`, too.
+    pub(super) fn new(database: &Connection, place: PathBuf) -> Result<Option<Self>, Cause> {
+        let Some(file) = SegmentFile::new(database, &place)? else {
             return Ok(None);
         };
-        let Some(segment) = SegmentFile::new(database, place)? else {
-            return Ok(None);
-        };
-        let file = segment.file.try_clone()?;
-        let pages = RunPages::of_segment(&segment.connection, file, Some(place.into()))?;
-        Ok(Some(Self { segment, pages }))
+        let pages = RunPages::of_segment(&file.connection, file.file()?, Some(place))?;
+        Ok(Some(Self { file, pages }))
     }
 
     /// Writes the nodes and costs of a batch.
@@ -98,10 +107,11 @@ impl Segment {
         Ok(self.pages.rows(batch, ids)?)
     }
 
-    /// Completes the pages with what is known at the end.
+    /// Completes the pages with what is known at the end. The trees of the file can then be
+    /// [appended](Database::append).
     pub(super) fn finish(self, end: RunEnd<'_>, ids: &Ids) -> Result<SegmentFile, Cause> {
         self.pages.finish(end, ids)?;
-        Ok(self.segment)
+        Ok(self.file)
     }
 }
 

@@ -9,13 +9,18 @@ use super::keys::{EdgeKey, edge_key};
 use super::roots::Roots;
 use crate::profile::{EdgeRow, InfoRow, Rows, RunSummary};
 use crate::sqlite::btree::IndexTree;
-use crate::sqlite::page_file::{PageBuffer, PageFile};
+use crate::sqlite::page_file::{PageBuffer, PageFile, Pages};
 use crate::sqlite::record::Record;
 use crate::store::file::empty::PAGE_SIZE;
 
-/// The trees, in memory: they grow with functions and edges, not with nodes.
+/// The trees of one run, in memory: they grow with functions and edges, not with nodes.
 pub(super) struct TotalsTrees {
     pages: PageBuffer,
+    trees: Trees,
+}
+
+/// The trees.
+pub(super) struct Trees {
     function_info: IndexTree,
     edges: IndexTree,
     edges_by_caller: IndexTree,
@@ -24,24 +29,62 @@ pub(super) struct TotalsTrees {
 impl TotalsTrees {
     /// Makes the trees of all metrics.
     pub(super) fn new(totals: &RunSummary, ids: &Ids) -> io::Result<Self> {
-        let pages = PageBuffer::new(PAGE_SIZE);
-        let [function_info, edges, edges_by_caller] = [(); 3].map(|()| IndexTree::new(&pages));
-        let mut trees = Self {
-            pages,
+        let mut pages = PageBuffer::new(PAGE_SIZE);
+        let mut trees = Trees::new(&pages);
+        trees.push(&mut pages, totals, ids)?;
+        Ok(Self { pages, trees })
+    }
+
+    /// Appends the pages to the file, and writes the roots.
+    pub(super) fn put_into(mut self, file: &mut PageFile, roots: &Roots) -> io::Result<()> {
+        let numbers = file.take(&self.pages)?;
+        let Trees {
             function_info,
             edges,
             edges_by_caller,
-        };
+        } = &mut self.trees;
+        for tree in [function_info, edges, edges_by_caller] {
+            tree.move_to(&numbers);
+        }
+        self.trees.finish(file, roots)
+    }
+}
+
+impl Trees {
+    /// Trees without rows.
+    pub(super) fn new(pages: &impl Pages) -> Self {
+        let [function_info, edges, edges_by_caller] = [(); 3].map(|()| IndexTree::new(pages));
+        Self {
+            function_info,
+            edges,
+            edges_by_caller,
+        }
+    }
+
+    /// Appends the rows of a run, whose metrics come after all before.
+    pub(super) fn push(
+        &mut self,
+        pages: &mut impl Pages,
+        totals: &RunSummary,
+        ids: &Ids,
+    ) -> io::Result<()> {
         // Keys begin with the metric, so rows come metric by metric.
         let metrics: Vec<(usize, StoredMetric)> =
             (0..totals.metrics.len()).zip(ids.metrics()).collect();
-        trees.infos(&metrics, &totals.functions, ids)?;
-        trees.edges(&metrics, &totals.edges, ids)?;
-        Ok(trees)
+        self.infos(pages, &metrics, &totals.functions, ids)?;
+        self.edges(pages, &metrics, &totals.edges, ids)
+    }
+
+    /// Writes the rest of the trees, the roots to their places.
+    pub(super) fn finish(self, file: &mut PageFile, roots: &Roots) -> io::Result<()> {
+        self.function_info.finish(file, roots.function_info)?;
+        self.edges.finish(file, roots.edges)?;
+        self.edges_by_caller.finish(file, roots.edges_by_caller)
     }
 
     fn infos(
         &mut self,
+        pages: &mut impl Pages,
         metrics: &[(usize, StoredMetric)],
         rows: &Rows<InfoRow>,
         ids: &Ids,
@@ -63,7 +106,7 @@ impl TotalsTrees {
                     .real_or_null(figures.cumulative)
                     .real_or_null(figures.seen);
                 record.integer(i64::from(figures.recorded));
-                self.function_info.push(&mut self.pages, record)?;
+                self.function_info.push(pages, record)?;
             }
         }
         Ok(())
@@ -71,6 +114,7 @@ impl TotalsTrees {
 
     fn edges(
         &mut self,
+        pages: &mut impl Pages,
         metrics: &[(usize, StoredMetric)],
         rows: &Rows<EdgeRow>,
         ids: &Ids,
@@ -112,7 +156,7 @@ impl TotalsTrees {
                 record
                     .real_or_null(other(row.outermost, row.cumulative))
                     .real_or_null(other(row.seen, row.cumulative));
-                self.edges.push(&mut self.pages, record)?;
+                self.edges.push(pages, record)?;
             }
         }
         // Rows of the index are its own columns and then the rest of the table's key; the order is
@@ -138,23 +182,8 @@ impl TotalsTrees {
                     .integer(callee.0)
                     .integer(*line);
                 record.integer(i64::from(*col)).integer(i64::from(*back));
-                self.edges_by_caller.push(&mut self.pages, record)?;
+                self.edges_by_caller.push(pages, record)?;
             }
-        }
-        Ok(())
-    }
-
-    /// Appends the pages to the file, and writes the roots.
-    pub(super) fn put_into(self, file: &mut PageFile, roots: &Roots) -> io::Result<()> {
-        let numbers = file.take(&self.pages)?;
-        let trees = [
-            (self.function_info, roots.function_info),
-            (self.edges, roots.edges),
-            (self.edges_by_caller, roots.edges_by_caller),
-        ];
-        for (mut tree, root) in trees {
-            tree.move_to(&numbers);
-            tree.finish(file, root)?;
         }
         Ok(())
     }
