@@ -51,7 +51,12 @@ pub(super) fn node_question(
         run: question.run.run_id,
         costs: NodeCosts {
             metric: stored(&question.metric),
-            readings: question.readings.as_ref().map(stored),
+            // They take another walk beside that of the nodes.
+            readings: question
+                .readings
+                .as_ref()
+                .filter(|_| question.shift != 0.0 || question.shows("exclusive_ticks"))
+                .map(stored),
             shift: question.shift,
         },
         filters: Filters {

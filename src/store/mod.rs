@@ -31,7 +31,7 @@ pub(crate) use file::location::{Followed, follow_links};
 pub use file::lock_wait::LockWait;
 pub use identity::RunMeta;
 pub use merge::Merged;
-pub(crate) use node_pages::{NodePages, NodesInPages};
+pub(crate) use node_pages::NodePages;
 pub use node_rows::NodeRow;
 pub use nodes::Below;
 pub use open::remove_abandoned;

@@ -133,17 +133,68 @@ impl<'c> NodePages<'c> {
         }))
     }
 
-    /// The nodes from a first to a last one.
+    /// The nodes from a first to a last one, with their costs in metrics that nodes do not hold
+    /// themselves.
     ///
     /// # Errors
     /// When the database fails.
-    pub(crate) fn nodes(&self, first: i64, last: i64) -> rusqlite::Result<NodesInPages<'c>> {
+    pub(crate) fn nodes<const N: usize>(
+        &self,
+        first: i64,
+        last: i64,
+        metrics: [Option<i64>; N],
+    ) -> rusqlite::Result<(NodesInPages<'c>, [Option<CostsInPages<'c>>; N])> {
         let range = Range {
             nodes: (first, last),
-            others: Vec::new(),
+            others: metrics.to_vec(),
         };
-        let (nodes, _) = self.pages.readers(&range)?;
-        Ok(NodesInPages { nodes, last })
+        let (nodes, costs) = self.pages.readers(&range)?;
+        let mut besides = [const { None }; N];
+        for (besides, costs) in besides.iter_mut().zip(costs) {
+            if let Some(mut costs) = costs {
+                let next = costs.next()?;
+                *besides = Some(CostsInPages { costs, next });
+            }
+        }
+        Ok((NodesInPages { nodes, last }, besides))
+    }
+}
+
+/// Costs of nodes in a metric, in the order of the nodes, as pages have them.
+pub(crate) struct CostsInPages<'c> {
+    costs: CostsByPage<'c>,
+    next: Option<CostRow>,
+}
+
+impl CostsInPages<'_> {
+    /// What a node cost, its own and with everything called, if there is a row for it. Nodes are to
+    /// be asked for in their order.
+    ///
+    /// # Errors
+    /// As [`NodesInPages::next`].
+    pub(crate) fn of(&mut self, node_id: i64) -> rusqlite::Result<Option<(f64, Option<f64>)>> {
+        while let Some((next, exclusive, cumulative)) = self.next {
+            if next > node_id {
+                break;
+            }
+            self.next = self.costs.next()?;
+            if next == node_id {
+                return Ok(Some((exclusive, cumulative)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Passes over costs of nodes before one.
+    ///
+    /// # Errors
+    /// As [`NodesInPages::next`].
+    pub(crate) fn skip_to(&mut self, node_id: i64) -> rusqlite::Result<()> {
+        if self.next.is_some_and(|(next, ..)| next < node_id) {
+            self.costs.skip_to(node_id)?;
+            self.next = self.costs.next()?;
+        }
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Row, Rows, Statement};
 
 use super::question::{NodeQuestion, Stored};
-use crate::store::{NodePages, NodeRow, NodesInPages};
+use crate::store::{NodePages, NodeRow};
 
 const NODES: &str = "
     SELECT node_id, size, function_id, calls, line, exclusive, cumulative_other, up, col, file
@@ -92,7 +92,7 @@ pub(super) enum Next {
 
 /// Statements that read nodes.
 pub(super) struct Reader<'c> {
-    /// What nodes hold themselves is read from pages, if there are any.
+    /// Nodes and their costs are read from pages, if there are any.
     pages: Option<NodePages<'c>>,
     nodes: Statement<'c>,
     costs: Option<(i64, Statement<'c>)>,
@@ -122,12 +122,11 @@ impl<'c> Reader<'c> {
             in_nodes: false,
             ..costs.metric
         };
-        let is_in_nodes = costs.metric.in_nodes && costs.readings.is_none() && !with_labels;
         Ok(Self {
-            pages: if is_in_nodes {
-                NodePages::of(connection, &question.stop)?
-            } else {
+            pages: if with_labels {
                 None
+            } else {
+                NodePages::of(connection, &question.stop)?
             },
             // Most nodes may be lines: SQLite passes over them several times faster than we do.
             nodes: connection.prepare(if with_lines { NODES } else { FUNCTION_NODES })?,
@@ -148,8 +147,7 @@ impl<'c> Reader<'c> {
         mut give: impl FnMut(&Node<'_>) -> rusqlite::Result<Next>,
     ) -> rusqlite::Result<bool> {
         if let Some(pages) = &self.pages {
-            let nodes = pages.nodes(first, last)?;
-            return read_pages(nodes, self.with_lines, give);
+            return self.read_pages(pages, (first, last), give);
         }
         let mut labels_of = Vec::new();
         // Once for each stretch of nodes after which many are passed over.
@@ -219,43 +217,70 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// Gives nodes that pages have, as far as wanted; says whether to go on.
-fn read_pages(
-    mut nodes: NodesInPages<'_>,
-    with_lines: bool,
-    mut give: impl FnMut(&Node<'_>) -> rusqlite::Result<Next>,
-) -> rusqlite::Result<bool> {
-    let mut row = NodeRow::default();
-    while let Some((id, last)) = nodes.next(&mut row)? {
-        let line = match &row.line {
-            Some(_) if !with_lines => continue,
-            Some(place) => Some(Line {
-                line: place.line,
-                col: (place.col != 0).then_some(place.col),
-                file: (!place.file.is_empty()).then_some(place.file.as_bytes()),
-            }),
-            None => None,
-        };
-        let node = Node {
-            id,
-            last,
-            function: row.function_id,
-            calls: row.calls.map(u64::cast_signed),
-            line,
-            cost: Cost {
+impl Reader<'_> {
+    /// Gives the nodes from a first to a last one that pages have, as far as wanted; says whether to
+    /// go on.
+    fn read_pages(
+        &self,
+        pages: &NodePages<'_>,
+        (first, last): (i64, i64),
+        mut give: impl FnMut(&Node<'_>) -> rusqlite::Result<Next>,
+    ) -> rusqlite::Result<bool> {
+        let metric = |side: &Option<(i64, Statement<'_>)>| side.as_ref().map(|(metric, _)| *metric);
+        let metrics = [metric(&self.costs), metric(&self.readings)];
+        let (mut nodes, [mut costs, mut readings]) = pages.nodes(first, last, metrics)?;
+        let mut row = NodeRow::default();
+        while let Some((id, last)) = nodes.next(&mut row)? {
+            let line = match &row.line {
+                Some(_) if !self.with_lines => continue,
+                Some(place) => Some(Line {
+                    line: place.line,
+                    col: (place.col != 0).then_some(place.col),
+                    file: (!place.file.is_empty()).then_some(place.file.as_bytes()),
+                }),
+                None => None,
+            };
+            let in_node = Cost {
                 exclusive: row.exclusive,
                 cumulative: row.cumulative,
-            },
-            readings: Cost::NONE,
-            labels: &[],
-        };
-        match give(&node)? {
-            Next::Node => {}
-            Next::AfterSubtree => nodes.skip_to(last.saturating_add(1))?,
-            Next::Stop => return Ok(false),
+            };
+            let beside = |(exclusive, cumulative)| Cost {
+                exclusive,
+                cumulative,
+            };
+            let cost = match &mut costs {
+                Some(costs) => costs.of(id)?.map_or(Cost::NONE, beside),
+                None => in_node,
+            };
+            let said = match &mut readings {
+                Some(readings) => readings.of(id)?.map_or(Cost::NONE, beside),
+                None if self.readings_in_nodes => in_node,
+                None => Cost::NONE,
+            };
+            let node = Node {
+                id,
+                last,
+                function: row.function_id,
+                calls: row.calls.map(u64::cast_signed),
+                line,
+                cost: shifted(cost, self.shift, said),
+                readings: said,
+                labels: &[],
+            };
+            match give(&node)? {
+                Next::Node => {}
+                Next::AfterSubtree => {
+                    let after = last.saturating_add(1);
+                    nodes.skip_to(after)?;
+                    for costs in [&mut costs, &mut readings].into_iter().flatten() {
+                        costs.skip_to(after)?;
+                    }
+                }
+                Next::Stop => return Ok(false),
+            }
         }
+        Ok(true)
     }
-    Ok(true)
 }
 
 /// Nodes by their numbers, without their costs.
