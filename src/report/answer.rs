@@ -1,12 +1,14 @@
 //! Answers: columns and rows, and what they are about.
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Row, Statement};
+use rusqlite::{Row, Statement, named_params};
 
 use super::error::failure;
 use super::header::{Column, Kind};
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::Value;
+
+const UNIQUE: &str = include_str!("../../queries/names/unique.sql");
 
 /// What the answer is about.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,6 +203,23 @@ impl Answer<'_> {
         } else {
             vec![true; filled.len()]
         })
+    }
+
+    /// Whether no two functions or lines of the run look alike, which spares reading all rows where
+    /// these are many.
+    ///
+    /// # Errors
+    /// The database's.
+    pub(super) fn has_unique_names(&self) -> Result<bool, StoreError> {
+        let (Some(subject), Rows::Computed(_)) = (&self.subject, &self.rows) else {
+            return Ok(false);
+        };
+        self.database
+            .connection()
+            .query_row(UNIQUE, named_params! {":run": subject.run.run_id}, |row| {
+                row.get(0)
+            })
+            .map_err(|source| failure(self.database, source))
     }
 
     /// How many rows are lines without source, and how many are lines at all.

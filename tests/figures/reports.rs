@@ -115,7 +115,7 @@ impl Stored {
 
     /// What the statement that a report shows gives, as SQL alone has it; `None` if it is too long
     /// for this SQLite, which looks at most at so many tables: the stock shell is asked in
-    /// tests/behaviour/show_sql.rs.
+    /// `tests/behaviour/show_sql.rs`.
     fn shown(&self, script: &str) -> Option<Vec<Row>> {
         match report::query(&self.database, script) {
             Ok(mut answer) => {

@@ -197,7 +197,7 @@ fn export() -> Vec<String> {
 }
 
 /// What is asked besides, to find names.
-const LOOKUPS: [&str; 12] = [
+const LOOKUPS: [&str; 13] = [
     include_str!("../../queries/names/apart.sql"),
     include_str!("../../queries/names/called.sql"),
     include_str!("../../queries/names/fitting.sql"),
@@ -208,6 +208,7 @@ const LOOKUPS: [&str; 12] = [
     include_str!("../../queries/names/named_threads.sql"),
     include_str!("../../queries/names/names.sql"),
     include_str!("../../queries/names/threads.sql"),
+    include_str!("../../queries/names/unique.sql"),
     include_str!("../../queries/names/values.sql"),
     include_str!("../../queries/lists/runs.sql"),
 ];

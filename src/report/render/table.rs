@@ -191,7 +191,9 @@ impl SharedNames {
         // Files by name and module: thousands of functions may have one name, as the anonymous ones
         // of a script have, and a list of them would be searched again for each.
         let mut known: HashMap<String, HashMap<String, HashSet<String>>> = HashMap::new();
-        if let Some((module, file)) = places {
+        if let Some((module, file)) = places
+            && !answer.has_unique_names()?
+        {
             answer.each(|row| {
                 for name in &names {
                     if let Value::Text(name) = &row[*name] {
