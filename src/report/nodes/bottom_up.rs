@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rusqlite::Connection;
 
 use super::limits::{LeftOut, Limits};
@@ -75,19 +75,84 @@ pub(in crate::report) fn bottom_up(
         all_above: true,
         ..Needs::default()
     };
+    chains.worth = worth(connection, question, start, limits)?;
     // Most functions cost too little to begin with: their callers are not looked at.
     let is_limited = limits.min_pct.is_some() || limits.first.is_some();
-    chains.most_levels = if is_limited {
+    chains.most_levels = if is_limited && chains.worth.is_none() {
         all_levels.min(1)
     } else {
         all_levels
     };
     while chains.goes_on(all_levels) {
+        chains.first.clear();
         pass(connection, question, needs, &mut chains)?;
         chains.settle(limits, &mut names, &mut left_out)?;
         chains.most_levels = all_levels;
     }
     Ok((chains.rows(&mut names)?, left_out))
+}
+
+/// Pairs of functions and their callers that cost enough to be shown, where the tables of totals say
+/// so: these are far fewer than there are nodes. Only pairs that cost too little are left out, by
+/// more than sums are rounded; whether one is shown is for the nodes to say.
+fn worth(
+    connection: &Connection,
+    question: &NodeQuestion,
+    start: Start,
+    limits: &Limits,
+) -> rusqlite::Result<Option<HashSet<(i64, i64)>>> {
+    let Some(least) = limits.min_pct.filter(|least| *least > 0.0) else {
+        return Ok(None);
+    };
+    let is_whole = question.path.is_empty()
+        && !question.filters.any()
+        && start == Start::Everywhere
+        && question.costs.shift == 0.0;
+    let metric = question.costs.metric.metric;
+    let is_stated = "SELECT EXISTS (
+        SELECT 1 FROM function_info WHERE metric_id = ?1 AND (recorded OR exclusive IS NULL)
+    )";
+    if !is_whole || connection.query_row(is_stated, [metric], |row| row.get(0))? {
+        return Ok(None);
+    }
+    // Totals count a call from a function around a container, where the way up ends. What it costs
+    // may be less than nothing.
+    let has_inner_containers = "SELECT EXISTS (
+        SELECT 1 FROM runs AS r
+        CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
+        CROSS JOIN functions AS f ON f.function_id = i.function_id AND f.kind NOT IN ('function', 'pseudo')
+        CROSS JOIN function_nodes AS p ON p.run_id = r.run_id AND p.function_id = f.function_id
+        CROSS JOIN nodes AS n ON n.node_id = p.node_id
+        CROSS JOIN nodes AS above ON above.node_id = n.parent_id
+        CROSS JOIN functions AS g ON g.function_id = above.function_id AND g.kind IN ('function', 'pseudo')
+        WHERE r.run_id = ?1
+    )";
+    if connection.query_row(has_inner_containers, [question.run], |row| row.get(0))? {
+        return Ok(None);
+    }
+    let is_enough = |cost: f64| 100.0 * cost / limits.total >= least * (1.0 - 1e-9);
+    let functions = "SELECT function_id, exclusive FROM function_info WHERE metric_id = ?1";
+    let callers = "SELECT caller_id, SUM(exclusive) FROM edges
+        WHERE metric_id = ?1 AND callee_id = ?2 AND caller_id <> 0 AND back = 0
+        GROUP BY caller_id";
+    let (mut functions, mut callers) =
+        (connection.prepare(functions)?, connection.prepare(callers)?);
+    let mut pairs = HashSet::new();
+    let mut rows = functions.query([metric])?;
+    while let Some(row) = rows.next()? {
+        let (callee, cost): (i64, f64) = (row.get(0)?, row.get(1)?);
+        if !is_enough(cost) {
+            continue;
+        }
+        let mut rows = callers.query([metric, callee])?;
+        while let Some(row) = rows.next()? {
+            // A cost that is unknown may be enough.
+            if row.get::<_, Option<f64>>(1)?.is_none_or(is_enough) {
+                pairs.insert((callee, row.get(0)?));
+            }
+        }
+    }
+    Ok(Some(pairs))
 }
 
 /// A chain of functions, from callee to caller.
@@ -112,6 +177,10 @@ struct Chains {
     most_levels: usize,
     /// Chains before the next attempt to look at fewer levels.
     room: usize,
+    /// For each function of a pass, its chain at level 0; [`BEGIN`] if that is not looked up yet.
+    first: Vec<usize>,
+    /// See [`worth`].
+    worth: Option<HashSet<(i64, i64)>>,
     /// The rows go no further.
     is_over: bool,
 }
@@ -125,6 +194,8 @@ impl Default for Chains {
             settled: 0,
             most_levels: usize::MAX,
             room: MOST_CHAINS,
+            first: Vec::new(),
+            worth: None,
             is_over: false,
         }
     }
@@ -181,6 +252,7 @@ impl Chains {
                 kept.push(Chain { up, ..*chain });
             }
         }
+        self.first.clear();
         self.chains = kept;
         let numbers = self.chains.iter().enumerate();
         self.numbers = numbers
@@ -320,9 +392,28 @@ impl Visit for Chains {
             && (level == 0 || !pass.is_container(open.function))
         {
             let function = pass.functions.all[open.function].id;
-            let Some(chain) = self.continued(up, function, level) else {
+            let is_worth = level != 1
+                || self.worth.as_ref().is_none_or(|pairs| {
+                    pairs.contains(&(pass.functions.all[node.function].id, function))
+                });
+            if !is_worth {
+                break;
+            }
+            let known = self.first.get(open.function).copied().unwrap_or(BEGIN);
+            let chain = if level == 0 && known != BEGIN {
+                Some(known)
+            } else {
+                self.continued(up, function, level)
+            };
+            let Some(chain) = chain else {
                 break;
             };
+            if level == 0 && known == BEGIN {
+                if self.first.len() <= open.function {
+                    self.first.resize(open.function + 1, BEGIN);
+                }
+                self.first[open.function] = chain;
+            }
             if level >= self.settled {
                 self.chains[chain].calls.add(node.calls)?;
                 self.chains[chain].cost.add(cost);
