@@ -108,7 +108,7 @@ bench() {
 generator=$(bench generate)
 if [ -n "$questions" ]; then
     python3 benches/compare/questions.py --rows "$rows" --rounds "$rounds" --only "$only" \
-        --growth "${growth:+1}0000000" $update "$profdb" "$generator" "$inputs"
+        --growth "1${growth:+0}0000000" $update "$profdb" "$generator" "$inputs"
     exit
 fi
 bare=$(bench bare)

@@ -61,7 +61,9 @@ def program_of(job):
 
 
 def export(name, target):
-    return Job(f"export {name}", f"profdb export --db $db --format {name}", target)
+    # Into a file: for a stream, its size is counted first.
+    command = f"profdb export --db $db --format {name} -o $new.out"
+    return Job(f"export {name}", command, target, before="rm -f $new.out")
 
 
 JOBS = [
@@ -84,7 +86,7 @@ JOBS = [
     export("firefox", 1.0),
     export("dyalog_xml", 1.2),
     export("flamegraph", 0.2),
-    Job("convert to pprof", "profdb convert $csv --to pprof", 1.0, ("import", "export pprof")),
+    Job("convert to pprof", "profdb convert $csv --to pprof -o $new.out", 1.0, ("import", "export pprof"), "rm -f $new.out"),
     Job("check", "profdb check --db $db", 3.0),
     Job("merge", "profdb merge $new $db", 2.0, before="rm -f $new"),
     Job("delete", "profdb delete --db $new 1", 0.4, before="cp $db $new"),
