@@ -2,7 +2,9 @@
 
 pub mod error;
 pub(crate) mod hash_index;
+pub(crate) mod hex;
 pub(crate) mod interner;
 pub mod limits;
 pub(crate) mod scc;
+pub(crate) mod sum;
 pub(crate) mod threads;

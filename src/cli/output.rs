@@ -171,8 +171,7 @@ impl Target {
         self.write_as(stop, |out, _| content(out))
     }
 
-    /// Writes there what a function writes, which is told whether a draft is thrown away where it
-    /// fails.
+    /// Lets a function write the output, and tells it whether a draft is thrown away if it fails.
     pub(super) fn write_as(
         &self,
         stop: &Stop,

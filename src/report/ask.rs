@@ -49,14 +49,22 @@ pub fn ask<'d>(
         selected: None,
     };
     asked.check_groups()?;
-    asked.look_at_nodes(&names)?;
+    let nodes = if is_from_nodes(&question, &selection) {
+        Some(asked.node_question()?)
+    } else {
+        None
+    };
+    if let Some(nodes) = &nodes {
+        asked.add_up_nodes(&names, nodes)?;
+    }
     let total = asked.total()?;
     let selected = asked.selected()?;
     let base = match question.base {
         Base::Selection => selected.unwrap_or(total),
         Base::Total => total,
     };
-    let (rows, pruned) = asked.rows(base)?;
+    let exclusive_left = question.shows("exclusive") && nodes.is_some() && asked.is_recorded()?;
+    let (rows, pruned) = asked.rows(nodes, base)?;
     let subject = Subject {
         report: question.report.name,
         run: run.clone(),
@@ -67,9 +75,7 @@ pub fn ask<'d>(
         timer_readings: question.readings.is_some(),
         selected,
         bias: question.bias,
-        exclusive_left: question.shows("exclusive")
-            && is_from_nodes(&question, &selection)
-            && asked.is_recorded()?,
+        exclusive_left,
         callers: asked.callers(selected)?,
         pruned,
     };
@@ -190,20 +196,22 @@ impl<'d> Asked<'d, '_> {
         )))
     }
 
-    /// Adds up nodes where the question is about them; refuses a question that selects nothing.
-    fn look_at_nodes(&mut self, names: &RunNames<'_>) -> Result<(), ReportError> {
+    /// Adds up nodes; refuses a question that selects nothing.
+    fn add_up_nodes(
+        &mut self,
+        names: &RunNames<'_>,
+        nodes: &NodeQuestion,
+    ) -> Result<(), ReportError> {
         let is_all =
             self.selection.target == Target::Run && !self.selection.is_filtered(self.question);
         // The rows of a whole run need no sum.
-        if !is_from_nodes(self.question, self.selection)
-            || (is_all && self.question.report.nodes.is_some())
-        {
+        if is_all && self.question.report.nodes.is_some() {
             return Ok(());
         }
         let wants = computed::wants(self.question);
         let connection = self.database.connection();
         let failed = |source| failure(self.database, source);
-        let sums = add_up(connection, &self.node_question()?, wants).map_err(failed)?;
+        let sums = add_up(connection, nodes, wants).map_err(failed)?;
         let run = self.question.run.run_id;
         if !sums.is_any && !is_all {
             return Err(ReportError::NothingSelected(
@@ -267,7 +275,11 @@ impl<'d> Asked<'d, '_> {
     }
 
     /// The rows of the answer, and what depth and thresholds leave out of them.
-    fn rows(&self, base: f64) -> Result<(Rows<'d>, Option<Pruned>), StoreError> {
+    fn rows(
+        &self,
+        nodes: Option<NodeQuestion>,
+        base: f64,
+    ) -> Result<(Rows<'d>, Option<Pruned>), StoreError> {
         let connection = self.database.connection();
         let failed = |source| failure(self.database, source);
         let pruned = |left: LeftOut| Pruned {
@@ -276,15 +288,15 @@ impl<'d> Asked<'d, '_> {
             percent: percent(left.cost, base),
         };
         let limits = node_rows::limits(self.question, base);
-        Ok(match self.question.report.nodes {
+        Ok(match self.question.report.nodes.zip(nodes) {
             None => {
                 let sql = self.parts.statement(self.question.report.sql, &self.tables);
                 let statement = self.parts.prepare(connection, &sql).map_err(failed)?;
                 (Rows::Statement(statement), None)
             }
-            Some(ShownNodes::Tree) => {
+            Some((ShownNodes::Tree, nodes)) => {
                 let rows = TreeRows {
-                    tree: Tree::new(connection, self.node_question()?).map_err(failed)?,
+                    tree: Tree::new(connection, nodes).map_err(failed)?,
                     limits,
                     with_code: self.question.code,
                 };
@@ -295,14 +307,13 @@ impl<'d> Asked<'d, '_> {
                 };
                 (Rows::Computed(Box::new(rows)), left)
             }
-            Some(ShownNodes::BottomUp) => {
+            Some((ShownNodes::BottomUp, nodes)) => {
                 let start = match (self.question.path, self.question.exclusive) {
                     (None, _) => Start::Everywhere,
                     (Some(_), false) => Start::Selection,
                     (Some(_), true) => Start::SelectionItself,
                 };
-                let (rows, left) = bottom_up(connection, &self.node_question()?, start, &limits)
-                    .map_err(failed)?;
+                let (rows, left) = bottom_up(connection, &nodes, start, &limits).map_err(failed)?;
                 let rows = ChainRows {
                     connection,
                     rows,
@@ -311,8 +322,8 @@ impl<'d> Asked<'d, '_> {
                 let left = self.question.prunes().then(|| pruned(left));
                 (Rows::Computed(Box::new(rows)), left)
             }
-            Some(ShownNodes::Paths) => {
-                let rows = paths(connection, &self.node_question()?, &limits).map_err(failed)?;
+            Some((ShownNodes::Paths, nodes)) => {
+                let rows = paths(connection, &nodes, &limits).map_err(failed)?;
                 let rows = PathRows { rows, total: base };
                 (Rows::Computed(Box::new(rows)), None)
             }

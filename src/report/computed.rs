@@ -21,19 +21,6 @@ use crate::store::MetricInfo;
 /// The tables, which are there once for a connection.
 const TABLES: &str = include_str!("../../queries/computed/tables.sql");
 
-/// Parts of a statement that need no more than the tables which the pass fills.
-const BY_TABLE: [&str; 9] = [
-    "selected",
-    "function_costs",
-    "line_costs",
-    "element_costs",
-    "callers_of_selection",
-    "callees_of_selection",
-    "known_groups",
-    "subtrees",
-    "labels_of_nodes",
-];
-
 /// The question for the pass over nodes.
 pub(super) fn node_question(
     question: &Question<'_>,
@@ -203,45 +190,45 @@ pub(super) fn fill(
             |(set, cost), run| run(params![set, cost]),
         )?;
     }
-    debug_assert!(filled.iter().all(|table| BY_TABLE.contains(table)));
     Ok(filled)
 }
 
 /// Fills the table of functions and their lines.
 fn elements(connection: &Connection, sums: &Sums) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO temp.element_costs
-               (function_id, line_file, line, col, calls, exclusive, cumulative, exclusive_readings, cumulative_readings)
-               VALUES (?1, CAST(?2 AS TEXT), ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let own_file: &[u8] = b"";
-    let no_line: Option<i64> = None;
-    insert(connection, sql, &sums.functions, |costs, run| {
-        let figures = &costs.figures;
-        run(params![
+    let functions = sums
+        .functions
+        .iter()
+        .map(|costs| (costs.function_id, &b""[..], None, 0, &costs.figures));
+    let lines = sums.lines.iter().map(|costs| {
+        let line = Some(costs.line);
+        (
             costs.function_id,
-            own_file,
-            no_line,
-            0,
-            figures.calls,
-            figures.exclusive,
-            figures.cumulative,
-            figures.exclusive_readings,
-            figures.cumulative_readings
-        ])
-    })?;
-    insert(connection, sql, &sums.lines, |costs, run| {
-        let figures = &costs.figures;
-        run(params![
-            costs.function_id,
-            costs.file,
-            costs.line,
+            &costs.file[..],
+            line,
             costs.col,
-            figures.calls,
-            figures.exclusive,
-            figures.cumulative,
-            figures.exclusive_readings,
-            figures.cumulative_readings
-        ])
-    })
+            &costs.figures,
+        )
+    });
+    insert(
+        connection,
+        "INSERT INTO temp.element_costs
+         (function_id, line_file, line, col, calls, exclusive, cumulative, exclusive_readings, cumulative_readings)
+         VALUES (?1, CAST(?2 AS TEXT), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        functions.chain(lines),
+        |(function, file, line, col, figures), run| {
+            run(params![
+                function,
+                file,
+                line,
+                col,
+                figures.calls,
+                figures.exclusive,
+                figures.cumulative,
+                figures.exclusive_readings,
+                figures.cumulative_readings
+            ])
+        },
+    )
 }
 
 fn calls(connection: &Connection, sql: &str, calls: &[CallCosts]) -> rusqlite::Result<()> {

@@ -4,8 +4,9 @@
 use rusqlite::Connection;
 
 use super::answer::RowSource;
-use super::nodes::{ChainRow, LeftOut, Limits, Names, PathRow, Sum, Tree};
+use super::nodes::{ChainRow, LeftOut, Limits, Names, PathRow, Tree};
 use super::question::Question;
+use crate::base::sum::Sum;
 use crate::text::cell::Value;
 
 /// How far a question looks; `total` is 100 %.

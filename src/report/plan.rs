@@ -1,9 +1,9 @@
-//! From a question to its one statement: which parts it is made of, and what their words and values
-//! stand for.
+//! Plans the one statement of a question: chooses its common table expressions, and the text of their
+//! placeholders.
 //!
-//! The parts are the files in `queries/fragments`. A part has a name in the statement, and one of
-//! several files may stand for it: `function_costs` are totals of the run, or added up from nodes,
-//! or those of groups of functions. A report reads the names, whatever is asked
+//! The expressions are the files in `queries/fragments`. Each has a name in the statement, and one of
+//! several files defines it: `function_costs` are totals of the run, or sums over nodes, or the costs
+//! of groups of functions. A report reads the names, whatever is asked
 //! (docs/design/0015-one-statement.md).
 
 use std::fmt::Write as _;

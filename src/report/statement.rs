@@ -1,7 +1,7 @@
 //! One statement from named parts: `WITH part AS (…), … SELECT …`.
 //!
 //! Each part is a fixed text of ours. A part is in the statement if something in it mentions its
-//! name. `$word` in a text stands for another fixed text, `:name` for a value, which is bound: no
+//! name. `$word` is replaced by another fixed text, and `:name` is a bound parameter: no
 //! text of a user ever becomes SQL.
 
 use std::borrow::Cow;
@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, Statement};
+
+use crate::base::hex::hex;
 
 /// Parts that SQLite is to look into rather than to compute as a whole: they are read in ranges.
 const LOOKED_INTO: [&str; 3] = ["labels_of_nodes", "metric_nodes", "shifted_edges"];
@@ -267,24 +269,17 @@ fn literal(value: &SqlValue) -> String {
         // `{:?}` writes 7.0 where `{}` writes 7, which SQL reads as an integer.
         SqlValue::Real(value) => format!("{value:?}"),
         SqlValue::Text(text) => text_literal(text),
-        SqlValue::Blob(bytes) => format!("x'{}'", hexadecimal(bytes)),
+        SqlValue::Blob(bytes) => format!("x'{}'", hex(bytes)),
     }
 }
 
 /// Text in quotes; what would end a line or the text early is given by its bytes.
 fn text_literal(text: &str) -> String {
     if text.contains(char::is_control) {
-        format!("CAST(x'{}' AS TEXT)", hexadecimal(text.as_bytes()))
+        format!("CAST(x'{}' AS TEXT)", hex(text.as_bytes()))
     } else {
         format!("'{}'", text.replace('\'', "''"))
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
+use crate::base::hex::hex;
 use crate::input::Fingerprint;
 use crate::source::Folder;
 
@@ -140,14 +141,6 @@ pub(super) fn tags(connection: &Connection, run: i64) -> rusqlite::Result<Vec<(S
     statement
         .query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
-}
-
-#[expect(
-    clippy::format_collect,
-    reason = "32 bytes at most, once or twice per run: the plainest text wins"
-)]
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

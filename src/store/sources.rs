@@ -9,7 +9,7 @@ use rusqlite::{Connection, named_params, params};
 
 use super::database::Database;
 use super::error::StoreError;
-use super::identity::hex;
+use crate::base::hex::hex;
 use crate::source::{self, Folder, Found, Place, Stopped};
 
 const WANTED: &str = include_str!("../../queries/sources/wanted.sql");

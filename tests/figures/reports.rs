@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use profdb::report::{self, Argument, Base, NameSyntax, ReportError, Request, Subject, Value};
-use profdb::store::{Database, StoreError};
+use profdb::store::Database;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ use proptest::test_runner::RngAlgorithm;
 use crate::support::report_model::{
     Asked, By, FILTERS, Filter, Numbers, Refusal, leaving_out, reply,
 };
-use crate::support::selection_model::{Model, Name, Operator, Path, Row};
+use crate::support::selection_model::{Model, Name, Operator, Path, Row, rows_of};
 use crate::support::selection_runs::{METRICS, Run, runs};
 
 /// Reports that a model answers, too. Labels have a model of their own (tests/behaviour/tags.rs).
@@ -108,7 +108,7 @@ impl Stored {
             .expect("it was stored");
         let report = report::by_name(report).expect("a report");
         let mut answer = report::ask(&self.database, report, &run, request)?;
-        let rows = read(&mut answer)?;
+        let rows = rows_of(&mut answer)?;
         let subject = answer.subject.expect("it is a report");
         Ok((subject, rows, answer.script))
     }
@@ -119,7 +119,7 @@ impl Stored {
     fn shown(&self, script: &str) -> Option<Vec<Row>> {
         match report::query(&self.database, script) {
             Ok(mut answer) => {
-                Some(read(&mut answer).unwrap_or_else(|error| panic!("{error}: {script}")))
+                Some(rows_of(&mut answer).unwrap_or_else(|error| panic!("{error}: {script}")))
             }
             Err(error) => {
                 let error = error.to_string();
@@ -128,27 +128,6 @@ impl Stored {
             }
         }
     }
-}
-
-/// The rows of an answer, by the names of its columns.
-fn read(answer: &mut report::Answer<'_>) -> Result<Vec<Row>, ReportError> {
-    let columns: Vec<String> = answer
-        .columns
-        .iter()
-        .map(|column| column.name.to_string())
-        .collect();
-    let mut rows = Vec::new();
-    answer.each(|values| {
-        rows.push(
-            columns
-                .iter()
-                .cloned()
-                .zip(values.iter().cloned())
-                .collect(),
-        );
-        Ok::<_, StoreError>(())
-    })?;
-    Ok(rows)
 }
 
 /// Whether a report and the statement that it shows give the same rows. Running sums are rounded

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 
 use profdb::events::Kind;
 use profdb::report::{self, Argument, ReportError, Request, Value};
-use profdb::store::{CHECKS, Database, Finding, StoreError};
+use profdb::store::{CHECKS, Database, Finding};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 
-use crate::support::selection_model::{Model, Name, Operator, Path, Row};
+use crate::support::selection_model::{Model, Name, Operator, Path, Row, rows_of};
 use crate::support::selection_replies::{Question, Reply, Shown};
 use crate::support::selection_runs::{
     Function, METRICS, Opening, Opens, Place, Run, Said, functions, opening, runs,
@@ -188,22 +188,7 @@ impl Stored {
         };
         let report = report::by_name(report).expect("a report");
         let mut answer = report::ask(&self.database, report, &run, &request)?;
-        let columns: Vec<String> = answer
-            .columns
-            .iter()
-            .map(|column| column.name.to_string())
-            .collect();
-        let mut rows = Vec::new();
-        answer.each(|values| {
-            rows.push(
-                columns
-                    .iter()
-                    .cloned()
-                    .zip(values.iter().cloned())
-                    .collect(),
-            );
-            Ok::<_, StoreError>(())
-        })?;
+        let rows = rows_of(&mut answer)?;
         Ok((answer.subject.expect("it is a report").selected, rows))
     }
 }

@@ -5,12 +5,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter::successors;
 
 use profdb::events::Kind;
-use profdb::report::Value;
+use profdb::report::{Answer, Value};
+use profdb::store::StoreError;
 
 use super::selection_runs::{Function, Place, Run, Said};
 
 /// A row by names of columns.
 pub(crate) type Row = BTreeMap<String, Value>;
+
+/// The rows of an answer, by the names of its columns.
+pub(crate) fn rows_of(answer: &mut Answer<'_>) -> Result<Vec<Row>, StoreError> {
+    let columns: Vec<String> = answer
+        .columns
+        .iter()
+        .map(|column| column.name.to_string())
+        .collect();
+    let mut rows = Vec::new();
+    answer.each(|values| {
+        rows.push(
+            columns
+                .iter()
+                .cloned()
+                .zip(values.iter().cloned())
+                .collect(),
+        );
+        Ok::<_, StoreError>(())
+    })?;
+    Ok(rows)
+}
 
 /// A drill-down path as it is meant.
 #[derive(Clone, Debug)]

@@ -178,7 +178,7 @@ fn write(
     Ok(())
 }
 
-/// Writes a line, which is put together behind the stack.
+/// Writes a line; its bytes are appended to those of the stack first.
 fn line(stack: &mut Vec<u8>, cost: u64, out: &mut dyn Write) -> io::Result<()> {
     let end = stack.len();
     stack.push(b' ');

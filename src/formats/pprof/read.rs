@@ -565,8 +565,8 @@ impl<'s> Profile<'s> {
             .iter()
             .zip(&self.labels)
             .map(|([key, text, unit], label)| {
-                // A field that is 0 is not written. So a number 0 is told from an empty text by its
-                // unit only.
+                // Protobuf leaves out fields that are 0, so only the unit distinguishes a number 0
+                // from an empty text.
                 let is_number = label.text == 0 && (label.number != 0 || label.unit != 0);
                 let value = if is_number {
                     LabelValue::Number(label.number)

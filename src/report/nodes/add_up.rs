@@ -6,7 +6,8 @@ use rusqlite::Connection;
 use super::functions::{ContainerKind, Functions, Lines, number};
 use super::pass::{Needs, Open, Pass, Visit, pass};
 use super::question::NodeQuestion;
-use super::sums::{Calls, Costs, Sum};
+use super::sums::{Calls, Costs};
+use crate::base::sum::Sum;
 
 /// Which sums are wanted. The cost of what is selected always is.
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,10 +11,11 @@ use hashbrown::{HashMap, HashSet};
 use rusqlite::Connection;
 
 use super::limits::{LeftOut, Limits};
-use super::names::Names;
+use super::names::{FunctionName, Names};
 use super::pass::{Needs, Open, Pass, Visit, pass};
 use super::question::NodeQuestion;
-use super::sums::{Calls, Sum};
+use super::sums::Calls;
+use crate::base::sum::Sum;
 
 /// Chains in memory before a pass looks at fewer levels.
 const MOST_CHAINS: usize = if cfg!(debug_assertions) {
@@ -268,7 +269,11 @@ impl Chains {
         left_out: &mut LeftOut,
     ) -> rusqlite::Result<()> {
         let before = self.settled;
-        let all = self.chains.clone();
+        let all = if before == 0 {
+            self.chains.clone()
+        } else {
+            Vec::new()
+        };
         self.keep(|chain| chain.level < before || limits.is_much(chain.cost.value()));
         if before == 0 {
             if let Some(first) = limits.first {
@@ -310,31 +315,18 @@ impl Chains {
         for at in &chains {
             names.of(self.chains[*at].function)?;
         }
-        let mut failure = None;
+        let key = |function: i64| {
+            let FunctionName { name, module, file } = names.known(function);
+            (name, module, file, function)
+        };
         chains.sort_by(|left, right| {
             let (left, right) = (&self.chains[*left], &self.chains[*right]);
             let by_cost = right.cost.value().partial_cmp(&left.cost.value());
-            let by_cost = by_cost.unwrap_or(Ordering::Equal);
-            if by_cost != Ordering::Equal {
-                return by_cost;
-            }
-            let mut key = |function: i64| match names.of(function) {
-                Ok(name) => {
-                    Some([cut(&name.name), cut(&name.module), cut(&name.file)].map(str::to_owned))
-                }
-                Err(error) => {
-                    failure = Some(error);
-                    None
-                }
-            };
-            key(left.function)
-                .cmp(&key(right.function))
-                .then(left.function.cmp(&right.function))
+            by_cost
+                .unwrap_or(Ordering::Equal)
+                .then_with(|| key(left.function).cmp(&key(right.function)))
         });
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(chains),
-        }
+        Ok(chains)
     }
 
     /// All chains that are shown, each before those that continue it.
@@ -358,14 +350,6 @@ impl Chains {
             next.extend(further.into_iter().rev());
         }
         Ok(rows)
-    }
-}
-
-/// What names are sorted by: they may be long, and occur in many chains.
-fn cut(text: &str) -> &str {
-    match text.char_indices().nth(1000) {
-        Some((end, _)) => &text[..end],
-        None => text,
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Functions<'q> {
     steps: Vec<u64>,
     /// Words of bits for one function.
     words: usize,
-    /// The function that stands for each group.
+    /// The function that represents each group.
     pub(super) groups: Vec<i64>,
     group_numbers: HashMap<i64, usize>,
 }
@@ -62,10 +62,13 @@ impl<'q> Functions<'q> {
         words: usize,
     ) -> rusqlite::Result<Self> {
         // There are few of them, where there may be many functions.
-        let sql =
-            "SELECT function_id, kind FROM functions WHERE kind NOT IN ('function', 'pseudo')";
+        let sql = "SELECT f.function_id, f.kind
+            FROM runs AS r
+            CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
+            CROSS JOIN functions AS f ON f.function_id = i.function_id
+            WHERE r.run_id = ?1 AND f.kind NOT IN ('function', 'pseudo')";
         let mut statement = connection.prepare(sql)?;
-        let containers = statement.query_map([], |row| {
+        let containers = statement.query_map([question.run], |row| {
             let kind = match row.get_ref(1)?.as_bytes().unwrap_or_default() {
                 b"thread" => ContainerKind::Thread,
                 b"process" => ContainerKind::Process,

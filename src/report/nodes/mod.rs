@@ -21,5 +21,4 @@ pub(in crate::report) use limits::{LeftOut, Limits};
 pub(in crate::report) use names::Names;
 pub(in crate::report) use paths::{PathRow, paths};
 pub(in crate::report) use question::{Filters, NodeCosts, NodeQuestion, Step, Stored};
-pub(in crate::report) use sums::Sum;
 pub(in crate::report) use tree::Tree;

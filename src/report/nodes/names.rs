@@ -43,4 +43,9 @@ impl<'c> Names<'c> {
         }
         Ok(&self.known[&function])
     }
+
+    /// The name of a function that was asked for before.
+    pub(super) fn known(&self, function: i64) -> &FunctionName {
+        &self.known[&function]
+    }
 }

@@ -14,7 +14,7 @@ use super::functions::{Functions, Lines};
 use super::question::NodeQuestion;
 use super::ranges::Ranges;
 use super::read::{Cost, Finder, Found, Next, Node, Reader};
-use super::sums::Sum;
+use crate::base::sum::Sum;
 
 /// A node whose subtree has not ended, and that is not hidden when a visitor sees it.
 #[derive(Debug, Default)]

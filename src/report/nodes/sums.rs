@@ -2,39 +2,7 @@
 
 use rusqlite::{Error, ffi};
 
-/// A sum with what rounding has taken from it (Neumaier), as SQLite's SUM keeps it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::report) struct Sum {
-    sum: f64,
-    lost: f64,
-}
-
-impl Sum {
-    pub(in crate::report) fn add(&mut self, part: f64) {
-        let sum = self.sum + part;
-        self.lost += if self.sum.abs() > part.abs() {
-            (self.sum - sum) + part
-        } else {
-            (part - sum) + self.sum
-        };
-        self.sum = sum;
-    }
-
-    /// Adds what another sum has added up.
-    pub(in crate::report) fn merge(&mut self, other: Self) {
-        self.add(other.sum);
-        self.lost += other.lost;
-    }
-
-    pub(in crate::report) fn value(self) -> f64 {
-        // Infinite parts leave no difference that could be told.
-        if self.lost.is_finite() {
-            self.sum + self.lost
-        } else {
-            self.sum
-        }
-    }
-}
+use crate::base::sum::Sum;
 
 /// A sum of costs some of which may be unknown.
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,7 +11,7 @@ use super::names::{FunctionName, Names};
 use super::pass::{Needs, Open, Pass, Visit, pass, span};
 use super::question::NodeQuestion;
 use super::read::Next;
-use super::sums::Sum;
+use crate::base::sum::Sum;
 
 const TABLE: &str = "
     DROP TABLE IF EXISTS temp.left_nodes;

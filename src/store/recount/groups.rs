@@ -5,6 +5,7 @@ use std::hash::Hash;
 use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::doubt::{Doubt, expected};
+use crate::base::sum::Sum;
 
 /// What stored figures may differ by from recounted ones, besides [`RELATIVE`]: half of what the
 /// statements let pass, so that another order of addition makes no difference.
@@ -21,32 +22,11 @@ pub(super) struct Cost {
     pub(super) cumulative: Option<f64>,
 }
 
-/// A sum with what rounding has taken from it (Neumaier), so that it is exact enough for any number
-/// of parts.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sum {
-    sum: f64,
-    lost: f64,
-}
-
-impl Sum {
-    pub(super) fn add(&mut self, part: f64) {
-        let sum = self.sum + part;
-        self.lost += if self.sum.abs() >= part.abs() {
-            (self.sum - sum) + part
-        } else {
-            (part - sum) + self.sum
-        };
-        self.sum = sum;
-    }
-
-    /// Whether a stored figure is this sum of parts whose sizes add up to `magnitude`. No figure is
-    /// the sum of infinite parts.
-    pub(super) fn is(self, figure: Option<f64>, magnitude: f64) -> bool {
-        let tolerance = ABSOLUTE + RELATIVE * magnitude;
-        tolerance.is_finite()
-            && figure.is_some_and(|figure| (figure - (self.sum + self.lost)).abs() <= tolerance)
-    }
+/// Whether a stored figure is this sum of parts whose sizes add up to `magnitude`. No figure is the
+/// sum of infinite parts.
+pub(super) fn is_sum(sum: Sum, figure: Option<f64>, magnitude: f64) -> bool {
+    let tolerance = ABSOLUTE + RELATIVE * magnitude;
+    tolerance.is_finite() && figure.is_some_and(|figure| (figure - sum.value()).abs() <= tolerance)
 }
 
 /// The costs of a group in one metric.

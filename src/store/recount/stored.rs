@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row};
 
 use super::catalogue::{Functions, Metric, Run};
 use super::doubt::{Doubt, expect, expected};
-use super::groups::Costs;
+use super::groups::{Costs, is_sum};
 use super::tree::{Caller, Tree};
 
 /// Rows of the tables of totals that belong to runs. Others belong to none.
@@ -34,7 +34,7 @@ pub(super) fn compare(
         let Metric {
             total, is_counted, ..
         } = run.metrics[metric];
-        expect(!run.is_tree || !is_counted || sum.is(Some(total), magnitude))?;
+        expect(!run.is_tree || !is_counted || is_sum(sum, Some(total), magnitude))?;
     }
     // Each function with nodes is listed in the default metric.
     expect(run.default_metric.is_some() || tree.functions.all.is_empty())?;
@@ -79,9 +79,9 @@ fn function_info(
         expect(
             calls == group.calls
                 && primitive == group.primitive
-                && costs.exclusive.is(exclusive, costs.magnitude)
-                && costs.outermost.is(cumulative, costs.magnitude)
-                && costs.seen.is(seen, costs.magnitude),
+                && is_sum(costs.exclusive, exclusive, costs.magnitude)
+                && is_sum(costs.outermost, cumulative, costs.magnitude)
+                && is_sum(costs.seen, seen, costs.magnitude),
         )
     };
     let rows = each(connection, sql, run.metrics[metric].id, &mut compare)?;
@@ -127,11 +127,11 @@ fn line_info(
         let is_cumulative = if is_partial {
             cumulative.is_none()
         } else {
-            costs.cumulative.is(cumulative, magnitude)
+            is_sum(costs.cumulative, cumulative, magnitude)
         };
         expect(
             calls == tree.lines.all[group].calls
-                && costs.exclusive.is(row.get(3)?, magnitude)
+                && is_sum(costs.exclusive, row.get(3)?, magnitude)
                 && is_cumulative,
         )
     };
@@ -176,10 +176,10 @@ fn edges(
         let calls: Option<i64> = row.get(5)?;
         expect(
             calls == tree.edges.all[group].calls
-                && costs.exclusive.is(row.get(6)?, magnitude)
-                && costs.cumulative.is(row.get(7)?, magnitude)
-                && costs.outermost.is(row.get(8)?, magnitude)
-                && costs.seen.is(row.get(9)?, magnitude),
+                && is_sum(costs.exclusive, row.get(6)?, magnitude)
+                && is_sum(costs.cumulative, row.get(7)?, magnitude)
+                && is_sum(costs.outermost, row.get(8)?, magnitude)
+                && is_sum(costs.seen, row.get(9)?, magnitude),
         )
     };
     let rows = each(connection, sql, run.metrics[metric].id, &mut compare)?;

@@ -6,7 +6,8 @@ use rusqlite::{Connection, Row, Rows};
 
 use super::catalogue::{Functions, Run};
 use super::doubt::{Doubt, expect, expected};
-use super::groups::{Cost, Groups, Sum};
+use super::groups::{Cost, Groups};
+use crate::base::sum::Sum;
 use crate::store::write::Ascending;
 
 /// A line: number of its function, number of its file (0 if it is the function's own), line,

@@ -6,8 +6,9 @@ use rusqlite::{Connection, ToSql, params};
 use super::columns::integer;
 use super::ids::{Ids, StoredLabels, StoredRun};
 use super::outcome::Outcome;
+use crate::base::hex::hex;
 use crate::profile::{LabelText, RunSummary};
-use crate::store::identity::{RunMeta, hex};
+use crate::store::identity::RunMeta;
 
 /// The facts of one run, to be inserted.
 pub(super) struct RunFacts<'w> {
