@@ -213,6 +213,20 @@ const LOOKUPS: [&str; 13] = [
     include_str!("../../queries/lists/runs.sql"),
 ];
 
+/// What a pass over nodes reads of the tables of runs: the texts in its sources that are statements.
+fn passes() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/nodes");
+    let texts = regex::Regex::new(r#"(?s)"(\s*SELECT\b[^"]*)""#).expect("a pattern");
+    let mut found = Vec::new();
+    for file in fs::read_dir(folder).expect("a folder") {
+        let text = fs::read_to_string(file.expect("an entry").path()).expect("a file of ours");
+        let statements = texts.captures_iter(&text).map(|found| found[1].to_owned());
+        found.extend(statements.filter(|sql| !sql.contains("temp.")));
+    }
+    found.sort();
+    found
+}
+
 /// All that is done for a report is explained before it is done: no statement reads a big table, or
 /// an index of it, from end to end: that would be the rows of all other runs, too. There is no
 /// exception.
@@ -254,6 +268,15 @@ fn explain_reports(database: &Database, explained: &mut BTreeSet<String>) {
             let what = format!("{} {request:?}", report.name);
             explain(&what, &script);
         }
+    }
+    let passes = passes();
+    assert!(
+        passes.len() > 10,
+        "only {} statements of passes",
+        passes.len()
+    );
+    for sql in &passes {
+        explain("a pass over nodes", sql);
     }
     let export = export();
     for sql in LOOKUPS.into_iter().chain(export.iter().map(String::as_str)) {
