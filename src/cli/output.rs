@@ -32,12 +32,13 @@ pub(super) struct OutputArgs {
     /// Title of the output [default: that of the run, in xml and json]
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Decimals of the columns of costs and percentages in text, csv and markdown [default: 1; in
-    /// csv as many as there are, up to 10 digits]
+    /// Decimals of the columns of costs and percentages in text, csv and markdown [default: 1, and
+    /// for costs in text and markdown as many as a thousandth of the total needs; in csv as many as
+    /// there are, up to 10 digits]
     #[arg(long, value_name = "N", value_parser = decimals, allow_negative_numbers = true)]
     decimal: Option<u8>,
     /// Unit of costs in text, csv and markdown: ns, us, ms, s; B, kB, KiB, MB, MiB, GB, GiB; 1, k,
-    /// M [default: ms, B, 1]
+    /// M [default: in text and markdown the one that fits the total; in csv ms, B, 1]
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
 }

@@ -6,7 +6,8 @@ use csv_core::{QuoteStyle, WriterBuilder};
 
 use super::cell::{Kind, NO_NAME, Shown, Value};
 use super::dyalog_files::{Rows, Style};
-use super::number::{Scale, apl, push_fixed, push_shortest, significant};
+use super::number::{apl, push_fixed, push_shortest, significant};
+use super::scale::Scale;
 use super::separators::Separators;
 
 /// How numbers are written, and how columns are titled.

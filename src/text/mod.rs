@@ -8,5 +8,6 @@ pub(crate) mod dyalog_files;
 pub(crate) mod escape;
 pub(crate) mod number;
 pub(crate) mod plain;
+pub(crate) mod scale;
 pub mod separators;
 pub(crate) mod xml;

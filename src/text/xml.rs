@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use super::cell::{Kind, NO_NAME, Shown, Value};
 use super::dyalog_files::{Rows, Style};
-use super::number::{Scale, apl, milliseconds, push_shortest, significant};
+use super::number::{apl, milliseconds, push_shortest, significant};
+use super::scale::Scale;
 
 /// The entries of a file.
 pub(crate) struct Table {

@@ -270,7 +270,7 @@ fn a_profile_a_million_calls_deep() {
     let told = profdb(folder.path(), &["report", "summary"]);
     assert_eq!(
         told.out,
-        "Total time: 1000.0 msec\n\nElement     msec       %    Calls\n#.f       1000.0   100.0  1000000\n"
+        "Total time: 1.000 s\n\nElement       s       %    Calls\n#.f       1.000   100.0  1000000\n"
     );
     let told = profdb(
         folder.path(),

@@ -319,7 +319,7 @@ fn a_chain_of_calls_is_as_wide_as_the_screen() {
         ".Main[7] > #.Shop.Open[7] > #.Shop.Load[7] > #.Files.Read"
     );
     assert_eq!(chain(Some(100)), chain(None));
-    assert_eq!(chain(Some(60)), ".Main[7] > #.S…] > #.Files.Read");
+    assert_eq!(chain(Some(60)), ".Main[7] > #.… > #.Files.Read");
     assert_eq!(chain(Some(20)), ".Main[…les.Read");
 }
 

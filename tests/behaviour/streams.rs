@@ -70,7 +70,7 @@ fn a_profile_comes_from_standard_input() {
 #[test]
 fn a_report_reads_standard_input() {
     let folder = tempfile::tempdir().expect("a folder");
-    let table = "Total time: 3.0 msec\n\nElement  msec       %  Calls\n#.main    3.0   100.0      1\n#.sub     2.0    66.7      4\n";
+    let table = "Total time: 3.000 msec\n\nElement    msec       %  Calls\n#.main    3.000   100.0      1\n#.sub     2.000    66.7      4\n";
     assert_eq!(
         profdb(folder.path(), &["report", "-"], PROFILE.as_bytes()),
         told(0, table, "")

@@ -6,8 +6,8 @@
 //!
 //! # What is written
 //! - Functions with module, name, calls, own cost and cost with what they called, both with their share of the run's
-//!   total; arrows, with `--edge-labels`, with calls and what the caller spent in the callee. Figures are rounded; the
-//!   tooltips have all their digits.
+//!   total; arrows, with `--edge-labels`, with calls and what the caller spent in the callee. Figures are rounded, each
+//!   in the unit that fits it; the tooltips have all their digits.
 //! - Recursion is an arrow in a circle. Calls that are known to exist, without cost of their own, are dashed.
 //! - Left out is what cost less than `--min-pct` of the run, and with `--min-pct 0` only what cost nothing, was not called
 //!   and called nothing else; the caption says how much that is. `--keep-empty` keeps the latter.
@@ -38,9 +38,10 @@ use crate::formats::export::losses::{
 use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::formats::options::{DRAWN_SVG, OptionDef, Takes};
-use crate::report::{self, ReportError};
+use crate::report;
 use crate::store::{EdgeRow, FunctionRow, LineRow, MetricInfo};
-use crate::text::number::{Scale, fixed, shortest};
+use crate::text::number::{fixed, shortest};
+use crate::text::scale;
 
 /// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {
@@ -179,7 +180,6 @@ struct Graph<'p> {
     metrics: &'p [MetricInfo],
     /// Place of the metric that decides what is shown.
     shown: usize,
-    scales: Vec<Scale>,
     /// By function and metric.
     figures: Vec<Vec<FunctionCost>>,
     /// Which functions are shown.
@@ -207,9 +207,6 @@ impl<'p> Graph<'p> {
                 figures.push(rows.iter().map(of).collect());
                 Ok::<_, ExportError>(())
             })?;
-        let scales = metrics
-            .iter()
-            .map(|metric| Scale::of(&metric.name, &metric.unit, None).map_err(ReportError::Usage));
         let shown = metrics
             .iter()
             .position(|metric| metric.metric_id == profile.metric.metric_id)
@@ -218,7 +215,6 @@ impl<'p> Graph<'p> {
             profile,
             metrics,
             shown,
-            scales: scales.collect::<Result<_, _>>()?,
             figures,
             kept: vec![true; profile.functions.len()],
             heat: heat(profile)?,
@@ -440,7 +436,7 @@ impl<'p> Graph<'p> {
     /// The text above the graph: what is shown, and what is not.
     fn caption(&self, title: &str, [left_out, _]: [u64; 2]) -> Vec<String> {
         let metric = &self.metrics[self.shown];
-        let total = self.scales[self.shown].with_unit(metric.total, 1);
+        let total = cost_of(metric, metric.total);
         let mut lines = vec![title.to_owned(), format!("{}: {total} in all", metric.name)];
         let holds = |at: usize| {
             self.profile.functions[at].kind.is_container()
@@ -532,7 +528,7 @@ impl<'p> Graph<'p> {
         let share = self
             .share(metric, cost)
             .map_or_else(String::new, |share| format!(" ({} %)", fixed(share, 1)));
-        format!("{}{share}", self.scales[metric].with_unit(cost, 1))
+        format!("{}{share}", cost_of(&self.metrics[metric], cost))
     }
 
     fn arrow(&self, arrow: &Arrow, out: &mut dyn Write) -> Result<(), ExportError> {
@@ -550,10 +546,11 @@ impl<'p> Graph<'p> {
         }
         let calls: Vec<String> = calls.map(|calls| many(calls, "call")).into_iter().collect();
         if self.profile.options.flag("edge-labels") {
-            let costs = costs
+            let costs = self
+                .metrics
                 .iter()
-                .enumerate()
-                .filter_map(|(at, cost)| Some(self.scales[at].with_unit((*cost)?, 1)));
+                .zip(costs)
+                .filter_map(|(metric, cost)| Some(cost_of(metric, (*cost)?)));
             let label: Vec<String> = calls.iter().cloned().chain(costs).collect();
             attributes.push(format!("label={}", quoted_lines(&label)));
         }
@@ -649,6 +646,11 @@ fn escaped(text: &str) -> String {
         .replace('\\', "\\\\")
         .replace('"', "\\\"")
         .replace('&', "&amp;")
+}
+
+/// A cost of a metric in the unit that fits it.
+fn cost_of(metric: &MetricInfo, cost: f64) -> String {
+    scale::figure(&metric.name, &metric.unit, cost)
 }
 
 #[cfg(test)]

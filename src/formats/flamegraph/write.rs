@@ -36,7 +36,8 @@ use crate::formats::export::profile::{Call, Profile};
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::report::ReportError;
 use crate::store::Below;
-use crate::text::number::{Scale, fixed, shortest};
+use crate::text::number::{fixed, shortest};
+use crate::text::scale::Scale;
 
 /// The format of the page above, as it is written.
 pub(in crate::formats) const EXPORT: Export = Export {

@@ -14,7 +14,7 @@ use crate::report::header::TitledMedium;
 use crate::store::MetricInfo;
 use crate::text::cell::Kind;
 use crate::text::csv::{Dialect, Table};
-use crate::text::number::Scale;
+use crate::text::scale::Scale;
 
 pub(super) fn write(
     answer: &mut Answer<'_>,

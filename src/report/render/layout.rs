@@ -7,7 +7,7 @@ use crate::report::answer::{Answer, Subject};
 use crate::report::header::{Meaning, TitledMedium};
 use crate::store::StoreError;
 use crate::text::cell::Shown;
-use crate::text::number::{Scale, Unit};
+use crate::text::scale::{Scale, Unit};
 use crate::text::separators::Separators;
 
 /// How an answer is written.
@@ -46,9 +46,11 @@ impl Format {
 pub struct Layout {
     /// The format.
     pub format: Format,
-    /// Decimals of costs and percentages; in tables one by default, in CSV up to ten digits.
+    /// Decimals of costs and percentages; in tables as many as the total needs and one, in CSV up to
+    /// ten digits by default.
     pub decimals: Option<usize>,
-    /// Unit of the costs in tables and CSV; milliseconds, bytes or a count by default.
+    /// Unit of the costs in tables and CSV; by default the one that fits the total in tables, and
+    /// milliseconds, bytes or a count in CSV.
     pub unit: Option<Unit>,
     /// Decimal mark and field separator of CSV.
     pub separators: Separators,
@@ -74,7 +76,7 @@ pub enum RenderError {
     Store(#[from] StoreError),
 }
 
-/// Decimals of times and percentages in tables.
+/// Decimals of percentages in tables.
 pub(super) const DECIMALS: usize = 1;
 
 impl Layout {
@@ -102,6 +104,7 @@ impl Layout {
         Err(wrong.to_owned())
     }
 
+    /// The scale of costs in files for programs: the unit that is asked for, or the usual one.
     pub(super) fn scale(&self, subject: Option<&Subject>) -> Result<Option<Scale>, RenderError> {
         match (subject, self.unit) {
             (Some(subject), unit) => Scale::of(&subject.metric.name, &subject.metric.unit, unit)
@@ -110,6 +113,27 @@ impl Layout {
             (None, None) => Ok(None),
             (None, Some(_)) => Err(RenderError::Usage("--unit is for reports".to_owned())),
         }
+    }
+
+    /// The scale of costs in tables for people: the unit that is asked for, or the one that fits.
+    pub(super) fn fitting_scale(
+        &self,
+        subject: Option<&Subject>,
+    ) -> Result<Option<Scale>, RenderError> {
+        let Some(Subject {
+            metric, selected, ..
+        }) = subject.filter(|_| self.unit.is_none())
+        else {
+            let largest = subject.map_or(0.0, |subject| subject.metric.total);
+            let scale = self.scale(subject)?;
+            return Ok(scale.map(|scale| scale.with_decimals_for(largest)));
+        };
+        Ok(Some(Scale::of_column(
+            &metric.name,
+            &metric.unit,
+            metric.total,
+            selected.unwrap_or(metric.total),
+        )))
     }
 }
 

@@ -10,13 +10,11 @@ mod text;
 
 use std::io::Write;
 
-use layout::DECIMALS;
-
 use super::answer::Answer;
 use crate::store::MetricInfo;
-use crate::text::number::Scale;
-pub use crate::text::number::Unit;
 pub use crate::text::plain::{is_unsafe, plain};
+pub use crate::text::scale::Unit;
+use crate::text::scale::figure;
 pub use dyalog::titles;
 pub use layout::{Format, Layout, RenderError};
 
@@ -45,9 +43,5 @@ pub fn render(
 /// The total of a metric with its unit.
 #[must_use]
 pub fn total(metric: &MetricInfo) -> String {
-    // A metric's usual unit always fits.
-    let scale = Scale::of(&metric.name, &metric.unit, None).ok();
-    scale
-        .map(|scale| scale.with_unit(metric.total, DECIMALS))
-        .unwrap_or_default()
+    figure(&metric.name, &metric.unit, metric.total)
 }

@@ -7,12 +7,13 @@ use std::fmt::Write as _;
 use hashbrown::{HashMap, HashSet};
 
 use super::layout::{DECIMALS, Layout, RenderError, shown};
-use crate::report::header::TitledMedium;
+use crate::report::header::{Meaning, TitledMedium};
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
-use crate::text::number::{Scale, fixed, shortest};
+use crate::text::number::{fixed, readable};
 use crate::text::plain::plain;
+use crate::text::scale::{self, Scale};
 
 /// Levels of a tree that are shown by indentation.
 const INDENTED: usize = 60;
@@ -21,8 +22,13 @@ const INDENTED: usize = 60;
 pub(super) struct Table {
     pub(super) columns: Vec<Shown>,
     scale: Option<Scale>,
+    /// Decimals of costs, of percentages, and of costs in the line above the table.
     decimals: usize,
+    percent_decimals: usize,
     total_decimals: usize,
+    is_unit_asked_for: bool,
+    /// The metric and its unit, and the column whose figures each have the unit that fits them.
+    scaled_alone: Option<(usize, String, String)>,
     depth: Option<usize>,
     names: SharedNames,
 }
@@ -36,7 +42,7 @@ pub(super) struct Cell {
 
 impl Table {
     pub(super) fn of(answer: &mut Answer<'_>, layout: &Layout) -> Result<Self, RenderError> {
-        let scale = layout.scale(answer.subject.as_ref())?;
+        let scale = layout.fitting_scale(answer.subject.as_ref())?;
         let unit = scale
             .as_ref()
             .map(|scale| scale.title.as_str())
@@ -50,19 +56,35 @@ impl Table {
             .iter()
             .position(|column| column.name == "depth");
         let names = SharedNames::of(answer, &columns)?;
-        let decimals = layout.decimals.unwrap_or(DECIMALS);
+        let fitting = scale.as_ref().map_or(DECIMALS, Scale::decimals);
+        let decimals = layout.decimals.unwrap_or(fitting);
         // The decimals that are asked for are those of the columns (case `manual/rain`), except
-        // where another unit is asked for, too: in seconds, one decimal may show nothing.
+        // where a unit is asked for, too.
         let total_decimals = if layout.unit.is_some() {
             decimals
         } else {
-            DECIMALS
+            fitting
+        };
+        let average = answer
+            .columns
+            .iter()
+            .position(|column| column.shows == Some(Meaning::Average));
+        let scaled_alone = match (average, &answer.subject) {
+            (Some(average), Some(Subject { metric, .. }))
+                if layout.unit.is_none() && layout.decimals.is_none() =>
+            {
+                Some((average, metric.name.clone(), metric.unit.clone()))
+            }
+            _ => None,
         };
         Ok(Self {
             columns,
             scale,
             decimals,
+            percent_decimals: layout.decimals.unwrap_or(DECIMALS),
             total_decimals,
+            is_unit_asked_for: layout.unit.is_some(),
+            scaled_alone,
             depth,
             names,
         })
@@ -77,12 +99,16 @@ impl Table {
             (Value::Null, _) => "-".to_owned(),
             (Value::Text(text), _) => plain(&cut(text)),
             (Value::Integer(value), _) => value.to_string(),
-            (Value::Real(value), Kind::Percent) => fixed(*value, self.decimals),
-            (Value::Real(value), Kind::Cost | Kind::Raw) => match &self.scale {
-                Some(scale) => scale.rounded(*value, self.decimals),
-                None => shortest(*value),
+            (Value::Real(value), Kind::Percent) => fixed(*value, self.percent_decimals),
+            (Value::Real(value), Kind::Cost | Kind::Raw) => match (&self.scaled_alone, &self.scale)
+            {
+                (Some((at, metric, unit)), _) if *at == column.at => {
+                    scale::figure(metric, unit, *value)
+                }
+                (_, Some(scale)) => scale.rounded(*value, self.decimals),
+                (_, None) => readable(*value),
             },
-            (Value::Real(value), _) => shortest(*value),
+            (Value::Real(value), _) => readable(*value),
         };
         if matches!(column.kind, Kind::Name | Kind::Node)
             && let Value::Text(name) = value
@@ -107,7 +133,13 @@ impl Table {
                 .map(|scale| scale.with_unit(value, self.total_decimals))
                 .unwrap_or_default()
         };
-        let mut line = format!("Total {name}: {}", figure(metric.total));
+        let total = if self.is_unit_asked_for {
+            figure(metric.total)
+        } else {
+            // The columns may have the unit of what is selected.
+            scale::figure(&metric.name, &metric.unit, metric.total)
+        };
+        let mut line = format!("Total {name}: {total}");
         if let Some(selected) = subject.selected {
             let _ = write!(line, "; Selected {name}: {}", figure(selected));
         }
@@ -123,7 +155,7 @@ impl Table {
         if let Some(pruned) = subject.pruned.filter(|pruned| pruned.rows > 0) {
             let share = pruned
                 .percent
-                .map(|percent| format!(" ({} %)", fixed(percent, self.total_decimals)));
+                .map(|percent| format!(" ({} %)", fixed(percent, DECIMALS)));
             let _ = write!(
                 line,
                 "; Not shown: {}{}",

@@ -187,8 +187,12 @@ fn reports_are_current() {
     }
     text.push_str(
         "\n## Kinds of columns\n\n\
-         Costs are stored in ns, bytes or as a count. Tables, CSV and XML show times in milliseconds (title `msec`),\n\
-         tables and CSV also in what `--unit` asks for; JSON gives every figure in its stored unit. In titles of tables\n\
+         Costs are stored in ns, bytes or as a count. Tables for people (text, Markdown) show times and memory in the\n\
+         unit in which the run's total is at least 1: ns, us, msec, s; bytes, KiB, MiB, GiB. They have one decimal, or as\n\
+         many as it takes that a thousandth of the total is not 0, and where that would not show a hundredth of what is\n\
+         selected, unit and decimals are those of the selection. Counts are not scaled. Averages have a unit each, unless\n\
+         `--unit` or `--decimal` is given. CSV and XML show times in milliseconds and memory in bytes; tables and CSV\n\
+         show costs in what `--unit` asks for; JSON gives every figure in its stored unit. In titles of tables\n\
          `@` stands for the unit: `msec`, `bytes`, or the name of the metric. In CSV, `Time` becomes metric and unit\n\
          where it is no time in milliseconds: `Alloc(bytes)`, `ExclusiveTime(us)`. In XML, `Time` stands for\n\
          `InclusiveTime`, or `ExclusiveTime` with `--exclusive`. A column that is left out when empty has no value in\n\

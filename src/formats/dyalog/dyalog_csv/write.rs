@@ -30,7 +30,7 @@ use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::formats::options::{OptionDef, Takes};
 use crate::report::ReportError;
 use crate::text::csv::{self, Dialect};
-use crate::text::number::Scale;
+use crate::text::scale::Scale;
 use crate::text::separators::Separators;
 
 /// The format of the page above, as it is written.

@@ -31,7 +31,7 @@ use crate::formats::export::profile::Profile;
 use crate::formats::export::{Export, Metrics, Needs, Packing};
 use crate::report::ReportError;
 use crate::text::dyalog_files::Stated;
-use crate::text::number::Scale;
+use crate::text::scale::Scale;
 use crate::text::xml::{self, begin, end, escaped, is_held, milliseconds_of_apl as time};
 
 /// The format of the page above, as it is written.

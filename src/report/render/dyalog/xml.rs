@@ -21,7 +21,8 @@ use super::super::layout::{Layout, RenderError, shown};
 use crate::report::header::TitledMedium;
 use crate::report::{Answer, Subject};
 use crate::text::dyalog_files::{Rows, Stated, Style, Timer, Times};
-use crate::text::number::{Scale, apl};
+use crate::text::number::apl;
+use crate::text::scale::Scale;
 use crate::text::xml::{Table, begin, end, escaped, milliseconds_of_apl};
 
 pub(in super::super) fn write(
