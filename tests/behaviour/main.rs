@@ -15,6 +15,7 @@ mod old;
 mod output;
 mod pages;
 mod paths;
+mod recipes;
 mod replaced;
 mod shell;
 mod show_sql;
