@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::Command;
 
+use super::first_word::instead_of;
 use super::report::{SHOW, STATE, command};
 use crate::report::REPORTS;
 
@@ -108,11 +109,12 @@ pub(super) fn unknown(arguments: &[OsString]) -> Option<String> {
         .collect();
     let text = name.to_string_lossy();
     let is_known = is_name(&text) || text == "help" || !is_word(name);
-    (!is_known).then(|| {
-        format!(
+    (!is_known).then(|| match instead_of(&text) {
+        Some(instead) => format!("there is no report {text}: {instead}"),
+        None => format!(
             "there is no report and no file {text}; the reports are {}",
             names.join(", ")
-        )
+        ),
     })
 }
 

@@ -1,41 +1,197 @@
 //! `profdb formats [NAME]`
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
 
 use clap::Args;
 
-use super::args::input_format;
-use super::failure::{Failure, output};
-use crate::formats::{FORMATS, Format};
+use super::failure::{Failure, complain, write};
+use crate::formats::{self, EXPORTS, FORMATS};
 
 /// Made from the pages of the importers; tests/house/docs/mod.rs keeps it so.
 const PAGES: &str = include_str!("../../docs/formats.md");
 
+/// Made from the pages of the writers.
+const EXPORT_PAGES: &str = include_str!("../../docs/export.md");
+
+/// The heading of the table of profilers that have no format of their own.
+const OTHERS: &str = "## Other profilers\n";
+
+/// How alike two names are if one may be meant by the other.
+const ALIKE: f64 = 0.8;
+
 #[derive(Debug, Args)]
 pub(super) struct Formats {
-    /// The format to explain
-    #[arg(value_name = "NAME", value_parser = input_format)]
-    name: Option<&'static Format>,
+    /// A format to explain, or a profiler: py-spy, perf, Xdebug
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
 }
 
 pub(super) fn run(formats: &Formats) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    let written = match formats.name {
-        None => FORMATS
-            .iter()
-            .try_for_each(|format| writeln!(out, "{:<16} {}", format.name, format.summary)),
-        Some(format) => out.write_all(page(format.name).as_bytes()),
+    let Some(name) = &formats.name else {
+        let mut list = String::new();
+        for format in FORMATS {
+            let _ = writeln!(list, "{:<16} {}", format.name, format.summary);
+        }
+        return write(&list);
     };
-    written.map_err(output)
+    let wanted = name.to_lowercase().replace('-', "_");
+    if formats::format_named(&wanted).is_some() {
+        return write(page(PAGES, &wanted));
+    }
+    if formats::export_named(&wanted).is_some() {
+        return write(page(EXPORT_PAGES, &wanted));
+    }
+    let found = about_profiler(name);
+    if !found.is_empty() {
+        return write(&found);
+    }
+    Err(complain(unknown(name), Failure::Usage))
 }
 
-/// The part of the document that is about one format.
-fn page(name: &str) -> &'static str {
+/// The part of a document that is about one format.
+fn page(pages: &'static str, name: &str) -> &'static str {
     let heading = format!("## {name}\n");
-    let start = PAGES.find(&heading).unwrap_or(PAGES.len());
-    let rest = &PAGES[start..];
+    let start = pages.find(&heading).unwrap_or(pages.len());
+    let rest = &pages[start..];
     let end = rest[heading.len().min(rest.len())..]
         .find("\n## ")
         .map_or(rest.len(), |end| end + heading.len() + 1);
     &rest[..end]
+}
+
+/// A profiler without a format of its own.
+struct Profiler {
+    /// As the table writes it: `py-spy (Python)`, `Bun, Deno`.
+    name: String,
+    /// What to run, in words and commands.
+    record: String,
+    /// The formats that come of it.
+    formats: Vec<&'static str>,
+}
+
+/// The rows of the table of other profilers.
+fn profilers() -> impl Iterator<Item = Profiler> {
+    let start = PAGES.find(OTHERS).unwrap_or(PAGES.len());
+    let rows = PAGES[start..].lines().filter_map(|line| {
+        let cells: Vec<&str> = line
+            .strip_prefix("| ")?
+            .strip_suffix(" |")?
+            .split(" | ")
+            .collect();
+        let [name, record, formats] = cells.as_slice() else {
+            return None;
+        };
+        Some(Profiler {
+            name: name.replace('`', ""),
+            record: (*record).to_owned(),
+            formats: formats.split('`').skip(1).step_by(2).collect(),
+        })
+    });
+    // The title of the table names no formats.
+    rows.filter(|row| !row.formats.is_empty())
+}
+
+impl Profiler {
+    /// Whether this is a name of it, or of the language that it is for.
+    fn is_called(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let whole = self.name.to_lowercase();
+        let without_language = whole.split(" (").next().unwrap_or_default();
+        name == whole || name == without_language || words(&whole).any(|word| word == name)
+    }
+}
+
+/// The words of a name in small letters: `ghc` of `GHC's eventlog`.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split([' ', ',', '(', ')'])
+        .map(|word| word.trim_end_matches("'s"))
+        .filter(|word| !word.is_empty())
+}
+
+/// What is said of a profiler, of those of a language, or of a file that profdb does not read;
+/// empty if nothing is.
+fn about_profiler(name: &str) -> String {
+    let mut text = String::new();
+    let in_summary = |summary: &str| {
+        summary
+            .to_lowercase()
+            .split([' ', ',', ':', ';', '(', ')', '`'])
+            .any(|word| word.trim_end_matches("'s") == name.to_lowercase())
+    };
+    let named: Vec<Profiler> = profilers().filter(|one| one.is_called(name)).collect();
+    let own: Vec<_> = FORMATS
+        .iter()
+        .filter(|format| in_summary(format.summary))
+        .filter(|format| !named.iter().any(|one| one.formats.contains(&format.name)))
+        .collect();
+    for Profiler {
+        name,
+        record,
+        formats,
+    } in &named
+    {
+        let _ = writeln!(text, "{name}: {record}");
+        let _ = writeln!(text, "It writes {}.", formats.join(", "));
+    }
+    for format in &own {
+        let _ = writeln!(text, "{}: {}", format.name, format.summary);
+    }
+    let known = named.iter().flat_map(|one| one.formats.iter().copied());
+    let known: Vec<&str> = known.chain(own.iter().map(|format| format.name)).collect();
+    if let Some(first) = known.first() {
+        let _ = writeln!(
+            text,
+            "`profdb import FILE` stores such a file, `profdb FILE` shows it; `profdb formats {first}` says what is read."
+        );
+    }
+    let mut foreign: Vec<_> = formats::about_foreign(name).collect();
+    foreign.dedup();
+    for (what, instead) in foreign {
+        let _ = writeln!(text, "Not read is {what}: {instead}.");
+    }
+    text
+}
+
+/// What to say of a name that is neither a format nor a profiler.
+fn unknown(name: &str) -> String {
+    let wanted = name.to_lowercase();
+    let profilers: Vec<String> = profilers().map(|one| one.name.to_lowercase()).collect();
+    let known = FORMATS
+        .iter()
+        .map(|format| format.name)
+        .chain(EXPORTS.iter().map(|export| export.name))
+        .chain(profilers.iter().flat_map(|name| words(name)));
+    let nearest = known
+        .map(|known| (strsim::jaro_winkler(&wanted, known), known))
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)));
+    let hint = nearest.map_or_else(String::new, |(_, known)| format!("is it {known}? "));
+    format!("there is no format and no profiler {name}: {hint}`profdb formats` lists the formats")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever name the table has leads to its row, and the row to formats that there are.
+    #[test]
+    fn every_profiler_of_the_table_is_answered() {
+        let all: Vec<Profiler> = profilers().collect();
+        assert!(all.len() > 25, "{}", all.len());
+        for one in &all {
+            let names = one.name.to_lowercase();
+            let without_language = names.split(" (").next().expect("a name");
+            for name in std::iter::once(without_language).chain(words(&names)) {
+                let said = about_profiler(name);
+                assert!(
+                    said.contains(&format!("{}: {}\n", one.name, one.record)),
+                    "{name}: {said}"
+                );
+                for format in &one.formats {
+                    assert!(formats::format_named(format).is_some(), "{format}");
+                    assert!(said.contains(format), "{name}: {said}");
+                }
+            }
+        }
+    }
 }

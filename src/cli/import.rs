@@ -480,11 +480,31 @@ impl Imports<'_> {
         };
         let database = self.database.as_ref().expect("it has the run");
         warn(name, database, run).map_err(|error| complain(error, Failure::Database))?;
-        match line(format!("{name}: run {run}, {nodes} nodes")) {
+        let extent = if nodes == 0 {
+            // A profile that knows no paths is no empty one.
+            let (functions, edges) = database
+                .functions_and_edges(run)
+                .map_err(|error| complain(error, Failure::Database))?;
+            let functions = counted(functions, "function");
+            if edges == 0 {
+                functions
+            } else {
+                format!("{functions}, {}", counted(edges, "edge"))
+            }
+        } else {
+            format!("{nodes} nodes")
+        };
+        match line(format!("{name}: run {run}, {extent}")) {
             Err(Failure::ClosedPipe) => Ok(()),
             told => told,
         }
     }
+}
+
+/// A number of things, as it is said.
+fn counted(count: i64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 impl Group<'_> {

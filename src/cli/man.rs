@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 
-use super::failure::Failure;
+use super::failure::{Failure, unwritten};
 use super::output::write_file;
 use crate::base::error::Stop;
 
@@ -13,7 +13,7 @@ const CHANGES: &str = include_str!("../../CHANGELOG.md");
 
 #[derive(Debug, Args)]
 pub(super) struct Man {
-    /// Folder for the pages, one for each command; it has to be there
+    /// Folder for the pages, one for each command; it is made if it is not there
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }
@@ -22,6 +22,12 @@ pub(super) struct Man {
 pub(super) fn run(man: &Man, program: Command, stop: &Stop) -> Result<(), Failure> {
     let mut program = program.disable_help_subcommand(true);
     program.build();
+    std::fs::create_dir_all(&man.folder).map_err(|error| {
+        unwritten(
+            &format!("{}: cannot make the folder", man.folder.display()),
+            error,
+        )
+    })?;
     pages(program, &man.folder, stop)
 }
 

@@ -16,6 +16,7 @@ mod dump;
 mod dyalog_switches;
 mod export;
 mod failure;
+mod first_word;
 mod folder;
 mod formats;
 mod import;

@@ -8,8 +8,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{Failure, complain, explain, line, output};
 use super::{
-    check, compact, completions, convert, delete, dump, dyalog_switches, export, formats, import,
-    man, merge, report, runs, schema, show, sql,
+    check, compact, completions, convert, delete, dump, dyalog_switches, export, first_word,
+    formats, import, man, merge, report, runs, schema, show, sql,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -80,6 +80,11 @@ pub fn run(stop: &Stop) -> Result<(), Failure> {
 }
 
 fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
+    let mut program = program();
+    let arguments = first_word::name_the_command(arguments, |word| {
+        word == "help" || program.find_subcommand(word).is_some()
+    })
+    .map_err(|instead| complain(instead, Failure::Usage))?;
     let arguments =
         dyalog_switches::name_the_default(dyalog_switches::expand_single_dash(arguments));
     if let Some(instead) = dyalog_switches::unsupported_hint(&arguments) {
@@ -88,8 +93,8 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
     if let Some(unknown) = dyalog_switches::unknown(&arguments) {
         return Err(complain(unknown, Failure::Usage));
     }
-    let matches = program()
-        .try_get_matches_from(&arguments)
+    let matches = program
+        .try_get_matches_from_mut(&arguments)
         .map_err(|error| {
             let sentence = report::explain_flags(&arguments, &error);
             match sentence {
@@ -117,8 +122,8 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Check(check) => check::run(&check, stop),
         Command::Schema => schema::run(),
         Command::Formats(formats) => formats::run(&formats),
-        Command::Completions(completions) => completions::run(&completions, program()),
-        Command::Man(man) => man::run(&man, program(), stop),
+        Command::Completions(completions) => completions::run(&completions, self::program()),
+        Command::Man(man) => man::run(&man, self::program(), stop),
     }
 }
 

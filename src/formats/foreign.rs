@@ -36,6 +36,13 @@ const R: &str =
 const XDEBUG: &str = "record with `xdebug.mode=profile`";
 const BPFTRACE: &str = "import what `stackcollapse-bpftrace.pl` makes of it";
 const DRAWN: &str = "import the profile that it was drawn from";
+// The byte order of the machine that recorded decides how its four letters look.
+const TACHYON: &str =
+    "import what `python -m profiling.sampling replay --collapsed -o run.folded FILE` makes of it";
+const OTLP: &str =
+    "let the profiler write pprof, or take the profile as pprof from the server that collects it";
+const GECKO: &str = "load it into profiler.firefox.com, which works on it in the browser, and save it there; or open it in speedscope and \
+                     export it";
 const NOTHING: &str = "profdb does not read it, see `profdb formats`";
 
 /// Their signs are long enough that no text in one of our formats has them by chance.
@@ -76,6 +83,44 @@ const FOREIGN: &[Foreign] = &[
         &[],
         "a recording of Java's Flight Recorder",
         "import what `jfrconv run.jfr run.pb.gz` makes of it",
+    ),
+    foreign(
+        b"HCAT",
+        &[b"\0"],
+        "a recording of Tachyon (Python's `profiling.sampling`)",
+        TACHYON,
+    ),
+    foreign(
+        b"TACH",
+        &[b"\0"],
+        "a recording of Tachyon (Python's `profiling.sampling`)",
+        TACHYON,
+    ),
+    foreign(
+        b"{",
+        &[b"\"resourceProfiles\":"],
+        "a profile of OpenTelemetry (OTLP) as JSON",
+        OTLP,
+    ),
+    foreign(
+        b"{",
+        &[b"\"resource_profiles\":"],
+        "a profile of OpenTelemetry (OTLP) as JSON",
+        OTLP,
+    ),
+    // Protocol Buffers have no signature: this is the first attribute that resources have to have,
+    // a key of 12 bytes, as it is encoded.
+    foreign(
+        b"",
+        &[b"\n\x0cservice.name\x12"],
+        "data of OpenTelemetry (OTLP)",
+        OTLP,
+    ),
+    foreign(
+        b"{",
+        &[b"\"profile\":{\"libs\":[", b"\"breakpadId\":"],
+        "a recording of Firefox's developer tools (Gecko)",
+        GECKO,
     ),
     foreign(b"memray\0", &[], "a recording of memray", NOTHING),
     foreign(
@@ -389,4 +434,20 @@ pub(super) fn known(head: &[u8]) -> Option<(&'static str, &'static str)> {
         .iter()
         .find(|one| text.starts_with(one.starts) && one.has.iter().all(has))?;
     Some((found.what, found.instead))
+}
+
+/// What is known of files whose description has a word in it, capital letters or not, and what to
+/// do instead of importing them.
+pub fn about(word: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let word = word.to_lowercase();
+    FOREIGN.iter().filter_map(move |one| {
+        let mut words = one.what.split(|letter: char| !is_of_a_word(letter));
+        words
+            .any(|known| known.trim_end_matches("'s").to_lowercase() == word)
+            .then_some((one.what, one.instead))
+    })
+}
+
+fn is_of_a_word(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '\'')
 }

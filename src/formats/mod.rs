@@ -18,9 +18,12 @@
 //! | `dtrace` | `stackcollapse.pl` or `inferno-collapse-dtrace` on its output | `folded` |
 //! | bpftrace | `stackcollapse-bpftrace.pl` on its output | `folded` |
 //! | Bun, Deno | `bun --cpu-prof app.js`, `deno run --cpu-prof app.js` | `cpuprofile` |
+//! | cProfile (Python) | `python -m cProfile -o run.pstats app.py` | `pstats` |
+//! | Node.js | `node --cpu-prof app.js`, `node --heap-prof app.js` | `cpuprofile`, `heapprofile` |
 //! | `@datadog/pprof` (Node.js) | `encode` of what `time.stop` and `heap.profile` return | `pprof` |
 //! | dotnet-trace (.NET) | `dotnet-trace collect --format Speedscope` | `speedscope` |
 //! | Excimer (PHP) | `ExcimerLog::formatCollapsed` | `folded` |
+//! | Go's `runtime/pprof` | `go test -cpuprofile run.pb.gz`, or `curl -o run.pb.gz HOST/debug/pprof/profile` | `pprof` |
 //! | GHC's eventlog | `hs-speedscope run.eventlog` | `speedscope` |
 //! | gperftools (C++) | `pprof --collapsed PROGRAM cpu.prof > run.folded`; `--callgrind` has lines, but no paths | `folded`, `callgrind` |
 //! | heaptrack (C++) | `heaptrack_print -f run.zst -F run.folded`: allocations; `--flamegraph-cost-type peak`: bytes | `folded` |
@@ -28,9 +31,11 @@
 //! | Julia's Profile | `pprof(web=false)` of PProf.jl | `pprof` |
 //! | `LuaJIT` | `luajit -jp=G,run.folded app.lua` | `folded` |
 //! | NYTProf (Perl) | `nytprofcalls nytprof.out > run.folded`; `nytprofcg` has calls and lines, but no paths | `folded`, `callgrind` |
+//! | perf (Linux) | `perf record -g PROGRAM`, then `perf script --header > run.perf` | `perf_script` |
 //! | Perfetto | `traceconv json trace.pftrace run.json`; of stack samples `traceconv profile --perf` | `chrome_trace`, `pprof` |
 //! | pprof-rs (Rust) | its feature for protobuf | `pprof` |
 //! | pprofile (Python) | `pprofile -f callgrind -o run.callgrind app.py` | `callgrind` |
+//! | py-spy (Python) | `py-spy record -f speedscope -o run.json -- python app.py`: files, lines and threads; `-f raw -o run.folded` only names | `speedscope`, `folded` |
 //! | pyinstrument (Python) | `pyinstrument --show-all -r json -o run.json app.py`; `-r speedscope` has neither classes nor what was awaited, `-r pstats` no paths | `pyinstrument_json`, `speedscope`, `pstats` |
 //! | R | `profile::write_pprof(profile::read_rprof("Rprof.out"), "run.pb.gz")` | `pprof` |
 //! | rbspy (Ruby) | `rbspy record --format speedscope --file run.json` | `speedscope` |
@@ -38,10 +43,12 @@
 //! | rustc's own (`-Z self-profile`) | `crox run.mm_profdata` | `chrome_trace` |
 //! | samply | `samply record --save-only -o run.json.gz`, names as said [there](#firefox) | `firefox` |
 //! | stackprof (Ruby) | `stackprof --json run.dump > run.json`, recorded with `raw: true` | `stackprof` |
+//! | Tachyon (Python 3.15) | `python -m profiling.sampling run --collapsed -o run.folded app.py`; of a binary recording `... replay --collapsed -o run.folded FILE` | `folded` |
 //! | tracing (Rust) | the crates tracing-chrome, tracing-flame | `chrome_trace`, `folded` |
 //! | uftrace (C, C++) | `uftrace record --no-sched PROGRAM`, then `uftrace dump --chrome > run.json` | `chrome_trace` |
 //! | valgrind, memory | `valgrind --xtree-memory=full --xtree-memory-file=run.kcg PROGRAM` | `callgrind` |
 //! | `VizTracer` (Python) | `viztracer -o run.json app.py` | `chrome_trace` |
+//! | Xdebug (PHP) | `php -d xdebug.mode=profile -d xdebug.start_with_request=yes app.php` | `callgrind` |
 //! | yappi (Python) | `stats.save('run.pstat', type='pstat')` or `type='callgrind'` | `pstats`, `callgrind` |
 //!
 //! Not read in any way: JFR files as they are, Perfetto's protobuf, traces of Tracy and of Apple's Instruments, memray's files,
@@ -87,6 +94,7 @@ mod stackprof;
 mod v8;
 
 pub use detect::detect;
+pub use foreign::about as about_foreign;
 pub use format::{Confidence, Format};
 pub use options::{DRAWN_SVG, OptionDef, Options, Takes};
 pub use registry::{EXPORTS, FORMATS, export_named, format_named};

@@ -232,6 +232,35 @@ impl Database {
         state().map_err(|source| self.failed(source))
     }
 
+    /// How many functions a run mentions, containers left out, and how many pairs of caller and
+    /// callee it knows.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn functions_and_edges(&self, run_id: i64) -> Result<(i64, i64), StoreError> {
+        let counted = |sql: &str| -> rusqlite::Result<i64> {
+            self.connection
+                .prepare_cached(sql)?
+                .query_row([run_id], |row| row.get(0))
+        };
+        // `edges` has a row for each line of a caller.
+        let counts = || -> rusqlite::Result<_> {
+            Ok((
+                counted("SELECT functions FROM run_list WHERE run_id = ?1")?,
+                counted(
+                    "SELECT COUNT(*)
+                     FROM (
+                       SELECT DISTINCT e.callee_id, e.caller_id
+                       FROM edges AS e
+                       WHERE e.metric_id = (SELECT default_metric_id FROM runs WHERE run_id = ?1)
+                         AND e.caller_id <> 0
+                     )",
+                )?,
+            ))
+        };
+        counts().map_err(|source| self.failed(source))
+    }
+
     /// What tells a run from others of equal content: its title if it has one, and its tags as
     /// `KEY=VALUE`.
     ///

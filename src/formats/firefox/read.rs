@@ -461,8 +461,8 @@ impl<'f> File<'f> {
                 }
                 b"schema" => {
                     return Err(ImportError::Refused(
-                        "this is a Gecko profile that has not been processed: load it into profiler.firefox.com and \
-                         save it there"
+                        "this is a Gecko profile that has not been processed: load it into profiler.firefox.com, \
+                         which works on it in the browser, and save it there"
                             .to_owned(),
                     ));
                 }

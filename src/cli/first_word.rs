@@ -1,0 +1,181 @@
+//! What is done with a first argument that is no command: a file is shown, a database lists its
+//! runs, and a word of another profiler is answered with the command of ours.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::source::STDIN;
+use crate::report::REPORTS;
+
+/// How every SQLite database begins.
+const DATABASE: &[u8] = b"SQLite format 3\0";
+
+/// Words that users of other profilers try, and what to run instead.
+const OTHER_WORDS: &[(&[&str], &str)] = &[
+    (
+        &["top", "text", "flat", "hot", "hotspots", "stat", "ranked"],
+        "`profdb report summary` shows the functions that cost most, `profdb report exclusive` those that cost most themselves",
+    ),
+    (
+        &["cum"],
+        "`profdb report cumulative` shows functions with all that they call",
+    ),
+    (
+        &["peek", "callers", "callgraph"],
+        "`profdb report calls --fn NAME` shows who called a function, `profdb report callees --fn NAME` whom it called",
+    ),
+    (
+        &["list", "weblist", "annotate", "source", "disasm"],
+        "`profdb report lines --code --source DIR` shows lines with their source, `profdb runs` the runs of a database",
+    ),
+    (
+        &["calltree", "graph"],
+        "`profdb report tree` shows every function at every place, `profdb export --format dot` draws who calls whom",
+    ),
+    (
+        &["traces", "stacks", "hotpath", "path"],
+        "`profdb report paths` shows the hottest chains of calls",
+    ),
+    (
+        &["flame", "flamegraph", "web", "svg", "icicle"],
+        "`profdb export --format flamegraph -o run.svg` draws a flame graph, `profdb convert FILE --to flamegraph -o run.svg` that \
+         of a file",
+    ),
+    (
+        &["dot", "callgrind", "kcachegrind", "gv"],
+        "`profdb export --format NAME` writes a run for other programs: dot, callgrind, pprof, folded and more",
+    ),
+    (
+        &["raw", "print"],
+        "`profdb dump FILE` shows what is understood of a file, `profdb report data` all figures of a run",
+    ),
+    (
+        &["proto", "pprof", "collapse", "folded", "speedscope"],
+        "`profdb convert FILE --to NAME` writes a file in another format, `profdb export --format NAME` a run",
+    ),
+    (
+        &["query", "select", "sqlite"],
+        "`profdb sql 'SELECT ...'` asks the database",
+    ),
+    (&["ls", "log"], "`profdb runs` lists the runs"),
+    (
+        &["rm", "remove", "drop"],
+        "`profdb delete RUN` deletes a run",
+    ),
+    (
+        &["load", "add", "record", "read", "open", "view"],
+        "`profdb import FILE` stores a profile, `profdb FILE` shows one without storing it",
+    ),
+    (
+        &["info", "describe", "header"],
+        "`profdb show` tells what is known of a run",
+    ),
+    (
+        &["vacuum", "gc", "prune"],
+        "`profdb delete RUN` deletes a run, `profdb compact` gives its space back to the disk",
+    ),
+    (
+        &["completion", "complete"],
+        "`profdb completions SHELL` writes the completions of a shell",
+    ),
+];
+
+/// What to run for a word that other profilers have.
+pub(super) fn instead_of(word: &str) -> Option<&'static str> {
+    OTHER_WORDS
+        .iter()
+        .find(|(words, _)| words.contains(&word))
+        .map(|(_, instead)| *instead)
+}
+
+/// `profdb FILE` means `profdb report FILE`, `profdb DATABASE` means `profdb runs --db DATABASE`.
+///
+/// # Errors
+/// What to say of a first argument that is neither a command nor a file; of a word for which there
+/// is no better answer, clap says it.
+pub(super) fn name_the_command(
+    mut arguments: Vec<OsString>,
+    is_command: impl Fn(&str) -> bool,
+) -> Result<Vec<OsString>, String> {
+    let Some(first) = arguments.get(1) else {
+        return Ok(arguments);
+    };
+    let word = first.to_string_lossy().into_owned();
+    let is_flag = word.starts_with('-') && word != STDIN;
+    if word.is_empty() || is_flag || is_command(&word) {
+        return Ok(arguments);
+    }
+    let path = Path::new(first);
+    if word != STDIN && path.is_dir() {
+        return Err(format!(
+            "{word} is a folder: `profdb import {word}` stores the profiles in it"
+        ));
+    }
+    if word == STDIN || path.exists() {
+        let instead: &[&str] = if is_database(path) {
+            &["runs", "--db"]
+        } else {
+            &["report"]
+        };
+        arguments.splice(1..1, instead.iter().map(OsString::from));
+        return Ok(arguments);
+    }
+    let report = word.replace('-', "_");
+    if let Some(report) = REPORTS.iter().find(|known| known.name == report) {
+        return Err(format!(
+            "there is no command {word}, but a report: `profdb report {}`",
+            report.name
+        ));
+    }
+    match instead_of(&word) {
+        Some(instead) => Err(format!("there is no command {word}: {instead}")),
+        None if word.contains(['.', '/', '\\']) => {
+            Err(format!("there is no command and no file {word}"))
+        }
+        None => Ok(arguments),
+    }
+}
+
+/// Whether a file begins as a database does. A pipe is not read: its bytes would be gone.
+fn is_database(path: &Path) -> bool {
+    let mut start = [0; DATABASE.len()];
+    path.is_file()
+        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok())
+        && start == DATABASE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::program;
+
+    /// The commands that are proposed are ones that there are.
+    #[test]
+    fn what_is_proposed_is_understood() {
+        for (words, instead) in OTHER_WORDS {
+            for word in *words {
+                assert!(
+                    program().find_subcommand(word).is_none(),
+                    "{word} is a command"
+                );
+            }
+            let commands: Vec<&str> = instead.split('`').skip(1).step_by(2).collect();
+            assert!(!commands.is_empty(), "{instead}");
+            for command in commands {
+                let command = command
+                    .replace("'SELECT ...'", "SELECT")
+                    .replace("--format NAME", "--format folded")
+                    .replace("--to NAME", "--to folded")
+                    .replace("SHELL", "bash")
+                    .replace("RUN", "1");
+                let arguments: Vec<OsString> = command.split(' ').map(OsString::from).collect();
+                let is_file = arguments.len() == 2 && arguments[1] == "FILE";
+                if !is_file && let Err(error) = program().try_get_matches_from(&arguments) {
+                    panic!("{command}: {error}");
+                }
+            }
+        }
+    }
+}
