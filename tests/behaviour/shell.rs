@@ -1,7 +1,6 @@
 //! What shells and readers of manual pages make of what the program writes for them.
 
 use crate::support::tools;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::{fs, io::Write};
 
