@@ -1,4 +1,4 @@
--- All runs, oldest first.
+-- Runs, all or those in a JSON array, oldest first.
 SELECT
   run_id,
   run,
@@ -11,4 +11,5 @@ SELECT
   total,
   unit
 FROM run_list
+WHERE :runs IS NULL OR run_id IN (SELECT value FROM JSON_EACH(:runs))
 ORDER BY run_id;

@@ -2,13 +2,14 @@
 
 use std::ffi::OsStr;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 
 use crate::formats::export::Export;
 use crate::formats::{self, EXPORTS, Format};
 use crate::report::header::LABEL_KEY;
 use crate::report::render::{Format as OutputFormat, Unit};
+use crate::store::{RunSet, SetError, Tag};
 use crate::text::separators::Separators;
 
 /// More decimals than a number has digits.
@@ -45,6 +46,40 @@ pub(super) fn output_format(name: &str) -> Result<OutputFormat, String> {
             "expected {}",
             OutputFormat::ALL.map(|(name, _)| name).join(", ")
         )
+    })
+}
+
+/// Reads a set of runs. Whether it is the name of a file may depend on bytes that are no text.
+pub(super) fn run_set() -> impl TypedValueParser<Value = RunSet> {
+    OsStringValueParser::new().try_map(|text| RunSet::read(&text))
+}
+
+/// Reads a tag, an argument of its own, in which nothing needs quotes.
+pub(super) fn tag(text: &str) -> Result<Tag, String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok(Tag {
+            key: key.to_owned(),
+            value: value.to_owned(),
+        }),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}
+
+/// Keys of tags, as one argument has them.
+#[derive(Clone, Debug)]
+pub(super) struct Keys(pub(super) Vec<String>);
+
+/// Reads keys of tags.
+pub(super) fn tag_keys(text: &str) -> Result<Keys, SetError> {
+    Tag::keys(text).map(Keys)
+}
+
+/// Two values for the key of one tag, of which one would be lost.
+pub(super) fn contradiction(tags: &[Tag]) -> Option<(&Tag, &Tag)> {
+    tags.iter().enumerate().find_map(|(at, tag)| {
+        let mut before = tags[..at].iter();
+        let other = before.find(|other| other.key == tag.key && other.value != tag.value)?;
+        Some((other, tag))
     })
 }
 

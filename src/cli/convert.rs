@@ -1,24 +1,25 @@
 //! `profdb convert FILE --to FORMAT`
 
-use std::path::PathBuf;
+use clap::{Args, ValueHint};
 
-use clap::Args;
-
-use super::args::{export_format, input_format};
-use super::database::find_run;
+use super::args::{export_format, input_format, run_set};
+use super::database::DatabaseArgs;
 use super::export::WrittenArgs;
 use super::failure::Failure;
 use super::options::FormatOptions;
-use super::source::in_memory;
+use super::source::open_run;
 use crate::base::error::Stop;
 use crate::formats::Format;
 use crate::formats::export::Export;
+use crate::store::RunSet;
 
 #[derive(Debug, Args)]
 pub(super) struct Convert {
-    /// The profile; - is standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The profile, - for standard input; or a run of the database, as `profdb export` takes it
+    #[arg(value_name = "FILE|SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    asked: RunSet,
+    #[command(flatten)]
+    database: DatabaseArgs,
     /// Format of FILE, whatever its first bytes look like
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     from: Option<&'static Format>,
@@ -33,10 +34,13 @@ pub(super) struct Convert {
 
 pub(super) fn run(convert: &Convert, stop: &Stop) -> Result<(), Failure> {
     // The targets are looked at before the file is read, which may take long.
-    let targets = convert.written.targets()?;
+    let targets = convert.written.targets(&convert.database)?;
     let (mut written, mut options) = (convert.written.clone(), convert.options.0.clone());
     written.divide(convert.to, &mut options);
-    let mut source = in_memory(&convert.file, convert.from, &options, stop)?;
-    let run = find_run(&source, None, stop)?;
+    let set = match &convert.asked {
+        RunSet::Word(name) => RunSet::File(name.into()),
+        set => set.clone(),
+    };
+    let (mut source, run) = open_run(&set, &convert.database, convert.from, &options, stop)?;
     written.write(convert.to, &mut source, &run, &targets, stop)
 }

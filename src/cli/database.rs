@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
-use super::failure::{Failure, complain, database, say};
+use super::failure::{Failure, complain, database, say, unchosen};
 use crate::base::error::Stop;
-use crate::store::{Database, LockWait, RunInfo, StoreError};
+use crate::store::{ChooseError, Database, LockWait, RunInfo, RunSet, StoreError};
 
 /// Environment variable that names the database.
 const DATABASE_VARIABLE: &str = "PROFDB_DB";
@@ -74,6 +74,22 @@ pub(super) fn lock_wait(stop: &Stop) -> LockWait {
     }
 }
 
+/// Opens the database to change runs that it has.
+pub(super) fn open_to_change(
+    arguments: &DatabaseArgs,
+    wait: &WaitArgs,
+    stop: &Stop,
+) -> Result<Database, Failure> {
+    let path = arguments.path();
+    if !path.exists() {
+        return Err(complain(StoreError::Missing(path), Failure::Database));
+    }
+    let failed = |error| database(error, stop);
+    let mut target = Database::open_waiting(&path, wait.lock_wait(stop)).map_err(failed)?;
+    target.heed(stop.clone()).map_err(failed)?;
+    Ok(target)
+}
+
 /// Opens the database for reading.
 pub(super) fn open_to_read(arguments: &DatabaseArgs, stop: &Stop) -> Result<Database, Failure> {
     opened_to_read(arguments, stop).map_err(|error| database(error, stop))
@@ -95,18 +111,31 @@ pub(super) fn opened_to_read(
     Ok(source)
 }
 
-/// Finds a run by number, title or tag; the latest if no name is given.
+/// The run that a set means; of several the one that was imported last, which is said. Without a
+/// set, the one that was imported last of all.
 pub(super) fn find_run(
     source: &Database,
-    name: Option<&str>,
+    set: Option<&RunSet>,
     stop: &Stop,
 ) -> Result<RunInfo, Failure> {
-    let found = source.run(name).map_err(|error| database(error, stop))?;
-    found.ok_or_else(|| match name {
-        Some(name) => complain(
-            format!("there is no run {name}: see profdb runs"),
-            Failure::NothingSelected,
-        ),
-        None => complain("the database has no runs", Failure::NothingSelected),
-    })
+    let set = set.unwrap_or(&RunSet::Latest);
+    let (run, several) = source.choose_one(set).map_err(|error| match error {
+        ChooseError::NoRuns(message) => {
+            let written = set.to_string();
+            let hint = if Path::new(&written).is_file() {
+                format!("; the file of this name is ./{written}")
+            } else {
+                String::new()
+            };
+            complain(format!("{message}{hint}"), Failure::NothingSelected)
+        }
+        error @ ChooseError::Store(_) => unchosen(error, stop),
+    })?;
+    if several > 1 {
+        let RunInfo { run_id, .. } = run;
+        say(format!(
+            "{set} means {several} runs: taken is run {run_id}, which was imported last"
+        ));
+    }
+    Ok(run)
 }

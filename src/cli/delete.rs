@@ -1,45 +1,89 @@
-//! `profdb delete RUN`
+//! `profdb delete [SET]`
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
-use super::database::{DatabaseArgs, WaitArgs, find_run};
-use super::failure::{Failure, complain, database, line};
+use super::args::{Keys, run_set, tag_keys};
+use super::database::{DatabaseArgs, WaitArgs, open_to_change};
+use super::failure::{Failure, database, line, say, unchosen};
 use super::progress::Progress;
 use crate::base::error::Stop;
-use crate::store::{Database, StoreError};
+use crate::store::{Deletion, Keep, RunSet};
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("which").required(true).multiple(true))]
 pub(super) struct Delete {
-    /// Number of the run
-    #[arg(value_name = "RUN")]
-    run: i64,
+    /// The runs: numbers, which are deleted at once; or latest, KEY=VALUE,... of their tags, the
+    /// start of a uid, or a title, which are listed, and deleted with --yes
+    #[arg(value_name = "SET", group = "which", value_parser = run_set())]
+    runs: Option<RunSet>,
+    /// The runs, as SET, which are listed, and deleted with --yes
+    #[arg(long = "where", value_name = "SET", group = "which", conflicts_with = "runs", value_parser = run_set())]
+    filter: Option<RunSet>,
+    /// Of each group of these runs, or of all, the N that were imported last stay
+    #[arg(long, value_name = "N", group = "which", requires = "per", value_parser = kept)]
+    keep: Option<u64>,
+    /// With --keep: runs with equal values of these tags are a group, and so are those without
+    #[arg(long, value_name = "KEY,...", requires = "keep", value_parser = tag_keys)]
+    per: Option<Keys>,
+    /// Delete what would only be listed
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     database: DatabaseArgs,
     #[command(flatten)]
     wait: WaitArgs,
 }
 
+/// Reads a number of runs. To keep none is to delete all, which is said without `--keep`.
+fn kept(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "expected a number of runs, from 1".to_owned())
+}
+
 pub(super) fn run(delete: &Delete, stop: &Stop) -> Result<(), Failure> {
-    let path = delete.database.path();
-    if !path.exists() {
-        return Err(complain(StoreError::Missing(path), Failure::Database));
-    }
     let failed = |error| database(error, stop);
-    let progress = Progress::new("deleting");
-    let mut target = Database::open_waiting(&path, delete.wait.lock_wait(stop)).map_err(failed)?;
-    target
-        .watch(stop.clone(), progress.tick())
-        .map_err(failed)?;
-    let run = find_run(&target, Some(&delete.run.to_string()), stop)?;
-    if run.run_id != delete.run {
-        // A title that looks like a number is no reason to delete another run.
-        return Err(complain(
-            format!("there is no run {}: see profdb runs", delete.run),
-            Failure::NothingSelected,
-        ));
+    let keep = delete.keep.zip(delete.per.clone());
+    let deletion = Deletion {
+        set: delete.runs.clone().or_else(|| delete.filter.clone()),
+        keep: keep.map(|(newest, Keys(per))| Keep { newest, per }),
+    };
+    let mut target = open_to_change(&delete.database, &delete.wait, stop)?;
+    let runs = target.to_delete(&deletion);
+    let runs = runs.map_err(|error| unchosen(error, stop))?;
+    let mut heads = Vec::new();
+    for run in &runs {
+        heads.push(target.run_head(*run).map_err(failed)?);
     }
-    let deleted = target.delete_run(run.run_id);
+    let count = match runs.len() {
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    };
+    // Who writes numbers, and nothing that the database has to say first, knows which runs go.
+    let is_certain = matches!(delete.runs, Some(RunSet::Numbers(_))) && delete.keep.is_none();
+    if !(delete.yes || is_certain) {
+        heads.iter().try_for_each(line)?;
+        say(match runs.len() {
+            0 => "0 runs to delete: as many stay as there are".to_owned(),
+            _ => format!("{count} to delete: --yes deletes what is listed"),
+        });
+        return Ok(());
+    }
+    let progress = Progress::new("deleting");
+    let watched = target.watch(stop.clone(), progress.tick());
+    watched.map_err(failed)?;
+    let mut said = Ok(());
+    let mut heads = heads.iter();
+    let deleted = target.delete_runs(&runs, &deletion, &mut |run, is_deleted| {
+        let name = heads.next().map_or("", |head| &head.name);
+        if !is_deleted {
+            say(format!(
+                "run {run} stays: another program has deleted or tagged runs meanwhile"
+            ));
+        } else if said.is_ok() {
+            said = line(format!("deleted run {run}: {name}"));
+        }
+    });
     drop(progress);
     deleted.map_err(failed)?;
-    line(format!("deleted run {}: {}", run.run_id, run.name))
+    said
 }

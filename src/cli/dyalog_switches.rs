@@ -9,6 +9,7 @@ use clap::Command;
 use super::first_word::instead_of;
 use super::report::{SHOW, STATE, command};
 use crate::report::REPORTS;
+use crate::store::RunSet;
 
 /// A report that is a window of Dyalog's.
 const DASHBOARD: &str = "dashboard";
@@ -93,10 +94,15 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Whether this can only be the name of a report: no flag, no file.
+/// Whether this can only be the name of a report: no flag, no file, and no set of runs but perhaps
+/// a title.
 fn is_word(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
-    !text.starts_with('-') && !text.contains(['.', '/']) && !Path::new(argument).exists()
+    let is_of_names = |character: char| character.is_alphabetic() || matches!(character, '_' | '-');
+    !text.starts_with('-')
+        && text.chars().all(is_of_names)
+        && !matches!(text.parse(), Ok(RunSet::Latest))
+        && !Path::new(argument).exists()
 }
 
 /// What to say of the name of a report that does not exist.

@@ -1,4 +1,4 @@
-//! `profdb export --format FORMAT [RUN]`
+//! `profdb export --format FORMAT [SET]`
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -6,20 +6,21 @@ use std::process::{Command, Stdio};
 use std::thread::{self, Builder, ScopedJoinHandle};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
-use super::args::export_format;
-use super::database::{DatabaseArgs, find_run, open_to_read};
+use super::args::{export_format, run_set};
+use super::database::DatabaseArgs;
 use super::failure::{Failure, complain, say, unanswered};
 use super::options::ExportOptions;
 use super::output::{Target, Unwritten};
 use super::progress::Progress;
+use super::source::open_run;
 use crate::base::error::Stop;
 use crate::base::threads;
 use crate::formats::export::{self, ExportError, Loss, Output, Request};
 use crate::formats::{self, EXPORTS, Options};
 use crate::report::render::Unit;
-use crate::store::{Database, RunInfo};
+use crate::store::{Database, RunInfo, RunSet};
 
 const OUTPUT: &str = "--output";
 
@@ -27,9 +28,10 @@ const LOSS_REPORT: &str = "--loss-report";
 
 #[derive(Debug, Args)]
 pub(super) struct Export {
-    /// Number, title or tag of the run [default: the latest]
-    #[arg(value_name = "RUN")]
-    run: Option<String>,
+    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid, its title or a
+    /// file; of several the one imported last [default: latest]
+    #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    run: Option<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
     /// Format of the output; docs/export.md explains them
@@ -90,12 +92,9 @@ fn tell_size(bytes: u64) {
 }
 
 pub(super) fn run(export: &Export, stop: &Stop) -> Result<(), Failure> {
-    let targets = export.written.targets()?;
-    for (flag, target) in [OUTPUT, LOSS_REPORT].into_iter().zip(&targets) {
-        target.is_no_database(flag, &export.database.path())?;
-    }
-    let mut source = open_to_read(&export.database, stop)?;
-    let run = find_run(&source, export.run.as_deref(), stop)?;
+    let targets = export.written.targets(&export.database)?;
+    let set = export.run.as_ref().unwrap_or(&RunSet::Latest);
+    let (mut source, run) = open_run(set, &export.database, None, &Options::default(), stop)?;
     export
         .written
         .write(export.format, &mut source, &run, &targets, stop)
@@ -105,12 +104,15 @@ impl WrittenArgs {
     /// Where the output and the loss report go.
     ///
     /// # Errors
-    /// When there can be no such files; before anything is done.
-    pub(super) fn targets(&self) -> Result<[Target; 2], Failure> {
+    /// When there can be no such files, or one of them is the database; before anything is done.
+    pub(super) fn targets(&self, database: &DatabaseArgs) -> Result<[Target; 2], Failure> {
         let output = Target::named(OUTPUT, self.output.as_deref())?;
         let report = Target::named(LOSS_REPORT, self.loss_report.as_deref())?;
         if let Some(file) = &self.loss_report {
             output.is_not(OUTPUT, file, "the file of --loss-report")?;
+        }
+        for (flag, target) in [(OUTPUT, &output), (LOSS_REPORT, &report)] {
+            target.is_no_database(flag, &database.path())?;
         }
         Ok([output, report])
     }

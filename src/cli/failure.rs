@@ -7,7 +7,7 @@ use super::screen::screen;
 use crate::base::error::Stop;
 use crate::base::limits;
 use crate::report::ReportError;
-use crate::store::StoreError;
+use crate::store::{ChooseError, StoreError};
 use crate::text::plain::{is_unsafe, plain};
 
 /// What kept a command from doing what it was asked. It has been reported already.
@@ -123,6 +123,14 @@ pub(super) fn store(error: &StoreError) -> Failure {
         );
     }
     complain(error, Failure::Database)
+}
+
+/// Reports why there are no runs to go on with.
+pub(super) fn unchosen(error: ChooseError, stop: &Stop) -> Failure {
+    match error {
+        ChooseError::NoRuns(message) => complain(message, Failure::NothingSelected),
+        ChooseError::Store(error) => database(error, stop),
+    }
 }
 
 /// Reports why a question has no answer.

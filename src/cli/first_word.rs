@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::source::STDIN;
 use crate::report::REPORTS;
+use crate::store::RunSet;
 
 /// How every SQLite database begins.
 const DATABASE: &[u8] = b"SQLite format 3\0";
@@ -117,6 +118,10 @@ pub(super) fn name_the_command(
         let instead: &[&str] = if is_database(path) {
             &["runs", "--db"]
         } else {
+            // The file `3` is meant, not the run of this number.
+            if !matches!(RunSet::read(first), Ok(RunSet::File(_) | RunSet::Word(_))) {
+                arguments[1] = Path::new(".").join(path).into();
+            }
             &["report"]
         };
         arguments.splice(1..1, instead.iter().map(OsString::from));

@@ -10,7 +10,7 @@ use std::thread;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
-use super::args::input_format;
+use super::args::{contradiction, input_format, tag};
 use super::database::{DatabaseArgs, WaitArgs};
 use super::failure::{Failure, complain, line, say, unread};
 use super::folder::Sources;
@@ -22,7 +22,7 @@ use crate::base::error::{ImportError, Stop};
 use crate::formats::Format;
 use crate::pipeline;
 use crate::pipeline::{Imported, Parsed};
-use crate::store::{Database, Outcome, RunMeta, WholeRun, remove_abandoned};
+use crate::store::{Database, Outcome, RunMeta, Tag, WholeRun, remove_abandoned};
 
 /// Files that may be parsed, or wait to be stored, ahead of a group.
 const FILES_AHEAD: usize = 32;
@@ -55,7 +55,7 @@ pub(super) struct Import {
     title: Option<String>,
     /// Something to find the run by: commit, host, branch; may be given several times
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
-    tags: Vec<(String, String)>,
+    tags: Vec<Tag>,
     /// Store the run also if the same content, with the same title and tags, is there already
     #[arg(long)]
     again: bool,
@@ -65,27 +65,15 @@ pub(super) struct Import {
     source: Option<PathBuf>,
 }
 
-fn tag(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("expected KEY=VALUE".to_owned()),
-    }
-}
-
-/// A run has one value for each key: of two, one would be lost.
-fn check_tags(tags: &[(String, String)]) -> Result<(), Failure> {
-    for (at, (key, value)) in tags.iter().enumerate() {
-        if let Some((_, other)) = tags[..at]
-            .iter()
-            .find(|(known, other)| known == key && other != value)
-        {
-            let message = format!(
-                "--tag {key}={other} --tag {key}={value}: expected one value for each key, found two"
-            );
-            return Err(complain(message, Failure::Usage));
-        }
-    }
-    Ok(())
+/// A run has one value for each key.
+fn check_tags(tags: &[Tag]) -> Result<(), Failure> {
+    let Some((Tag { value: other, .. }, Tag { key, value })) = contradiction(tags) else {
+        return Ok(());
+    };
+    let message = format!(
+        "--tag {key}={other} --tag {key}={value}: expected one value for each key, found two"
+    );
+    Err(complain(message, Failure::Usage))
 }
 
 /// Imports the files in their order. A file that fails leaves the others imported; the first
@@ -100,7 +88,11 @@ pub(super) fn run(import: &Import, stop: &Stop) -> Result<(), Failure> {
     };
     let describe = |format: &Format, name: &str, fingerprint| RunMeta {
         title: import.title.clone(),
-        tags: import.tags.clone(),
+        tags: import
+            .tags
+            .iter()
+            .map(|Tag { key, value }| (key.clone(), value.clone()))
+            .collect(),
         again: import.again,
         source: source.clone(),
         ..pipeline::meta(format, &import.options.0, name, fingerprint)

@@ -35,6 +35,7 @@ mod screen;
 mod show;
 mod source;
 mod sql;
+mod tag;
 
 pub use failure::{Failure, say_interrupted};
 pub use program::{program, run};

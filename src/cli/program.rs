@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::failure::{Failure, complain, explain, line, output};
 use super::{
     check, compact, completions, convert, delete, dump, dyalog_switches, export, first_word,
-    formats, import, man, merge, report, runs, schema, show, sql,
+    formats, import, man, merge, report, runs, schema, show, sql, tag,
 };
 use crate::base::error::Stop;
 use crate::base::limits;
@@ -36,7 +36,9 @@ enum Command {
     Runs(runs::Runs),
     /// Shows what is known of a run: timer, bias, totals, notes
     Show(show::Show),
-    /// Deletes a run with everything that belongs to it
+    /// Says more of runs, or less: KEY=VALUE
+    Tag(tag::TagRuns),
+    /// Deletes runs with everything that belongs to them
     Delete(delete::Delete),
     /// Gives the space that deleted runs have left back to the disk
     Compact(compact::Compact),
@@ -112,6 +114,7 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         Command::Import(import) => import::run(&import, stop),
         Command::Runs(runs) => runs::run(&runs, stop),
         Command::Show(show) => show::run(&show, stop),
+        Command::Tag(tag) => tag::run(&tag, stop),
         Command::Delete(delete) => delete::run(&delete, stop),
         Command::Compact(compact) => compact::run(&compact, stop),
         Command::Merge(merge) => merge::run(&merge, stop),

@@ -235,8 +235,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     };
     let mut source = SourceArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
     let Some(report) = report::by_name(name) else {
-        let database = source.open(stop)?;
-        let run = source.find_run(&database, stop)?;
+        let (database, run) = source.open_run(stop)?;
         return tell(&database, &run, stop);
     };
     let request = request(report, matches);
@@ -255,8 +254,7 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
-    let asked_of = source.open(stop)?;
-    let run = source.find_run(&asked_of, stop)?;
+    let (asked_of, run) = source.open_run(stop)?;
     // Only reports with `--code` have the flag: others give an error here, which means none.
     let folder = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten();
     if let Some(folder) = folder {

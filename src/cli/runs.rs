@@ -2,16 +2,20 @@
 
 use clap::Args;
 
-use super::args::output_format;
+use super::args::{output_format, run_set};
 use super::database::{DatabaseArgs, open_to_read};
-use super::failure::{Failure, complain, unanswered};
+use super::failure::{Failure, complain, say, unanswered, unchosen};
 use super::output::{Target, print, screen_width};
 use crate::base::error::Stop;
-use crate::report::list;
 use crate::report::render::{Format, Layout};
+use crate::report::run_list;
+use crate::store::RunSet;
 
 #[derive(Debug, Args)]
 pub(super) struct Runs {
+    /// Only these runs: latest, numbers, KEY=VALUE,... of their tags, the start of a uid, or a title
+    #[arg(long = "where", value_name = "SET", value_parser = run_set())]
+    filter: Option<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
     /// text (or txt), csv, json, jsonl or markdown
@@ -29,7 +33,10 @@ pub(super) fn run(runs: &Runs, stop: &Stop) -> Result<(), Failure> {
         .check(false)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
     let database = open_to_read(&runs.database, stop)?;
-    let sql = include_str!("../../queries/lists/runs.sql");
-    let mut answer = list(&database, sql).map_err(|error| unanswered(error, stop))?;
+    let chosen = runs.filter.as_ref().map(|set| database.choose(set));
+    let chosen = chosen.transpose().map_err(|error| unchosen(error, stop))?;
+    let answer = run_list(&database, chosen.as_deref());
+    let mut answer = answer.map_err(|error| unanswered(error, stop))?;
+    answer.remarks.iter().for_each(say);
     print(&mut answer, &layout, &Target::Screen, stop)
 }

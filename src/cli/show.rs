@@ -1,23 +1,28 @@
-//! `profdb show [RUN]`
+//! `profdb show [SET]`
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
-use super::database::{DatabaseArgs, find_run, open_to_read};
+use super::args::run_set;
+use super::database::DatabaseArgs;
 use super::failure::Failure;
 use super::output::tell;
+use super::source::open_run;
 use crate::base::error::Stop;
+use crate::formats::Options;
+use crate::store::RunSet;
 
 #[derive(Debug, Args)]
 pub(super) struct Show {
-    /// Number, title or tag of the run [default: the latest]
-    #[arg(value_name = "RUN")]
-    run: Option<String>,
+    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid, its title or a
+    /// file; of several the one imported last [default: latest]
+    #[arg(value_name = "SET", value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    run: Option<RunSet>,
     #[command(flatten)]
     database: DatabaseArgs,
 }
 
 pub(super) fn run(show: &Show, stop: &Stop) -> Result<(), Failure> {
-    let source = open_to_read(&show.database, stop)?;
-    let run = find_run(&source, show.run.as_deref(), stop)?;
+    let set = show.run.as_ref().unwrap_or(&RunSet::Latest);
+    let (source, run) = open_run(set, &show.database, None, &Options::default(), stop)?;
     tell(&source, &run, stop)
 }

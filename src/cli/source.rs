@@ -7,10 +7,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::args::input_format;
+use super::args::{input_format, run_set};
 use super::database::{DatabaseArgs, find_run, open_to_read};
 use super::failure::{self, Failure, complain, say, store, unread};
 use super::options::FormatOptions;
@@ -23,7 +23,7 @@ use crate::input::{Input, Limits};
 use crate::pipeline;
 use crate::pipeline::Imported;
 use crate::report::render::Format as OutputFormat;
-use crate::store::{Database, Outcome, RunInfo, StoreError};
+use crate::store::{Database, Outcome, RunInfo, RunSet, StoreError};
 use crate::text::separators::Separators;
 
 /// Warnings of one file that are shown; table `notes` has them all.
@@ -38,17 +38,19 @@ pub(super) const STDIN: &str = "-";
 /// Which run, and where it is.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SourceArgs {
-    /// A profile to ask without importing it; - is standard input
-    #[arg(value_name = "FILE", group = "input")]
-    file: Option<PathBuf>,
-    /// The same as FILE
+    /// A profile to ask without importing it, - for standard input; or a run of the database, as
+    /// with --run
+    #[arg(value_name = "FILE|SET", group = "input", value_parser = run_set(), value_hint = ValueHint::FilePath)]
+    asked: Option<RunSet>,
+    /// A profile to ask without importing it
     #[arg(long, value_name = "FILE", group = "input")]
     infile: Option<PathBuf>,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
-    /// Number, title or tag of the run [default: the latest]
-    #[arg(long, value_name = "RUN", conflicts_with = "input")]
-    pub(super) run: Option<String>,
+    /// The run: latest, a number, KEY=VALUE,... of its tags, the start of its uid, its title or a
+    /// file; of several the one imported last [default: latest]
+    #[arg(long, value_name = "SET", conflicts_with = "input", value_parser = run_set())]
+    run: Option<RunSet>,
     /// Format of FILE, whatever its first bytes look like
     #[arg(long, value_name = "FORMAT", requires = "input", value_parser = input_format)]
     pub(super) from: Option<&'static Format>,
@@ -57,17 +59,46 @@ pub(super) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// The database to ask.
+    /// The run to ask about, and where it is.
+    pub(super) fn open_run(&self, stop: &Stop) -> Result<(Database, RunInfo), Failure> {
+        open_run(
+            &self.set(),
+            &self.database,
+            self.from,
+            &self.options.0,
+            stop,
+        )
+    }
+
+    /// The database to ask about all its runs.
     pub(super) fn open(&self, stop: &Stop) -> Result<Database, Failure> {
-        match self.input() {
-            Some(file) => in_memory(file, self.from, &self.options.0, stop),
-            None => open_to_read(&self.database, stop),
+        match self.set() {
+            _ if self.asked.is_none() && self.infile.is_none() => {
+                open_to_read(&self.database, stop)
+            }
+            set => match file(&set) {
+                Some(file) => in_memory(file, self.from, &self.options.0, stop),
+                None => Err(complain(
+                    format!("expected a file, found {set}: a file of this name is ./{set}"),
+                    Failure::Usage,
+                )),
+            },
         }
     }
 
-    /// The file to ask.
-    fn input(&self) -> Option<&Path> {
-        self.file.as_deref().or(self.infile.as_deref())
+    /// What to ask.
+    fn set(&self) -> RunSet {
+        match (&self.asked, &self.infile, &self.run) {
+            // A word that looks like the name of a file is one even where there is no such file.
+            (Some(RunSet::Word(name)), ..)
+                if name.contains(['.', '/']) || Path::new(name).exists() =>
+            {
+                RunSet::File(name.into())
+            }
+            (Some(set), ..) | (_, _, Some(set)) => set.clone(),
+            (_, Some(file), _) => RunSet::File(file.clone()),
+            _ => RunSet::Latest,
+        }
     }
 
     /// The separators of the output. What `--separators` says is about the output if that is CSV,
@@ -76,21 +107,49 @@ impl SourceArgs {
         &mut self,
         format: OutputFormat,
     ) -> Result<Option<Separators>, Failure> {
+        let set = self.set();
         let options = &mut self.options.0;
         if format == OutputFormat::Csv {
             return Ok(options.take(SEPARATORS).and_then(|text| text.parse().ok()));
         }
-        if options.value(SEPARATORS).is_some() && self.input().is_none() {
+        if options.value(SEPARATORS).is_some() && file(&set).is_none() {
             let message = "--separators is for csv: give --format csv, or a FILE that is CSV";
             return Err(complain(message, Failure::Usage));
         }
         Ok(None)
     }
+}
 
-    /// The run to ask about.
-    pub(super) fn find_run(&self, source: &Database, stop: &Stop) -> Result<RunInfo, Failure> {
-        find_run(source, self.run.as_deref(), stop)
+/// The file that a set leads to where files are read, too.
+fn file(set: &RunSet) -> Option<&Path> {
+    match set {
+        RunSet::File(path) => Some(path),
+        RunSet::Word(name) => Some(Path::new(name)).filter(|path| path.is_file()),
+        _ => None,
     }
+}
+
+/// The run that a set means, and where it is: a file, which is imported into memory, or the
+/// database.
+pub(super) fn open_run(
+    set: &RunSet,
+    database: &DatabaseArgs,
+    from: Option<&'static Format>,
+    options: &Options,
+    stop: &Stop,
+) -> Result<(Database, RunInfo), Failure> {
+    if let Some(file) = file(set) {
+        let source = in_memory(file, from, options, stop)?;
+        let run = find_run(&source, None, stop)?;
+        return Ok((source, run));
+    }
+    if from.is_some() {
+        let message = format!("--from is for a file, found {set}: a file of this name is ./{set}");
+        return Err(complain(message, Failure::Usage));
+    }
+    let source = open_to_read(database, stop)?;
+    let run = find_run(&source, Some(set), stop)?;
+    Ok((source, run))
 }
 
 /// Imports a file into a database that no file holds.

@@ -15,6 +15,7 @@ mod plain_sql;
 mod plan;
 mod question;
 pub mod render;
+mod run_list;
 
 mod selection;
 mod statement;
@@ -25,6 +26,7 @@ pub use ask::ask;
 pub use catalog::{REPORTS, Report, by_name};
 pub use error::ReportError;
 pub use path::NameSyntax;
-pub use plain_sql::{list, query};
+pub use plain_sql::query;
 pub(crate) use question::choose_metric;
 pub use question::{Argument, Base, Request};
+pub use run_list::run_list;

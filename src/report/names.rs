@@ -9,6 +9,7 @@ use super::error::{ReportError, failure};
 use super::path::{self, Name, NameSyntax, Path};
 use super::question::{no_paths, regular_expression};
 use crate::store::{Database, RunInfo, StoreError};
+use crate::text::nearest::{some, suggestion};
 
 const NAMED: &str = include_str!("../../queries/names/named.sql");
 const NAMED_THREADS: &str = include_str!("../../queries/names/named_threads.sql");
@@ -22,18 +23,9 @@ const THREADS: &str = include_str!("../../queries/names/threads.sql");
 const KEYS: &str = include_str!("../../queries/names/keys.sql");
 const VALUES: &str = include_str!("../../queries/names/values.sql");
 
-/// Names that are suggested for one that the run does not know.
-const SUGGESTIONS: usize = 3;
-
 /// Threads that are all listed to the user who asks for one that is not there; of more, the
 /// nearest.
 const THREADS_SHOWN: usize = 10;
-
-/// Keys or values of labels that are listed to the user who asks for one that is not there.
-const NAMES_SHOWN: usize = 10;
-
-/// How alike a name must be to be suggested, from 0 to 1.
-const ALIKE: f64 = 0.75;
 
 /// The functions that a name means.
 #[derive(Clone, Debug)]
@@ -366,52 +358,10 @@ fn thread<'t>(wanted: &str, threads: &'t [String]) -> Option<&'t str> {
     }
 }
 
-/// The first of some names, in the order in which they come.
-fn some(names: &[String]) -> String {
-    let more = if names.len() > NAMES_SHOWN {
-        ", …"
-    } else {
-        ""
-    };
-    format!("{}{more}", names[..names.len().min(NAMES_SHOWN)].join(", "))
-}
-
-/// Says which names are most like the given one, if any is.
-fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
-    let near = nearest(name, names);
-    if near.is_empty() {
-        String::new()
-    } else {
-        format!("{introduction}{}", near.join(", "))
-    }
-}
-
 /// Functions as the JSON array that statements take.
 pub(super) fn listed(functions: &[i64]) -> String {
     let numbers: Vec<String> = functions.iter().map(ToString::to_string).collect();
     format!("[{}]", numbers.join(","))
-}
-
-/// The names most like the given one, by whole name or by the part after the last dot.
-fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
-    let wanted = name.to_lowercase();
-    let likeness = |candidate: &str| {
-        let candidate = candidate.to_lowercase();
-        let last = candidate.rsplit('.').next().unwrap_or_default();
-        strsim::jaro_winkler(&wanted, &candidate).max(strsim::jaro_winkler(&wanted, last))
-    };
-    let mut rated: Vec<(f64, String)> = names
-        .into_iter()
-        .map(|name| (likeness(&name), name))
-        .collect();
-    rated.retain(|(likeness, _)| *likeness >= ALIKE);
-    // Names may be equally alike: the name itself makes the order total.
-    rated.sort_by(|(a, name_a), (b, name_b)| b.total_cmp(a).then_with(|| name_a.cmp(name_b)));
-    rated
-        .into_iter()
-        .take(SUGGESTIONS)
-        .map(|(_, name)| name)
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,20 +1,9 @@
-//! Statements that are no reports: the user's own, and lists about the database.
+//! Statements that are no reports: the user's own.
 
 use super::answer::{Answer, Author, Rows};
 use super::error::{ReportError, failure};
 use super::header::{Column, Kind};
 use crate::store::Database;
-
-/// Runs a statement of ours that is about the database rather than a run.
-///
-/// # Errors
-/// The database's.
-pub fn list<'d>(database: &'d Database, sql: &str) -> Result<Answer<'d>, ReportError> {
-    Ok(Answer {
-        author: Author::Us,
-        ..query(database, sql)?
-    })
-}
 
 /// Runs a statement of the user's own, read-only.
 ///

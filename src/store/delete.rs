@@ -26,15 +26,32 @@ impl Database {
     /// # Errors
     /// When the database cannot be written: then nothing has changed.
     pub fn delete_run(&mut self, run_id: i64) -> Result<(), StoreError> {
-        // Functions that no other run mentions go with it.
-        self.known_functions.forget();
+        self.delete_run_if(run_id, |_| Ok(true)).map(|_| ())
+    }
+
+    /// Deletes a run if a condition holds once no other program can change the database any more.
+    /// Whether it did.
+    ///
+    /// # Errors
+    /// As [`Self::delete_run`], and the condition's.
+    pub(super) fn delete_run_if(
+        &mut self,
+        run_id: i64,
+        condition: impl FnOnce(&Connection) -> rusqlite::Result<bool>,
+    ) -> Result<bool, StoreError> {
         self.begin()?;
-        let deleted = self.delete_and_commit(run_id);
+        let deleted = condition(&self.connection).map_err(|source| self.failed(source));
+        let deleted = deleted.and_then(|holds| {
+            // Functions that no other run mentions go with it.
+            holds.then(|| self.delete_and_commit(run_id)).transpose()
+        });
+        self.known_functions.forget();
         self.end();
-        if deleted? {
+        let deleted = deleted?;
+        if deleted == Some(true) {
             self.forget_pages()?;
         }
-        Ok(())
+        Ok(deleted.is_some())
     }
 
     /// Whether pages were written past SQLite's b-trees.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row};
 
 use super::database::Database;
 use super::error::StoreError;
@@ -128,16 +128,16 @@ impl Database {
         found
     }
 
-    /// Finds a run by its number, its title or the value of one of its tags, the latest first;
-    /// without a name, the latest run of all.
+    /// The run with this number; without a number, the run that was imported last.
+    /// [`Self::choose_one`] finds runs by what a user writes.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn run(&self, name: Option<&str>) -> Result<Option<RunInfo>, StoreError> {
-        let columns =
-            "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name, r.title,
-                              r.tool_version, r.timer_bias, r.bias_applied
-                       FROM runs AS r LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id";
+    pub fn run(&self, number: Option<i64>) -> Result<Option<RunInfo>, StoreError> {
+        let sql = "SELECT r.run_id, COALESCE(r.title, r.source_name), r.fidelity, m.name, r.title,
+                          r.tool_version, r.timer_bias, r.bias_applied
+                   FROM runs AS r LEFT JOIN metrics AS m ON m.metric_id = r.default_metric_id
+                   WHERE r.run_id = COALESCE(?1, (SELECT MAX(run_id) FROM runs))";
         let read = |row: &Row<'_>| {
             Ok(RunInfo {
                 run_id: row.get(0)?,
@@ -150,24 +150,7 @@ impl Database {
                 bias_applied: row.get(7)?,
             })
         };
-        let Some(name) = name else {
-            let sql = format!("{columns} ORDER BY r.run_id DESC LIMIT 1");
-            let found = self.connection.query_row(&sql, [], read).optional();
-            return found.map_err(|source| self.failed(source));
-        };
-        let sql = format!(
-            "{columns}
-             WHERE r.run_id = ?1 OR COALESCE(r.title, r.source_name) = ?2
-                OR EXISTS (SELECT 1 FROM run_tags AS t WHERE t.run_id = r.run_id AND t.value = ?2)
-             ORDER BY r.run_id IS NOT ?1, r.run_id DESC
-             LIMIT 1"
-        );
-        let found = self
-            .connection
-            // A number that is one of a run comes before a title or a tag that looks like it. A
-            // name that is no number is NULL here, which fits no run.
-            .query_row(&sql, params![name.parse::<i64>().ok(), name], read)
-            .optional();
+        let found = self.connection.query_row(sql, [number], read).optional();
         found.map_err(|source| self.failed(source))
     }
 

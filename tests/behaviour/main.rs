@@ -17,6 +17,7 @@ mod pages;
 mod paths;
 mod recipes;
 mod replaced;
+mod runs;
 mod shell;
 mod show_sql;
 mod sources;

@@ -482,12 +482,15 @@ fn a_newer_file_is_refused_untouched() {
         .expect("it can be written");
     let before = fs::read(&path).expect("it is there");
     let case = "tests/cases/folded/recursion/case.in/run.folded";
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 11] = [
         &["import", case],
         &["runs"],
         &["show"],
         &["report", "summary"],
         &["delete", "1"],
+        &["delete", "latest", "--yes"],
+        &["tag", "1", "host=red"],
+        &["runs", "--where", "latest"],
         &["sql", "SELECT 1"],
         &["check"],
         &["export", "--format", "folded"],

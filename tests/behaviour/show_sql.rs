@@ -254,7 +254,7 @@ fn runs(database: &Database) -> Vec<RunInfo> {
         .expect("a database");
     let run = |id: i64| {
         database
-            .run(Some(&id.to_string()))
+            .run(Some(id))
             .expect("a database")
             .expect("it is listed")
     };

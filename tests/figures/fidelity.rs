@@ -130,7 +130,8 @@ fn ask(
     report: &str,
     flags: &[(&str, &str)],
 ) -> Result<Told, ReportError> {
-    let run = database.run(Some(run))?.expect("it was stored");
+    let set = run.parse().expect("a title");
+    let (run, _) = database.choose_one(&set).expect("it was stored");
     let argument =
         |(name, value): &(&str, &str)| ((*name).to_owned(), Argument::Text((*value).to_owned()));
     let request = Request {
@@ -317,10 +318,8 @@ fn what_needs_paths_is_refused_with_what_can_be_had() {
 fn every_report_answers_or_says_why_not() {
     let database = database();
     for run in ["edges", "flat"] {
-        let known = database
-            .run(Some(run))
-            .expect("memory")
-            .expect("it was stored");
+        let set = run.parse().expect("a title");
+        let (known, _) = database.choose_one(&set).expect("it was stored");
         for report in REPORTS {
             for flags in [
                 vec![],

@@ -104,7 +104,7 @@ impl Stored {
     ) -> Result<(Subject, Vec<Row>, String), ReportError> {
         let run = self
             .database
-            .run(Some(&self.runs[at].0.to_string()))?
+            .run(Some(self.runs[at].0))?
             .expect("it was stored");
         let report = report::by_name(report).expect("a report");
         let mut answer = report::ask(&self.database, report, &run, request)?;

@@ -175,7 +175,7 @@ impl Stored {
     ) -> Result<(Option<f64>, Vec<Row>), ReportError> {
         let run = self
             .database
-            .run(Some(&self.runs[at].0.to_string()))?
+            .run(Some(self.runs[at].0))?
             .expect("it was stored");
         let arguments = arguments
             .iter()

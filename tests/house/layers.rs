@@ -36,7 +36,9 @@ pub(crate) const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "store",
         "the database",
-        &["base", "sqlite", "source", "input", "events", "profile"],
+        &[
+            "base", "sqlite", "source", "text", "input", "events", "profile",
+        ],
     ),
     (
         "report",

@@ -979,7 +979,7 @@ fn reports_equal_plain_sql(sample: &Sample) -> Result<(), Failed> {
     let functions = "SELECT name FROM functions GROUP BY name
                      HAVING COUNT(*) FILTER (WHERE kind <> 'thread') = 1 AND name IN (SELECT function FROM summary WHERE run_id = 2) ORDER BY name";
     let functions = rows(&database, functions, &[])?;
-    let Some(run) = database.run(Some("2"))? else {
+    let Some(run) = database.run(Some(2))? else {
         return Err("there is no run 2".into());
     };
     for metric in database.metrics(run.run_id)? {

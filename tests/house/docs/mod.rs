@@ -606,6 +606,8 @@ fn cli_is_current() {
         "{MADE}# Command line\n\nWhat `profdb help` and `--help` print. Data go to standard output, everything else to \
          standard error.\n"
     );
+    text += "\n## Sets of runs\n\n";
+    text += &module_page("src/store/runs/set.rs");
     write_help(&mut text, &program);
     compare("docs/cli.md", &text);
 }

@@ -1,0 +1,304 @@
+//! Which runs of a database a set means, and what to say of one that means none.
+
+use std::fmt;
+
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
+
+use super::set::{RunSet, SHORTEST_UID, Tag};
+use crate::store::database::Database;
+use crate::store::error::StoreError;
+use crate::store::identity;
+use crate::store::read::RunInfo;
+use crate::text::nearest::{some, suggestion};
+
+/// Why there are no runs to go on with.
+#[derive(Debug, thiserror::Error)]
+pub enum ChooseError {
+    /// The database has no such runs; the text says what was expected.
+    #[error("{0}")]
+    NoRuns(String),
+    /// The database cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The tags of a run, in the order of their keys.
+pub(super) fn tags(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Tag>> {
+    let tags = identity::tags(connection, run)?.into_iter();
+    Ok(tags.map(|(key, value)| Tag { key, value }).collect())
+}
+
+/// The runs that are meant, the one that was imported first first; or what to say if there are none.
+pub(super) type Chosen = Result<Vec<i64>, String>;
+
+/// What tells a run from others, for lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunHead {
+    /// Its number.
+    pub run: i64,
+    /// Its title, else the name of its file.
+    pub name: String,
+    /// When it was imported, UTC.
+    pub imported_at: String,
+    /// Its tags, in the order of their keys.
+    pub tags: Vec<Tag>,
+}
+
+impl fmt::Display for RunHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "run {}: {}, imported {}",
+            self.run, self.name, self.imported_at
+        )?;
+        self.tags.iter().try_for_each(|tag| write!(f, ", {tag}"))
+    }
+}
+
+impl Database {
+    /// What tells a run from others.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or the run is not there.
+    pub fn run_head(&self, run: i64) -> Result<RunHead, StoreError> {
+        let read = || -> rusqlite::Result<RunHead> {
+            let mut head = self.connection.prepare_cached(
+                "SELECT COALESCE(title, source_name), imported_at FROM runs WHERE run_id = ?1",
+            )?;
+            let (name, imported_at) =
+                head.query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let tags = tags(&self.connection, run)?;
+            Ok(RunHead {
+                run,
+                name,
+                imported_at,
+                tags,
+            })
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
+    /// The runs that a set means, at least one, in the order in which they were imported.
+    ///
+    /// # Errors
+    /// When there are none, and when the database cannot be read.
+    pub fn choose(&self, set: &RunSet) -> Result<Vec<i64>, ChooseError> {
+        let chosen = choose(&self.connection, set).map_err(|source| self.failed(source))?;
+        chosen.map_err(ChooseError::NoRuns)
+    }
+
+    /// The run that a set means where one is wanted: of several, the one that was imported last. The
+    /// other result is how many there are.
+    ///
+    /// # Errors
+    /// When there is none, and when the database cannot be read.
+    pub fn choose_one(&self, set: &RunSet) -> Result<(RunInfo, usize), ChooseError> {
+        let runs = self.choose(set)?;
+        // Another program may have deleted the run since.
+        let run = self.run(runs.last().copied())?;
+        let run = run.ok_or_else(|| ChooseError::NoRuns(unknown(set)))?;
+        Ok((run, runs.len()))
+    }
+}
+
+/// The runs that a set means, and what to say if there are none, or not all that it has by number.
+pub(super) fn choose(connection: &Connection, set: &RunSet) -> rusqlite::Result<Chosen> {
+    let runs = members(connection, set)?;
+    match set {
+        RunSet::Numbers(numbers) => {
+            let missing = numbers.iter().find(|number| !runs.contains(number));
+            if let Some(missing) = missing {
+                return Ok(Err(unknown_number(connection, *missing)?));
+            }
+        }
+        RunSet::Tagged { tags, .. } if runs.is_empty() => {
+            return Ok(Err(untagged(connection, tags)?));
+        }
+        _ => {}
+    }
+    if !runs.is_empty() {
+        return Ok(Ok(runs));
+    }
+    let sql = "SELECT EXISTS (SELECT 1 FROM runs)";
+    let any: bool = connection.query_row(sql, [], |row| row.get(0))?;
+    Ok(Err(match set {
+        RunSet::File(_) => unknown(set),
+        _ if !any => NONE.to_owned(),
+        set => unknown(set),
+    }))
+}
+
+/// The runs that a set means, as far as there are any.
+pub(super) fn members(connection: &Connection, set: &RunSet) -> rusqlite::Result<Vec<i64>> {
+    let list = |sql: &str, with: &dyn ToSql| -> rusqlite::Result<Vec<i64>> {
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.query_map([with], |row| row.get(0))?.collect()
+    };
+    let named = |name: &str| {
+        let sql = "SELECT run_id FROM runs WHERE COALESCE(title, source_name) = ?1
+                   UNION
+                   SELECT run_id FROM run_tags WHERE value = ?1
+                   ORDER BY run_id";
+        list(sql, &name)
+    };
+    match set {
+        RunSet::Latest => list("SELECT run_id FROM runs ORDER BY run_id DESC LIMIT ?1", &1),
+        RunSet::Numbers(numbers) => {
+            let mut there = Vec::new();
+            for number in numbers {
+                there.extend(list("SELECT run_id FROM runs WHERE run_id = ?1", number)?);
+            }
+            Ok(there)
+        }
+        RunSet::Tagged { tags, last } => {
+            let mut runs = tagged(connection, tags)?;
+            if let Some(last) = last {
+                runs.drain(..runs.len().saturating_sub(*last));
+            }
+            Ok(runs)
+        }
+        RunSet::Uid(start) => {
+            // A uid has no character that means something to GLOB.
+            let sql = "SELECT run_id FROM runs WHERE run_uid GLOB ?1 || '*' ORDER BY run_id";
+            let runs = list(sql, start)?;
+            if runs.is_empty() {
+                named(start)
+            } else {
+                Ok(runs)
+            }
+        }
+        RunSet::Name(name) | RunSet::Word(name) => named(name),
+        RunSet::File(_) => Ok(Vec::new()),
+    }
+}
+
+/// All runs.
+pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let mut all = connection.prepare("SELECT run_id FROM runs ORDER BY run_id")?;
+    all.query_map([], |row| row.get(0))?.collect()
+}
+
+const NONE: &str = "the database has no runs";
+
+/// What to say of a set that means no run.
+fn unknown(set: &RunSet) -> String {
+    match set {
+        RunSet::Uid(start) => format!(
+            "there is no run {start}: no uid begins so, and no run has this title or a tag of this value: see profdb runs"
+        ),
+        RunSet::File(path) => format!(
+            "expected runs of the database, found the name of a file, {}: `profdb import` makes a run of it",
+            path.display()
+        ),
+        set => format!("there is no run {set}: see profdb runs"),
+    }
+}
+
+/// What to say of a number that no run has.
+fn unknown_number(connection: &Connection, number: i64) -> rusqlite::Result<String> {
+    let sql = "SELECT key FROM run_tags WHERE value = ?1 ORDER BY run_id DESC, key LIMIT 1";
+    let mut with = connection.prepare(sql)?;
+    let key = with.query_row([number.to_string()], |row| row.get(0));
+    if let Some(key) = key.optional()? {
+        let tag = Tag {
+            key,
+            value: number.to_string(),
+        };
+        return Ok(format!("there is no run {number}; {tag} is the tag of one"));
+    }
+    if number.to_string().len() < SHORTEST_UID {
+        return Ok(format!("there is no run {number}: see profdb runs"));
+    }
+    // Digits are always a number, but those of a uid are, too.
+    let sql = "SELECT run_id, run_uid FROM runs WHERE run_uid GLOB ?1 || '*' ORDER BY run_id DESC LIMIT 1";
+    let mut statement = connection.prepare(sql)?;
+    let mut uids = statement.query_map([number.to_string()], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+    })?;
+    let hint = match uids.next().transpose()? {
+        Some((run, uid)) => {
+            let letter = uid.find(|character: char| character.is_ascii_alphabetic());
+            let start = &uid[..letter.map_or(uid.len(), |at| at + 1)];
+            format!("; the uid of run {run} begins with these digits: {start} means it")
+        }
+        None => String::new(),
+    };
+    Ok(format!("there is no run {number}: see profdb runs{hint}"))
+}
+
+/// The runs with all of these tags; all runs without any.
+fn tagged(connection: &Connection, tags: &[Tag]) -> rusqlite::Result<Vec<i64>> {
+    let Some((first, others)) = tags.split_first() else {
+        return all(connection);
+    };
+    let mut with = connection
+        .prepare("SELECT run_id FROM run_tags WHERE key = ?1 AND value = ?2 ORDER BY run_id")?;
+    let mut runs: Vec<i64> = with
+        .query_map([&first.key, &first.value], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut has = connection.prepare(
+        "SELECT EXISTS (SELECT 1 FROM run_tags WHERE run_id = ?1 AND key = ?2 AND value = ?3)",
+    )?;
+    for Tag { key, value } in others {
+        let mut left = Vec::new();
+        for run in runs {
+            if has.query_row(params![run, key, value], |row| row.get(0))? {
+                left.push(run);
+            }
+        }
+        runs = left;
+    }
+    Ok(runs)
+}
+
+/// What to say of tags that no run has.
+fn untagged(connection: &Connection, tags: &[Tag]) -> rusqlite::Result<String> {
+    for tag in tags {
+        if let Some(unknown) = unknown_key(connection, &tag.key)? {
+            return Ok(unknown);
+        }
+        if tagged(connection, std::slice::from_ref(tag))?.is_empty() {
+            let mut values = connection
+                .prepare("SELECT DISTINCT value FROM run_tags WHERE key = ?1 ORDER BY value")?;
+            let values: Vec<String> = values
+                .query_map([&tag.key], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            let key = &tag.key;
+            return Ok(format!(
+                "no run has the tag {tag}; values of {key}: {}",
+                some(&values)
+            ));
+        }
+    }
+    let tags: Vec<String> = tags.iter().map(ToString::to_string).collect();
+    Ok(match tags.as_slice() {
+        [] => NONE.to_owned(),
+        tags => format!(
+            "no run has all of the tags {}: see profdb runs",
+            tags.join(", ")
+        ),
+    })
+}
+
+/// What to say of the key of a tag, if no run has it.
+pub(super) fn unknown_key(connection: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
+    let mut keys = connection.prepare("SELECT DISTINCT key FROM run_tags ORDER BY key")?;
+    let keys: Vec<String> = keys
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(if keys.iter().any(|known| known == key) {
+        None
+    } else if keys.is_empty() {
+        Some(format!(
+            "no run has the tag {key}, nor any other: `profdb tag` and `import --tag` give them"
+        ))
+    } else {
+        let near = suggestion("; the nearest: ", key, keys.clone());
+        let known = if near.is_empty() {
+            format!("; there are {}", some(&keys))
+        } else {
+            near
+        };
+        Some(format!("no run has the tag {key}{known}"))
+    })
+}

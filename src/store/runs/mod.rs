@@ -1,0 +1,11 @@
+//! Runs of a database: which are meant, what the user says of them, and which are to go.
+
+mod choose;
+mod deletion;
+mod set;
+mod tag;
+
+pub use choose::{ChooseError, RunHead};
+pub use deletion::{Deletion, Keep};
+pub use set::{RunSet, SetError, Tag};
+pub use tag::{TagChange, Tagged};

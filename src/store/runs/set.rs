@@ -1,0 +1,586 @@
+//! Sets of runs: what is written where a command takes SET.
+//!
+//! | SET | runs |
+//! | --- | --- |
+//! | `latest` | the one that was imported last |
+//! | `3` | number 3: digits are always the number of a run |
+//! | `3,4,9` | these three; it is an error if one is not there |
+//! | `commit=abc` | those with the tag `commit` whose value is `abc` |
+//! | `commit=abc,host=red` | those with both tags |
+//! | `branch=main last 10` | of those with the tag, the 10 that were imported last |
+//! | `last 10` | the 10 that were imported last |
+//! | `9f3a` | those whose uid begins so: 4 characters or more, a letter among them; where there is none, as a name |
+//! | `'by night'` | in quotes: those with this title, those without a title whose file had this name, and those with a tag of this value |
+//! | `run.xml` | a name without quotes: the file, where the command reads files and there is one; else as in quotes |
+//! | `./3`, `/tmp/latest`, `-` | a file, also if its name could be a set; standard input |
+//!
+//! The order of runs is that in which they came into the database, by import or merge, which is that of their numbers: `latest` is
+//! the highest. Where a command takes one run and the set means several, it is the latest of them, which is said on standard
+//! error. A set that means no run ends the command with 4.
+//!
+//! A key or value with a blank, a comma or a quote at its start is put in single or double quotes, as in `host='big, blue'`; a quote
+//! within is doubled. So is a key with `=`. A value may be empty (`commit=`), and it is text: `n=3` and `n=03` differ.
+//!
+//! ```text
+//! set    = "latest" | number { "," number } | tag { "," tag } [ "last" number ] | "last" number | uid | quoted | word | file
+//! tag    = key "=" value
+//! key    = quoted | one or more characters but blanks, commas, = and quotes
+//! value  = quoted | any characters but blanks and commas
+//! uid    = 4 to 32 of 0-9 and a-f, not only digits
+//! quoted = a text in single or double quotes
+//! word   = a text without = that is none of the above
+//! file   = ./NAME | ../NAME | /NAME | -
+//! ```
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
+
+use nom::branch::alt;
+use nom::bytes::complete::{is_not, tag, take_while};
+use nom::character::complete::{char, digit1, one_of, space0, space1};
+use nom::combinator::{all_consuming, cut, eof, map, map_res, not, opt, peek, recognize, verify};
+use nom::error::{ContextError, ErrorKind, ParseError, context};
+use nom::multi::{many0, separated_list1};
+use nom::sequence::{delimited, preceded, separated_pair, terminated};
+use nom::{IResult, Parser};
+
+/// Characters that a text must have to be taken for the beginning of a uid: words that are so short
+/// are often made of the letters a to f.
+pub(super) const SHORTEST_UID: usize = 4;
+
+/// Characters that a uid has.
+const LONGEST_UID: usize = 32;
+
+/// The word for the run that was imported last.
+const LATEST: &str = "latest";
+
+/// The word before a number of runs that were imported last.
+const LAST: &str = "last";
+
+/// The name of standard input.
+const STDIN: &str = "-";
+
+/// Which runs are meant: what a user writes where a command takes runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunSet {
+    /// The run that was imported last.
+    Latest,
+    /// Runs by their numbers.
+    Numbers(BTreeSet<i64>),
+    /// Runs with all of these tags.
+    Tagged {
+        /// What the runs must be tagged with, each key once. There is none in `last 10`.
+        tags: Vec<Tag>,
+        /// Only so many, those that were imported last.
+        last: Option<usize>,
+    },
+    /// Runs whose uid begins so; if there are none, as [`Self::Name`].
+    Uid(String),
+    /// Runs with this title, without a title whose file has this name, or with a tag of this value.
+    Name(String),
+    /// The file of this name, where a command reads files and there is one; else as
+    /// [`Self::Name`].
+    Word(String),
+    /// A file, whatever the database has.
+    File(PathBuf),
+}
+
+/// A tag of a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tag {
+    /// What is said: `commit`.
+    pub key: String,
+    /// What is said of it; may be empty.
+    pub value: String,
+}
+
+/// Why a text is no set of runs: what was expected at which character.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("character {at}: expected {expected}, found {found}{hint}")]
+pub struct SetError {
+    expected: String,
+    /// From 1.
+    at: usize,
+    found: String,
+    hint: String,
+}
+
+impl RunSet {
+    /// Reads what the user has written. A text that is not UTF-8 can only be the name of a file.
+    ///
+    /// # Errors
+    /// When the text is no set, with the place where it ceases to be one.
+    pub fn read(text: &OsStr) -> Result<Self, SetError> {
+        match text.to_str() {
+            Some(text) => text.parse(),
+            None => Ok(Self::File(text.into())),
+        }
+    }
+}
+
+impl Tag {
+    /// Reads keys of tags, separated by commas: `branch,host`.
+    ///
+    /// # Errors
+    /// When the text is no such list, with the place where it ceases to be one.
+    pub fn keys(text: &str) -> Result<Vec<String>, SetError> {
+        let keys = separated_list1(comma, context("the key of a tag", cut(key)));
+        let mut keys = all_consuming(delimited(
+            space0,
+            keys,
+            context("a comma or the end", space0),
+        ));
+        let found = keys.parse(text);
+        found
+            .map(|(_, keys)| keys)
+            .map_err(|error| refused(text, &error))
+    }
+}
+
+impl FromStr for RunSet {
+    type Err = SetError;
+
+    fn from_str(text: &str) -> Result<Self, SetError> {
+        if is_file(text) {
+            return Ok(Self::File(text.into()));
+        }
+        let found = all_consuming(delimited(space0, set, space0)).parse(text);
+        found.map(|(_, set)| set).map_err(|error| {
+            let mut error = refused(text, &error);
+            if !text.trim().is_empty() && !text.contains(QUOTES) {
+                error.hint = format!("; a file of this name is ./{text}");
+            }
+            error
+        })
+    }
+}
+
+impl fmt::Display for RunSet {
+    /// As it can be read again.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Latest => f.write_str(LATEST),
+            Self::Numbers(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                f.write_str(&numbers.join(","))
+            }
+            Self::Tagged { tags, last } => {
+                let tags: Vec<String> = tags.iter().map(ToString::to_string).collect();
+                f.write_str(&tags.join(","))?;
+                match last {
+                    Some(last) if tags.is_empty() => write!(f, "{LAST} {last}"),
+                    Some(last) => write!(f, " {LAST} {last}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Name(name) => write!(f, "\"{}\"", name.replace('"', "\"\"")),
+            Self::Uid(text) | Self::Word(text) => f.write_str(text),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+impl fmt::Display for Tag {
+    /// As a set has it: in quotes where it needs them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |text: &str, is_bare: bool| {
+            if is_bare {
+                text.to_owned()
+            } else {
+                format!("\"{}\"", text.replace('"', "\"\""))
+            }
+        };
+        let Self { key, value } = self;
+        let is_bare_key =
+            !key.is_empty() && !key.contains(NOT_IN_KEYS) && !is_file(&format!("{key}="));
+        let is_bare_value = !value.contains(NOT_IN_VALUES) && !value.starts_with(QUOTES);
+        write!(
+            f,
+            "{}={}",
+            quoted(key, is_bare_key),
+            quoted(value, is_bare_value)
+        )
+    }
+}
+
+const QUOTES: [char; 2] = ['\'', '"'];
+
+/// Characters that end a key without quotes, or that it cannot have.
+const NOT_IN_KEYS: [char; 6] = [' ', '\t', ',', '=', '\'', '"'];
+
+/// Characters that end a value without quotes.
+const NOT_IN_VALUES: [char; 3] = [' ', '\t', ','];
+
+/// Whether the text can only be the name of a file.
+fn is_file(text: &str) -> bool {
+    let first = Path::new(text).components().next();
+    text == STDIN
+        || matches!(
+            first,
+            Some(
+                Component::CurDir
+                    | Component::ParentDir
+                    | Component::RootDir
+                    | Component::Prefix(_)
+            )
+        )
+}
+
+/// What was expected, and what is left of the text there.
+#[derive(Debug)]
+struct Expected<'i> {
+    rest: &'i str,
+    what: &'static str,
+}
+
+impl<'i> ParseError<&'i str> for Expected<'i> {
+    fn from_error_kind(rest: &'i str, _: ErrorKind) -> Self {
+        Self { rest, what: "" }
+    }
+
+    fn append(_: &'i str, _: ErrorKind, other: Self) -> Self {
+        other
+    }
+}
+
+impl<'i> ContextError<&'i str> for Expected<'i> {
+    /// The innermost says most.
+    fn add_context(_: &'i str, what: &'static str, other: Self) -> Self {
+        if other.what.is_empty() {
+            Self { what, ..other }
+        } else {
+            other
+        }
+    }
+}
+
+impl<'i, E> nom::error::FromExternalError<&'i str, E> for Expected<'i> {
+    fn from_external_error(rest: &'i str, _: ErrorKind, _: E) -> Self {
+        Self { rest, what: "" }
+    }
+}
+
+type Parsed<'i, T> = IResult<&'i str, T, Expected<'i>>;
+
+fn refused(text: &str, error: &nom::Err<Expected<'_>>) -> SetError {
+    let (nom::Err::Error(Expected { rest, what }) | nom::Err::Failure(Expected { rest, what })) =
+        error
+    else {
+        unreachable!("the text is complete")
+    };
+    SetError {
+        expected: if what.is_empty() { "the end" } else { what }.to_owned(),
+        at: text.chars().count() - rest.chars().count() + 1,
+        found: if rest.is_empty() {
+            "the end".to_owned()
+        } else {
+            format!("\"{rest}\"")
+        },
+        hint: String::new(),
+    }
+}
+
+fn set(input: &str) -> Parsed<'_, RunSet> {
+    let ends = || peek((space0, eof));
+    alt((
+        map(terminated(tag(LATEST), ends()), |_| RunSet::Latest),
+        numbers,
+        map(
+            // `last night` is a word.
+            preceded(peek((tag(LAST), space1, digit1, ends())), cut(last)),
+            |last| RunSet::Tagged {
+                tags: Vec::new(),
+                last: Some(last),
+            },
+        ),
+        tagged,
+        map(terminated(quoted, ends()), RunSet::Name),
+        word,
+    ))
+    .parse(input)
+}
+
+fn numbers(input: &str) -> Parsed<'_, RunSet> {
+    // `2026.folded` is a word: what follows the first number decides.
+    let (_, _) = peek((digit1, alt((recognize(comma), recognize((space0, eof)))))).parse(input)?;
+    let more = many0(preceded(comma, cut(number)));
+    let (rest, (first, more)) = (cut(number), more).parse(input)?;
+    let (rest, _) = cut(context("a comma or the end", peek((space0, eof)))).parse(rest)?;
+    let numbers = more.into_iter().chain([first]).collect();
+    Ok((rest, RunSet::Numbers(numbers)))
+}
+
+fn number(input: &str) -> Parsed<'_, i64> {
+    context("the number of a run", map_res(digit1, str::parse)).parse(input)
+}
+
+/// `last 10`.
+fn last(input: &str) -> Parsed<'_, usize> {
+    let count = verify(map_res(digit1, str::parse), |count| *count > 0);
+    preceded((tag(LAST), space1), context("a number of runs", count)).parse(input)
+}
+
+fn tagged(input: &str) -> Parsed<'_, RunSet> {
+    // Once there is a key and `=`, nothing else can be meant.
+    let (_, _) = peek((key, char('='))).parse(input)?;
+    let mut tags: Vec<Tag> = Vec::new();
+    let mut rest = input;
+    loop {
+        let (after, (key, value)) = cut(separated_pair(
+            context("KEY=VALUE", key),
+            context(
+                "KEY=VALUE, and a key with a blank or comma in quotes",
+                char('='),
+            ),
+            value,
+        ))
+        .parse(rest)?;
+        if tags.iter().any(|tag| tag.key == key) {
+            let what = "one value for each key";
+            return Err(nom::Err::Failure(Expected { rest, what }));
+        }
+        tags.push(Tag { key, value });
+        let (after, comma) = opt(comma).parse(after)?;
+        rest = after;
+        if comma.is_none() {
+            break;
+        }
+    }
+    let (rest, last) = opt(preceded(
+        space1,
+        preceded(peek((tag(LAST), space1)), cut(last)),
+    ))
+    .parse(rest)?;
+    let what = if last.is_some() {
+        "the end"
+    } else {
+        "a comma, `last` and a number, or the end, and a value with a blank or comma in quotes"
+    };
+    let end = peek((space0, eof)).parse(rest);
+    let (rest, _) = end.map_err(|_: nom::Err<Expected<'_>>| {
+        let rest = rest.trim_start();
+        nom::Err::Failure(Expected { rest, what })
+    })?;
+    Ok((rest, RunSet::Tagged { tags, last }))
+}
+
+fn comma(input: &str) -> Parsed<'_, char> {
+    delimited(space0, char(','), space0).parse(input)
+}
+
+fn key(input: &str) -> Parsed<'_, String> {
+    let bare = map(
+        take_while(|character| !NOT_IN_KEYS.contains(&character)),
+        str::to_owned,
+    );
+    alt((quoted, verify(bare, |key: &String| !key.is_empty()))).parse(input)
+}
+
+fn value(input: &str) -> Parsed<'_, String> {
+    let bare = take_while(|character| !NOT_IN_VALUES.contains(&character));
+    alt((
+        preceded(
+            peek(one_of("'\"")),
+            cut(context("a text with a quote at its end", quoted)),
+        ),
+        map(bare, str::to_owned),
+    ))
+    .parse(input)
+}
+
+/// A text in single or double quotes; a quote within is doubled.
+fn quoted(input: &str) -> Parsed<'_, String> {
+    let (_, quote) = one_of("'\"").parse(input)?;
+    let other = if quote == '\'' { "'" } else { "\"" };
+    let piece = alt((is_not(other), preceded(char(quote), recognize(char(quote)))));
+    let (rest, pieces) = delimited(char(quote), many0(piece), char(quote)).parse(input)?;
+    Ok((rest, pieces.concat()))
+}
+
+/// What is left: a uid, or a word. A word with `=` would be taken for a tag by its reader.
+fn word(input: &str) -> Parsed<'_, RunSet> {
+    let (at, _) = take_while(|character| character != '=').parse(input)?;
+    if !at.is_empty() {
+        let what = "a key before it, in quotes if it has a blank or comma";
+        return Err(nom::Err::Failure(Expected { rest: at, what }));
+    }
+    let (_, ()) = context(
+        "which runs: `latest`, 3, KEY=VALUE, a uid or a file",
+        not((space0, eof)),
+    )
+    .parse(input)?;
+    let text = input.trim_end();
+    let is_uid = (SHORTEST_UID..=LONGEST_UID).contains(&text.len())
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let text = text.to_owned();
+    let set = if is_uid {
+        RunSet::Uid(text)
+    } else {
+        RunSet::Word(text)
+    };
+    Ok(("", set))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tagged(tags: &[(&str, &str)], last: Option<usize>) -> RunSet {
+        let tags = tags.iter().map(|(key, value)| Tag {
+            key: (*key).to_owned(),
+            value: (*value).to_owned(),
+        });
+        RunSet::Tagged {
+            tags: tags.collect(),
+            last,
+        }
+    }
+
+    fn numbers(numbers: &[i64]) -> RunSet {
+        RunSet::Numbers(numbers.iter().copied().collect())
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_meant() {
+        let uid = |text: &str| RunSet::Uid(text.to_owned());
+        let name = |text: &str| RunSet::Name(text.to_owned());
+        let word = |text: &str| RunSet::Word(text.to_owned());
+        let file = |text: &str| RunSet::File(text.into());
+        let table = [
+            ("latest", RunSet::Latest),
+            (" latest ", RunSet::Latest),
+            ("3", numbers(&[3])),
+            ("0003", numbers(&[3])),
+            ("3,4,9", numbers(&[3, 4, 9])),
+            ("9, 4 ,4,3", numbers(&[3, 4, 9])),
+            ("76632", numbers(&[76632])),
+            ("9223372036854775807", numbers(&[i64::MAX])),
+            ("last 10", tagged(&[], Some(10))),
+            ("commit=abc", tagged(&[("commit", "abc")], None)),
+            ("commit=3", tagged(&[("commit", "3")], None)),
+            ("commit=", tagged(&[("commit", "")], None)),
+            (
+                "commit=,host=a",
+                tagged(&[("commit", ""), ("host", "a")], None),
+            ),
+            (
+                "commit=a, host=b last 2",
+                tagged(&[("commit", "a"), ("host", "b")], Some(2)),
+            ),
+            ("flags=-O2=x", tagged(&[("flags", "-O2=x")], None)),
+            ("ci/branch=fix/it", tagged(&[("ci/branch", "fix/it")], None)),
+            ("latest=1", tagged(&[("latest", "1")], None)),
+            ("last=1 last 1", tagged(&[("last", "1")], Some(1))),
+            ("3=4", tagged(&[("3", "4")], None)),
+            ("host='a, b'", tagged(&[("host", "a, b")], None)),
+            ("host='it''s' last 1", tagged(&[("host", "it's")], Some(1))),
+            ("host=it's", tagged(&[("host", "it's")], None)),
+            (
+                "\"my host\"=\"a \"\"b\"\"\"",
+                tagged(&[("my host", "a \"b\"")], None),
+            ),
+            ("größe=∆ü", tagged(&[("größe", "∆ü")], None)),
+            ("7663a", uid("7663a")),
+            ("beef", uid("beef")),
+            ("bee", word("bee")),
+            ("BEEF", word("BEEF")),
+            ("last", word("last")),
+            ("latest run", word("latest run")),
+            ("last night", word("last night")),
+            ("3 4", word("3 4")),
+            ("2026.folded", word("2026.folded")),
+            ("out/run.xml", word("out/run.xml")),
+            ("Zürich by night", word("Zürich by night")),
+            ("-1", word("-1")),
+            ("'3'", name("3")),
+            ("\"a=b, c\"", name("a=b, c")),
+            ("'tis", word("'tis")),
+            ("./3", file("./3")),
+            ("./latest", file("./latest")),
+            ("../a=b", file("../a=b")),
+            ("/tmp/3,x", file("/tmp/3,x")),
+            ("-", file("-")),
+            (".", file(".")),
+        ];
+        for (text, expected) in table {
+            assert_eq!(text.parse(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_has_its_place() {
+        let table = [
+            ("", 1, "the end"),
+            ("  ", 3, "the end"),
+            ("3,", 3, "the end"),
+            ("3,x", 3, "\"x\""),
+            ("3,,4", 3, "\",4\""),
+            ("3,4.xml", 4, "\".xml\""),
+            ("99999999999999999999", 1, "\"99999999999999999999\""),
+            ("last 0", 6, "\"0\""),
+            ("a=b last 0", 10, "\"0\""),
+            ("a=b last 1 c", 12, "\"c\""),
+            ("a=b c", 5, "\"c\""),
+            ("a=b,c", 6, "the end"),
+            ("a=b,=c", 5, "\"=c\""),
+            ("a=b,a=c", 5, "\"a=c\""),
+            ("ä=b,ä=c", 5, "\"ä=c\""),
+            ("a=\"b", 3, "\"\"b\""),
+            ("a=\"b\"c", 6, "\"c\""),
+            ("my key=b", 7, "\"=b\""),
+            ("=b", 1, "\"=b\""),
+        ];
+        for (text, at, found) in table {
+            let error = text.parse::<RunSet>().expect_err(text);
+            assert_eq!(
+                (error.at, error.found.as_str()),
+                (at, found),
+                "{text}: {error}"
+            );
+            assert!(!error.expected.is_empty());
+        }
+    }
+
+    #[test]
+    fn keys_are_a_list() {
+        let read = |text| Tag::keys(text).map_err(|error| error.at);
+        assert_eq!(read("branch"), Ok(vec!["branch".to_owned()]));
+        assert_eq!(
+            read(" a , 'b,c' "),
+            Ok(vec!["a".to_owned(), "b,c".to_owned()])
+        );
+        assert_eq!(read(""), Err(1));
+        assert_eq!(read("a,"), Err(3));
+        assert_eq!(read("a=b"), Err(2));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_can_be_read_again(
+            tags in proptest::collection::btree_map("[a=,'\" ./\\-3é]{1,4}|latest|last", "[a=,'\" ./\\-3é]{0,4}", 1..4),
+            last in proptest::option::of(1..20_usize),
+            name in "[a=,'\" ./3é]{1,5}",
+        ) {
+            let tags: Vec<(&str, &str)> = tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+            let set = tagged(&tags, last);
+            prop_assert_eq!(set.to_string().parse(), Ok(set));
+            let set = RunSet::Name(name);
+            prop_assert_eq!(set.to_string().parse(), Ok(set));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused_in_its_bounds(text in "[a-c3-5=,'\" ./é]{0,12}|.{0,8}") {
+            match text.parse::<RunSet>() {
+                Ok(set) => prop_assert_eq!(set.to_string().parse(), Ok(set)),
+                Err(error) => prop_assert!((1..=text.chars().count() + 1).contains(&error.at)),
+            }
+        }
+    }
+}

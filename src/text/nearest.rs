@@ -1,0 +1,52 @@
+//! Names that are most like one that is unknown.
+
+/// Names that are suggested for one that is unknown.
+const SUGGESTIONS: usize = 3;
+
+/// Names that are listed where the unknown one is like none of them.
+const NAMES_SHOWN: usize = 10;
+
+/// How alike a name must be to be suggested, from 0 to 1.
+const ALIKE: f64 = 0.75;
+
+/// The first of some names, in the order in which they come.
+pub(crate) fn some(names: &[String]) -> String {
+    let more = if names.len() > NAMES_SHOWN {
+        ", …"
+    } else {
+        ""
+    };
+    format!("{}{more}", names[..names.len().min(NAMES_SHOWN)].join(", "))
+}
+
+/// Says which names are most like the given one, if any is.
+pub(crate) fn suggestion(introduction: &str, name: &str, names: Vec<String>) -> String {
+    let near = nearest(name, names);
+    if near.is_empty() {
+        String::new()
+    } else {
+        format!("{introduction}{}", near.join(", "))
+    }
+}
+
+/// The names most like the given one, by whole name or by the part after the last dot.
+fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
+    let wanted = name.to_lowercase();
+    let likeness = |candidate: &str| {
+        let candidate = candidate.to_lowercase();
+        let last = candidate.rsplit('.').next().unwrap_or_default();
+        strsim::jaro_winkler(&wanted, &candidate).max(strsim::jaro_winkler(&wanted, last))
+    };
+    let mut rated: Vec<(f64, String)> = names
+        .into_iter()
+        .map(|name| (likeness(&name), name))
+        .collect();
+    rated.retain(|(likeness, _)| *likeness >= ALIKE);
+    // Names may be equally alike: the name itself makes the order total.
+    rated.sort_by(|(a, name_a), (b, name_b)| b.total_cmp(a).then_with(|| name_a.cmp(name_b)));
+    rated
+        .into_iter()
+        .take(SUGGESTIONS)
+        .map(|(_, name)| name)
+        .collect()
+}
