@@ -8,7 +8,7 @@
 -- :first COUNT ?          only the first functions, with their callers
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              the function to begin with; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :tag LABEL ?            only samples with this label, KEY=VALUE or just KEY; several times: with all of them
+-- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers

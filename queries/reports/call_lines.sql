@@ -9,7 +9,7 @@
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH                the function that was called; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :tag LABEL ?            only samples with this label, KEY=VALUE or just KEY; several times: with all of them
+-- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers

@@ -2,10 +2,10 @@
 --
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :first COUNT ?          only the first rows
--- :by GROUPS function|module|file|thread|process|tag:KEY = function  one row per function, module, file, thread, process or value of a label
+-- :by GROUPS function|module|file|thread|process|label:KEY = function  one row per function, module, file, thread, process or value of a label
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :tag LABEL ?            only samples with this label, KEY=VALUE or just KEY; several times: with all of them
+-- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers

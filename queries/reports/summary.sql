@@ -8,10 +8,10 @@
 -- :first COUNT ?          only the first rows
 -- :pct PERCENTAGE ?       only the rows up to which the percentages add up to at most N
 -- :sort CHOICE cost|calls|avg|exclusive|cumulative|name = cost  what comes first: the largest figure, or the name
--- :by GROUPS function|module|file|thread|process|tag:KEY = function  one row per function, module, file, thread, process or value of a label
+-- :by GROUPS function|module|file|thread|process|label:KEY = function  one row per function, module, file, thread, process or value of a label
 -- :thread THREAD ?        only what happened in this thread: its name, or the end of it that no other has
 -- :fn PATH ?              only what the function calls; A,B: B within A; A>B: B called by A; * and ? fit any text
--- :tag LABEL ?            only samples with this label, KEY=VALUE or just KEY; several times: with all of them
+-- :label LABEL ?          only samples with this label, KEY=VALUE or just KEY; several times: with all of them
 -- :focus FILTER ?         only what happened below functions whose name, module or file fits
 -- :ignore FILTER ?        without what happened below functions whose name, module or file fits
 -- :hide FILTER ?          without such functions, whose cost goes to their callers
@@ -25,7 +25,7 @@
 --> avg            COST is=average text csv xml json when=avg  the cost asked for per call; NULL if calls is unknown or 0
 --> module         TEXT json                                   its module, package, program or library
 --> file           TEXT json                                   its source file
---> kind           TEXT json                                   function or pseudo; module, file, thread, process or tag with --by
+--> kind           TEXT json                                   function or pseudo; module, file, thread, process or label with --by
 --> exclusive      COST json                                   cost of the function itself
 --> exclusive_pct  PERCENT json                                the same, % of the run's total
 --> cumulative     COST json                                   cost with what it called, recursion counted once

@@ -1,6 +1,5 @@
 CREATE VIEW tags (
-  -- Labels of samples, with what samples with them cost, one row per run, metric and label. Samples may have several labels,
-  -- and labels of one key several values: the costs of two labels need not exclude each other.
+  -- The same as labels, by the name that it had before runs had tags.
   run_id,        -- number of the run
   run,           -- its title, else the name of its file
   metric,        -- what was measured: time, ticks, samples, alloc
@@ -12,19 +11,13 @@ CREATE VIEW tags (
   exclusive_pct  -- the same, % of the run's total; NULL if the total is 0
 ) AS
 SELECT
-  r.run_id,
-  COALESCE(r.title, r.source_name),
-  m.name,
-  m.unit,
-  s.key,
-  s.value,
-  s.unit,
-  SUM(c.exclusive),
-  100 * SUM(c.exclusive) / NULLIF(m.total, 0)
-FROM runs AS r
-JOIN metrics AS m ON m.run_id = r.run_id
-JOIN node_labels AS c ON c.metric_id = m.metric_id
--- Lines break down what their functions cost.
-JOIN nodes AS n ON n.node_id = c.node_id AND n.line IS NULL
-JOIN label_sets AS s ON s.run_id = r.run_id AND s.set_id = c.set_id
-GROUP BY r.run_id, COALESCE(r.title, r.source_name), m.name, m.unit, m.total, s.key, s.value, s.unit;
+  run_id,
+  run,
+  metric,
+  unit,
+  key,
+  value,
+  value_unit,
+  exclusive,
+  exclusive_pct
+FROM labels;

@@ -110,8 +110,11 @@ pub(super) fn percentage_text(text: &str) -> Result<String, String> {
     percentage(text).map(|_| text.to_owned())
 }
 
-/// Reads a group: one of these words, or `tag:` with the key of a label where `tag:KEY` is among
-/// them.
+/// What was written for [`LABEL_KEY`] before runs had tags.
+pub(super) const OLD_LABEL_KEY: &str = "tag:";
+
+/// Reads a group: one of these words, or `label:` with the key of a label where `label:KEY` is
+/// among them, also in its old form.
 #[derive(Clone)]
 pub(super) struct Groups(pub(super) Vec<&'static str>);
 
@@ -130,9 +133,10 @@ impl TypedValueParser for Groups {
         arg: Option<&Arg>,
         value: &OsStr,
     ) -> Result<String, clap::Error> {
-        let key = value
-            .to_str()
-            .and_then(|text| text.strip_prefix(LABEL_KEY.trim_end_matches("KEY")));
+        let key = value.to_str().and_then(|text| {
+            let new = text.strip_prefix(LABEL_KEY.trim_end_matches("KEY"));
+            new.or_else(|| text.strip_prefix(OLD_LABEL_KEY))
+        });
         match key {
             Some(key) if !key.is_empty() && self.0.contains(&LABEL_KEY) => {
                 Ok(value.to_string_lossy().into_owned())

@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Command;
 
 use super::first_word::instead_of;
-use super::report::{SHOW, STATE, command};
+use super::report::{SHOW, STATE, TAGS_OF_RUNS, command};
 use crate::report::REPORTS;
 use crate::store::RunSet;
 
@@ -94,6 +94,19 @@ pub(super) fn name_the_default(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
+/// The report of labels, as it was called before runs had tags.
+const OLD_LABELS: &str = "tags";
+
+/// Names a report as it is called now, and what to say of it.
+pub(super) fn rename(arguments: &mut [OsString]) -> Option<String> {
+    if arguments.get(1)? != "report" {
+        return None;
+    }
+    let name = arguments.get_mut(2).filter(|name| *name == OLD_LABELS)?;
+    *name = "labels".into();
+    Some(format!("report tags is report labels now: {TAGS_OF_RUNS}"))
+}
+
 /// Whether this can only be the name of a report: no flag, no file, and no set of runs but perhaps
 /// a title.
 fn is_word(argument: &OsString) -> bool {
@@ -129,7 +142,7 @@ fn is_name(text: &str) -> bool {
     REPORTS
         .iter()
         .any(|report| report.name == text.replace('-', "_"))
-        || [STATE, SHOW, DASHBOARD].contains(&text)
+        || [STATE, SHOW, DASHBOARD, OLD_LABELS].contains(&text)
 }
 
 /// Whether the next argument is the value of this one: it is a flag, perhaps cut short, that takes

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::failure::{Failure, complain, explain, line, output};
+use super::failure::{Failure, complain, explain, line, output, say};
 use super::{
     check, compact, completions, convert, delete, dump, dyalog_switches, export, first_word,
     formats, import, man, merge, report, runs, schema, show, sql, tag,
@@ -87,8 +87,11 @@ fn dispatch(arguments: Vec<OsString>, stop: &Stop) -> Result<(), Failure> {
         word == "help" || program.find_subcommand(word).is_some()
     })
     .map_err(|instead| complain(instead, Failure::Usage))?;
-    let arguments =
+    let mut arguments =
         dyalog_switches::name_the_default(dyalog_switches::expand_single_dash(arguments));
+    if let Some(word) = dyalog_switches::rename(&mut arguments) {
+        say(word);
+    }
     if let Some(instead) = dyalog_switches::unsupported_hint(&arguments) {
         return Err(complain(instead, Failure::Usage));
     }

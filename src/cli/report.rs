@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::args::sentence;
-use super::args::{Groups, count, milliseconds, percentage};
+use super::args::{Groups, OLD_LABEL_KEY, count, milliseconds, percentage};
 use super::failure::{Failure, complain, database, explain, say, unanswered, write};
 use super::folder::Sources;
 use super::output::{OutputArgs, print, tell};
@@ -18,6 +18,12 @@ use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
 
 /// The flag for the source of every line.
 const CODE: &str = "code";
+
+/// The flag for labels of samples, as it was called before runs had tags.
+const OLD_LABEL: &str = "tag";
+
+/// Why labels of samples are no longer called tags.
+pub(super) const TAGS_OF_RUNS: &str = "tags belong to runs, labels to samples";
 
 /// The flag for where it is.
 const SOURCE: &str = "source";
@@ -104,6 +110,22 @@ fn subcommand(report: &'static Report) -> Command {
         }
     });
     let command = flags.fold(command, Command::arg);
+    let command = if header
+        .parameters
+        .iter()
+        .any(|parameter| parameter.kind == Parameter::Label)
+    {
+        command.arg(
+            Arg::new(OLD_LABEL)
+                .long(OLD_LABEL)
+                .value_name("KEY=VALUE")
+                .action(ArgAction::Append)
+                .hide(true)
+                .help("The same as --label"),
+        )
+    } else {
+        command
+    };
     if header
         .parameters
         .iter()
@@ -170,7 +192,7 @@ fn flag(parameter: &ParameterDef<'static>, rival: Option<&'static str>) -> Arg {
         Parameter::Percentage => flag.value_name("N").value_parser(percentage),
         Parameter::Choice(words) => flag.value_name("WORD").value_parser(words.clone()),
         Parameter::Groups(words) => flag.value_name("WORD").value_parser(Groups(words.clone())),
-        Parameter::Label => flag.value_name("TAG").action(ArgAction::Append),
+        Parameter::Label => flag.value_name("KEY=VALUE").action(ArgAction::Append),
         Parameter::Filter => flag.value_name("REGEX"),
         Parameter::Path => flag.value_name("PATH").required(!parameter.optional),
         Parameter::Thread => flag.value_name("NAME"),
@@ -303,8 +325,12 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
                 matches.get_flag(name).then_some(Argument::Flag)
             }
             Parameter::Label => {
-                let given = matches.get_many::<String>(name).into_iter().flatten();
-                return given
+                let given = |name| matches.get_many::<String>(name).into_iter().flatten();
+                if given(OLD_LABEL).next().is_some() {
+                    say(format!("--tag is --label now: {TAGS_OF_RUNS}"));
+                }
+                return given(name)
+                    .chain(given(OLD_LABEL))
                     .map(|text| (name.to_owned(), Argument::Text(text.clone())))
                     .collect();
             }
@@ -314,13 +340,20 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
             Parameter::Percentage => matches
                 .get_one::<f64>(name)
                 .map(|number| Argument::Number(*number)),
-            Parameter::Path
-            | Parameter::Thread
-            | Parameter::Choice(_)
-            | Parameter::Groups(_)
-            | Parameter::Filter => matches
-                .get_one::<String>(name)
-                .map(|text| Argument::Text(text.clone())),
+            Parameter::Groups(_) => matches.get_one::<String>(name).map(|text| {
+                let old = text.strip_prefix(OLD_LABEL_KEY);
+                if let Some(key) = old {
+                    say(format!(
+                        "--{name} {text} is --{name} label:{key} now: {TAGS_OF_RUNS}"
+                    ));
+                }
+                Argument::Text(old.map_or_else(|| text.clone(), |key| format!("label:{key}")))
+            }),
+            Parameter::Path | Parameter::Thread | Parameter::Choice(_) | Parameter::Filter => {
+                matches
+                    .get_one::<String>(name)
+                    .map(|text| Argument::Text(text.clone()))
+            }
         };
         value
             .into_iter()

@@ -57,7 +57,7 @@ pub const REPORTS: &[Report] = &[
         nodes: Some(ShownNodes::Paths),
         ..report("paths", include_str!("../../queries/reports/paths.sql"))
     },
-    report("tags", include_str!("../../queries/reports/tags.sql")),
+    report("labels", include_str!("../../queries/reports/labels.sql")),
     report("data", include_str!("../../queries/reports/data.sql")),
 ];
 

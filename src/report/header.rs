@@ -48,8 +48,8 @@ pub struct Header<'a> {
     pub raw_times: bool,
 }
 
-/// The word for groups by the values of a label: `tag:` and the key of the label.
-pub const LABEL_KEY: &str = "tag:KEY";
+/// The word for groups by the values of a label: `label:` and the key of the label.
+pub const LABEL_KEY: &str = "label:KEY";
 
 /// What a report needs of its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -568,7 +568,7 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
             parts.part("shared", fragment!("shared_by_labels"));
             parts.value("group_word", key.to_owned());
             parts.value("by_key", key.to_owned());
-            "tag"
+            "label"
         }
         _ => events::Kind::Function.name(),
     };

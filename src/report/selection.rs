@@ -56,7 +56,7 @@ impl Selection {
         if is_filtered && !has_tree(question.run) {
             return Err(no_paths(
                 question.run,
-                "--tag, --focus, --ignore and --hide look at paths",
+                "--label, --focus, --ignore and --hide look at paths",
             ));
         }
         let steps = match path(question, names)? {

@@ -9,6 +9,7 @@ mod files;
 mod groups;
 mod hostile;
 mod hostile_databases;
+mod labels;
 mod limits;
 mod merge;
 mod old;
@@ -24,7 +25,6 @@ mod sources;
 mod strangers;
 mod streams;
 mod system;
-mod tags;
 mod writers;
 
 #[path = "../support"]

@@ -179,7 +179,7 @@ fn manual_pages_are_well_formed() {
     assert!(
         text(&shown.stdout)
             .replace('\u{8}', "")
-            .contains("Number, title or tag of the run"),
+            .contains("The run: latest, a number, KEY=VALUE,... of its tags"),
         "it can be read"
     );
 }

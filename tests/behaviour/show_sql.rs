@@ -61,12 +61,12 @@ const FLAGS: &[&[(&str, &str)]] = &[
 
 /// The same for runs with labels.
 const TAGGED: &[&[(&str, &str)]] = &[
-    &[("tag", "KEY"), ("hide", "FILTER")],
-    &[("by", "tag:KEY"), ("fn", "*")],
-    &[("by", "tag:KEY"), ("tag", "KEY"), ("hide", "FILTER")],
-    &[("tag", "KEY"), ("focus", "FILTER"), ("fn", "NAME")],
+    &[("label", "KEY"), ("hide", "FILTER")],
+    &[("by", "label:KEY"), ("fn", "*")],
+    &[("by", "label:KEY"), ("label", "KEY"), ("hide", "FILTER")],
+    &[("label", "KEY"), ("focus", "FILTER"), ("fn", "NAME")],
     &[
-        ("by", "tag:KEY"),
+        ("by", "label:KEY"),
         ("ignore", "FILTER"),
         ("percent-of", "selection"),
     ],
@@ -213,7 +213,7 @@ fn ask_all(database: &Database) -> (Vec<Asked>, String) {
 /// with more of them. Costs that nodes do not hold themselves take some lines more.
 fn check_length(what: &str, sql: &str, request: &Request, run: &RunInfo) {
     let is_given = |name: &str| request.arguments.iter().any(|(given, _)| given == name);
-    let asks = ["fn", "thread", "focus", "ignore", "hide", "tag", "by"];
+    let asks = ["fn", "thread", "focus", "ignore", "hide", "label", "by"];
     let path = request
         .arguments
         .iter()

@@ -63,6 +63,10 @@ fn what_is_asked_of_a_run_scans_no_table() {
     );
     check(
         &database,
+        "SELECT * FROM labels WHERE run_id = 1 AND metric = 'time' AND key = 'worker'",
+    );
+    check(
+        &database,
         "SELECT * FROM tags WHERE run_id = 1 AND metric = 'time' AND key = 'worker'",
     );
     check(
@@ -99,6 +103,7 @@ fn check(database: &Database, sql: &str) {
         "SCAN callees",
         "SCAN exclusive",
         "SCAN cumulative",
+        "SCAN labels",
         "SCAN tags",
         "SCAN r",
     ];
@@ -176,10 +181,10 @@ const FLAGS: &[&[(&str, &str)]] = &[
     &[("hide", "NAME"), ("bias", "0")],
     &[("by", "thread")],
     &[("by", "thread"), ("fn", "NAME")],
-    &[("by", "tag:thread"), ("hide", "NAME")],
-    &[("by", "tag:bytes"), ("fn", "*")],
-    &[("tag", "thread")],
-    &[("tag", "bytes"), ("focus", "."), ("by", "tag:thread")],
+    &[("by", "label:thread"), ("hide", "NAME")],
+    &[("by", "label:bytes"), ("fn", "*")],
+    &[("label", "thread")],
+    &[("label", "bytes"), ("focus", "."), ("by", "label:thread")],
 ];
 
 /// What is asked to write a run.

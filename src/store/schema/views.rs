@@ -27,6 +27,7 @@ pub(in crate::store) const VIEWS: &[(&str, &str)] = &[
         include_str!("../../../queries/views/cumulative.sql"),
     ),
     ("tree", include_str!("../../../queries/views/tree.sql")),
+    ("labels", include_str!("../../../queries/views/labels.sql")),
     ("tags", include_str!("../../../queries/views/tags.sql")),
     (
         "run_list",

@@ -299,7 +299,7 @@ fn ask(
     for (label, with_value) in &asked.tags {
         let (key, value, unit) = LABELS[*label];
         give(
-            "tag",
+            "label",
             if *with_value {
                 format!("{key}={}", label_text(value, unit))
             } else {
@@ -451,7 +451,7 @@ proptest! {
             };
             let mut tags = by_group(&left, key, values);
             // Values that are spelled alike (text, number) are rows of their own, added up here.
-            let rows = ask(&database, "summary", asked, Some(&format!("tag:{key}")));
+            let rows = ask(&database, "summary", asked, Some(&format!("label:{key}")));
             if matches!(rows, Err(ReportError::NothingSelected(_))) {
                 tags.retain(|name, _| !name.starts_with("(no "));
             }
@@ -498,7 +498,7 @@ fn cost(of: &[Plain<'_>]) -> Vec<Taken> {
 }
 
 #[test]
-fn report_tags_lists_labels_with_their_cost() {
+fn report_labels_lists_labels_with_their_cost() {
     let samples = cost(&[
         (None, &[0], &[0, 3], 5),
         (None, &[0, 1], &[0], 7),
@@ -506,7 +506,7 @@ fn report_tags_lists_labels_with_their_cost() {
         (None, &[3], &[], 13),
     ]);
     let database = stored(&samples, 0);
-    let rows = ask(&database, "tags", &Asked::default(), None).expect("labels");
+    let rows = ask(&database, "labels", &Asked::default(), None).expect("labels");
     let row = |key: &str, value: &str, unit: Option<&str>, cost: f64| {
         let text = |text: &str| Value::Text(text.to_owned());
         vec![
@@ -527,7 +527,7 @@ fn report_tags_lists_labels_with_their_cost() {
         ..Asked::default()
     };
     assert_eq!(
-        ask(&database, "tags", &below, None).expect("labels"),
+        ask(&database, "labels", &below, None).expect("labels"),
         [row("worker", "1", None, 7.0)]
     );
 }
@@ -562,7 +562,7 @@ fn a_label_that_is_not_there_is_told_from_one_that_is() {
         ),
         (
             with(&[(0, true)]),
-            Some("tag:size"),
+            Some("label:size"),
             "no sample of run 1 that is selected has the label size",
         ),
         (
@@ -580,7 +580,7 @@ fn a_label_that_is_not_there_is_told_from_one_that_is() {
         assert_eq!(told("summary", &asked, by), expected);
     }
     let unlabelled = stored(&cost(&[(None, &[0], &[], 5)]), 0);
-    let told = ask(&unlabelled, "tags", &Asked::default(), None)
+    let told = ask(&unlabelled, "labels", &Asked::default(), None)
         .expect_err("no labels")
         .to_string();
     assert_eq!(told, "samples of run 1 have no labels");
