@@ -1,5 +1,5 @@
-//! Where questions go: to the database, or straight to a file, which is imported into memory for
-//! the purpose.
+//! Where questions go: to the database, or straight to a file, which is imported into a temporary
+//! database for the purpose.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -77,7 +77,7 @@ impl SourceArgs {
                 open_to_read(&self.database, stop)
             }
             set => match file(&set) {
-                Some(file) => in_memory(file, self.from, &self.options.0, stop),
+                Some(file) => temporary(file, self.from, &self.options.0, stop),
                 None => Err(complain(
                     format!("expected a file, found {set}: a file of this name is ./{set}"),
                     Failure::Usage,
@@ -129,8 +129,8 @@ fn file(set: &RunSet) -> Option<&Path> {
     }
 }
 
-/// The run that a set means, and where it is: a file, which is imported into memory, or the
-/// database.
+/// The run that a set means, and where it is: a file, which is imported into a
+/// temporary database, or the database.
 pub(super) fn open_run(
     set: &RunSet,
     database: &DatabaseArgs,
@@ -139,7 +139,7 @@ pub(super) fn open_run(
     stop: &Stop,
 ) -> Result<(Database, RunInfo), Failure> {
     if let Some(file) = file(set) {
-        let source = in_memory(file, from, options, stop)?;
+        let source = temporary(file, from, options, stop)?;
         let run = find_run(&source, None, stop)?;
         return Ok((source, run));
     }
@@ -152,8 +152,8 @@ pub(super) fn open_run(
     Ok((source, run))
 }
 
-/// Imports a file into a database that no file holds.
-pub(super) fn in_memory(
+/// Imports a file into a database that ends with the program.
+pub(super) fn temporary(
     file: &Path,
     from: Option<&'static Format>,
     options: &Options,
@@ -163,7 +163,12 @@ pub(super) fn in_memory(
     let opened = open(file, stop).and_then(|input| {
         let format = format(&input, from)?;
         let describe = |fingerprint| pipeline::meta(format, options, &name, fingerprint);
-        pipeline::import(input, format, options, stop, describe, Database::in_memory)
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the environment says where temporary files go"
+        )]
+        let open = || Database::temporary(&std::env::temp_dir());
+        pipeline::import(input, format, options, stop, describe, open)
     });
     let Imported {
         outcome, database, ..

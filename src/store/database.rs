@@ -38,6 +38,9 @@ pub struct Database {
     pub(super) checked: Cell<Option<Stamp>>,
     /// A new file, which gets its name with its first run.
     pub(super) claim: Option<Claim>,
+    /// Of a database that ends with the program: a name, which no file has, beside which its file is
+    /// made when a run is long.
+    pub(super) temporary: Option<PathBuf>,
     pub(super) lock_wait: LockWait,
     /// Is told that work goes on.
     pub(super) watch: Watch,
@@ -144,9 +147,10 @@ impl Database {
         if let Some(claim) = &self.claim {
             return Some(claim.place().to_owned());
         }
-        // SQLite says where the file itself is.
+        // SQLite says where the file itself is, or was before it lost its name.
         let path = self.connection.path().filter(|path| !path.is_empty());
-        path.filter(|_| cfg!(unix)).map(PathBuf::from)
+        let own = path.filter(|_| cfg!(unix)).map(PathBuf::from);
+        own.map(|own| self.temporary.clone().unwrap_or(own))
     }
 
     /// Whether no one has changed the file since this program has checked or changed it: then there
@@ -237,6 +241,7 @@ impl Database {
         match cause.into() {
             // SQLite's own error is a consequence.
             Cause::Sqlite(_) if self.is_elsewhere() => failed(&self.path, Cause::Replaced),
+            cause if self.temporary.is_some() => failed(&self.path, cause).of_temporary_file(),
             cause => failed(&self.path, cause),
         }
     }

@@ -156,6 +156,9 @@ pub enum StoreError {
         /// How many checks found something.
         findings: usize,
     },
+    /// The folder for temporary files has no room, or none may be made there.
+    #[error("{0}; TMPDIR names another folder for temporary files")]
+    TemporaryFolder(Box<Self>),
     /// The user has asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -190,6 +193,29 @@ impl StoreError {
     /// imported into.
     pub(crate) fn is_there_by_now(&self) -> bool {
         matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
+    }
+
+    /// What is said of a temporary file: where its folder is to blame, that there may be another.
+    pub(super) fn of_temporary_file(self) -> Self {
+        let is_of_folder = match &self {
+            Self::File { .. } => true,
+            Self::Sqlite { source, .. } => matches!(
+                source.sqlite_error_code(),
+                Some(
+                    ErrorCode::DiskFull
+                        | ErrorCode::SystemIoFailure
+                        | ErrorCode::CannotOpen
+                        // Where SQLite cannot open a file for writing, it opens it for reading.
+                        | ErrorCode::ReadOnly
+                )
+            ),
+            _ => false,
+        };
+        if is_of_folder {
+            Self::TemporaryFolder(Box::new(self))
+        } else {
+            self
+        }
     }
 
     /// Whether the file is a database, or was one, and is not as it should be.

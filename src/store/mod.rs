@@ -19,6 +19,7 @@ mod recount;
 mod runs;
 mod schema;
 mod sources;
+mod temporary;
 mod texts;
 mod transaction;
 mod walk;

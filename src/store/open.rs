@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::database::{Database, WalkWatch, Watch, bring_up_to_date};
 use super::error::{Cause, StoreError, failed};
+use super::file::empty::PAGE_SIZE;
 use super::file::identity::{Identity, Stamp};
 use super::file::location::DatabasePlace;
 use super::file::lock_wait::{LockWait, READING};
@@ -181,6 +182,9 @@ impl Database {
     pub fn in_memory() -> Result<Self, StoreError> {
         let path = Path::new(MEMORY);
         let connection = connection::open_in_memory().map_err(|source| failed(path, source))?;
+        connection
+            .pragma_update(None, "page_size", i64::from(PAGE_SIZE))
+            .map_err(|source| failed(path, source))?;
         let mut database = Self::identified(connection, path, None, false, LockWait::default())?;
         database.change(migrate)?;
         Ok(database)
@@ -244,6 +248,7 @@ impl Database {
             stamp: Cell::default(),
             checked: Cell::new(checked),
             claim: None,
+            temporary: None,
             lock_wait,
             watch: Watch::default(),
             walks: WalkWatch::default(),

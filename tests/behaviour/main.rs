@@ -25,6 +25,7 @@ mod sources;
 mod strangers;
 mod streams;
 mod system;
+mod temporary;
 mod writers;
 
 #[path = "../support"]

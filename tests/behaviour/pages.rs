@@ -196,6 +196,11 @@ fn check(shape: Shape) {
     let mut sql = Database::in_memory().expect("memory");
     shape.write(&mut sql);
     same(&pages, &sql, shape);
+    let mut temporary = Database::temporary(folder.path()).expect("memory");
+    shape.write(&mut temporary);
+    assert_eq!(entries(folder.path()), std::slice::from_ref(&path));
+    same(&temporary, &sql, shape);
+    sound(&temporary);
 
     // It is a file like any other. A longer run goes after the first, with functions that are new.
     let more = Shape {
@@ -206,6 +211,8 @@ fn check(shape: Shape) {
     more.write(&mut pages);
     more.write(&mut sql);
     same(&pages, &sql, more);
+    more.write(&mut temporary);
+    same(&temporary, &sql, more);
     sound(&pages);
     pages
         .connection()
@@ -457,11 +464,14 @@ fn rows_of_a_deep_tree_are_written_as_pages() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deep.db");
     let mut pages = Database::open(&path).expect("a new file");
+    let mut temporary = Database::temporary(folder.path()).expect("memory");
     let mut sql = Database::in_memory().expect("memory");
     for runs in 1..=2 {
         write_deep(&mut pages);
+        write_deep(&mut temporary);
         write_deep(&mut sql);
         assert_eq!(pages.inserted_rows(), 0, "{runs} runs");
+        assert_eq!(temporary.inserted_rows(), 0, "{runs} runs, temporary");
         assert_eq!(sql.inserted_rows(), runs * 2 * 150_000);
         sound(&pages);
         let shape = Shape {
@@ -472,6 +482,7 @@ fn rows_of_a_deep_tree_are_written_as_pages() {
             names: 1,
         };
         same(&pages, &sql, shape);
+        same(&temporary, &sql, shape);
         assert_eq!(entries(folder.path()), std::slice::from_ref(&path));
     }
 }

@@ -25,6 +25,15 @@ const RANDOM: usize = 12;
 #[cfg(unix)]
 const MOST_OF_NAME: usize = 200;
 
+/// Who may open a new file, by its mode.
+#[derive(Clone, Copy)]
+enum Readers {
+    /// Everybody but those whom `umask` excludes.
+    AsUmaskSays,
+    /// Its owner.
+    Owner,
+}
+
 /// A temporary file. Dropped, it loses its name.
 #[derive(Debug)]
 pub(in crate::store) struct Growing {
@@ -37,6 +46,16 @@ impl Growing {
     /// Makes a file beside `place`, whose path has no links. The file has its content before it has
     /// a name.
     pub(in crate::store) fn beside(place: &Path, content: &[u8]) -> io::Result<Self> {
+        Self::new(place, content, Readers::AsUmaskSays)
+    }
+
+    /// Makes an empty file beside `place`, as [`Self::beside`] does, which no other user can open: it
+    /// is to lose its name soon, and stays what only this program knows.
+    pub(in crate::store) fn private(place: &Path) -> io::Result<Self> {
+        Self::new(place, &[], Readers::Owner)
+    }
+
+    fn new(place: &Path, content: &[u8], readers: Readers) -> io::Result<Self> {
         let (Some(folder_path), Some(name)) = (place.parent(), place.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
@@ -44,7 +63,7 @@ impl Growing {
         let prefix = prefix(name);
         let mut names = tempfile::Builder::new();
         names.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM);
-        if let Some(file) = system::unnamed(&folder)? {
+        if let Some(file) = system::unnamed(&folder, readers)? {
             fill(&file, content)?;
             match names.make_in(folder_path, |path| system::name(&file, &folder, last(path))) {
                 Ok(named) => {
@@ -57,7 +76,7 @@ impl Growing {
             }
         }
         let named = names.make_in(folder_path, |path| {
-            let file = system::create(&folder, last(path))?;
+            let file = system::create(&folder, last(path), readers)?;
             fill(&file, content)?;
             // A program that has found it before it was locked may have removed it.
             let is_there = system::is_at(&file, &folder, last(path));
@@ -234,14 +253,21 @@ mod system {
     };
     use rustix::io::{Errno, retry_on_intr};
 
+    use super::Readers;
+
     /// Mode of a new file; the system takes away what `umask` says.
-    const MODE: Mode = Mode::from_raw_mode(0o666);
+    fn mode(readers: Readers) -> Mode {
+        match readers {
+            Readers::AsUmaskSays => Mode::from_raw_mode(0o666),
+            Readers::Owner => Mode::from_raw_mode(0o600),
+        }
+    }
 
     /// A file that has no name yet; `None` where there are no such files.
     #[cfg(target_os = "linux")]
-    pub(super) fn unnamed(folder: &File) -> io::Result<Option<File>> {
+    pub(super) fn unnamed(folder: &File, readers: Readers) -> io::Result<Option<File>> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        match retry_on_intr(|| openat(folder, c".", flags, MODE)) {
+        match retry_on_intr(|| openat(folder, c".", flags, mode(readers))) {
             Ok(file) => Ok(Some(file.into())),
             Err(Errno::NOTSUP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => Ok(None),
             Err(error) => Err(error.into()),
@@ -249,7 +275,7 @@ mod system {
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn unnamed(_: &File) -> io::Result<Option<File>> {
+    pub(super) fn unnamed(_: &File, _: Readers) -> io::Result<Option<File>> {
         Ok(None)
     }
 
@@ -267,10 +293,10 @@ mod system {
     }
 
     /// Makes a file, whose name must be free.
-    pub(super) fn create(folder: &File, name: &OsStr) -> io::Result<File> {
+    pub(super) fn create(folder: &File, name: &OsStr, readers: Readers) -> io::Result<File> {
         let flags =
             OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
-        Ok(retry_on_intr(|| openat(folder, name, flags, MODE))?.into())
+        Ok(retry_on_intr(|| openat(folder, name, flags, mode(readers)))?.into())
     }
 
     /// Renames a file from `own` to `place`, which must be free.
@@ -304,7 +330,7 @@ mod system {
             Err(_) => match renameat_with(folder, own, folder, place, RenameFlags::NOREPLACE) {
                 // Some cannot do this either: an empty file takes the name, and is then replaced.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                    let taken = create(folder, place)?;
+                    let taken = create(folder, place, Readers::AsUmaskSays)?;
                     if !is_at(&taken, folder, place) {
                         return Err(io::ErrorKind::AlreadyExists.into());
                     }
@@ -383,7 +409,9 @@ mod system {
     use std::fs::File;
     use std::io;
 
-    pub(super) fn unnamed(_: &File) -> io::Result<Option<File>> {
+    use super::Readers;
+
+    pub(super) fn unnamed(_: &File, _: Readers) -> io::Result<Option<File>> {
         Ok(None)
     }
 
@@ -391,7 +419,7 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(super) fn create(_: &File, _: &OsStr) -> io::Result<File> {
+    pub(super) fn create(_: &File, _: &OsStr, _: Readers) -> io::Result<File> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -71,12 +71,12 @@ impl RunPages {
     ) -> Result<Self, Cause> {
         Ok(Self {
             is_kept: true,
-            ..Self::of_segment(connection, file, place)?
+            ..Self::of_temporary_file(connection, file, place)?
         })
     }
 
     /// Pages for the empty tables of a file that is there for the time of the import only.
-    pub(super) fn of_segment(
+    pub(super) fn of_temporary_file(
         connection: &Connection,
         file: File,
         place: Option<PathBuf>,

@@ -32,7 +32,8 @@ pub struct RunWriter<'d> {
 
 /// Where nodes and costs go. Functions and facts of the run always go into the database.
 enum Destination {
-    /// Into a new database, as pages (docs/design/0005-pages.md). There is no transaction yet.
+    /// Into a new or a temporary database, as pages (docs/design/0005-pages.md). There is no
+    /// transaction yet.
     NewFile(Box<RunPages>),
     /// Into a segment, whose trees are appended to those of the database when the run is whole
     /// (docs/design/0008-later-runs.md).
@@ -68,6 +69,10 @@ impl Database {
         };
         if matches!(writer.destination, Destination::Database) {
             writer.begin_sql()?;
+            // The lock is held by now: another program may have stored a run since the database was
+            // opened.
+            let ids = Ids::after(&writer.database.connection);
+            writer.ids = ids.map_err(|source| writer.database.failed(source))?;
         }
         Ok(writer)
     }
@@ -79,21 +84,19 @@ impl RunWriter<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn batch(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
+        let is_first = !replace(&mut self.has_rows, true);
+        if is_first
+            && matches!(self.destination, Destination::Database)
+            && batch.opened >= ROWS_FOR_SEGMENT
+        {
+            self.choose_pages()?;
+        }
         self.rows(batch)
             .map_err(|cause| self.database.failed(cause))
     }
 
     fn rows(&mut self, batch: &mut Batch) -> Result<(), Cause> {
-        let is_first = !replace(&mut self.has_rows, true);
         let connection = &self.database.connection;
-        if is_first
-            && matches!(self.destination, Destination::Database)
-            && batch.opened >= ROWS_FOR_SEGMENT
-            && let Some(place) = self.database.place()
-            && let Some(segment) = Segment::new(connection, place)?
-        {
-            self.destination = Destination::Segment(Box::new(segment));
-        }
         if let Destination::NewFile(pages) = &mut self.destination {
             pages.functions(&mut batch.functions, &mut self.ids)?;
             self.postings.learn(&batch.nodes, &self.ids)?;
@@ -110,6 +113,29 @@ impl RunWriter<'_> {
         let rows = batch.nodes.len() + batch.costs.len();
         self.database.count_inserted(rows as u64);
         Ok(self.by_sql().batch(batch)?)
+    }
+
+    /// Has rows written as pages from now on, where that can be done.
+    fn choose_pages(&mut self) -> Result<(), StoreError> {
+        if let Some(place) = self.database.place() {
+            let segment = Segment::new(&self.database.connection, place);
+            if let Some(segment) = segment.map_err(|cause| self.database.failed(cause))? {
+                self.destination = Destination::Segment(Box::new(segment));
+            }
+            return Ok(());
+        }
+        // Nothing has been written in memory, and nothing of the file is to be undone.
+        self.database.end();
+        let Some(file) = self.database.leave_memory()? else {
+            return self.database.begin();
+        };
+        let place = self.database.place();
+        self.postings = Postings::beside(place.clone());
+        let connection = &self.database.connection;
+        let pages = RunPages::of_temporary_file(connection, file, place);
+        let pages = pages.map_err(|cause| self.database.failed(cause))?;
+        self.destination = Destination::NewFile(Box::new(pages));
+        Ok(())
     }
 
     /// Writes what is known at the end, and makes the run visible. A run that is there already is
@@ -224,18 +250,8 @@ impl RunWriter<'_> {
     /// Starts the transaction.
     fn begin_sql(&mut self) -> Result<(), StoreError> {
         self.database.begin()?;
-        let connection = &self.database.connection;
-        let begun = (|| {
-            bring_up_to_date(connection)?;
-            // The first run of a new file has the ids that it has numbered itself.
-            if self.database.claim.is_none() {
-                // The lock is held by now: another program may have stored a run since the database
-                // was opened.
-                self.ids = Ids::after(connection)?;
-            }
-            Ok(())
-        })();
-        begun.map_err(|cause: Cause| self.database.failed(cause))
+        let begun = bring_up_to_date(&self.database.connection);
+        begun.map_err(|cause| self.database.failed(cause))
     }
 
     fn by_sql(&self) -> SqlRows<'_> {

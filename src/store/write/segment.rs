@@ -41,7 +41,7 @@ impl SegmentFile {
         {
             return Ok(None);
         }
-        let Ok(growing) = Growing::beside(place, &[]) else {
+        let Ok(growing) = Growing::private(place) else {
             return Ok(None);
         };
         let mut file = growing.file()?;
@@ -98,7 +98,7 @@ impl Segment {
         let Some(file) = SegmentFile::new(database, &place)? else {
             return Ok(None);
         };
-        let pages = RunPages::of_segment(&file.connection, file.file()?, Some(place))?;
+        let pages = RunPages::of_temporary_file(&file.connection, file.file()?, Some(place))?;
         Ok(Some(Self { file, pages }))
     }
 

@@ -42,7 +42,7 @@ impl Spill {
             file
         } else {
             // Its name is taken away when `growing` is dropped, and the file stays open.
-            let growing = Growing::beside(place, &[])?;
+            let growing = Growing::private(place)?;
             self.file.insert(growing.file()?)
         };
         let start = self.length;
