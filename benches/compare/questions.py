@@ -102,7 +102,7 @@ JOBS = [
 RUNS = [
     Job("10,000 runs: their list", "profdb runs --db $runs", 30, grows=False),
     Job("10,000 runs: of the latest", "profdb report --db $runs", 30, grows=False),
-    Job("10,000 runs: of one by its tag", "profdb report --db $runs --run wanted", 30, grows=False),
+    Job("10,000 runs: of one by its tag", "profdb report --db $runs --run build=wanted", 30, grows=False),
 ]
 
 # Imports whose cost per row is compared with that of the first size: kind of file, depth, and by how much fewer rows it has

@@ -260,7 +260,7 @@ type Refused<'t> = (&'t str, &'t [(&'t str, &'t str)], &'t str);
 #[test]
 fn what_needs_paths_is_refused_with_what_can_be_had() {
     let database = database();
-    let filters = "knows no paths: --tag, --focus, --ignore and --hide look at paths";
+    let filters = "knows no paths: --label, --focus, --ignore and --hide look at paths";
     let paths = "knows no paths: --fn takes the name of a function there";
     let apart = "knows no paths: --fn takes functions there that do not call each other; here";
     let table: &[Refused<'_>] = &[
