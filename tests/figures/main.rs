@@ -14,6 +14,8 @@ mod edges;
 mod exit_order;
 mod fidelity;
 mod firefox;
+mod flame_graphs;
+mod flame_graphs_shown;
 mod folded;
 mod ghc;
 mod ghc_px;
@@ -35,6 +37,7 @@ mod v8;
 
 #[path = "../support"]
 mod support {
+    pub(crate) mod browser;
     pub(crate) mod model;
     pub(crate) mod mutate;
     pub(crate) mod perf_report;

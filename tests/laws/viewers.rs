@@ -759,7 +759,7 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
     let clipped = losses.each().any(|(loss, _)| loss.name == "cumulative");
     let svg = String::from_utf8(bytes)?;
     let mut reader = quick_xml::Reader::from_str(&svg);
-    let mut boxes: Vec<[f64; 3]> = Vec::new();
+    let mut boxes: Vec<[f64; 4]> = Vec::new();
     let mut open = Vec::new();
     loop {
         match reader.read_event()? {
@@ -772,7 +772,12 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
                         .ok_or_else(|| format!("no {name}"))?;
                     Ok(value.value.parse()?)
                 };
-                boxes.push([number("x")?, number("y")?, number("width")?]);
+                boxes.push([
+                    number("x")?,
+                    number("y")?,
+                    number("width")?,
+                    number("height")?,
+                ]);
             }
             Event::Eof => break,
             _ => {}
@@ -804,7 +809,7 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
         return ensure(
             boxes
                 .iter()
-                .all(|[x, _, width]| *x >= 0.0 && x + width <= 1200.001),
+                .all(|[x, _, width, _]| *x >= 0.0 && x + width <= 1200.001),
             || svg.clone(),
         );
     }
@@ -812,19 +817,23 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
     ensure(boxes.len() == expected.len(), || {
         format!("{} boxes for {} places", boxes.len(), expected.len())
     })?;
-    // Roots are at the bottom, and `y` grows downwards.
-    let bottom = boxes.iter().map(|[_, y, _]| *y).fold(0.0, f64::max);
+    // All boxes of a level are beside each other, below those of the level before.
+    let mut levels: Vec<[f64; 2]> = Vec::new();
     let mut around: Vec<[f64; 2]> = Vec::new();
-    for ([x, y, width], (level, cost)) in boxes.iter().zip(&expected) {
+    for ([x, y, width, height], (level, cost)) in boxes.iter().zip(&expected) {
         let wide = 1200.0 * cost / whole;
-        ensure((width - wide).abs() <= 1e-9 * wide, || {
+        // Edges are rounded to the ninth decimal.
+        ensure((width - wide).abs() <= 1e-9 * wide + 2e-9, || {
             format!("{width} wide, not {wide}")
         })?;
-        #[expect(clippy::cast_precision_loss, reason = "levels are few")]
-        let above = (bottom - y - 17.0 * *level as f64).abs();
-        ensure(above < 0.5, || {
-            format!("level {level} at {y}, the roots at {bottom}")
-        })?;
+        if levels.len() == *level {
+            levels.push([*y, *height]);
+        }
+        let [top, high] = levels[*level];
+        ensure(
+            (y - top).abs() < 1e-9 && (height - high).abs() < 1e-9,
+            || format!("level {level} at {y}, {height} high, not at {top}, {high} high"),
+        )?;
         around.truncate(*level);
         let within = around.last().copied().unwrap_or([0.0, 1200.0]);
         ensure(
@@ -833,5 +842,6 @@ fn flamegraph(database: &Database, run: &RunInfo, metric: &str) -> Result<(), Fa
         )?;
         around.push([*x, x + width]);
     }
-    Ok(())
+    let is_below = |both: &[[f64; 2]]| both[1][0] >= both[0][0] + both[0][1];
+    ensure(levels.windows(2).all(is_below), || format!("{levels:?}"))
 }

@@ -21,12 +21,13 @@ use crate::store::{FunctionRow, MetricInfo};
 pub(in crate::formats) use crate::text::cell::NO_NAME;
 use crate::text::escape;
 use crate::text::escape::Part;
+use crate::text::plain::is_unsafe;
 
 /// How little is not shown any more, of formats that are looked at.
 pub(in crate::formats) const MIN_PCT: OptionDef = OptionDef {
     name: "min-pct",
     takes: Takes::Percentage,
-    meaning: "leave out what cost less than N % of the run [default: 0.5 in call graphs, 0.01 in flame graphs]",
+    meaning: "leave out what cost less than N % of the run [default: 0.5 in call graphs, 0.01 in flame graphs, up to 0.1 in large ones]",
 };
 
 /// Counts a metric that is not the one that readers take it for.
@@ -137,14 +138,15 @@ pub(in crate::formats) fn json(text: &str) -> String {
     string
 }
 
-/// Text without characters that XML cannot hold, nor breaks of lines: these are replaced by
-/// pictures.
+/// Text without characters that XML cannot hold, nor breaks of lines, nor what turns the order of
+/// letters or has no shape: these are replaced by pictures or by `\u{fffd}`.
 pub(in crate::formats) fn printable(text: &str) -> String {
     let picture = |character: char| match character {
         '\0'..='\u{1f}' => {
             char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER)
         }
-        '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        other if is_unsafe(other) => char::REPLACEMENT_CHARACTER,
         other => other,
     };
     text.chars().map(picture).collect()
