@@ -5,8 +5,7 @@
 //! own pager, so that locks, the journal and a log (WAL) are none of this file's business.
 //!
 //! The file may be a stranger's: what does not fit is damage, never a panic, and no walk in
-//! circles: all leaf pages but a root that is alone have rows, no tree is deep, and the caller sees to
-//! it that keys ascend.
+//! circles: no tree is deep, and no more pages are visited than the database has.
 //!
 //! Reference: SQLite, "Database File Format", sections 1.6 (b-tree pages), 1.7 (overflow pages).
 
@@ -59,6 +58,9 @@ pub(crate) struct Cursor<S> {
     kind: TreeKind,
     page_size: usize,
     root: u32,
+    /// How many pages may still be visited from row to row: in a tree, none comes twice. A search
+    /// may look at a page again, and ends at the bottom of the tree.
+    unvisited: u32,
     /// The pages from the root to the one that is read.
     path: Vec<Visit>,
     /// Pages that have been left, whose memory is used again.
@@ -114,22 +116,23 @@ struct Found {
 }
 
 impl<S: PageSource> Cursor<S> {
-    /// A table with row ids.
-    pub(crate) fn table(source: S, root: u32, page_size: usize) -> Self {
-        Self::new(source, TreeKind::Table, root, page_size)
+    /// A table with row ids, in a database of so many pages.
+    pub(crate) fn table(source: S, root: u32, page_size: usize, pages: u32) -> Self {
+        Self::new(source, TreeKind::Table, root, page_size, pages)
     }
 
-    /// A table without row ids, or an index.
-    pub(crate) fn index(source: S, root: u32, page_size: usize) -> Self {
-        Self::new(source, TreeKind::Index, root, page_size)
+    /// A table without row ids, or an index, in a database of so many pages.
+    pub(crate) fn index(source: S, root: u32, page_size: usize, pages: u32) -> Self {
+        Self::new(source, TreeKind::Index, root, page_size, pages)
     }
 
-    fn new(source: S, kind: TreeKind, root: u32, page_size: usize) -> Self {
+    fn new(source: S, kind: TreeKind, root: u32, page_size: usize, pages: u32) -> Self {
         Self {
             source,
             kind,
             page_size,
             root,
+            unvisited: pages,
             path: Vec::new(),
             left: Vec::new(),
             payload: Vec::new(),
@@ -214,6 +217,7 @@ impl<S: PageSource> Cursor<S> {
             if !top.is_leaf && top.is_next {
                 top.is_next = false;
                 let child = top.child(top.at).ok_or(ReadError::Damaged)?;
+                self.unvisited = self.unvisited.checked_sub(1).ok_or(ReadError::Damaged)?;
                 self.visit(child)?;
                 continue;
             }

@@ -167,12 +167,17 @@ impl Record {
 
     /// Adds a text.
     pub(crate) fn text(&mut self, value: &str) -> &mut Self {
+        self.text_bytes(value.as_bytes())
+    }
+
+    /// Adds a text, which may be a stranger's and no UTF-8.
+    pub(crate) fn text_bytes(&mut self, value: &[u8]) -> &mut Self {
         let mut kind = [0; 9];
         let start = put_varint_before(&mut kind, 9, 13 + 2 * value.len() as u64);
         kind[start..]
             .iter()
             .for_each(|byte| self.serial_type(*byte));
-        self.bytes.extend_from_slice(value.as_bytes());
+        self.bytes.extend_from_slice(value);
         self
     }
 
@@ -198,6 +203,12 @@ impl Record {
             Some(value) => self.text(value),
             None => self.null(),
         }
+    }
+
+    /// The record in its encoding.
+    pub(crate) fn bytes(&mut self) -> &[u8] {
+        let (bytes, start) = self.encoded();
+        &bytes[start..]
     }
 
     /// The record in its encoding: all bytes, and where the record begins. The 18 bytes before it

@@ -109,14 +109,8 @@ impl Database {
     /// # Errors
     /// When the database cannot be read.
     pub fn is_as_recounted(&self) -> Result<bool, StoreError> {
-        // One transaction, if there is none, so that all tables are of one moment.
-        let transaction = self
-            .connection
-            .is_autocommit()
-            .then(|| self.connection.unchecked_transaction())
-            .transpose();
-        let _reading = transaction.map_err(|source| self.failed(source))?;
-        match recount(&self.connection) {
+        let recounted = recount(&self.connection, &self.lock_wait.stop);
+        match recounted {
             Ok(()) => Ok(true),
             Err(Doubt::Unexpected) => Ok(false),
             Err(Doubt::Sqlite(error)) if is_of_content(&error) => Ok(false),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use rusqlite::Connection;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
 use super::error::{Cause, StoreError, failed};
 use super::file::disk_space;
@@ -110,6 +111,23 @@ impl Database {
         if let WalkWatch(Some(watch)) = &self.walks {
             watch(done, all);
         }
+    }
+
+    /// Has rows read by SQL from now on, as where SQLite gives no access to its pages
+    /// (docs/release.md): for comparing both.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn read_without_pages(&mut self) -> Result<(), StoreError> {
+        let deny = |context: AuthContext<'_>| match context.action {
+            AuthAction::Read {
+                table_name: "sqlite_dbpage",
+                ..
+            } => Authorization::Deny,
+            _ => Authorization::Allow,
+        };
+        let denied = self.connection.authorizer(Some(deny));
+        denied.map_err(|source| self.failed(source))
     }
 
     /// The connection, for reports.

@@ -9,6 +9,7 @@ use std::process::Output;
 
 use crate::support::faults;
 use crate::support::faults::{calls, content, entries, profdb, profiles, same, text, with_fault};
+use profdb::store::Database;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -433,4 +434,31 @@ fn title_and_tags_tell_runs_of_one_content_apart() {
         let told = text(&done.stdout) + &text(&done.stderr);
         assert!(told.contains(expected), "{given}: {told}");
     }
+}
+
+/// Rows of long runs are copied from pages; where SQLite gives no access to them, by SQL.
+#[test]
+fn copies_the_same_without_pages() {
+    let folder = two();
+    let path = folder.path();
+    let copied = |name: &str, may_read_pages: bool| {
+        let mut sources: Vec<Database> = ["a.db", "b.db"]
+            .iter()
+            .map(|name| Database::open_read_only(&path.join(name)).expect("it is there"))
+            .collect();
+        if !may_read_pages {
+            for source in &mut sources {
+                source.read_without_pages().expect("SQLite lets us");
+            }
+        }
+        let mut target = Database::open(&path.join(name)).expect("a new file");
+        let merged = target.merge(&sources, &mut |_| ()).expect("both are sound");
+        assert!(merged.iter().any(|merged| merged.nodes > 2000));
+        drop(target);
+        content(&path.join(name), 0)
+    };
+    let by_pages = copied("pages.db", true);
+    let by_sql = copied("sql.db", false);
+    same(&by_sql, &by_pages, "copied by SQL");
+    check(path, "sql.db");
 }

@@ -33,6 +33,7 @@ mod dyalog;
 mod export;
 mod ghc;
 mod output;
+mod pages;
 mod round_trip;
 mod viewers;
 
@@ -85,7 +86,7 @@ const OF_FILES: [(&str, Law); 5] = [
 ];
 
 /// Laws for every file that can be imported.
-const OF_PROFILES: [(&str, Law); 13] = [
+const OF_PROFILES: [(&str, Law); 14] = [
     ("broken_signature_is_nobodys", broken_signature_is_nobodys),
     ("callers_add_up", callers::callers_add_up),
     ("calls_are_balanced", calls_are_balanced),
@@ -104,6 +105,10 @@ const OF_PROFILES: [(&str, Law); 13] = [
         output::outputs_hold_the_same_rows,
     ),
     ("passes_all_checks", passes_all_checks),
+    (
+        "reads_the_same_without_pages",
+        pages::reads_the_same_without_pages,
+    ),
     ("reports_equal_plain_sql", reports_equal_plain_sql),
     ("source_stays_with_its_runs", source_stays_with_its_runs),
     (
@@ -125,13 +130,14 @@ const OF_SAMPLES: [(&str, Law); 2] = [
 
 /// Laws that cost much: without `LONG_TESTS=all`, each is tried on a part of the cases
 /// (tests/support/long.rs).
-const COSTLY: [&str; 10] = [
+const COSTLY: [&str; 11] = [
     "comes_back_from_every_format",
     "deletes_without_trace",
     "exports_hold_the_profile",
     "outputs_hold_the_same_rows",
     "passes_all_checks",
     "prefixes_are_read_without_panic",
+    "reads_the_same_without_pages",
     "reports_equal_plain_sql",
     "source_stays_with_its_runs",
     "trees_survive_a_round_trip",
@@ -196,6 +202,10 @@ fn main() -> ExitCode {
     trials.push(Trial::test(
         "hostile names::exports_hold_the_profile",
         export::hostile_names,
+    ));
+    trials.push(Trial::test(
+        "random runs::reads_the_same_without_pages",
+        round_trip::random_runs_without_pages,
     ));
     trials.push(Trial::test(
         "random runs::comes_back_from_every_format",

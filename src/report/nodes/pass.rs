@@ -194,7 +194,7 @@ pub(super) fn pass<'q>(
     };
     let with_labels = needs.labels || question.filters.labels.is_some();
     let with_lines = needs.lines || question.filters.labels.is_some();
-    let mut reader = Reader::new(connection, question, with_lines, with_labels)?;
+    let reader = Reader::new(connection, question, with_lines, with_labels)?;
     let mut read = |pass: &mut Pass<'_, '_>, (first, last)| {
         let go_on = reader.read(first, last, |node| pass.node(node, visitor))?;
         while !pass.stack.is_empty() {

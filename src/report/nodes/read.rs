@@ -1,57 +1,16 @@
 //! Reads the nodes of a run in their order, with their costs in the metric of the question.
 //!
-//! What other tables say of nodes is read by statements of their own, in the same order: a look-up
-//! for each node would take several times as long. All waiting is inside of SQLite, which looks at
-//! Ctrl-C between its own steps.
+//! What other tables say of nodes is read by readers of their own, in the same order: a look-up
+//! for each node would take several times as long.
 
-use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, Error, Row, Rows, Statement};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Error, Row, Statement};
 
 use super::question::{NodeQuestion, Stored};
-use crate::store::{NodePages, NodeRow};
+pub(super) use crate::store::Cost;
+use crate::store::{Costs, Labels, Nodes, Tables};
 
-const NODES: &str = "
-    SELECT node_id, size, function_id, calls, line, exclusive, cumulative_other, up, col, file
-    FROM nodes
-    WHERE node_id BETWEEN ?1 AND ?2
-    ORDER BY node_id";
-
-const FUNCTION_NODES: &str = "
-    SELECT node_id, size, function_id, calls, line, exclusive, cumulative_other
-    FROM nodes
-    WHERE node_id BETWEEN ?1 AND ?2 AND line IS NULL
-    ORDER BY node_id";
-
-const COSTS: &str = "
-    SELECT node_id, exclusive, cumulative_other
-    FROM node_costs
-    WHERE metric_id = ?1 AND node_id BETWEEN ?2 AND ?3
-    ORDER BY node_id";
-
-const LABELS: &str = "
-    SELECT node_id, set_id, exclusive
-    FROM node_labels
-    WHERE metric_id = ?1 AND node_id BETWEEN ?2 AND ?3
-    ORDER BY node_id";
-
-/// Nodes that are rather read and passed over than jumped over: a jump is a search in a tree.
-pub(super) const NEAR: i64 = 64;
-
-/// What a node costs in one metric.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cost {
-    pub(super) exclusive: f64,
-    /// `None` if unknown.
-    pub(super) cumulative: Option<f64>,
-}
-
-impl Cost {
-    /// A node that no row mentions cost nothing.
-    const NONE: Self = Self {
-        exclusive: 0.0,
-        cumulative: Some(0.0),
-    };
-}
+const NODE: &str = "SELECT up, size, function_id, line, col FROM nodes WHERE node_id = ?1";
 
 /// A node.
 pub(super) struct Node<'r> {
@@ -90,17 +49,14 @@ pub(super) enum Next {
     Stop,
 }
 
-/// Statements that read nodes.
+/// Reads nodes.
 pub(super) struct Reader<'c> {
-    /// Nodes and their costs are read from pages, if there are any.
-    pages: Option<NodePages<'c>>,
-    nodes: Statement<'c>,
-    costs: Option<(i64, Statement<'c>)>,
-    readings: Option<(i64, Statement<'c>)>,
-    labels: Option<(i64, Statement<'c>)>,
+    tables: Tables<'c>,
+    costs: Stored,
+    readings: Option<Stored>,
     with_lines: bool,
+    with_labels: bool,
     shift: f64,
-    readings_in_nodes: bool,
 }
 
 impl<'c> Reader<'c> {
@@ -112,168 +68,90 @@ impl<'c> Reader<'c> {
         with_labels: bool,
     ) -> rusqlite::Result<Self> {
         let costs = &question.costs;
-        let besides = |stored: Option<Stored>, sql| -> rusqlite::Result<_> {
-            Ok(match stored {
-                Some(stored) if !stored.in_nodes => Some((stored.metric, connection.prepare(sql)?)),
-                _ => None,
-            })
-        };
-        let labels = Stored {
-            in_nodes: false,
-            ..costs.metric
-        };
         Ok(Self {
-            pages: if with_labels {
-                None
-            } else {
-                NodePages::of(connection, &question.stop)?
-            },
-            // Most nodes may be lines: SQLite passes over them several times faster than we do.
-            nodes: connection.prepare(if with_lines { NODES } else { FUNCTION_NODES })?,
+            tables: Tables::of(connection, &question.stop)?,
+            costs: costs.metric,
+            readings: costs.readings,
             with_lines,
-            costs: besides(Some(costs.metric), COSTS)?,
-            readings: besides(costs.readings, COSTS)?,
-            labels: besides(with_labels.then_some(labels), LABELS)?,
+            with_labels,
             shift: costs.shift,
-            readings_in_nodes: costs.readings.is_some_and(|readings| readings.in_nodes),
         })
     }
 
     /// Gives the nodes from `first` to `last`, as far as wanted; says whether to go on.
     pub(super) fn read(
-        &mut self,
-        mut first: i64,
+        &self,
+        first: i64,
         last: i64,
         mut give: impl FnMut(&Node<'_>) -> rusqlite::Result<Next>,
     ) -> rusqlite::Result<bool> {
-        if let Some(pages) = &self.pages {
-            return self.read_pages(pages, (first, last), give);
+        let span = (first, last);
+        let beside = |stored: Option<Stored>| -> rusqlite::Result<_> {
+            match stored {
+                Some(Stored {
+                    metric,
+                    in_nodes: false,
+                }) => Costs::new(&self.tables, metric, span).map(Some),
+                _ => Ok(None),
+            }
+        };
+        let mut costs = beside(Some(self.costs))?;
+        let mut readings = beside(self.readings)?;
+        let are_readings_in_nodes = self.readings.is_some_and(|readings| readings.in_nodes);
+        let mut labels = None;
+        if self.with_labels {
+            labels = Some(Labels::new(&self.tables, self.costs.metric, span)?);
         }
         let mut labels_of = Vec::new();
-        // Once for each stretch of nodes after which many are passed over.
-        'stretches: while first <= last {
-            let mut costs = Side::new(&mut self.costs, first, last, cost_at_1)?;
-            let mut readings = Side::new(&mut self.readings, first, last, cost_at_1)?;
-            let mut labels = Side::new(&mut self.labels, first, last, |row| {
-                Ok((row.get(1)?, row.get(2)?))
-            })?;
-            let mut rows = self.nodes.query([first, last])?;
-            let mut wanted_from = first;
-            while let Some(row) = rows.next()? {
-                let id: i64 = row.get(0)?;
-                if id < wanted_from {
-                    continue;
-                }
-                let in_node = cost(row, 5)?;
-                let cost = match &mut costs {
-                    Some(costs) => costs.take(id)?.unwrap_or(Cost::NONE),
-                    None => in_node,
-                };
-                let readings = match &mut readings {
-                    Some(readings) => readings.take(id)?.unwrap_or(Cost::NONE),
-                    None if self.readings_in_nodes => in_node,
-                    None => Cost::NONE,
-                };
-                if let Some(labels) = &mut labels {
-                    labels_of.clear();
-                    while let Some(label) = labels.take(id)? {
-                        labels_of.push(label);
-                    }
-                }
-                let mut line = None;
-                if self.with_lines
-                    && let Some(number) = integer(row, 4)?
-                {
-                    line = Some(Line {
-                        line: number,
-                        col: integer(row, 8)?,
-                        file: text(row, 9)?,
-                    });
-                }
-                let node = Node {
-                    id,
-                    last: id.saturating_add(row.get(1)?),
-                    function: row.get(2)?,
-                    calls: integer(row, 3)?,
-                    line,
-                    cost: shifted(cost, self.shift, readings),
-                    readings,
-                    labels: &labels_of,
-                };
-                let last_below = node.last;
-                match give(&node)? {
-                    Next::Node => {}
-                    Next::AfterSubtree if last_below - id > NEAR => {
-                        first = last_below + 1;
-                        continue 'stretches;
-                    }
-                    Next::AfterSubtree => wanted_from = last_below + 1,
-                    Next::Stop => return Ok(false),
-                }
-            }
-            break;
-        }
-        Ok(true)
-    }
-}
-
-impl Reader<'_> {
-    /// Gives the nodes from a first to a last one that pages have, as far as wanted; says whether to
-    /// go on.
-    fn read_pages(
-        &self,
-        pages: &NodePages<'_>,
-        (first, last): (i64, i64),
-        mut give: impl FnMut(&Node<'_>) -> rusqlite::Result<Next>,
-    ) -> rusqlite::Result<bool> {
-        let metric = |side: &Option<(i64, Statement<'_>)>| side.as_ref().map(|(metric, _)| *metric);
-        let metrics = [metric(&self.costs), metric(&self.readings)];
-        let (mut nodes, [mut costs, mut readings]) = pages.nodes(first, last, metrics)?;
-        let mut row = NodeRow::default();
-        while let Some((id, last)) = nodes.next(&mut row)? {
-            let line = match &row.line {
+        let mut nodes = if self.with_lines {
+            Nodes::new(&self.tables, span)?
+        } else {
+            Nodes::of_functions(&self.tables, span)?
+        };
+        while let Some(stored) = nodes.next()? {
+            let id = stored.id;
+            let line = match stored.line {
                 Some(_) if !self.with_lines => continue,
-                Some(place) => Some(Line {
-                    line: place.line,
-                    col: (place.col != 0).then_some(place.col),
-                    file: (!place.file.is_empty()).then_some(place.file.as_bytes()),
+                Some(line) => Some(Line {
+                    line,
+                    col: stored.col,
+                    file: stored.file,
                 }),
                 None => None,
             };
-            let in_node = Cost {
-                exclusive: row.exclusive,
-                cumulative: row.cumulative,
-            };
-            let beside = |(exclusive, cumulative)| Cost {
-                exclusive,
-                cumulative,
-            };
             let cost = match &mut costs {
-                Some(costs) => costs.of(id)?.map_or(Cost::NONE, beside),
-                None => in_node,
+                Some(costs) => costs.of(id)?.unwrap_or(Cost::NONE),
+                None => stored.cost,
             };
             let said = match &mut readings {
-                Some(readings) => readings.of(id)?.map_or(Cost::NONE, beside),
-                None if self.readings_in_nodes => in_node,
+                Some(readings) => readings.of(id)?.unwrap_or(Cost::NONE),
+                None if are_readings_in_nodes => stored.cost,
                 None => Cost::NONE,
             };
+            if let Some(labels) = &mut labels {
+                labels.of(id, &mut labels_of)?;
+            }
+            let last_below = stored.last();
             let node = Node {
                 id,
-                last,
-                function: row.function_id,
-                calls: row.calls.map(u64::cast_signed),
+                last: last_below,
+                function: stored.function_id,
+                calls: stored.calls,
                 line,
                 cost: shifted(cost, self.shift, said),
                 readings: said,
-                labels: &[],
+                labels: &labels_of,
             };
             match give(&node)? {
                 Next::Node => {}
                 Next::AfterSubtree => {
-                    let after = last.saturating_add(1);
+                    let after = last_below.saturating_add(1);
                     nodes.skip_to(after)?;
                     for costs in [&mut costs, &mut readings].into_iter().flatten() {
                         costs.skip_to(after)?;
+                    }
+                    if let Some(labels) = &mut labels {
+                        labels.skip_to(after)?;
                     }
                 }
                 Next::Stop => return Ok(false),
@@ -301,7 +179,7 @@ pub(super) struct Found {
 
 impl<'c> Finder<'c> {
     pub(super) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
-        let nodes = connection.prepare(NODES)?;
+        let nodes = connection.prepare(NODE)?;
         Ok(Self { nodes })
     }
 
@@ -327,91 +205,22 @@ impl<'c> Finder<'c> {
 
     /// A node.
     pub(super) fn find(&mut self, node: i64) -> rusqlite::Result<Option<Found>> {
-        let mut rows = self.nodes.query([node, node])?;
+        let mut rows = self.nodes.query([node])?;
         let Some(row) = rows.next()? else {
             return Ok(None);
         };
-        let line = match integer(row, 4)? {
-            Some(line) => Some((line, integer(row, 8)?)),
+        let line = match integer(row, 3)? {
+            Some(line) => Some((line, integer(row, 4)?)),
             None => None,
         };
         Ok(Some(Found {
             id: node,
-            parent: integer(row, 7)?.map(|up| node.saturating_sub(up)),
+            parent: integer(row, 0)?.map(|up| node.saturating_sub(up)),
             last: node.saturating_add(row.get(1)?),
             function: row.get(2)?,
             line,
         }))
     }
-}
-
-/// Rows of another table about nodes, to be asked for in the order of nodes.
-struct Side<'s, T, F> {
-    rows: Rows<'s>,
-    next: Option<(i64, T)>,
-    read: F,
-}
-
-impl<'s, T, F: Fn(&Row<'_>) -> rusqlite::Result<T>> Side<'s, T, F> {
-    fn new(
-        statement: &'s mut Option<(i64, Statement<'_>)>,
-        first: i64,
-        last: i64,
-        read: F,
-    ) -> rusqlite::Result<Option<Self>> {
-        let Some((metric, statement)) = statement else {
-            return Ok(None);
-        };
-        let mut side = Self {
-            rows: statement.query([*metric, first, last])?,
-            next: None,
-            read,
-        };
-        side.advance()?;
-        Ok(Some(side))
-    }
-
-    fn advance(&mut self) -> rusqlite::Result<()> {
-        self.next = match self.rows.next()? {
-            Some(row) => Some((row.get(0)?, (self.read)(row)?)),
-            None => None,
-        };
-        Ok(())
-    }
-
-    /// What the next row says, if it is about this node.
-    fn take(&mut self, node: i64) -> rusqlite::Result<Option<T>> {
-        while let Some((at, _)) = &self.next {
-            if *at > node {
-                return Ok(None);
-            }
-            let (at, said) = self.next.take().expect("it was there just now");
-            self.advance()?;
-            if at == node {
-                return Ok(Some(said));
-            }
-        }
-        Ok(None)
-    }
-}
-
-fn cost_at_1(row: &Row<'_>) -> rusqlite::Result<Cost> {
-    cost(row, 1)
-}
-
-/// The exclusive cost in a column, and what the column after it says of the cumulative one
-/// (docs/design/0006-small-rows.md).
-fn cost(row: &Row<'_>, column: usize) -> rusqlite::Result<Cost> {
-    let exclusive: f64 = row.get(column)?;
-    let other: Option<f64> = match row.get_ref(column + 1)? {
-        ValueRef::Null => None,
-        _ => Some(row.get(column + 1)?),
-    };
-    let cumulative = other.unwrap_or(exclusive);
-    Ok(Cost {
-        exclusive,
-        cumulative: (cumulative != f64::INFINITY).then_some(cumulative),
-    })
 }
 
 fn shifted(cost: Cost, shift: f64, readings: Cost) -> Cost {
@@ -429,18 +238,10 @@ fn integer(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
     match row.get_ref(column)? {
         ValueRef::Null => Ok(None),
         ValueRef::Integer(value) => Ok(Some(value)),
-        other => Err(unexpected(column, other.data_type())),
+        other => Err(Error::InvalidColumnType(
+            column,
+            format!("column {column} of a node"),
+            other.data_type(),
+        )),
     }
-}
-
-fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r [u8]>> {
-    match row.get_ref(column)? {
-        ValueRef::Null => Ok(None),
-        ValueRef::Text(text) => Ok(Some(text)),
-        other => Err(unexpected(column, other.data_type())),
-    }
-}
-
-fn unexpected(column: usize, found: Type) -> Error {
-    Error::InvalidColumnType(column, format!("column {column} of a node"), found)
 }

@@ -2,7 +2,7 @@
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 use rusqlite::types::ToSqlOutput;
-use rusqlite::{OptionalExtension, params, params_from_iter};
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use super::tables::{BY_METRIC, BY_RUN, Id, LARGE_BY_RUN, METRICS, RUNS, Table};
 use crate::events::MetricId;
@@ -20,6 +20,8 @@ pub(super) struct RunCopy<'d> {
     target: &'d Database,
     pub(super) old_run: i64,
     pub(super) new_run: i64,
+    /// The first and the last node there.
+    pub(super) old_nodes: Option<(i64, i64)>,
     /// What is added to the ids of nodes.
     nodes: i64,
     /// Old and new ids.
@@ -42,16 +44,20 @@ impl<'d> RunCopy<'d> {
         progress: &'d mut dyn FnMut(u64),
     ) -> Result<Self, StoreError> {
         let read = || -> rusqlite::Result<_> {
-            let sql = "SELECT COALESCE(first_node, 1) FROM runs WHERE run_id = ?1";
-            let first: i64 = source.connection.query_row(sql, [run], |row| row.get(0))?;
+            let sql = "SELECT first_node, last_node FROM runs WHERE run_id = ?1";
+            let nodes = |row: &Row<'_>| -> rusqlite::Result<(Option<i64>, Option<i64>)> {
+                Ok((row.get(0)?, row.get(1)?))
+            };
+            let (first, last) = source.connection.query_row(sql, [run], nodes)?;
             let sql = "SELECT metric_id FROM metrics WHERE run_id = ?1 ORDER BY position";
             let mut statement = source.connection.prepare(sql)?;
             let metrics = statement
                 .query_map([run], |row| row.get(0))?
                 .collect::<rusqlite::Result<Vec<i64>>>()?;
-            Ok((first, metrics))
+            Ok((first.zip(last), metrics))
         };
-        let (first, metrics) = read().map_err(|error| source.failed(error))?;
+        let (old_nodes, metrics) = read().map_err(|error| source.failed(error))?;
+        let first = old_nodes.map_or(1, |(first, _)| first);
         let nodes = (ids.node(1).0)
             .checked_sub(first)
             .ok_or_else(|| source.failed(out_of_range()))?;
@@ -64,6 +70,7 @@ impl<'d> RunCopy<'d> {
             source,
             target,
             old_run: run,
+            old_nodes,
             nodes,
             new_run: 0,
             metrics,
@@ -261,7 +268,7 @@ impl<'d> RunCopy<'d> {
 }
 
 /// An id that nothing has, which the checks should have found.
-pub(super) fn out_of_range() -> rusqlite::Error {
+fn out_of_range() -> rusqlite::Error {
     let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
     rusqlite::Error::SqliteFailure(error, Some("a number leads nowhere".to_owned()))
 }

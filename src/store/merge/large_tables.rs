@@ -5,96 +5,70 @@
 //! knows some of them already, so tables whose keys have a function are read stretch by stretch:
 //! functions whose order is the same in both.
 
-use rusqlite::types::ValueRef;
-use rusqlite::{Row, Statement, ToSql};
-
-use super::copy::{RunCopy, out_of_range};
+use super::copy::RunCopy;
 use super::tables::Id;
+use crate::sqlite::values::Value;
 use crate::store::error::{Cause, StoreError};
+use crate::store::rows::{Range, StoredRow, Table, Tables, damaged};
 use crate::store::write::{CopiedRows, RunIndex};
-
-/// Columns that a row has at most.
-const COLUMNS: usize = 12;
 
 /// A table whose rows come in the order that they are to have, within a stretch of functions if the
 /// key has one.
 struct LargeTable {
+    table: Table,
     index: RunIndex,
-    /// `?1` is the id of the run or metric, `?2` and `?3` are the functions of a stretch.
-    rows: &'static str,
-    /// Columns with ids.
-    ids: &'static [(usize, Id)],
+    /// What the second column of the key means. The first is the run or metric.
+    id: Id,
+    /// What the column after that means, where it has an id, too.
+    next: Option<Id>,
 }
 
 const FUNCTION_NODES: LargeTable = LargeTable {
+    table: Table::FunctionNodes,
     index: RunIndex::FunctionNodes,
-    rows: "SELECT run_id, function_id, node_id
-           FROM function_nodes
-           WHERE run_id = ?1 AND function_id BETWEEN ?2 AND ?3
-           ORDER BY function_id, node_id",
-    ids: &[(0, Id::Run), (1, Id::Function), (2, Id::Node)],
+    id: Id::Function,
+    next: Some(Id::Node),
 };
 
 const BY_FUNCTION: [LargeTable; 2] = [
     LargeTable {
+        table: Table::FunctionInfo,
         index: RunIndex::FunctionInfo,
-        rows:
-            "SELECT metric_id, function_id, calls, primitive, exclusive, cumulative, seen, recorded
-               FROM function_info
-               WHERE metric_id = ?1 AND function_id BETWEEN ?2 AND ?3
-               ORDER BY function_id",
-        ids: &[(0, Id::Metric), (1, Id::Function)],
+        id: Id::Function,
+        next: None,
     },
     LargeTable {
+        table: Table::LineInfo,
         index: RunIndex::LineInfo,
-        rows:
-            "SELECT metric_id, function_id, file, line, col, calls, exclusive, cumulative, recorded
-               FROM line_info
-               WHERE metric_id = ?1 AND function_id BETWEEN ?2 AND ?3
-               ORDER BY function_id, file, line, col",
-        ids: &[(0, Id::Metric), (1, Id::Function)],
+        id: Id::Function,
+        next: None,
     },
 ];
 
 const BY_NODE: [LargeTable; 2] = [
     LargeTable {
+        table: Table::NodeCosts,
         index: RunIndex::NodeCosts,
-        rows: "SELECT metric_id, node_id, exclusive, cumulative_other
-               FROM node_costs
-               WHERE metric_id = ?1
-               ORDER BY node_id",
-        ids: &[(0, Id::Metric), (1, Id::Node)],
+        id: Id::Node,
+        next: None,
     },
     LargeTable {
+        table: Table::NodeLabels,
         index: RunIndex::NodeLabels,
-        rows: "SELECT metric_id, node_id, set_id, exclusive
-               FROM node_labels
-               WHERE metric_id = ?1
-               ORDER BY node_id, set_id",
-        ids: &[(0, Id::Metric), (1, Id::Node)],
+        id: Id::Node,
+        next: None,
     },
 ];
 
-const NODES: &str = "SELECT node_id, up, size, depth, function_id, calls, exclusive, line, cumulative_other, outer_up, col, file
-                     FROM nodes
-                     WHERE node_id BETWEEN (SELECT first_node FROM runs WHERE run_id = ?1)
-                                       AND (SELECT last_node FROM runs WHERE run_id = ?1)
-                     ORDER BY node_id";
+/// Columns that a row of these has at most.
+const COLUMNS: usize = 9;
+
+/// Columns of `nodes` after the number of the node, and which of them is the function.
+const NODE_COLUMNS: usize = 11;
+const NODE_FUNCTION: usize = 3;
 
 /// The functions from one id to another, in the other database.
 type Stretch = (i64, i64);
-
-/// Edges of one function, in one metric: keys in the order that they are to have, and figures.
-const EDGES: &str = "SELECT callee_id, caller_id, caller_line, caller_col, back,
-                            calls, exclusive, cumulative, outermost_other, seen_other
-                     FROM edges
-                     WHERE metric_id = ?1 AND callee_id BETWEEN ?2 AND ?3
-                     ORDER BY callee_id, caller_id, caller_line, caller_col, back";
-
-const EDGES_BY_CALLER: &str = "SELECT caller_id, callee_id, caller_line, caller_col, back
-                               FROM edges INDEXED BY edges_by_caller
-                               WHERE metric_id = ?1 AND caller_id BETWEEN ?2 AND ?3
-                               ORDER BY caller_id, callee_id, caller_line, caller_col, back";
 
 /// An edge: its key without the metric, and calls and costs if the table has them.
 struct Edge {
@@ -103,7 +77,7 @@ struct Edge {
     costs: [Option<f64>; 4],
 }
 
-impl RunCopy<'_> {
+impl<'d> RunCopy<'d> {
     /// Copies the rows of all large tables.
     pub(super) fn large_tables(&mut self, pages: &mut CopiedRows) -> Result<(), StoreError> {
         let mut functions: Vec<(i64, i64)> = self
@@ -115,32 +89,49 @@ impl RunCopy<'_> {
         // No function calls what is at the root.
         functions.push((0, 0));
         let callers = self::stretches(&mut functions);
-        self.nodes(pages)?;
-        self.table_by_function(pages, &FUNCTION_NODES, self.old_run, &stretches)?;
-        for (metric, new) in self.metrics.clone() {
+        let tables = self.tables()?;
+        self.nodes(&tables, pages)?;
+        let runs = (self.old_run, self.new_run);
+        self.table_by_function(&tables, pages, &FUNCTION_NODES, runs, &stretches)?;
+        for metric in self.metrics.clone() {
             for table in &BY_NODE {
-                self.rows(pages, table, &[&metric])?;
+                self.rows(&tables, pages, table, metric, (i64::MIN, i64::MAX))?;
             }
             for table in &BY_FUNCTION {
-                self.table_by_function(pages, table, metric, &stretches)?;
+                self.table_by_function(&tables, pages, table, metric, &stretches)?;
             }
-            self.edges(pages, (metric, new), &stretches)?;
-            self.edges_by_caller(pages, (metric, new), &callers)?;
+            self.edges(&tables, pages, metric, &stretches)?;
+            self.edges_by_caller(&tables, pages, metric, &callers)?;
         }
         Ok(())
     }
 
-    fn nodes(&mut self, pages: &mut CopiedRows) -> Result<(), StoreError> {
+    /// The tables of the other database.
+    fn tables(&self) -> Result<Tables<'d>, StoreError> {
+        let source = self.source;
+        Tables::of(&source.connection, source.stop()).map_err(|error| source.failed(error))
+    }
+
+    fn nodes(&mut self, tables: &Tables<'_>, pages: &mut CopiedRows) -> Result<(), StoreError> {
         let source = self.source;
         let failed = |error| source.failed(error);
-        let mut select = source.connection.prepare(NODES).map_err(failed)?;
-        let mut rows = select.query([self.old_run]).map_err(failed)?;
+        let Some((first, last)) = self.old_nodes else {
+            return Ok(());
+        };
+        let range = Range { of: 0, first, last };
+        let mut rows = tables.rows(Table::Nodes, range).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
-            let mut values = values(row, COLUMNS).map_err(failed)?;
-            let id = self.new_id(Id::Node, row.get(0).map_err(failed)?)?;
-            let function = self.new_id(Id::Function, row.get(4).map_err(failed)?)?;
-            values[4] = ValueRef::Integer(function);
-            let written = pages.node(id, &values[1..]);
+            let id = self.new_id(Id::Node, row.at)?;
+            let mut columns = row.others;
+            let mut values = [Value::Null; NODE_COLUMNS];
+            for value in &mut values {
+                *value = columns.next().ok_or_else(|| failed(damaged()))?;
+            }
+            let Value::Integer(function) = values[NODE_FUNCTION] else {
+                return Err(failed(damaged()));
+            };
+            values[NODE_FUNCTION] = Value::Integer(self.new_id(Id::Function, function)?);
+            let written = pages.node(id, &values);
             written.map_err(|cause| self.not_written(cause))?;
             self.count()?;
         }
@@ -149,34 +140,45 @@ impl RunCopy<'_> {
 
     fn table_by_function(
         &mut self,
+        tables: &Tables<'_>,
         pages: &mut CopiedRows,
         table: &LargeTable,
-        id: i64,
+        of: (i64, i64),
         stretches: &[Stretch],
     ) -> Result<(), StoreError> {
         stretches
             .iter()
-            .try_for_each(|(first, last)| self.rows(pages, table, &[&id, first, last]))
+            .try_for_each(|stretch| self.rows(tables, pages, table, of, *stretch))
     }
 
-    /// Copies rows that come in the order that they are to have.
+    /// Copies rows that come in the order that they are to have: of a run or metric, which has an
+    /// old id and a new one.
     fn rows(
         &mut self,
+        tables: &Tables<'_>,
         pages: &mut CopiedRows,
         table: &LargeTable,
-        parameters: &[&dyn ToSql],
+        (of, new): (i64, i64),
+        (first, last): (i64, i64),
     ) -> Result<(), StoreError> {
         let source = self.source;
         let failed = |error| source.failed(error);
-        let select = source.connection.prepare_cached(table.rows);
-        let mut select = select.map_err(failed)?;
-        let columns = select.column_count();
-        let mut rows = select.query(parameters).map_err(failed)?;
+        let range = Range { of, first, last };
+        let mut rows = tables.rows(table.table, range).map_err(failed)?;
+        let columns = table.table.columns();
         while let Some(row) = rows.next().map_err(failed)? {
-            let mut values = values(row, columns).map_err(failed)?;
-            for (at, id) in table.ids {
-                let old = row.get(*at).map_err(failed)?;
-                values[*at] = ValueRef::Integer(self.new_id(*id, old)?);
+            let mut values = [Value::Null; COLUMNS];
+            values[0] = Value::Integer(new);
+            values[1] = Value::Integer(self.new_id(table.id, row.at)?);
+            let mut others = row.others;
+            for value in &mut values[2..columns] {
+                *value = others.next().ok_or_else(|| failed(damaged()))?;
+            }
+            if let Some(id) = table.next {
+                let Value::Integer(old) = values[2] else {
+                    return Err(failed(damaged()));
+                };
+                values[2] = Value::Integer(self.new_id(id, old)?);
             }
             let written = pages.row(table.index, &values[..columns]);
             written.map_err(|cause| self.not_written(cause))?;
@@ -188,73 +190,63 @@ impl RunCopy<'_> {
     /// Copies the edges of a metric, which has an old id and a new one.
     fn edges(
         &mut self,
+        tables: &Tables<'_>,
         pages: &mut CopiedRows,
-        metric: (i64, i64),
+        (old, new): (i64, i64),
         stretches: &[Stretch],
     ) -> Result<(), StoreError> {
-        let figures = |row: &Row<'_>| -> rusqlite::Result<_> {
-            let costs = [row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?];
-            Ok((row.get(5)?, costs))
-        };
-        self.groups(
-            EDGES,
-            metric.0,
-            stretches,
-            [Id::Function, Id::Caller],
-            figures,
-            |edge| {
-                let Edge { key, calls, costs } = edge;
-                let [callee, caller, line, col, back] = key.map(ValueRef::Integer);
-                let calls = calls.map_or(ValueRef::Null, ValueRef::Integer);
-                let costs = costs.map(|cost| cost.map_or(ValueRef::Null, ValueRef::Real));
-                let [exclusive, cumulative, outermost, seen] = costs;
-                let metric = ValueRef::Integer(metric.1);
-                let row = [
-                    metric, callee, caller, line, col, back, calls, exclusive, cumulative,
-                    outermost, seen,
-                ];
-                pages.row(RunIndex::Edges, &row)
-            },
-        )
+        let ids = [Id::Function, Id::Caller];
+        self.groups(tables, (Table::Edges, old), stretches, ids, |edge| {
+            let Edge { key, calls, costs } = edge;
+            let [callee, caller, line, col, back] = key.map(Value::Integer);
+            let calls = calls.map_or(Value::Null, Value::Integer);
+            let costs = costs.map(|cost| cost.map_or(Value::Null, Value::Real));
+            let [exclusive, cumulative, outermost, seen] = costs;
+            let row = [
+                Value::Integer(new),
+                callee,
+                caller,
+                line,
+                col,
+                back,
+                calls,
+                exclusive,
+                cumulative,
+                outermost,
+                seen,
+            ];
+            pages.row(RunIndex::Edges, &row)
+        })
     }
 
     /// Copies the index of the edges of a metric.
     fn edges_by_caller(
         &mut self,
+        tables: &Tables<'_>,
         pages: &mut CopiedRows,
-        metric: (i64, i64),
+        (old, new): (i64, i64),
         callers: &[Stretch],
     ) -> Result<(), StoreError> {
-        let no_figures = |_: &Row<'_>| Ok((None, [None; 4]));
-        self.groups(
-            EDGES_BY_CALLER,
-            metric.0,
-            callers,
-            [Id::Caller, Id::Function],
-            no_figures,
-            |edge| {
-                let [caller, callee, line, col, back] = edge.key.map(ValueRef::Integer);
-                let metric = ValueRef::Integer(metric.1);
-                let row = [metric, caller, callee, line, col, back];
-                pages.row(RunIndex::EdgesByCaller, &row)
-            },
-        )
+        let ids = [Id::Caller, Id::Function];
+        self.groups(tables, (Table::EdgesByCaller, old), callers, ids, |edge| {
+            let [caller, callee, line, col, back] = edge.key.map(Value::Integer);
+            let row = [Value::Integer(new), caller, callee, line, col, back];
+            pages.row(RunIndex::EdgesByCaller, &row)
+        })
     }
 
     /// Reads edges, and gives those of one function after the other, each in the order of its new
     /// key.
     fn groups(
         &mut self,
-        sql: &str,
-        metric: i64,
+        tables: &Tables<'_>,
+        (table, metric): (Table, i64),
         stretches: &[Stretch],
         ids: [Id; 2],
-        figures: impl Fn(&Row<'_>) -> rusqlite::Result<(Option<i64>, [Option<f64>; 4])>,
         mut write: impl FnMut(&Edge) -> Result<(), Cause>,
     ) -> Result<(), StoreError> {
         let source = self.source;
         let failed = |error| source.failed(error);
-        let mut select: Statement<'_> = source.connection.prepare(sql).map_err(failed)?;
         let mut group: Vec<Edge> = Vec::new();
         let mut written = |copy: &Self, group: &mut Vec<Edge>| -> Result<(), StoreError> {
             group.sort_unstable_by_key(|edge| edge.key);
@@ -263,20 +255,24 @@ impl RunCopy<'_> {
             written.map_err(|cause| copy.not_written(cause))
         };
         for (first, last) in stretches {
-            let mut rows = select.query([metric, *first, *last]).map_err(failed)?;
+            let range = Range {
+                of: metric,
+                first: *first,
+                last: *last,
+            };
+            let mut rows = tables.rows(table, range).map_err(failed)?;
             while let Some(row) = rows.next().map_err(failed)? {
-                let mut key = [0; 5];
-                for (at, part) in key.iter_mut().enumerate() {
-                    *part = row.get(at).map_err(failed)?;
-                }
-                for (part, id) in key.iter_mut().zip(ids) {
+                let mut edge = edge(row).ok_or_else(|| failed(damaged()))?;
+                for (part, id) in edge.key.iter_mut().zip(ids) {
                     *part = self.new_id(id, *part)?;
                 }
-                let (calls, costs) = figures(row).map_err(failed)?;
-                if group.first().is_some_and(|edge| edge.key[0] != key[0]) {
+                if group
+                    .first()
+                    .is_some_and(|first| first.key[0] != edge.key[0])
+                {
                     written(self, &mut group)?;
                 }
-                group.push(Edge { key, calls, costs });
+                group.push(edge);
                 self.count()?;
             }
         }
@@ -287,19 +283,26 @@ impl RunCopy<'_> {
     fn not_written(&self, cause: Cause) -> StoreError {
         match cause {
             // Nothing else there is read by SQL.
-            Cause::Sqlite(_) | Cause::Altered(_) => self.source.failed(out_of_range()),
+            Cause::Sqlite(_) | Cause::Altered(_) => self.source.failed(damaged()),
             cause => self.target_failed(cause),
         }
     }
 }
 
-/// The values of a row, and NULL after them.
-fn values<'r>(row: &'r Row<'_>, columns: usize) -> rusqlite::Result<[ValueRef<'r>; COLUMNS]> {
-    let mut values = [ValueRef::Null; COLUMNS];
-    for (at, value) in values.iter_mut().enumerate().take(columns) {
-        *value = row.get_ref(at)?;
+/// An edge from its row, with the ids of the other database: the columns that an index does not have
+/// are NULL.
+fn edge(row: StoredRow<'_>) -> Option<Edge> {
+    let mut columns = row.others;
+    let mut key = [row.at; 5];
+    for part in &mut key[1..] {
+        *part = columns.integer()?;
     }
-    Ok(values)
+    let calls = columns.integer_or_null()?;
+    let mut costs = [None; 4];
+    for cost in &mut costs {
+        *cost = columns.real_or_null()?;
+    }
+    Some(Edge { key, calls, costs })
 }
 
 /// Functions by their old and new ids, as stretches of old ones in the order of the new ones. Each

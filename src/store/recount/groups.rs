@@ -6,6 +6,7 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::doubt::{Doubt, expected};
 use crate::base::sum::Sum;
+use crate::store::rows::Cost;
 
 /// What stored figures may differ by from recounted ones, besides [`RELATIVE`]: half of what the
 /// statements let pass, so that another order of addition makes no difference.
@@ -13,14 +14,6 @@ const ABSOLUTE: f64 = 0.5e-6;
 
 /// Tolerance as a part of all costs that were added up.
 const RELATIVE: f64 = 0.5e-9;
-
-/// What a node costs in one metric.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cost {
-    pub(super) exclusive: f64,
-    /// `None` if unknown.
-    pub(super) cumulative: Option<f64>,
-}
 
 /// Whether a stored figure is this sum of parts whose sizes add up to `magnitude`. No figure is the
 /// sum of infinite parts.

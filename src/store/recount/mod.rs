@@ -3,7 +3,7 @@
 //!
 //! The statements in `queries/checks` say what is wrong with a database. They join large tables to
 //! each other and sort all nodes several times. Nearly always nothing is wrong: the recount finds
-//! that out in a tenth of the time. Where a row is not as it expects, it leaves the verdict to the
+//! that out in a fraction of the time. Where a row is not as it expects, it leaves the verdict to the
 //! statements, so that it may be stricter than they are, and never laxer. Of
 //! [`super::CHECKS`] it replaces all but [`NOT_RECOUNTED`].
 
@@ -15,6 +15,8 @@ mod tree;
 
 use rusqlite::Connection;
 
+use super::rows::Tables;
+use crate::base::error::Stop;
 use catalogue::{Functions, runs};
 pub(super) use doubt::Doubt;
 use doubt::expect;
@@ -25,15 +27,16 @@ use tree::Tree;
 pub(super) const NOT_RECOUNTED: [&str; 2] = ["sources", "labels"];
 
 /// Fails unless each recounted check finds nothing.
-pub(super) fn recount(connection: &Connection) -> Result<(), Doubt> {
+pub(super) fn recount(connection: &Connection, stop: &Stop) -> Result<(), Doubt> {
+    let tables = Tables::of(connection, stop)?;
     let mut functions = Functions::read(connection)?;
     let mut seen = RowsSeen::default();
     let mut nodes = 0;
     for run in runs(connection)? {
         expect(run.is_tree || run.nodes.is_none())?;
         nodes += run.nodes.map_or(0, |(first, last)| last - first + 1);
-        let mut tree = Tree::read(connection, &run, &functions)?;
-        compare(connection, &run, &mut tree, &mut functions, &mut seen)?;
+        let mut tree = Tree::read(&tables, &run, &functions)?;
+        compare(&tables, &run, &mut tree, &mut functions, &mut seen)?;
     }
     expect(functions.are_listed())?;
     let counts = [

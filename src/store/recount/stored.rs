@@ -1,11 +1,11 @@
 //! The stored totals of a run beside what its nodes add up to.
 
-use rusqlite::{Connection, Row};
-
 use super::catalogue::{Functions, Metric, Run};
 use super::doubt::{Doubt, expect, expected};
 use super::groups::{Costs, is_sum};
 use super::tree::{Caller, Tree};
+use crate::sqlite::values::Value;
+use crate::store::rows::{Range, StoredRow, Table, Tables};
 
 /// Rows of the tables of totals that belong to runs. Others belong to none.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct RowsSeen {
 
 /// Compares the totals of a run.
 pub(super) fn compare(
-    connection: &Connection,
+    tables: &Tables<'_>,
     run: &Run,
     tree: &mut Tree,
     functions: &mut Functions,
@@ -27,9 +27,9 @@ pub(super) fn compare(
 ) -> Result<(), Doubt> {
     seen.node_costs += tree.costs;
     for metric in 0..run.metrics.len() {
-        seen.function_info += function_info(connection, run, metric, tree, functions)?;
-        seen.line_info += line_info(connection, run, metric, tree, functions)?;
-        seen.edges += edges(connection, run, metric, tree, functions)?;
+        seen.function_info += function_info(tables, run, metric, tree, functions)?;
+        seen.line_info += line_info(tables, run, metric, tree, functions)?;
+        seen.edges += edges(tables, run, metric, tree, functions)?;
         let (sum, magnitude) = tree.roots[metric];
         let Metric {
             total, is_counted, ..
@@ -38,25 +38,21 @@ pub(super) fn compare(
     }
     // Each function with nodes is listed in the default metric.
     expect(run.default_metric.is_some() || tree.functions.all.is_empty())?;
-    seen.function_nodes += function_nodes(connection, run, tree, functions)?;
+    seen.function_nodes += function_nodes(tables, run, tree, functions)?;
     Ok(())
 }
 
 fn function_info(
-    connection: &Connection,
+    tables: &Tables<'_>,
     run: &Run,
     metric: usize,
     tree: &Tree,
     functions: &mut Functions,
 ) -> Result<u64, Doubt> {
-    let sql = "SELECT function_id, recorded, calls, primitive, exclusive, cumulative, seen
-               FROM function_info
-               WHERE metric_id = ?1
-               ORDER BY function_id";
     let is_default = run.default_metric == Some(metric);
     let mut is_there = vec![false; tree.functions.all.len()];
-    let mut compare = |row: &Row<'_>| {
-        let function = functions.number(row.get(0)?)?;
+    let mut compare = |row: StoredRow<'_>| {
+        let function = functions.number(row.at)?;
         if is_default {
             functions.list(function);
         }
@@ -64,12 +60,15 @@ fn function_info(
         if let Some(group) = group {
             is_there[group] = true;
         }
-        if !run.is_tree || is_recorded(row)? {
+        let mut columns = row.others;
+        let mut integer = || expected(columns.integer_or_null());
+        let (calls, primitive) = (integer()?, integer()?);
+        let mut real = || expected(columns.real_or_null());
+        let (exclusive, cumulative, seen) = (real()?, real()?, real()?);
+        let recorded = expected(columns.integer())?;
+        if !run.is_tree || recorded == 1 {
             return Ok(());
         }
-        let (calls, primitive): (Option<i64>, Option<i64>) = (row.get(2)?, row.get(3)?);
-        let [exclusive, cumulative, seen]: [Option<f64>; 3] =
-            [row.get(4)?, row.get(5)?, row.get(6)?];
         let Some(group) = group else {
             let is_nothing = exclusive.or(cumulative).or(seen).is_none();
             return expect(calls.or(primitive).is_none() && is_nothing);
@@ -84,7 +83,12 @@ fn function_info(
                 && is_sum(costs.seen, seen, costs.magnitude),
         )
     };
-    let rows = each(connection, sql, run.metrics[metric].id, &mut compare)?;
+    let rows = each(
+        tables,
+        Table::FunctionInfo,
+        run.metrics[metric].id,
+        &mut compare,
+    )?;
     let costs_nothing = |group| tree.functions.cost(group, metric).magnitude == 0.0;
     // Functions of the default metric have to be listed, whatever they cost.
     expect((0..is_there.len()).all(|at| is_there[at] || (!is_default && costs_nothing(at))))?;
@@ -92,32 +96,34 @@ fn function_info(
 }
 
 fn line_info(
-    connection: &Connection,
+    tables: &Tables<'_>,
     run: &Run,
     metric: usize,
     tree: &mut Tree,
     functions: &Functions,
 ) -> Result<u64, Doubt> {
-    let sql = "SELECT function_id, recorded, calls, exclusive, cumulative, line, col, file
-               FROM line_info
-               WHERE metric_id = ?1
-               ORDER BY function_id, file, line, col";
     let is_default = run.default_metric == Some(metric);
     let mut is_there = vec![false; tree.lines.all.len()];
-    let mut compare = |row: &Row<'_>| {
-        let function = functions.number(row.get(0)?)?;
-        let file = tree
-            .files
-            .number(row.get_ref(7)?.as_bytes().map_err(rusqlite::Error::from)?);
-        let group = tree.lines.find(&(function, file, row.get(5)?, row.get(6)?));
+    let mut compare = |row: StoredRow<'_>| {
+        let function = functions.number(row.at)?;
+        let mut columns = row.others;
+        let Some(Value::Text(file)) = columns.next() else {
+            return Err(Doubt::Unexpected);
+        };
+        let file = tree.files.number(file);
+        let (line, col) = (expected(columns.integer())?, expected(columns.integer())?);
+        let calls = expected(columns.integer_or_null())?;
+        let exclusive = expected(columns.real_or_null())?;
+        let cumulative = expected(columns.real_or_null())?;
+        let recorded = expected(columns.integer())?;
+        let group = tree.lines.find(&(function, file, line, col));
         if let Some(group) = group {
             is_there[group] = true;
         }
-        if !run.is_tree || is_recorded(row)? {
+        if !run.is_tree || recorded == 1 {
             return Ok(());
         }
         let group = expected(group)?;
-        let (calls, cumulative): (Option<i64>, Option<f64>) = (row.get(2)?, row.get(4)?);
         let costs = tree.lines.cost(group, metric);
         let Costs {
             magnitude,
@@ -131,41 +137,43 @@ fn line_info(
         };
         expect(
             calls == tree.lines.all[group].calls
-                && is_sum(costs.exclusive, row.get(3)?, magnitude)
+                && is_sum(costs.exclusive, exclusive, magnitude)
                 && is_cumulative,
         )
     };
-    let rows = each(connection, sql, run.metrics[metric].id, &mut compare)?;
+    let rows = each(
+        tables,
+        Table::LineInfo,
+        run.metrics[metric].id,
+        &mut compare,
+    )?;
     let costs_nothing = |group| tree.lines.cost(group, metric).magnitude == 0.0;
     expect((0..is_there.len()).all(|at| is_there[at] || (!is_default && costs_nothing(at))))?;
     Ok(rows)
 }
 
 fn edges(
-    connection: &Connection,
+    tables: &Tables<'_>,
     run: &Run,
     metric: usize,
     tree: &Tree,
     functions: &Functions,
 ) -> Result<u64, Doubt> {
-    let sql = "SELECT callee_id, caller_id, caller_line, caller_col, back,
-                      calls, exclusive, cumulative, outermost, seen
-               FROM edges
-               WHERE metric_id = ?1
-               ORDER BY callee_id, caller_id, caller_line, caller_col, back";
     let mut there = 0;
-    let mut compare = |row: &Row<'_>| {
-        let callee = functions.number(row.get(0)?)?;
-        let function = match row.get(1)? {
+    let mut compare = |row: StoredRow<'_>| {
+        let callee = functions.number(row.at)?;
+        let mut columns = row.others;
+        let mut integer = || expected(columns.integer());
+        let function = match integer()? {
             0 => None,
             caller => Some(functions.number(caller)?),
         };
         let caller = Caller {
             function,
-            line: row.get(2)?,
-            col: row.get(3)?,
+            line: integer()?,
+            col: integer()?,
         };
-        let back: i64 = row.get(4)?;
+        let back = integer()?;
         if !run.is_tree || back != 0 {
             return Ok(());
         }
@@ -173,16 +181,21 @@ fn edges(
         there += 1;
         let costs = tree.edges.cost(group, metric);
         let magnitude = costs.magnitude;
-        let calls: Option<i64> = row.get(5)?;
+        let calls = expected(columns.integer_or_null())?;
+        let mut real = || expected(columns.real_or_null());
+        let (exclusive, cumulative) = (real()?, real()?);
+        // Infinity would be unknown, which is no sum.
+        let outermost = real()?.or(cumulative);
+        let seen = real()?.or(cumulative);
         expect(
             calls == tree.edges.all[group].calls
-                && is_sum(costs.exclusive, row.get(6)?, magnitude)
-                && is_sum(costs.cumulative, row.get(7)?, magnitude)
-                && is_sum(costs.outermost, row.get(8)?, magnitude)
-                && is_sum(costs.seen, row.get(9)?, magnitude),
+                && is_sum(costs.exclusive, exclusive, magnitude)
+                && is_sum(costs.cumulative, cumulative, magnitude)
+                && is_sum(costs.outermost, outermost, magnitude)
+                && is_sum(costs.seen, seen, magnitude),
         )
     };
-    let rows = each(connection, sql, run.metrics[metric].id, &mut compare)?;
+    let rows = each(tables, Table::Edges, run.metrics[metric].id, &mut compare)?;
     // Keys are unique: as many edges as there are groups are all of them.
     expect(there == tree.edges.all.len())?;
     Ok(rows)
@@ -190,53 +203,30 @@ fn edges(
 
 /// Compares the index from functions to nodes.
 fn function_nodes(
-    connection: &Connection,
+    tables: &Tables<'_>,
     run: &Run,
     tree: &Tree,
     functions: &Functions,
 ) -> Result<u64, Doubt> {
-    let sql = "SELECT function_id, node_id
-               FROM function_nodes
-               WHERE run_id = ?1
-               ORDER BY function_id, node_id";
-    let first = run.nodes.map_or(1, |(first, _)| first);
-    let mut groups = 0;
-    let mut function = None;
-    let mut nodes = Vec::new();
-    let mut at = 0;
-    let mut compare = |row: &Row<'_>| {
-        let id: i64 = row.get(0)?;
-        if function.replace(id) != Some(id) {
-            expect(at == nodes.len())?;
-            (groups, at) = (groups + 1, 0);
-            nodes.clear();
-            let group = expected(tree.functions.find(&functions.number(id)?))?;
-            tree.nodes[group].append_to(&mut nodes);
-        }
-        let node = row.get::<_, i64>(1)?.checked_sub(first - 1);
-        expect(nodes.get(at).copied().map(u64::cast_signed) == expected(node).map(Some)?)?;
-        at += 1;
+    let mut entries = tree.function_nodes.none();
+    let mut compare = |row: StoredRow<'_>| {
+        let mut columns = row.others;
+        entries.add(functions.number(row.at)?, expected(columns.integer())?);
         Ok(())
     };
-    let rows = each(connection, sql, run.id, &mut compare)?;
-    expect(at == nodes.len() && groups == tree.functions.all.len())?;
+    let rows = each(tables, Table::FunctionNodes, run.id, &mut compare)?;
+    expect(entries == tree.function_nodes)?;
     Ok(rows)
-}
-
-/// Whether the file itself gave the figures of a row.
-fn is_recorded(row: &Row<'_>) -> rusqlite::Result<bool> {
-    Ok(row.get::<_, i64>(1)? == 1)
 }
 
 /// Calls a function for each row of a run or metric; returns how many there are.
 fn each(
-    connection: &Connection,
-    sql: &str,
-    id: i64,
-    compare: &mut dyn FnMut(&Row<'_>) -> Result<(), Doubt>,
+    tables: &Tables<'_>,
+    table: Table,
+    of: i64,
+    compare: &mut dyn FnMut(StoredRow<'_>) -> Result<(), Doubt>,
 ) -> Result<u64, Doubt> {
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([id])?;
+    let mut rows = tables.rows(table, Range::all_of(of))?;
     let mut count = 0;
     while let Some(row) = rows.next()? {
         compare(row)?;

@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use rusqlite::Connection;
-use rusqlite::types::ValueRef;
 
 use super::roots::Roots;
 use super::row_trees::start_table_row;
@@ -12,6 +11,7 @@ use super::segment::SegmentFile;
 use crate::sqlite::btree::{IndexTree, TableTree};
 use crate::sqlite::page_file::PageFile;
 use crate::sqlite::record::Record;
+use crate::sqlite::values::Value;
 use crate::store::database::Database;
 use crate::store::error::{Cause, StoreError};
 use crate::store::file::empty::PAGE_SIZE;
@@ -64,7 +64,7 @@ impl CopiedRows {
     }
 
     /// Adds a row of `nodes`: its id, and the other columns.
-    pub(in crate::store) fn node(&mut self, id: i64, others: &[ValueRef<'_>]) -> Result<(), Cause> {
+    pub(in crate::store) fn node(&mut self, id: i64, others: &[Value<'_>]) -> Result<(), Cause> {
         let record = start_table_row(&mut self.record);
         for value in others {
             put(record, *value)?;
@@ -78,7 +78,7 @@ impl CopiedRows {
     pub(in crate::store) fn row(
         &mut self,
         index: RunIndex,
-        columns: &[ValueRef<'_>],
+        columns: &[Value<'_>],
     ) -> Result<(), Cause> {
         let record = self.record.start();
         for value in columns {
@@ -115,14 +115,14 @@ impl CopiedRows {
 }
 
 /// Adds a value to a record.
-fn put(record: &mut Record, value: ValueRef<'_>) -> Result<(), Cause> {
+fn put(record: &mut Record, value: Value<'_>) -> Result<(), Cause> {
     match value {
-        ValueRef::Null => record.null(),
-        ValueRef::Integer(value) => record.integer(value),
-        ValueRef::Real(value) => record.real(value),
-        ValueRef::Text(text) => record
+        Value::Null => record.null(),
+        Value::Integer(value) => record.integer(value),
+        Value::Real(value) => record.real(value),
+        Value::Text(text) => record
             .text(std::str::from_utf8(text).map_err(|error| rusqlite::Error::Utf8Error(0, error))?),
-        ValueRef::Blob(_) => return Err(Cause::Altered("a value is a blob".to_owned())),
+        Value::Blob(_) => return Err(Cause::Altered("a value is a blob".to_owned())),
     };
     Ok(())
 }

@@ -35,7 +35,6 @@ pub use group::WholeRun;
 pub(super) use ids::{Ids, StoredFunction};
 pub(super) use known_functions::KnownFunctions;
 pub use outcome::Outcome;
-pub(super) use postings::Ascending;
 pub(super) use roots::root;
 pub(super) use rows::function_id;
 pub(super) use run_writer::ROWS_FOR_SEGMENT;

@@ -49,7 +49,7 @@ pub(super) struct Postings {
 /// Ascending numbers, all but the first as differences, seven bits a byte (LEB128). Many functions
 /// have one node, and most have few.
 #[derive(Default)]
-pub(in crate::store) struct Ascending {
+struct Ascending {
     /// 0 if there are none.
     first: u64,
     last: u64,
@@ -231,7 +231,7 @@ fn numbers(first: u64, bytes: &[u8]) -> impl Iterator<Item = u64> {
 
 impl Ascending {
     /// Adds a number, which is above all before, and above 0.
-    pub(in crate::store) fn push(&mut self, number: u64) {
+    fn push(&mut self, number: u64) {
         let mut difference = number - self.last;
         self.last = number;
         if self.first == 0 {
@@ -255,11 +255,6 @@ impl Ascending {
             .then(|| numbers(self.first, &self.bytes))
             .into_iter()
             .flatten()
-    }
-
-    /// Appends all of them to a list.
-    pub(in crate::store) fn append_to(&self, list: &mut Vec<u64>) {
-        list.extend(self.numbers());
     }
 }
 

@@ -11,6 +11,7 @@ use profdb::store::Database;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
+use super::super::pages::is_the_same_without_pages;
 use super::{faults_of, open};
 use crate::support::streams::{Node, Spot, Stream, streams};
 
@@ -53,6 +54,24 @@ fn threads_hold(stream: &Stream) -> bool {
 }
 
 pub(crate) fn random_runs() -> Result<(), Failed> {
+    each_random_run(|database| faults_of(database))
+}
+
+/// The same runs, read from pages and by SQL.
+pub(crate) fn random_runs_without_pages() -> Result<(), Failed> {
+    each_random_run(|database| {
+        let same = is_the_same_without_pages(database);
+        Ok(same
+            .err()
+            .and_then(|fault| fault.message().map(str::to_owned))
+            .into_iter()
+            .collect())
+    })
+}
+
+fn each_random_run(
+    faults_of: impl Fn(&mut Database) -> Result<Vec<String>, Failed>,
+) -> Result<(), Failed> {
     let mut runner = TestRunner::deterministic();
     let mut faults = Vec::new();
     let trees = std::iter::from_fn(|| streams().new_tree(&mut runner).ok());
@@ -66,7 +85,7 @@ pub(crate) fn random_runs() -> Result<(), Failed> {
         STREAM.set(Some(stream));
         let options = Options::default();
         let describe = |fingerprint| meta(&RANDOM, &options, "random", fingerprint);
-        let imported = import(
+        let mut imported = import(
             open(b"any")?,
             &RANDOM,
             &options,
@@ -74,7 +93,7 @@ pub(crate) fn random_runs() -> Result<(), Failed> {
             describe,
             Database::in_memory,
         )?;
-        let found = faults_of(&imported.database)?;
+        let found = faults_of(&mut imported.database)?;
         if !found.is_empty() {
             faults.push(format!("run {run}: {}\n{shown:.2000}", found.join("\n")));
         }

@@ -1,0 +1,302 @@
+//! Nodes and what they cost, as the tables have them.
+
+use super::damage::damaged;
+use super::reader::{Rows, Tables};
+use super::table::{Range, Table};
+use crate::sqlite::values::{Value, Values};
+
+/// A node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Node<'r> {
+    /// Its number.
+    pub(crate) id: i64,
+    /// Its number less that of the node above; `None` at a root.
+    pub(crate) up: Option<i64>,
+    /// How many nodes are below.
+    pub(crate) size: i64,
+    /// How many nodes are above.
+    pub(crate) depth: i64,
+    pub(crate) function_id: i64,
+    /// `None` if unknown.
+    pub(crate) calls: Option<i64>,
+    /// In the default metric of the run.
+    pub(crate) cost: Cost,
+    /// `None` in function nodes.
+    pub(crate) line: Option<i64>,
+    /// Its number less that of the enclosing node of the same function or line, if there is one.
+    pub(crate) outer_up: Option<i64>,
+    /// Column or clause of the line; `None` if unknown.
+    pub(crate) col: Option<i64>,
+    /// File of the line; `None` where it is the function's own. It may be a stranger's, and no
+    /// UTF-8.
+    pub(crate) file: Option<&'r [u8]>,
+}
+
+/// What a node costs in one metric.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    pub(crate) exclusive: f64,
+    /// With everything called; `None` if unknown.
+    pub(crate) cumulative: Option<f64>,
+}
+
+impl Cost {
+    /// What a node cost that has no row.
+    pub(crate) const NONE: Self = Self {
+        exclusive: 0.0,
+        cumulative: Some(0.0),
+    };
+
+    /// What columns say (docs/design/0006-small-rows.md).
+    #[inline]
+    fn of(exclusive: f64, cumulative_other: Option<f64>) -> Self {
+        let cumulative = cumulative_other.unwrap_or(exclusive);
+        Self {
+            exclusive,
+            cumulative: (cumulative != f64::INFINITY).then_some(cumulative),
+        }
+    }
+}
+
+/// Nodes in their order.
+pub(crate) struct Nodes<'c>(Rows<'c>);
+
+impl Node<'_> {
+    /// The last node below; the node itself if there is none.
+    #[inline]
+    pub(crate) fn last(&self) -> i64 {
+        self.id.saturating_add(self.size)
+    }
+}
+
+impl<'c> Nodes<'c> {
+    /// Reads the nodes from a first to a last one.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(crate) fn new(tables: &Tables<'c>, (first, last): (i64, i64)) -> rusqlite::Result<Self> {
+        let range = Range { of: 0, first, last };
+        Ok(Self(tables.rows(Table::Nodes, range)?))
+    }
+
+    /// Reads the function nodes from a first to a last one. Nodes of lines, of which there may be
+    /// many more, come only where passing over them here takes no longer.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(crate) fn of_functions(
+        tables: &Tables<'c>,
+        (first, last): (i64, i64),
+    ) -> rusqlite::Result<Self> {
+        let range = Range { of: 0, first, last };
+        Ok(Self(tables.rows(Table::FunctionNodesOnly, range)?))
+    }
+
+    /// The next node.
+    ///
+    /// # Errors
+    /// When the database fails or is damaged, and when the question is interrupted.
+    #[inline]
+    pub(crate) fn next(&mut self) -> rusqlite::Result<Option<Node<'_>>> {
+        let Some(row) = self.0.next()? else {
+            return Ok(None);
+        };
+        node(row.at, row.others).ok_or_else(damaged).map(Some)
+    }
+
+    /// Passes over nodes before one.
+    ///
+    /// # Errors
+    /// As [`Nodes::next`].
+    pub(crate) fn skip_to(&mut self, node_id: i64) -> rusqlite::Result<()> {
+        self.0.skip_to(node_id)
+    }
+}
+
+/// A row of `nodes`; `None` if it is none.
+#[inline]
+fn node(id: i64, mut columns: Values<'_>) -> Option<Node<'_>> {
+    let up = columns.integer_or_null()?;
+    let size = columns.integer()?;
+    let depth = columns.integer()?;
+    let function_id = columns.integer()?;
+    let calls = columns.integer_or_null()?;
+    let exclusive = columns.real()?;
+    let line = columns.integer_or_null()?;
+    let cumulative_other = columns.real_or_null()?;
+    let outer_up = columns.integer_or_null()?;
+    let col = columns.integer_or_null()?;
+    let file = match columns.next()? {
+        Value::Null => None,
+        Value::Text(file) => Some(file),
+        _ => return None,
+    };
+    Some(Node {
+        id,
+        up,
+        size,
+        depth,
+        function_id,
+        calls,
+        cost: Cost::of(exclusive, cumulative_other),
+        line,
+        outer_up,
+        col,
+        file,
+    })
+}
+
+/// What nodes cost in a metric that they do not hold themselves.
+pub(crate) struct Costs<'c> {
+    rows: Rows<'c>,
+    /// The next row, if there is one.
+    next: Option<(i64, Cost)>,
+}
+
+impl<'c> Costs<'c> {
+    /// Reads the costs of the nodes from a first to a last one.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(crate) fn new(
+        tables: &Tables<'c>,
+        metric_id: i64,
+        (first, last): (i64, i64),
+    ) -> rusqlite::Result<Self> {
+        let range = Range {
+            of: metric_id,
+            first,
+            last,
+        };
+        let mut costs = Self {
+            rows: tables.rows(Table::NodeCosts, range)?,
+            next: None,
+        };
+        costs.advance()?;
+        Ok(costs)
+    }
+
+    fn advance(&mut self) -> rusqlite::Result<()> {
+        self.next = match self.rows.next()? {
+            Some(row) => {
+                let mut columns = row.others;
+                let mut cost = || Some(Cost::of(columns.real()?, columns.real_or_null()?));
+                Some((row.at, cost().ok_or_else(damaged)?))
+            }
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// The row of a node, if it has one. Nodes are to be asked for in their order.
+    ///
+    /// # Errors
+    /// As [`Nodes::next`].
+    #[inline]
+    pub(crate) fn of(&mut self, node_id: i64) -> rusqlite::Result<Option<Cost>> {
+        while let Some((next, cost)) = self.next {
+            if next > node_id {
+                break;
+            }
+            self.advance()?;
+            if next == node_id {
+                return Ok(Some(cost));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Passes over nodes before one.
+    ///
+    /// # Errors
+    /// As [`Nodes::next`].
+    pub(crate) fn skip_to(&mut self, node_id: i64) -> rusqlite::Result<()> {
+        if self.next.is_some_and(|(next, _)| next < node_id) {
+            self.rows.skip_to(node_id)?;
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    /// The node of the next row, if there is one.
+    pub(crate) fn next_node(&self) -> Option<i64> {
+        self.next.map(|(next, _)| next)
+    }
+}
+
+/// What nodes cost themselves in a metric, by sets of labels.
+pub(crate) struct Labels<'c> {
+    rows: Rows<'c>,
+    /// The next row, if there is one: node, set, cost.
+    next: Option<(i64, i64, f64)>,
+}
+
+impl<'c> Labels<'c> {
+    /// Reads the labels of the nodes from a first to a last one.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(crate) fn new(
+        tables: &Tables<'c>,
+        metric_id: i64,
+        (first, last): (i64, i64),
+    ) -> rusqlite::Result<Self> {
+        let range = Range {
+            of: metric_id,
+            first,
+            last,
+        };
+        let mut labels = Self {
+            rows: tables.rows(Table::NodeLabels, range)?,
+            next: None,
+        };
+        labels.advance()?;
+        Ok(labels)
+    }
+
+    fn advance(&mut self) -> rusqlite::Result<()> {
+        self.next = match self.rows.next()? {
+            Some(row) => {
+                let mut columns = row.others;
+                let mut label = || Some((row.at, columns.integer()?, columns.real()?));
+                Some(label().ok_or_else(damaged)?)
+            }
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Replaces a list by the sets of a node and what they cost. Nodes are to be asked for in their
+    /// order.
+    ///
+    /// # Errors
+    /// As [`Nodes::next`].
+    pub(crate) fn of(
+        &mut self,
+        node_id: i64,
+        labels: &mut Vec<(i64, f64)>,
+    ) -> rusqlite::Result<()> {
+        labels.clear();
+        while let Some((next, set, cost)) = self.next
+            && next <= node_id
+        {
+            if next == node_id {
+                labels.push((set, cost));
+            }
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    /// Passes over nodes before one.
+    ///
+    /// # Errors
+    /// As [`Nodes::next`].
+    pub(crate) fn skip_to(&mut self, node_id: i64) -> rusqlite::Result<()> {
+        if self.next.is_some_and(|(next, ..)| next < node_id) {
+            self.rows.skip_to(node_id)?;
+            self.advance()?;
+        }
+        Ok(())
+    }
+}
