@@ -86,6 +86,14 @@ fn push_whole(number: u64, width: usize, text: &mut String) {
     push_digits(&room[from..], text);
 }
 
+/// Adds a whole number, which may be less than nothing, to a text.
+pub(crate) fn push_signed(number: i64, text: &mut String) {
+    if number < 0 {
+        text.push('-');
+    }
+    push_whole(number.unsigned_abs(), 1, text);
+}
+
 /// Adds a whole number to a line of bytes.
 pub(crate) fn push_integer(number: u64, line: &mut Vec<u8>) {
     let mut room = [b'0'; U64_DIGITS];

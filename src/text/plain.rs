@@ -4,20 +4,26 @@
 /// A text with what would move the cursor written as escapes.
 #[must_use]
 pub fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    push_plain(text, &mut plain);
+    plain
+}
+
+/// Adds [`plain`] to a text.
+pub(crate) fn push_plain(text: &str, plain: &mut String) {
     // Nearly all names are ASCII, which is known without looking at characters.
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if is_plain || !text.contains(is_unsafe) {
-        return text.to_owned();
+        plain.push_str(text);
+        return;
     }
-    text.chars()
-        .flat_map(|c| {
-            if is_unsafe(c) {
-                c.escape_default().collect()
-            } else {
-                vec![c]
-            }
-        })
-        .collect()
+    for character in text.chars() {
+        if is_unsafe(character) {
+            plain.extend(character.escape_default());
+        } else {
+            plain.push(character);
+        }
+    }
 }
 
 /// Control characters, and those that have no shape of their own: they change the order or the

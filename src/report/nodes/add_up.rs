@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use rusqlite::Connection;
 
 use super::functions::{ContainerKind, Functions, Lines, number};
-use super::pass::{Needs, Open, Pass, Visit, pass};
+use super::pass::{LineNodes, Needs, Open, Pass, Visit, pass};
 use super::question::NodeQuestion;
 use super::sums::{Calls, Costs};
 use crate::base::sum::Sum;
@@ -108,8 +108,14 @@ pub(in crate::report) fn add_up(
     };
     let needs = Needs {
         all_above: false,
-        // Sums of functions have nothing of lines.
-        lines: wants.lines || wants.callers || wants.callees,
+        lines: if wants.lines {
+            LineNodes::Numbers
+        } else if wants.callers || wants.callees {
+            LineNodes::Nodes
+        } else {
+            // Sums of functions have nothing of lines.
+            LineNodes::Nothing
+        },
         labels: wants.label_sets,
         containers: wants.containers,
     };
@@ -246,12 +252,9 @@ fn total(totals: &mut Vec<Total>, at: usize) -> &mut Total {
 }
 
 /// Line and column of a node, as those of a caller.
-fn line(node: &Open, pass: &Pass<'_, '_>) -> (Option<i64>, Option<i64>) {
+fn line(node: &Open) -> (Option<i64>, Option<i64>) {
     match node.place {
-        Some(place) => {
-            let place = &pass.places.all[place];
-            (Some(place.line), place.col)
-        }
+        Some(place) => (Some(place.line), place.col),
         None => (None, None),
     }
 }
@@ -261,9 +264,9 @@ impl Visit for Adder {
         if !node.is_in_selection {
             return Ok(());
         }
-        if let Some(place) = node.place {
-            if self.wants.lines {
-                total(&mut self.lines, place).add(node, self.has_readings)?;
+        if node.place.is_some() {
+            if let Some(entry) = node.entry {
+                total(&mut self.lines, entry).add(node, self.has_readings)?;
             }
             return Ok(());
         }
@@ -272,9 +275,7 @@ impl Visit for Adder {
             total(&mut self.functions, group).add(node, self.has_readings)?;
         }
         if let (true, true, Some(group)) = (self.wants.callees, node.is_callee, group) {
-            let (line, col) = pass
-                .above(node)
-                .map_or((None, None), |above| line(above, pass));
+            let (line, col) = pass.above(node).map_or((None, None), line);
             self.callees
                 .add((Some(group), line, col), node, node.is_outermost_callee)?;
         }
@@ -289,7 +290,7 @@ impl Visit for Adder {
                 // A container is no caller: its calls come from the root.
                 let call = match above.filter(|above| !pass.is_container(above.function)) {
                     Some(above) => {
-                        let (line, col) = line(above, pass);
+                        let (line, col) = line(above);
                         (Some(above.function), line, col)
                     }
                     None => (None, None, None),

@@ -157,7 +157,7 @@ pub(super) struct Place {
     pub(super) col: Option<i64>,
 }
 
-/// The lines met so far.
+/// The files met so far, and the lines of which sums are wanted.
 pub(super) struct Lines {
     numbers: HashMap<Place, usize>,
     pub(super) all: Vec<Place>,
@@ -176,8 +176,8 @@ impl Lines {
         }
     }
 
-    /// The number of a line here.
-    pub(super) fn number(&mut self, function: usize, line: &Line<'_>) -> usize {
+    /// A line of a function, with the number of its file here.
+    pub(super) fn place(&mut self, function: usize, line: &Line<'_>) -> Place {
         let file = match line.file {
             None => 0,
             Some(file) => match self.file_numbers.get(file) {
@@ -185,12 +185,16 @@ impl Lines {
                 None => number(&mut self.file_numbers, &mut self.files, file.to_vec()),
             },
         };
-        let place = Place {
+        Place {
             function,
             file,
             line: line.line,
             col: line.col,
-        };
+        }
+    }
+
+    /// The number of a line here.
+    pub(super) fn number(&mut self, place: Place) -> usize {
         number(&mut self.numbers, &mut self.all, place)
     }
 }

@@ -1,6 +1,7 @@
 //! What functions are called, each looked up once.
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use rusqlite::{Connection, OptionalExtension, Statement};
 
 /// What a function is called, and where it is.
@@ -28,20 +29,22 @@ impl<'c> Names<'c> {
 
     /// The name of a function; an empty one if there is no such function.
     pub(in crate::report) fn of(&mut self, function: i64) -> rusqlite::Result<&FunctionName> {
-        if !self.known.contains_key(&function) {
-            let name = self
-                .statement
-                .query_row([function], |row| {
-                    Ok(FunctionName {
-                        name: row.get(0)?,
-                        module: row.get(1)?,
-                        file: row.get(2)?,
+        Ok(match self.known.entry(function) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let name = self
+                    .statement
+                    .query_row([function], |row| {
+                        Ok(FunctionName {
+                            name: row.get(0)?,
+                            module: row.get(1)?,
+                            file: row.get(2)?,
+                        })
                     })
-                })
-                .optional()?;
-            self.known.insert(function, name.unwrap_or_default());
-        }
-        Ok(&self.known[&function])
+                    .optional()?;
+                unknown.insert(name.unwrap_or_default())
+            }
+        })
     }
 
     /// The name of a function that was asked for before.

@@ -10,7 +10,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::super::path::Operator;
-use super::functions::{Functions, Lines};
+use super::functions::{Functions, Lines, Place};
 use super::question::NodeQuestion;
 use super::ranges::Ranges;
 use super::read::{Cost, Finder, Found, Next, Node, Reader};
@@ -29,8 +29,10 @@ pub(super) struct Open {
     pub(super) last: i64,
     /// Its function, in [`Functions`].
     pub(super) function: usize,
-    /// Its line, in [`Lines`]; `None` in function nodes.
-    pub(super) place: Option<usize>,
+    /// Its line; `None` in function nodes.
+    pub(super) place: Option<Place>,
+    /// The number of its line in [`Lines`], where lines are added up.
+    pub(super) entry: Option<usize>,
     /// Where on the stack the nearest visible node above is.
     pub(super) above: Option<usize>,
     /// How many visible nodes are above.
@@ -49,7 +51,7 @@ pub(super) struct Open {
     pub(super) is_in_selection: bool,
     /// It is below a selected node.
     pub(super) is_below_selected: bool,
-    /// No node of its group (lines: of its line) is around it in the selection.
+    /// No node of its group (lines: of its line, if lines are added up) is around it in the selection.
     pub(super) is_outermost: bool,
     /// Its caller is selected.
     pub(super) is_callee: bool,
@@ -95,13 +97,25 @@ pub(super) trait Visit {
 pub(super) struct Needs {
     /// All nodes above what is selected, and not only callers.
     pub(super) all_above: bool,
-    /// The nodes of lines. Filters by labels need them anyway: they may keep a line and nothing else
-    /// of its function.
-    pub(super) lines: bool,
+    /// The nodes of lines.
+    pub(super) lines: LineNodes,
     /// Costs by set of labels.
     pub(super) labels: bool,
     /// Threads or processes.
     pub(super) containers: Option<super::ContainerKind>,
+}
+
+/// What a visitor needs of the nodes of lines. Filters by labels need them anyway: they may keep a
+/// line and nothing else of its function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum LineNodes {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The nodes.
+    Nodes,
+    /// A number for each line, to add up its nodes: nodes of one line are found by a hash.
+    Numbers,
 }
 
 /// A pass that is under way.
@@ -193,7 +207,7 @@ pub(super) fn pass<'q>(
         return Ok((pass.functions, pass.places));
     };
     let with_labels = needs.labels || question.filters.labels.is_some();
-    let with_lines = needs.lines || question.filters.labels.is_some();
+    let with_lines = needs.lines != LineNodes::Nothing || question.filters.labels.is_some();
     let reader = Reader::new(connection, question, with_lines, with_labels)?;
     let mut read = |pass: &mut Pass<'_, '_>, (first, last)| {
         let go_on = reader.read(first, last, |node| pass.node(node, visitor))?;
@@ -305,7 +319,7 @@ impl Pass<'_, '_> {
                 col,
                 file: None,
             };
-            self.places.number(function, &line)
+            self.places.place(function, &line)
         });
         let above = self.visible_above();
         let container = self.container(function, place.is_some());
@@ -350,7 +364,10 @@ impl Pass<'_, '_> {
         let place = node
             .line
             .as_ref()
-            .map(|line| self.places.number(function, line));
+            .map(|line| self.places.place(function, line));
+        let entry = place
+            .filter(|_| self.needs.lines == LineNodes::Numbers)
+            .map(|place| self.places.number(place));
         let above = self.visible_above();
         let (container, is_container) = self.container(function, place.is_some());
         let mut open = Open {
@@ -358,6 +375,7 @@ impl Pass<'_, '_> {
             last: node.last,
             function,
             place,
+            entry,
             above,
             depth: above.map_or(0, |above| self.stack[above].depth + 1),
             calls: node.calls,
@@ -471,10 +489,12 @@ impl Pass<'_, '_> {
         if !open.is_in_selection || open.is_hidden {
             return;
         }
-        if let Some(place) = open.place {
-            let around = counter(&mut self.open_places, place);
-            open.is_outermost = *around == 0;
-            *around += 1;
+        if open.place.is_some() {
+            if let Some(entry) = open.entry {
+                let around = counter(&mut self.open_places, entry);
+                open.is_outermost = *around == 0;
+                *around += 1;
+            }
             return;
         }
         let Some(group) = self.functions.all[open.function].group else {
@@ -521,9 +541,11 @@ impl Pass<'_, '_> {
             return Ok(());
         }
         if node.is_in_selection && !node.is_hidden {
-            if let Some(place) = node.place {
-                self.open_places[place] -= 1;
-            } else if let Some(group) = self.functions.all[node.function].group {
+            if let Some(entry) = node.entry {
+                self.open_places[entry] -= 1;
+            } else if let (None, Some(group)) =
+                (node.place, self.functions.all[node.function].group)
+            {
                 self.open_groups[group] -= 1;
                 if node.is_callee {
                     self.open_callees[group] -= 1;

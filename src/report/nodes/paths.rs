@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::limits::{Limits, write_line};
 use super::names::Names;
-use super::pass::{Needs, Open, Pass, Visit, pass, span};
+use super::pass::{LineNodes, Needs, Open, Pass, Visit, pass, span};
 use super::question::NodeQuestion;
 use super::read::{Finder, Next};
 
@@ -54,7 +54,11 @@ pub(in crate::report) fn paths(
         };
         let needs = Needs {
             // The way leads by lines; without filters it is looked up afterwards.
-            lines: choosing.is_filtered,
+            lines: if choosing.is_filtered {
+                LineNodes::Nodes
+            } else {
+                LineNodes::Nothing
+            },
             ..Needs::default()
         };
         pass(connection, question, needs, &mut choosing)?;
@@ -257,10 +261,7 @@ fn visible_way(node: &Open, pass: &Pass<'_, '_>, depth: Option<i64>) -> Way {
     let mut way = Walk::new(pass.functions.all[node.function].id, depth);
     let mut at = node;
     while let Some(above) = pass.above(at) {
-        let line = above.place.map(|place| {
-            let place = &pass.places.all[place];
-            (place.line, place.col)
-        });
+        let line = above.place.map(|place| (place.line, place.col));
         if !way.goes_on(pass.functions.all[above.function].id, line) {
             break;
         }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement};
 
 use super::limits::{LeftOut, Limits};
 use super::names::{FunctionName, Names};
-use super::pass::{Needs, Open, Pass, Visit, pass, span};
+use super::pass::{LineNodes, Needs, Open, Pass, Visit, pass, span};
 use super::question::NodeQuestion;
 use super::read::Next;
 use crate::base::sum::Sum;
@@ -38,7 +38,7 @@ const KEPT: &str = "
 /// The tree shows lines.
 const NEEDS: Needs = Needs {
     all_above: false,
-    lines: true,
+    lines: LineNodes::Nodes,
     labels: false,
     containers: None,
 };
@@ -365,7 +365,7 @@ impl<F: FnMut(&Place) -> rusqlite::Result<bool>> Visit for Showing<'_, F> {
 }
 
 fn place(node: &Open, pass: &Pass<'_, '_>, with_readings: bool) -> rusqlite::Result<Place> {
-    let line = node.place.map(|place| &pass.places.all[place]);
+    let line = node.place;
     let file = match line {
         Some(line) if line.file > 0 => Some(
             std::str::from_utf8(&pass.places.files[line.file])

@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use super::layout::{Layout, RenderError};
-use super::table::{Cell, Table, indent};
+use super::table::{Table, push_indent};
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;
@@ -49,17 +49,15 @@ pub(super) fn write(
         .map(|right| if *right { "---:" } else { ":---" });
     writeln!(out, "{}", line(&mut rules.map(str::to_owned)))?;
     answer.each(|row| {
-        let mut cells = table
-            .columns
-            .iter()
-            .map(|column| whole(&table.cell(row, column)));
+        let mut cells = table.columns.iter().map(|column| {
+            let (mut cell, mut text) = (String::new(), String::new());
+            // Blanks that begin a cell would be lost.
+            push_indent(table.depth(row, column), "&nbsp;", &mut cell);
+            table.push_cell(row, column, &mut text);
+            cell + &escaped(&text)
+        });
         Ok(writeln!(out, "{}", line(&mut cells))?)
     })
-}
-
-/// Blanks that begin a cell would be lost.
-fn whole(cell: &Cell) -> String {
-    format!("{}{}", indent(cell.depth, "&nbsp;"), escaped(&cell.text))
 }
 
 /// Text that Markdown shows as it is.

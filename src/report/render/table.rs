@@ -11,8 +11,8 @@ use crate::report::header::{Meaning, TitledMedium};
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
-use crate::text::number::{fixed, readable};
-use crate::text::plain::plain;
+use crate::text::number::{fixed, push_fixed, push_signed, readable};
+use crate::text::plain::{plain, push_plain};
 use crate::text::scale::{self, Scale};
 
 /// Levels of a tree that are shown by indentation.
@@ -31,13 +31,6 @@ pub(super) struct Table {
     scaled_alone: Option<(usize, String, String)>,
     depth: Option<usize>,
     names: SharedNames,
-}
-
-/// A cell of a table.
-pub(super) struct Cell {
-    /// Levels of a tree above it.
-    pub(super) depth: usize,
-    pub(super) text: String,
 }
 
 impl Table {
@@ -90,37 +83,41 @@ impl Table {
         })
     }
 
-    pub(super) fn cell(&self, row: &[Value], column: &Shown) -> Cell {
+    /// Adds the text of a cell, which is not indented yet.
+    pub(super) fn push_cell(&self, row: &[Value], column: &Shown, text: &mut String) {
         let value = &row[column.at];
-        let mut text = match (value, column.kind) {
-            (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => {
-                String::new()
-            }
-            (Value::Null, _) => "-".to_owned(),
-            (Value::Text(text), _) => plain(&cut(text)),
-            (Value::Integer(value), _) => value.to_string(),
-            (Value::Real(value), Kind::Percent) => fixed(*value, self.percent_decimals),
+        match (value, column.kind) {
+            (Value::Null, Kind::Line | Kind::Text | Kind::Any | Kind::Name | Kind::Node) => {}
+            (Value::Null, _) => text.push('-'),
+            (Value::Text(value), _) => push_plain(&cut(value), text),
+            (Value::Integer(value), _) => push_signed(*value, text),
+            (Value::Real(value), Kind::Percent) => push_fixed(*value, self.percent_decimals, text),
             (Value::Real(value), Kind::Cost | Kind::Raw) => match (&self.scaled_alone, &self.scale)
             {
                 (Some((at, metric, unit)), _) if *at == column.at => {
-                    scale::figure(metric, unit, *value)
+                    text.push_str(&scale::figure(metric, unit, *value));
                 }
-                (_, Some(scale)) => scale.rounded(*value, self.decimals),
-                (_, None) => readable(*value),
+                (_, Some(scale)) => scale.push_rounded(*value, self.decimals, text),
+                (_, None) => text.push_str(&readable(*value)),
             },
-            (Value::Real(value), _) => readable(*value),
-        };
+            (Value::Real(value), _) => text.push_str(&readable(*value)),
+        }
         if matches!(column.kind, Kind::Name | Kind::Node)
             && let Value::Text(name) = value
             && let Some(apart) = self.names.apart(name, row)
         {
-            text = format!("{text} ({})", plain(&cut(apart)));
+            text.push_str(" (");
+            push_plain(&cut(apart), text);
+            text.push(')');
         }
-        let depth = match (column.kind, self.depth.map(|depth| &row[depth])) {
+    }
+
+    /// How many levels of a tree are above what a cell names.
+    pub(super) fn depth(&self, row: &[Value], column: &Shown) -> usize {
+        match (column.kind, self.depth.map(|depth| &row[depth])) {
             (Kind::Node, Some(Value::Integer(depth))) => usize::try_from(*depth).unwrap_or(0),
             _ => 0,
-        };
-        Cell { depth, text }
+        }
     }
 
     /// `Total time: 58.2 msec; Selected time: 23.8 msec; Not shown: 1.2 msec (2.1 %)`.
@@ -186,12 +183,15 @@ fn cut(text: &str) -> Cow<'_, str> {
     format!("{}…{}", &text[..head], &text[tail..]).into()
 }
 
-/// One mark per level; beyond [`INDENTED`] levels their number, or the width of the table would be
-/// that of the depth.
-pub(super) fn indent(depth: usize, mark: &str) -> String {
-    match depth.checked_sub(INDENTED) {
-        None | Some(0) => mark.repeat(depth),
-        Some(more) => format!("{}+{more} ", mark.repeat(INDENTED)),
+/// Adds one mark per level; beyond [`INDENTED`] levels their number, or the width of the table would
+/// be that of the depth.
+pub(super) fn push_indent(depth: usize, mark: &str, text: &mut String) {
+    for _ in 0..depth.min(INDENTED) {
+        text.push_str(mark);
+    }
+    if depth > INDENTED {
+        // A text takes everything.
+        let _ = write!(text, "+{} ", depth - INDENTED);
     }
 }
 
@@ -259,6 +259,9 @@ impl SharedNames {
 
     /// What is to be said of a name besides the name.
     fn apart<'r>(&self, name: &str, row: &'r [Value]) -> Option<&'r str> {
+        if self.several.is_empty() {
+            return None;
+        }
         let known = self.several.get(name)?;
         let (module, file) = self.places?;
         let (module, file) = (text(&row[module]), text(&row[file]));

@@ -11,11 +11,12 @@
 //! one to ask there. Columns that may be left out are, where no row knows them.
 
 use std::io::{self, Write};
+use std::iter::repeat_n;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::layout::{Layout, RenderError};
-use super::table::{Cell, Table, indent};
+use super::table::{Table, push_indent};
 use crate::report::{Answer, Value};
 use crate::store::StoreError;
 use crate::text::cell::Kind;
@@ -43,9 +44,12 @@ pub(super) fn write(
     let table = Table::of(answer, layout)?;
     // All rows are read twice, for the widths and for the text: they may be too many to be kept.
     let mut sizes = table.columns.iter().map(Size::of).collect::<Vec<_>>();
+    let mut cell = String::new();
     answer.each(|row| {
         for (size, column) in sizes.iter_mut().zip(&table.columns) {
-            size.see(&whole(table.cell(row, column)), &row[column.at]);
+            cell.clear();
+            push_whole(&table, row, column, &mut cell);
+            size.see(&cell, &row[column.at]);
         }
         Ok::<_, StoreError>(())
     })?;
@@ -64,58 +68,53 @@ pub(super) fn write(
         writeln!(out, "{}\n", table.totals(subject))?;
     }
     let mut line = String::new();
-    let mut write =
-        |out: &mut dyn Write, cells: &mut dyn Iterator<Item = String>| -> io::Result<()> {
-            line.clear();
-            for (column, ((mut cell, size), width)) in cells.zip(&sizes).zip(&widths).enumerate() {
-                let limit = if size.is_name() {
-                    longest_name
-                } else {
-                    longest_text.filter(|_| size.is_text())
-                };
-                if let Some(limit) = limit {
-                    cell = shortened(cell, limit);
-                }
-                let gap = if column == 0 { "" } else { GAP };
-                let padding = width.saturating_sub(columns_of(&cell));
-                let padding = std::iter::repeat_n(' ', padding);
-                line.push_str(gap);
-                if size.is_left() {
-                    line.push_str(&cell);
-                    line.extend(padding);
-                } else {
-                    line.extend(padding);
-                    line.push_str(&cell);
-                }
+    let mut write = |out: &mut dyn Write, push: &dyn Fn(&Shown, &mut String)| -> io::Result<()> {
+        line.clear();
+        let columns = table.columns.iter().zip(&sizes).zip(&widths);
+        for (at, ((column, size), width)) in columns.enumerate() {
+            cell.clear();
+            push(column, &mut cell);
+            let limit = if size.is_name() {
+                longest_name
+            } else {
+                longest_text.filter(|_| size.is_text())
+            };
+            if let Some(limit) = limit {
+                shorten_cell(&mut cell, limit);
             }
-            writeln!(out, "{}", line.trim_end())
-        };
-    write(
-        out,
-        &mut table.columns.iter().map(|column| column.title.clone()),
-    )?;
+            let padding = width.saturating_sub(columns_of(&cell));
+            if at > 0 {
+                line.push_str(GAP);
+            }
+            if size.is_left() {
+                line.push_str(&cell);
+                line.extend(repeat_n(' ', padding));
+            } else {
+                line.extend(repeat_n(' ', padding));
+                line.push_str(&cell);
+            }
+        }
+        line.truncate(line.trim_end().len());
+        line.push('\n');
+        out.write_all(line.as_bytes())
+    };
+    write(out, &|column, cell| cell.push_str(&column.title))?;
     answer.each(|row| {
-        let mut cells = table
-            .columns
-            .iter()
-            .map(|column| whole(table.cell(row, column)));
-        write(out, &mut cells).map_err(RenderError::from)
+        let push = |column: &Shown, cell: &mut String| push_whole(&table, row, column, cell);
+        write(out, &push).map_err(RenderError::from)
     })
 }
 
-fn whole(cell: Cell) -> String {
-    if cell.depth == 0 {
-        return cell.text;
-    }
-    let mut whole = indent(cell.depth, " ");
-    whole.push_str(&cell.text);
-    whole
+/// Adds a cell, indented as deep as what it names lies in a tree.
+fn push_whole(table: &Table, row: &[Value], column: &Shown, text: &mut String) {
+    push_indent(table.depth(row, column), " ", text);
+    table.push_cell(row, column, text);
 }
 
-/// Columns of a screen that a text takes.
+/// Columns of a screen that a text takes, in which nothing moves the cursor.
 fn columns_of(text: &str) -> usize {
     // Nearly all text is ASCII, which is known without looking at characters.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if text.is_ascii() {
         text.len()
     } else {
         text.width()
@@ -202,15 +201,15 @@ fn shorten(
 }
 
 /// Takes the middle out of a name that is too long.
-fn shortened(name: String, limit: usize) -> String {
-    if name.width() <= limit {
-        return name;
+fn shorten_cell(name: &mut String, limit: usize) {
+    if columns_of(name) <= limit {
+        return;
     }
     let kept = limit.saturating_sub(ELLIPSIS.width());
     // The end of a name tells more than its beginning, which many share.
     let head = taken(name.chars(), kept / 2);
     let tail = taken(name.chars().rev(), kept - head.width());
-    format!("{head}{ELLIPSIS}{}", tail.chars().rev().collect::<String>())
+    *name = format!("{head}{ELLIPSIS}{}", tail.chars().rev().collect::<String>());
 }
 
 /// As many characters as have room.
@@ -236,7 +235,8 @@ mod tests {
             ("函数函数函数函数", 9, "函数…函数"),
         ];
         for (name, limit, expected) in table {
-            let found = shortened(name.to_owned(), limit);
+            let mut found = name.to_owned();
+            shorten_cell(&mut found, limit);
             assert_eq!(found, expected);
             assert!(found.width() <= limit);
         }
