@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// Significant digits of a [`significant`] number, as APL prints them.
 const DIGITS: usize = 10;
 
-/// Significant digits of a [`readable`] number: every number of so many is a REAL of its own, so
+/// Significant digits of a [`push_readable`] number: every number of so many is a REAL of its own, so
 /// that sums do not show what they are off by. The `sqlite3` shell shows as many.
 const READABLE_DIGITS: usize = 15;
 
@@ -198,13 +198,14 @@ pub(crate) fn significant(value: f64, power: i32) -> String {
     rounded_to(DIGITS, value, power)
 }
 
-/// A number for people who look at a table, where nothing says what it is: 15 digits, without zeros
-/// at the end.
-pub(crate) fn readable(value: f64) -> String {
-    if value.is_finite() {
-        rounded_to(READABLE_DIGITS, value, 0)
+/// Adds a number for people who look at a table, where nothing says what it is: 15 digits, without
+/// zeros at the end.
+pub(crate) fn push_readable(value: f64, text: &mut String) {
+    // One that has no more than 15 digits has them all, which is known sooner.
+    if !value.is_finite() || few_digits(value.abs()).is_some() {
+        push_shortest(value, text);
     } else {
-        shortest(value)
+        text.push_str(&rounded_to(READABLE_DIGITS, value, 0));
     }
 }
 
@@ -321,6 +322,9 @@ mod tests {
             push_scientific(&format!("{value:e}"), -6, &mut long);
             assert_eq!(shifted(value, -6), long, "{value:e}");
             assert_eq!(shortest(value).parse(), Ok(value), "{value:e}");
+            let mut readable = String::new();
+            push_readable(value, &mut readable);
+            assert_eq!(readable, rounded_to(READABLE_DIGITS, value, 0), "{value:e}");
             for decimals in 0..5 {
                 let long = format!("{value:.decimals$}");
                 let rest = long.trim_start_matches('-');

@@ -11,7 +11,7 @@ use crate::report::header::{Meaning, TitledMedium};
 use crate::report::{Answer, Subject, Value};
 use crate::store::StoreError;
 use crate::text::cell::{Kind, Shown};
-use crate::text::number::{fixed, push_fixed, push_signed, readable};
+use crate::text::number::{fixed, push_fixed, push_readable, push_signed};
 use crate::text::plain::{plain, push_plain};
 use crate::text::scale::{self, Scale};
 
@@ -98,9 +98,9 @@ impl Table {
                     text.push_str(&scale::figure(metric, unit, *value));
                 }
                 (_, Some(scale)) => scale.push_rounded(*value, self.decimals, text),
-                (_, None) => text.push_str(&readable(*value)),
+                (_, None) => push_readable(*value, text),
             },
-            (Value::Real(value), _) => text.push_str(&readable(*value)),
+            (Value::Real(value), _) => push_readable(*value, text),
         }
         if matches!(column.kind, Kind::Name | Kind::Node)
             && let Value::Text(name) = value
