@@ -1,5 +1,8 @@
 //! Answers: columns and rows, and what they are about.
 
+use std::hash::BuildHasher as _;
+
+use hashbrown::HashSet;
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement, named_params};
 
@@ -8,7 +11,16 @@ use super::header::{Column, Kind};
 use crate::store::{Database, MetricInfo, RunInfo, StoreError};
 use crate::text::cell::Value;
 
-const UNIQUE: &str = include_str!("../../queries/names/unique.sql");
+const OF_FUNCTIONS: &str = include_str!("../../queries/names/of_functions.sql");
+const LINES_IN_OTHER_FILES: &str = include_str!("../../queries/names/lines_in_other_files.sql");
+
+/// Rows that are sooner read once more than the names of all functions of a run.
+const FEW_ROWS: usize = if cfg!(debug_assertions) {
+    // So that tests come further.
+    4
+} else {
+    1000
+};
 
 /// What the answer is about.
 #[derive(Clone, Debug, PartialEq)]
@@ -205,21 +217,41 @@ impl Answer<'_> {
         })
     }
 
-    /// Whether no two functions or lines of the run look alike, which spares reading all rows where
-    /// these are many.
+    /// Whether no two functions or lines of the run look alike; also `false` where that is not known
+    /// sooner than by reading all rows.
     ///
     /// # Errors
     /// The database's.
     pub(super) fn has_unique_names(&self) -> Result<bool, StoreError> {
-        let (Some(subject), Rows::Computed(_)) = (&self.subject, &self.rows) else {
+        let (Some(subject), Rows::Computed(source)) = (&self.subject, &self.rows) else {
             return Ok(false);
         };
-        self.database
-            .connection()
-            .query_row(UNIQUE, named_params! {":run": subject.run.run_id}, |row| {
-                row.get(0)
-            })
-            .map_err(|source| failure(self.database, source))
+        let unique = || -> rusqlite::Result<bool> {
+            let mut rows = 0;
+            source.each(&mut |_| {
+                rows += 1;
+                rows < FEW_ROWS
+            })?;
+            if rows < FEW_ROWS {
+                return Ok(false);
+            }
+            let connection = self.database.connection();
+            let run = named_params! {":run": subject.run.run_id};
+            let mut statement = connection.prepare(OF_FUNCTIONS)?;
+            let mut names = statement.query(run)?;
+            // Hashes do: two that are one by chance cost a reading of the rows.
+            let mut hashes = HashSet::new();
+            while let Some(row) = names.next()? {
+                let name = row.get_ref(0)?.as_bytes()?;
+                let is_like_a_line = matches!(name, [.., b'0'..=b'9', b']']);
+                let hash = hashes.hasher().hash_one(name);
+                if is_like_a_line || !hashes.insert(hash) {
+                    return Ok(false);
+                }
+            }
+            connection.query_row(LINES_IN_OTHER_FILES, run, |row| Ok(!row.get::<_, bool>(0)?))
+        };
+        unique().map_err(|source| failure(self.database, source))
     }
 
     /// How many rows are lines without source, and how many are lines at all.

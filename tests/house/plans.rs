@@ -202,9 +202,10 @@ fn export() -> Vec<String> {
 }
 
 /// What is asked besides, to find names.
-const LOOKUPS: [&str; 13] = [
+const LOOKUPS: [&str; 14] = [
     include_str!("../../queries/names/apart.sql"),
     include_str!("../../queries/names/called.sql"),
+    include_str!("../../queries/names/lines_in_other_files.sql"),
     include_str!("../../queries/names/fitting.sql"),
     include_str!("../../queries/names/functions.sql"),
     include_str!("../../queries/names/keys.sql"),
@@ -213,7 +214,7 @@ const LOOKUPS: [&str; 13] = [
     include_str!("../../queries/names/named_threads.sql"),
     include_str!("../../queries/names/names.sql"),
     include_str!("../../queries/names/threads.sql"),
-    include_str!("../../queries/names/unique.sql"),
+    include_str!("../../queries/names/of_functions.sql"),
     include_str!("../../queries/names/values.sql"),
     include_str!("../../queries/lists/runs.sql"),
 ];

@@ -1,0 +1,6 @@
+-- The names of the functions of a run, one for each function.
+SELECT f.name
+FROM runs AS r
+CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
+CROSS JOIN functions AS f ON f.function_id = i.function_id
+WHERE r.run_id = :run;
