@@ -12,7 +12,7 @@ use super::error::{ReportError, failure};
 use super::header::Needs;
 use super::names::RunNames;
 use super::node_rows::{self, ChainRows, PathRows, TreeRows, percent};
-use super::nodes::{LeftOut, NodeQuestion, Start, Tree, add_up, bottom_up, paths};
+use super::nodes::{LeftOut, NodeQuestion, Selected, Start, Tree, Wants, add_up, bottom_up, paths};
 use super::plan::{is_from_nodes, plan, sets_with};
 use super::question::{Base, Groups, Question, Request, has_tree};
 use super::selection::{Selection, Target};
@@ -54,17 +54,18 @@ pub fn ask<'d>(
     } else {
         None
     };
-    if let Some(nodes) = &nodes {
-        asked.add_up_nodes(&names, nodes)?;
-    }
-    let total = asked.total()?;
-    let selected = asked.selected()?;
-    let base = match question.base {
-        Base::Selection => selected.unwrap_or(total),
-        Base::Total => total,
-    };
     let exclusive_left = question.shows("exclusive") && nodes.is_some() && asked.is_recorded()?;
-    let (rows, pruned) = asked.rows(nodes, base)?;
+    let total = asked.total()?;
+    let (rows, pruned) = match (question.report.nodes, nodes) {
+        (Some(shown), Some(nodes)) => asked.nodes(shown, nodes, total)?,
+        (_, nodes) => {
+            if let Some(nodes) = nodes {
+                asked.add_up_nodes(&names, &nodes)?;
+            }
+            (asked.rows()?, None)
+        }
+    };
+    let selected = asked.selected()?;
     let subject = Subject {
         report: question.report.name,
         run: run.clone(),
@@ -196,33 +197,45 @@ impl<'d> Asked<'d, '_> {
         )))
     }
 
+    /// Whether the question is about all that the run cost.
+    fn is_all(&self) -> bool {
+        self.selection.target == Target::Run && !self.selection.is_filtered(self.question)
+    }
+
+    /// Remembers what is selected, if it is less than the whole run; refuses a question that selects
+    /// nothing.
+    fn select(&mut self, selected: Selected) -> Result<(), ReportError> {
+        // Of the whole run, the file states what it cost.
+        if self.is_all() {
+            return Ok(());
+        }
+        if selected.is_any {
+            self.selected = Some(selected.cost);
+            return Ok(());
+        }
+        Err(ReportError::NothingSelected(
+            if self.selection.target == Target::Nodes {
+                let run = self.question.run.run_id;
+                let path = self.question.path.unwrap_or_default();
+                format!("no call in run {run} follows the path {path}")
+            } else {
+                "the filters leave nothing of what is selected".to_owned()
+            },
+        ))
+    }
+
     /// Adds up nodes; refuses a question that selects nothing.
     fn add_up_nodes(
         &mut self,
         names: &RunNames<'_>,
         nodes: &NodeQuestion,
     ) -> Result<(), ReportError> {
-        let is_all =
-            self.selection.target == Target::Run && !self.selection.is_filtered(self.question);
-        // The rows of a whole run need no sum.
-        if is_all && self.question.report.nodes.is_some() {
-            return Ok(());
-        }
         let wants = computed::wants(self.question);
         let connection = self.database.connection();
         let failed = |source| failure(self.database, source);
         let sums = add_up(connection, nodes, wants).map_err(failed)?;
         let run = self.question.run.run_id;
-        if !sums.is_any && !is_all {
-            return Err(ReportError::NothingSelected(
-                if self.selection.target == Target::Nodes {
-                    let path = self.question.path.unwrap_or_default();
-                    format!("no call in run {run} follows the path {path}")
-                } else {
-                    "the filters leave nothing of what is selected".to_owned()
-                },
-            ));
-        }
+        self.select(sums.selected)?;
         match self.question.groups {
             Groups::Containers(kind) if sums.containers.is_empty() => {
                 return Err(ReportError::NothingSelected(format!(
@@ -233,11 +246,8 @@ impl<'d> Asked<'d, '_> {
             _ => {}
         }
         self.tables = computed::fill(connection, self.question, wants, &sums).map_err(failed)?;
-        if is_all {
-            // Of the whole run, the file states what it cost.
+        if self.is_all() {
             self.tables.remove("selected");
-        } else {
-            self.selected = Some(sums.selected);
         }
         if let Groups::Label(key) = self.question.groups {
             let has = "SELECT EXISTS (SELECT 1 FROM known_groups);";
@@ -274,57 +284,80 @@ impl<'d> Asked<'d, '_> {
         ))
     }
 
-    /// The rows of the answer, and what depth and thresholds leave out of them.
-    fn rows(
-        &self,
-        nodes: Option<NodeQuestion>,
-        base: f64,
-    ) -> Result<(Rows<'d>, Option<Pruned>), StoreError> {
+    /// The rows of the answer that the statement of the report gives.
+    fn rows(&self) -> Result<Rows<'d>, StoreError> {
+        let sql = self.parts.statement(self.question.report.sql, &self.tables);
+        let statement = self.parts.prepare(self.database.connection(), &sql);
+        let statement = statement.map_err(|source| failure(self.database, source))?;
+        Ok(Rows::Statement(statement))
+    }
+
+    /// The rows of an answer that shows nodes, and what depth and thresholds leave out of them.
+    /// Refuses a question that selects nothing.
+    fn nodes(
+        &mut self,
+        shown: ShownNodes,
+        nodes: NodeQuestion,
+        total: f64,
+    ) -> Result<(Rows<'d>, Option<Pruned>), ReportError> {
         let connection = self.database.connection();
         let failed = |source| failure(self.database, source);
-        let pruned = |left: LeftOut| Pruned {
+        let is_of_all = self.question.base == Base::Total || self.is_all();
+        // What is selected is known after the pass that finds the rows.
+        let base = |selected: &Selected| if is_of_all { total } else { selected.cost };
+        let pruned = |left: LeftOut, base: f64| Pruned {
             rows: left.rows,
             cost: left.cost,
             percent: percent(left.cost, base),
         };
-        let limits = node_rows::limits(self.question, base);
-        Ok(match self.question.report.nodes.zip(nodes) {
-            None => {
-                let sql = self.parts.statement(self.question.report.sql, &self.tables);
-                let statement = self.parts.prepare(connection, &sql).map_err(failed)?;
-                (Rows::Statement(statement), None)
-            }
-            Some((ShownNodes::Tree, nodes)) => {
+        let prunes = self.question.prunes();
+        let mut limits = node_rows::limits(self.question, total);
+        Ok(match shown {
+            ShownNodes::Tree => {
+                let (tree, selected) = Tree::new(connection, nodes).map_err(failed)?;
+                limits.total = base(&selected);
                 let rows = TreeRows {
-                    tree: Tree::new(connection, nodes).map_err(failed)?,
+                    tree,
                     limits,
                     with_code: self.question.code,
                 };
-                let left = if self.question.prunes() {
-                    Some(pruned(rows.left_out().map_err(failed)?))
+                let left = if prunes {
+                    let left = rows.left_out().map_err(failed)?;
+                    Some(pruned(left, limits.total))
                 } else {
                     None
                 };
+                self.select(selected)?;
                 (Rows::Computed(Box::new(rows)), left)
             }
-            Some((ShownNodes::BottomUp, nodes)) => {
+            ShownNodes::BottomUp => {
                 let start = match (self.question.path, self.question.exclusive) {
                     (None, _) => Start::Everywhere,
                     (Some(_), false) => Start::Selection,
                     (Some(_), true) => Start::SelectionItself,
                 };
-                let (rows, left) = bottom_up(connection, &nodes, start, &limits).map_err(failed)?;
+                let (rows, left, selected) =
+                    bottom_up(connection, &nodes, start, &limits, base).map_err(failed)?;
+                let total = base(&selected);
+                self.select(selected)?;
                 let rows = ChainRows {
                     connection,
                     rows,
-                    total: base,
+                    total,
                 };
-                let left = self.question.prunes().then(|| pruned(left));
+                let left = prunes.then(|| pruned(left, total));
                 (Rows::Computed(Box::new(rows)), left)
             }
-            Some((ShownNodes::Paths, nodes)) => {
-                let rows = paths(connection, &nodes, &limits).map_err(failed)?;
-                let rows = PathRows { rows, total: base };
+            ShownNodes::Paths => {
+                if !is_of_all && limits.min_pct.is_some() {
+                    // Places are dropped on the way, and so 100 % has to be known before.
+                    let sums = add_up(connection, &nodes, Wants::default()).map_err(failed)?;
+                    limits.total = sums.selected.cost;
+                }
+                let (rows, selected) = paths(connection, &nodes, &limits).map_err(failed)?;
+                let total = base(&selected);
+                self.select(selected)?;
+                let rows = PathRows { rows, total };
                 (Rows::Computed(Box::new(rows)), None)
             }
         })
@@ -338,7 +371,7 @@ impl<'d> Asked<'d, '_> {
 
     /// The cost of what is selected; `None` if that is the whole run or if the cost is unknown.
     fn selected(&self) -> Result<Option<f64>, StoreError> {
-        if self.selection.target == Target::Run && !self.selection.is_filtered(self.question) {
+        if self.is_all() {
             return Ok(None);
         }
         if self.selected.is_some() {

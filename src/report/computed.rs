@@ -62,6 +62,7 @@ pub(super) fn node_question(
             .collect(),
         groups,
         stop: stop.clone(),
+        containers: std::cell::OnceCell::new(),
     }
 }
 
@@ -102,7 +103,7 @@ pub(super) fn fill(
     insert(
         connection,
         "INSERT INTO temp.selected (cost) VALUES (?1)",
-        [sums.selected],
+        [sums.selected.cost],
         |cost, run| run(params![cost]),
     )?;
     let is_about_elements = question.report.sql.contains("element_costs");

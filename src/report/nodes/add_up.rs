@@ -3,9 +3,10 @@
 use hashbrown::HashMap;
 use rusqlite::Connection;
 
-use super::functions::{ContainerKind, Functions, Lines, number};
-use super::pass::{LineNodes, Needs, Open, Pass, Visit, pass};
-use super::question::NodeQuestion;
+use super::functions::number;
+use super::pass::{LineNodes, Needs, Open, Pass, Passed, Selected, Visit, pass};
+use super::question::{ContainerKind, NodeQuestion};
+use super::read::Next;
 use super::sums::{Calls, Costs};
 use crate::base::sum::Sum;
 
@@ -33,10 +34,7 @@ pub(in crate::report) struct Wants {
 /// What the nodes of a question add up to. Costs are in the metric's unit.
 #[derive(Debug, Default)]
 pub(in crate::report) struct Sums {
-    /// Whether anything is selected.
-    pub(in crate::report) is_any: bool,
-    /// What the selected nodes cost with everything they called; without a path, the roots.
-    pub(in crate::report) selected: f64,
+    pub(in crate::report) selected: Selected,
     pub(in crate::report) functions: Vec<FunctionCosts>,
     pub(in crate::report) lines: Vec<LineCosts>,
     pub(in crate::report) callers: Vec<CallCosts>,
@@ -119,16 +117,41 @@ pub(in crate::report) fn add_up(
         labels: wants.label_sets,
         containers: wants.containers,
     };
-    let (functions, places) = pass(connection, question, needs, &mut adder)?;
-    Ok(adder.into_sums(&functions, &places))
+    let passed = pass(connection, question, needs, &mut adder)?;
+    Ok(adder.into_sums(&passed))
+}
+
+/// What the path of a question without filters selects: what is below a selected node is jumped over.
+///
+/// # Errors
+/// When the database fails, and when the question is interrupted.
+pub(in crate::report) fn selected(
+    connection: &Connection,
+    question: &NodeQuestion,
+) -> rusqlite::Result<Selected> {
+    struct Jump;
+
+    impl Visit for Jump {
+        fn opened(&mut self, node: &Open, _pass: &Pass<'_, '_>) -> rusqlite::Result<Next> {
+            Ok(if node.is_selected {
+                Next::AfterSubtree
+            } else {
+                Next::Node
+            })
+        }
+    }
+
+    debug_assert!(
+        !question.filters.any(),
+        "what filters leave of a node is known after all that is below"
+    );
+    Ok(pass(connection, question, Needs::default(), &mut Jump)?.selected)
 }
 
 #[derive(Default)]
 struct Adder {
     wants: Wants,
     has_readings: bool,
-    is_any: bool,
-    selected: Sum,
     /// By group, and by line.
     functions: Vec<Total>,
     lines: Vec<Total>,
@@ -280,23 +303,17 @@ impl Visit for Adder {
                 .add((Some(group), line, col), node, node.is_outermost_callee)?;
         }
         let is_outermost = node.is_selected && !node.is_below_selected;
-        if node.is_selected {
-            self.is_any = true;
-            if is_outermost && let Some(cost) = node.cumulative {
-                self.selected.add(cost);
-            }
-            if self.wants.callers {
-                let above = pass.above(node);
-                // A container is no caller: its calls come from the root.
-                let call = match above.filter(|above| !pass.is_container(above.function)) {
-                    Some(above) => {
-                        let (line, col) = line(above);
-                        (Some(above.function), line, col)
-                    }
-                    None => (None, None, None),
-                };
-                self.callers.add(call, node, is_outermost)?;
-            }
+        if node.is_selected && self.wants.callers {
+            let above = pass.above(node);
+            // A container is no caller: its calls come from the root.
+            let call = match above.filter(|above| !pass.is_container(above.function)) {
+                Some(above) => {
+                    let (line, col) = line(above);
+                    (Some(above.function), line, col)
+                }
+                None => (None, None, None),
+            };
+            self.callers.add(call, node, is_outermost)?;
         }
         if let (true, Some(container)) = (is_outermost || node.is_container, node.container) {
             let containers = &mut self.containers;
@@ -319,13 +336,17 @@ impl Visit for Adder {
 }
 
 impl Adder {
-    fn into_sums(self, functions: &Functions<'_>, places: &Lines) -> Sums {
+    fn into_sums(self, passed: &Passed<'_>) -> Sums {
+        let Passed {
+            functions,
+            places,
+            selected,
+        } = passed;
         let with_readings = self.has_readings;
         let of_functions = self.functions.iter().zip(&functions.groups);
         let of_lines = self.lines.iter().zip(&places.all);
         Sums {
-            is_any: self.is_any,
-            selected: self.selected.value(),
+            selected: *selected,
             functions: of_functions
                 .filter(|(total, _)| total.is_any)
                 .map(|(total, group)| FunctionCosts {

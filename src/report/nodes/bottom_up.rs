@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use super::limits::{LeftOut, Limits};
 use super::names::{FunctionName, Names};
-use super::pass::{Needs, Open, Pass, Visit, pass};
+use super::pass::{Needs, Open, Pass, Selected, Visit, pass};
 use super::question::NodeQuestion;
 use super::sums::Calls;
 use crate::base::sum::Sum;
@@ -51,8 +51,8 @@ pub(in crate::report) struct ChainRow {
     pub(in crate::report) cost: f64,
 }
 
-/// The rows of callers' trees in their order, and the functions that they could begin with and do
-/// not.
+/// The rows of callers' trees in their order, the functions that they could begin with and do not,
+/// and what is selected; `base` says what of that is 100 %.
 ///
 /// # Errors
 /// When the database fails, when a sum of calls is too large, and when the question is interrupted.
@@ -61,7 +61,8 @@ pub(in crate::report) fn bottom_up(
     question: &NodeQuestion,
     start: Start,
     limits: &Limits,
-) -> rusqlite::Result<(Vec<ChainRow>, LeftOut)> {
+    base: impl Fn(&Selected) -> f64,
+) -> rusqlite::Result<(Vec<ChainRow>, LeftOut, Selected)> {
     let mut chains = Chains {
         start,
         most_levels: limits.depth.map_or(usize::MAX, |depth| {
@@ -84,13 +85,19 @@ pub(in crate::report) fn bottom_up(
     } else {
         all_levels
     };
+    let mut selected = None;
     while chains.goes_on(all_levels) {
         chains.first.clear();
-        pass(connection, question, needs, &mut chains)?;
-        chains.settle(limits, &mut names, &mut left_out)?;
+        let passed = pass(connection, question, needs, &mut chains)?;
+        let selected = selected.get_or_insert(passed.selected);
+        chains.settle(&limits.of(base(selected)), &mut names, &mut left_out)?;
         chains.most_levels = all_levels;
     }
-    Ok((chains.rows(&mut names)?, left_out))
+    Ok((
+        chains.rows(&mut names)?,
+        left_out,
+        selected.unwrap_or_default(),
+    ))
 }
 
 /// Pairs of functions and their callers that cost enough to be shown, where the tables of totals say

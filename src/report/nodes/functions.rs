@@ -5,7 +5,7 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 use rusqlite::Connection;
 
-use super::question::NodeQuestion;
+use super::question::{ContainerKind, NodeQuestion};
 use super::read::Line;
 
 /// Numbers below this are looked up without a hash.
@@ -28,21 +28,10 @@ pub(super) struct Function {
     pub(super) group: Option<usize>,
 }
 
-/// What a container is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::report) enum ContainerKind {
-    /// A thread.
-    Thread,
-    /// A process.
-    Process,
-    /// Another one.
-    Other,
-}
-
 /// The functions met so far.
 pub(super) struct Functions<'q> {
     question: &'q NodeQuestion,
-    containers: HashMap<i64, ContainerKind>,
+    containers: &'q HashMap<i64, ContainerKind>,
     direct: Vec<u32>,
     hashed: HashMap<i64, usize>,
     pub(super) all: Vec<Function>,
@@ -61,24 +50,9 @@ impl<'q> Functions<'q> {
         question: &'q NodeQuestion,
         words: usize,
     ) -> rusqlite::Result<Self> {
-        // There are few of them, where there may be many functions.
-        let sql = "SELECT f.function_id, f.kind
-            FROM runs AS r
-            CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
-            CROSS JOIN functions AS f ON f.function_id = i.function_id
-            WHERE r.run_id = ?1 AND f.kind NOT IN ('function', 'pseudo')";
-        let mut statement = connection.prepare(sql)?;
-        let containers = statement.query_map([question.run], |row| {
-            let kind = match row.get_ref(1)?.as_bytes().unwrap_or_default() {
-                b"thread" => ContainerKind::Thread,
-                b"process" => ContainerKind::Process,
-                _ => ContainerKind::Other,
-            };
-            Ok((row.get(0)?, kind))
-        })?;
         Ok(Self {
             question,
-            containers: containers.collect::<rusqlite::Result<_>>()?,
+            containers: question.containers(connection)?,
             direct: Vec::new(),
             hashed: HashMap::new(),
             all: Vec::new(),

@@ -16,6 +16,11 @@ pub(in crate::report) struct Limits {
 }
 
 impl Limits {
+    /// The same with another 100 %.
+    pub(super) fn of(self, total: f64) -> Self {
+        Self { total, ..self }
+    }
+
     /// Whether a node at a depth is shown, which costs so much.
     pub(super) fn show(&self, depth: i64, cost: f64) -> bool {
         self.depth.is_none_or(|most| depth <= most) && self.is_much(cost)

@@ -16,9 +16,11 @@ mod tree;
 
 pub(in crate::report) use add_up::{CallCosts, Figures, Sums, Wants, add_up};
 pub(in crate::report) use bottom_up::{ChainRow, Start, bottom_up};
-pub(in crate::report) use functions::ContainerKind;
 pub(in crate::report) use limits::{LeftOut, Limits};
 pub(in crate::report) use names::Names;
+pub(in crate::report) use pass::Selected;
 pub(in crate::report) use paths::{PathRow, paths};
-pub(in crate::report) use question::{Filters, NodeCosts, NodeQuestion, Step, Stored};
+pub(in crate::report) use question::{
+    ContainerKind, Filters, NodeCosts, NodeQuestion, Step, Stored,
+};
 pub(in crate::report) use tree::Tree;

@@ -118,6 +118,22 @@ pub(super) enum LineNodes {
     Numbers,
 }
 
+/// What the path of a question selects, as far as the nodes have been read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::report) struct Selected {
+    /// Whether it selects anything.
+    pub(in crate::report) is_any: bool,
+    /// What the selected nodes cost with everything they called; without a path, the roots.
+    pub(in crate::report) cost: f64,
+}
+
+/// What a pass has found besides what its visitor has.
+pub(super) struct Passed<'q> {
+    pub(super) functions: Functions<'q>,
+    pub(super) places: Lines,
+    pub(super) selected: Selected,
+}
+
 /// A pass that is under way.
 pub(super) struct Pass<'c, 'q> {
     pub(super) question: &'q NodeQuestion,
@@ -137,6 +153,8 @@ pub(super) struct Pass<'c, 'q> {
     /// Open callees of what is selected, by group.
     open_callees: Vec<u32>,
     finder: Finder<'c>,
+    selects_any: bool,
+    selected: Sum,
 }
 
 /// The steps of a path, as bits.
@@ -180,14 +198,13 @@ pub(super) fn span(connection: &Connection, run: i64) -> rusqlite::Result<Option
         .optional()
 }
 
-/// Shows a visitor the nodes of a question, and says whether there are any; gives what the pass has
-/// numbered.
+/// Shows a visitor the nodes of a question; gives what the pass has numbered, and what is selected.
 pub(super) fn pass<'q>(
     connection: &Connection,
     question: &'q NodeQuestion,
     needs: Needs,
     visitor: &mut impl Visit,
-) -> rusqlite::Result<(Functions<'q>, Lines)> {
+) -> rusqlite::Result<Passed<'q>> {
     let steps = Steps::new(question);
     let mut pass = Pass {
         functions: Functions::new(connection, question, steps.words)?,
@@ -202,9 +219,11 @@ pub(super) fn pass<'q>(
         open_places: Vec::new(),
         open_callees: Vec::new(),
         finder: Finder::new(connection)?,
+        selects_any: false,
+        selected: Sum::default(),
     };
     let Some(span) = span(connection, question.run)? else {
-        return Ok((pass.functions, pass.places));
+        return Ok(pass.passed());
     };
     let with_labels = needs.labels || question.filters.labels.is_some();
     let with_lines = needs.lines != LineNodes::Nothing || question.filters.labels.is_some();
@@ -232,7 +251,7 @@ pub(super) fn pass<'q>(
     };
     let Some(ranges) = ranges else {
         read(&mut pass, span)?;
-        return Ok((pass.functions, pass.places));
+        return Ok(pass.passed());
     };
     let mut read_to = None;
     for node in ranges.nodes {
@@ -256,7 +275,7 @@ pub(super) fn pass<'q>(
             break;
         }
     }
-    Ok((pass.functions, pass.places))
+    Ok(pass.passed())
 }
 
 /// A counter, which may be new.
@@ -267,7 +286,18 @@ fn counter(counters: &mut Vec<u32>, at: usize) -> &mut u32 {
     &mut counters[at]
 }
 
-impl Pass<'_, '_> {
+impl<'q> Pass<'_, 'q> {
+    fn passed(self) -> Passed<'q> {
+        Passed {
+            functions: self.functions,
+            places: self.places,
+            selected: Selected {
+                is_any: self.selects_any,
+                cost: self.selected.value(),
+            },
+        }
+    }
+
     /// The visible node above another one.
     pub(super) fn above(&self, node: &Open) -> Option<&Open> {
         node.above.map(|at| &self.stack[at])
@@ -574,6 +604,14 @@ impl Pass<'_, '_> {
                 return Ok(());
             }
             node.exclusive += node.adopted.value();
+        }
+        if node.is_selected {
+            self.selects_any = true;
+            if !node.is_below_selected
+                && let Some(cost) = node.cumulative
+            {
+                self.selected.add(cost);
+            }
         }
         visitor.closed(&node, self)
     }

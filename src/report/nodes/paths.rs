@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::limits::{Limits, write_line};
 use super::names::Names;
-use super::pass::{LineNodes, Needs, Open, Pass, Visit, pass, span};
+use super::pass::{LineNodes, Needs, Open, Pass, Selected, Visit, pass, span};
 use super::question::NodeQuestion;
 use super::read::{Finder, Next};
 
@@ -31,7 +31,8 @@ pub(in crate::report) struct PathRow {
     pub(in crate::report) cumulative: Option<f64>,
 }
 
-/// The most expensive places, the first ones first.
+/// The most expensive places, the first ones first, and what is selected where that is less than the
+/// whole run.
 ///
 /// # Errors
 /// When the database fails, and when the question is interrupted.
@@ -39,8 +40,9 @@ pub(in crate::report) fn paths(
     connection: &Connection,
     question: &NodeQuestion,
     limits: &Limits,
-) -> rusqlite::Result<Vec<PathRow>> {
+) -> rusqlite::Result<(Vec<PathRow>, Selected)> {
     let mut best = Best::new(limits);
+    let mut selected = Selected::default();
     let is_plain = question.path.is_empty()
         && !question.filters.any()
         && question.costs.metric.in_nodes
@@ -61,7 +63,7 @@ pub(in crate::report) fn paths(
             },
             ..Needs::default()
         };
-        pass(connection, question, needs, &mut choosing)?;
+        selected = pass(connection, question, needs, &mut choosing)?.selected;
         best = choosing.best;
     }
     best.reduce();
@@ -94,7 +96,7 @@ pub(in crate::report) fn paths(
             cumulative: place.cumulative,
         });
     }
-    Ok(rows)
+    Ok((rows, selected))
 }
 
 /// A place, and the way to it if that is not looked up afterwards.

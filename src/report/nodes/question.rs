@@ -1,6 +1,9 @@
 //! What is asked of the nodes of a run.
 
+use std::cell::OnceCell;
+
 use hashbrown::{HashMap, HashSet};
+use rusqlite::Connection;
 
 use super::super::path::Operator;
 use crate::base::error::Stop;
@@ -21,6 +24,47 @@ pub(in crate::report) struct NodeQuestion {
     pub(in crate::report) groups: Option<HashMap<i64, i64>>,
     /// Asks to stop.
     pub(in crate::report) stop: Stop,
+    /// The functions of the run that only hold others, once a pass has looked them up.
+    pub(in crate::report) containers: OnceCell<HashMap<i64, ContainerKind>>,
+}
+
+/// What a container is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::report) enum ContainerKind {
+    /// A thread.
+    Thread,
+    /// A process.
+    Process,
+    /// Another one.
+    Other,
+}
+
+impl NodeQuestion {
+    /// The functions of the run that only hold others: few, where there may be many functions.
+    pub(super) fn containers(
+        &self,
+        connection: &Connection,
+    ) -> rusqlite::Result<&HashMap<i64, ContainerKind>> {
+        if let Some(containers) = self.containers.get() {
+            return Ok(containers);
+        }
+        let sql = "SELECT f.function_id, f.kind
+            FROM runs AS r
+            CROSS JOIN function_info AS i ON i.metric_id = r.default_metric_id
+            CROSS JOIN functions AS f ON f.function_id = i.function_id
+            WHERE r.run_id = ?1 AND f.kind NOT IN ('function', 'pseudo')";
+        let mut statement = connection.prepare(sql)?;
+        let containers = statement.query_map([self.run], |row| {
+            let kind = match row.get_ref(1)?.as_bytes().unwrap_or_default() {
+                b"thread" => ContainerKind::Thread,
+                b"process" => ContainerKind::Process,
+                _ => ContainerKind::Other,
+            };
+            Ok((row.get(0)?, kind))
+        })?;
+        let containers = containers.collect::<rusqlite::Result<_>>()?;
+        Ok(self.containers.get_or_init(|| containers))
+    }
 }
 
 /// The costs of nodes that are asked for.

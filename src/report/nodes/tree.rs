@@ -6,9 +6,10 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, Statement};
 
+use super::add_up::selected;
 use super::limits::{LeftOut, Limits};
 use super::names::{FunctionName, Names};
-use super::pass::{LineNodes, Needs, Open, Pass, Visit, pass, span};
+use super::pass::{LineNodes, Needs, Open, Pass, Selected, Visit, pass, span};
 use super::question::NodeQuestion;
 use super::read::Next;
 use crate::base::sum::Sum;
@@ -93,14 +94,16 @@ pub(in crate::report) struct Tree<'c> {
 }
 
 impl<'c> Tree<'c> {
-    /// Prepares to give rows; with filters, finds out what they leave.
+    /// Prepares to give rows; finds out what filters leave, and what is selected where that is less
+    /// than the whole run.
     ///
     /// # Errors
     /// When the database fails, and when the question is interrupted.
     pub(in crate::report) fn new(
         connection: &'c Connection,
         question: NodeQuestion,
-    ) -> rusqlite::Result<Self> {
+    ) -> rusqlite::Result<(Self, Selected)> {
+        let mut found = Selected::default();
         if question.filters.any() {
             connection.execute_batch(TABLE)?;
             // One change, and not one for each row.
@@ -110,12 +113,16 @@ impl<'c> Tree<'c> {
                 connection.execute_batch("ROLLBACK TO left_nodes")?;
             }
             connection.execute_batch("RELEASE left_nodes")?;
-            kept?;
+            found = kept?;
+        } else if !question.path.is_empty() {
+            // The rows are read more than once, and what is selected is shown before the first.
+            found = selected(connection, &question)?;
         }
-        Ok(Self {
+        let tree = Self {
             connection,
             question,
-        })
+        };
+        Ok((tree, found))
     }
 
     /// Whether the rows have readings of the timer.
@@ -303,8 +310,8 @@ impl<'c> Tree<'c> {
     }
 }
 
-/// Keeps the nodes that filters leave in the temporary table.
-fn keep(connection: &Connection, question: &NodeQuestion) -> rusqlite::Result<()> {
+/// Keeps the nodes that filters leave in the temporary table; says what is selected of them.
+fn keep(connection: &Connection, question: &NodeQuestion) -> rusqlite::Result<Selected> {
     struct Keep<'c>(Statement<'c>);
 
     impl Visit for Keep<'_> {
@@ -329,8 +336,7 @@ fn keep(connection: &Connection, question: &NodeQuestion) -> rusqlite::Result<()
     }
 
     let mut keep = Keep(connection.prepare(INSERT)?);
-    pass(connection, question, NEEDS, &mut keep)?;
-    Ok(())
+    Ok(pass(connection, question, NEEDS, &mut keep)?.selected)
 }
 
 /// Shows nodes as they open: without filters, all is known then.
