@@ -1,10 +1,28 @@
+-- What threads or processes cost.
+
 -- Nodes of threads or processes, except those within others of their kind.
-SELECT node_id, last_id, function_id
-FROM (
-  SELECT n.node_id, n.last_id, n.function_id,
-    MAX(n.last_id) OVER (ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached
-  FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f CROSS JOIN function_nodes AS p CROSS JOIN $nodes AS n
-  WHERE r.run_id = :run AND i.metric_id = r.default_metric_id AND f.function_id = i.function_id AND f.kind = :kind
-    AND p.run_id = r.run_id AND p.function_id = f.function_id AND n.node_id = p.node_id
+containers AS (
+  SELECT node_id, last_id, function_id
+  FROM (
+    SELECT n.node_id, n.last_id, n.function_id,
+      MAX(n.last_id) OVER (ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached
+    FROM runs AS r CROSS JOIN function_info AS i CROSS JOIN functions AS f CROSS JOIN function_nodes AS p CROSS JOIN $nodes AS n
+    WHERE r.run_id = :run AND i.metric_id = r.default_metric_id AND f.function_id = i.function_id AND f.kind = :kind
+      AND p.run_id = r.run_id AND p.function_id = f.function_id AND n.node_id = p.node_id
+  )
+  WHERE reached IS NULL OR node_id > reached
 )
-WHERE reached IS NULL OR node_id > reached
+
+-- The selected cost by thread or process.
+known_groups AS (
+  SELECT f.function_id AS group_id, f.name, f.kind, SUM(n.cumulative) AS cost
+  FROM subtrees AS s CROSS JOIN containers AS c CROSS JOIN $nodes AS n CROSS JOIN functions AS f
+  WHERE s.outermost AND c.node_id <= s.last_id AND c.last_id >= s.node_id AND n.node_id = MAX(s.node_id, c.node_id)
+    AND f.function_id = c.function_id
+  GROUP BY f.function_id
+)
+
+-- What threads or processes share. None is within another, so that their costs do not overlap.
+shared AS (
+  SELECT SUM(cost) AS cost FROM known_groups
+)

@@ -39,10 +39,10 @@ chains AS (
   FROM walk AS w CROSS JOIN functions AS f USING (function_id) GROUP BY w.chain$min_pct_chain
 ),
 shown AS (
-  SELECT chain, PRINTF('%09d', rank) AS place FROM chains WHERE level = 0$first_chains
+  SELECT '' AS chain, '' AS place, -1 AS level, '' AS name, '' AS module, '' AS file, NULL AS calls, NULL AS cost
   UNION ALL
-  SELECT k.chain, s.place || PRINTF('.%09d', k.rank) FROM shown AS s CROSS JOIN chains AS k WHERE k.up = s.chain
+  SELECT k.chain, s.place || PRINTF('.%09d', k.rank), k.level, k.name, k.module, k.file, k.calls, k.cost
+  FROM shown AS s CROSS JOIN chains AS k WHERE k.up = s.chain$first_chains
 )
-SELECT k.level AS depth, k.name AS element, k.name AS function, k.cost AS cost, 100 * k.cost / $total AS pct,
-  k.calls AS calls, k.module AS module, k.file AS file
-FROM shown AS s JOIN chains AS k USING (chain) ORDER BY s.place;
+SELECT s.level AS depth, s.name AS element, s.name AS function, s.cost AS cost, 100 * s.cost / $total AS pct, s.calls AS calls,
+  s.module AS module, s.file AS file FROM shown AS s WHERE s.level >= 0 ORDER BY s.place;

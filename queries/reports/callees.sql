@@ -49,4 +49,4 @@ SELECT
   r.cost / NULLIF(r.calls, 0) AS avg, r.name AS callee, r.module AS callee_module, r.file AS callee_file,
   r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
 FROM ranked AS r$up_to
-ORDER BY r.rank$first;
+ORDER BY $sorted$first;

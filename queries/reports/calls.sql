@@ -50,4 +50,4 @@ SELECT
   r.file AS caller_file, r.kind AS kind, r.exclusive AS exclusive, r.cumulative AS cumulative,
   100 * r.cumulative / r.total AS cumulative_pct
 FROM ranked AS r$up_to
-ORDER BY r.rank$first;
+ORDER BY $sorted$first;

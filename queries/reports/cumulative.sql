@@ -29,4 +29,4 @@ SELECT
   r.rank AS rank, r.name AS function, NULL AS line, r.cost AS cumulative, r.cost_pct AS pct, r.calls AS calls,
   r.cum_pct AS cum_pct, r.module AS module, r.file AS file
 FROM ranked AS r$up_to
-ORDER BY r.rank$first;
+ORDER BY $sorted$first;

@@ -42,4 +42,4 @@ SELECT
   r.cost / NULLIF(r.calls, 0) AS avg, $code AS code, r.module AS module, r.file AS file, r.exclusive AS exclusive,
   100 * r.exclusive / r.total AS exclusive_pct, r.cumulative AS cumulative, 100 * r.cumulative / r.total AS cumulative_pct
 FROM ranked AS r$up_to
-ORDER BY r.rank$first;
+ORDER BY $sorted$first;

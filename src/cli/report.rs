@@ -14,6 +14,7 @@ use super::output::{OutputArgs, print, tell};
 use super::source::{SourceArgs, warn_some};
 use crate::base::error::Stop;
 use crate::report::header::{Header, Parameter, ParameterDef};
+use crate::report::render::Format;
 use crate::report::{self, Argument, Base, NameSyntax, REPORTS, Report, Request};
 
 /// The flag for the source of every line.
@@ -260,8 +261,11 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
         let (database, run) = source.open_run(stop)?;
         return tell(&database, &run, stop);
     };
-    let request = request(report, matches);
     let output = OutputArgs::from_arg_matches(matches).map_err(|error| explain(&error))?;
+    let request = Request {
+        all_columns: matches!(output.format(), Format::Json | Format::JsonLines),
+        ..request(report, matches)
+    };
     let wants_code = request.arguments.iter().any(|(name, _)| name == CODE);
     if wants_code && matches.contains_id("outfile") {
         return Err(complain(
@@ -374,6 +378,7 @@ fn request(report: &'static Report, matches: &ArgMatches) -> Request {
         } else {
             NameSyntax::Glob
         },
+        all_columns: false,
         arguments: report
             .header()
             .parameters

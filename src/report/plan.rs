@@ -78,7 +78,21 @@ fn rows(parts: &mut Parts, question: &Question<'_>) {
         },
     );
     parts.word("$cost", cost);
-    parts.part("ranked", fragment!("ranked"));
+    let is_ranked = question.runs_up || question.shows("rank");
+    parts.part(
+        "ranked",
+        if is_ranked {
+            fragment!("ranked")
+        } else {
+            fragment!("percentages")
+        },
+    );
+    // A window sorts the rows once more and copies all of them.
+    parts.word("$sorted", if is_ranked { "r.rank" } else { "$best" });
+    parts.word(
+        "$best",
+        "r.sort_key DESC, r.name, r.line, r.col, r.module, r.file, r.id, r.kind",
+    );
     // Sums of percentages are as inexact as their parts.
     parts.word(
         "$up_to",
@@ -154,35 +168,18 @@ fn layers(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
             ""
         },
     );
-    parts.part(
-        "totals",
-        if shifted {
-            fragment!("function_totals_shifted")
-        } else {
-            fragment!("function_totals")
-        },
-    );
-    parts.part(
-        "line_costs",
-        match (is_from_nodes(question, selection), shifted) {
-            (true, _) => fragment!("line_costs_of_nodes"),
-            (false, true) => fragment!("line_totals_shifted"),
-            (false, false) => fragment!("line_totals"),
-        },
-    );
-    parts.part("element_totals", fragment!("element_totals"));
-    parts.part(
-        "element_costs",
-        match (is_from_nodes(question, selection), shifted, readings) {
-            (true, ..) => fragment!("element_costs_of_nodes"),
-            (false, true, _) if !question.is_default_metric() => {
-                fragment!("element_costs_shifted")
-            }
-            (false, _, true) => fragment!("element_costs_with_readings"),
-            (false, _, false) => fragment!("element_costs"),
-        },
-    );
-    parts.part("shifted_edges", fragment!("edges_shifted"));
+    parts.file(fragment!("totals"));
+    if shifted {
+        parts.file(fragment!("totals_shifted"));
+    }
+    // The default metric has all functions and lines: there, readings say how much each is shifted.
+    if readings && (!shifted || question.is_default_metric()) {
+        parts.part("element_costs", fragment!("element_costs_with_readings"));
+    }
+    parts.same("function_costs", "totals");
+    if is_from_nodes(question, selection) {
+        parts.file(fragment!("costs_of_nodes"));
+    }
     let (edges, of_metric) = if shifted {
         ("shifted_edges", "1")
     } else {
@@ -304,14 +301,8 @@ fn filters(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
             ""
         },
     );
-    parts.part("marked", fragment!("marked"));
-    parts.part("counted", fragment!("counted"));
-    parts.part("left_nodes", fragment!("left_nodes"));
-    parts.part("climb", fragment!("climb"));
-    parts.part("hidden", fragment!("hidden"));
-    parts.part("adopted", fragment!("adopted"));
-    parts.part("visible_nodes", fragment!("visible_nodes"));
-    parts.part("nesting", fragment!("nesting"));
+    parts.file(fragment!("left_nodes"));
+    parts.file(fragment!("visible_nodes"));
     // Only a tree shows how deep its nodes lie.
     let (depth, join) = if question.shows("node_id") && question.shows("depth") {
         (
@@ -328,8 +319,6 @@ fn filters(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
 /// Labels of samples: those that are wanted, and those that are shown.
 fn labels(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     wanted(parts, &question.labels);
-    parts.part("labelled", fragment!("labelled"));
-    parts.part("labels_of_nodes", fragment!("labels_of_nodes"));
     let hides = selection.functions_of(Filter::Hide).is_some();
     let keeps = is_kept_in_part(question, selection);
     parts.word(
@@ -380,7 +369,7 @@ fn wanted(parts: &mut Parts, labels: &[WantedLabel<'_>]) {
     });
     parts.word("$more_labels", more.collect::<String>());
     parts.word("$value_1", conditions.first().cloned().unwrap_or_default());
-    parts.part("wanted_sets", fragment!("wanted_sets"));
+    parts.file(fragment!("labels"));
 }
 
 /// The parts that find the sets of labels which have every one of these.
@@ -442,42 +431,16 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
         };
         parts.part_with(name, text, &words);
     }
-    if selection.steps.is_empty() {
-        parts.part(
-            "subtrees",
-            if selection.is_filtered(question) {
-                fragment!("roots")
-            } else {
-                fragment!("whole_run")
-            },
-        );
+    let is_filtered = selection.is_filtered(question);
+    if selection.steps.is_empty() && is_filtered {
+        parts.part("subtrees", fragment!("roots"));
     }
-    let of_functions = selection.target == Target::Functions;
-    parts.part(
-        "callers_of_selection",
-        if of_functions {
-            fragment!("callers_of_functions")
-        } else {
-            fragment!("callers_of_nodes")
-        },
-    );
-    parts.part(
-        "callees_of_selection",
-        if of_functions {
-            fragment!("callees_of_functions")
-        } else {
-            fragment!("callees_of_nodes")
-        },
-    );
-    parts.part(
-        "selected",
-        match (selection.target, selection.is_filtered(question)) {
-            (Target::Functions, _) => fragment!("selected_functions"),
-            (Target::Run, false) => fragment!("selected_run"),
-            _ => fragment!("selected"),
-        },
-    );
-    let is_all = selection.target == Target::Run && !selection.is_filtered(question);
+    let is_all = selection.target == Target::Run && !is_filtered;
+    parts.file(match selection.target {
+        Target::Functions => fragment!("selection_of_functions"),
+        Target::Run if is_all => fragment!("whole_run"),
+        _ => fragment!("selection_of_nodes"),
+    });
     parts.word(
         "$total",
         if question.base == Base::Selection && !is_all {
@@ -491,16 +454,15 @@ fn selected(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
 /// What is counted as one, and what it is called.
 fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     let from_nodes = is_from_nodes(question, selection);
-    parts.part("group_of", fragment!("group_of"));
     let is_grouped = matches!(question.groups, Groups::Modules | Groups::Files);
-    parts.word(
-        "$group_word",
-        if question.groups == Groups::Files {
-            "file"
-        } else {
-            "module"
-        },
-    );
+    let (word, module, file) = if question.groups == Groups::Files {
+        ("file", "''", "file")
+    } else {
+        ("module", "module", "''")
+    };
+    parts.word("$group_word", word);
+    parts.word("$group_module", module);
+    parts.word("$group_file", file);
     let (caller, callers, callee, callees) = if is_grouped {
         (
             "COALESCE(g.group_id, 0)",
@@ -527,45 +489,35 @@ fn groups(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.word("$group_of", group_of);
     parts.word("$own_group", group);
     parts.word("$in_group", in_group);
-    parts.part(
-        "function_costs",
-        match (question.groups, from_nodes) {
-            (Groups::Containers(_) | Groups::Label(_), _) => fragment!("costs_of_groups"),
-            (Groups::Modules | Groups::Files, true) => fragment!("grouped_nodes"),
-            (Groups::Modules | Groups::Files, false) => fragment!("grouped_totals"),
-            (Groups::Functions, true) => fragment!("function_costs_of_nodes"),
-            (Groups::Functions, false) if question.shift != 0.0 => {
-                fragment!("function_totals_shifted")
-            }
-            (Groups::Functions, false) => fragment!("function_totals"),
-        },
-    );
-    parts.part(
-        "names",
-        match question.groups {
-            Groups::Files => fragment!("file_names"),
-            Groups::Modules => fragment!("module_names"),
-            _ => fragment!("group_names"),
-        },
-    );
+    match question.groups {
+        Groups::Functions => {}
+        Groups::Modules | Groups::Files => {
+            parts.file(fragment!("groups"));
+            parts.part(
+                "function_costs",
+                if from_nodes {
+                    fragment!("grouped_nodes")
+                } else {
+                    fragment!("grouped_totals")
+                },
+            );
+        }
+        Groups::Containers(_) | Groups::Label(_) => parts.file(fragment!("group_costs")),
+    }
     let (names, listed) = match question.groups {
         Groups::Functions => ("functions", " AND f.kind IN ('function', 'pseudo')"),
         _ => ("names", ""),
     };
     parts.word("$names", names);
     parts.word("$listed", listed);
-    parts.part("group_costs", fragment!("group_costs"));
-    parts.part("containers", fragment!("containers"));
     let kind = match question.groups {
         Groups::Containers(kind) => {
-            parts.part("known_groups", fragment!("container_costs"));
-            parts.part("shared", fragment!("shared_by_containers"));
+            parts.file(fragment!("containers"));
             parts.value("group_word", kind.name().to_owned());
             kind.name()
         }
         Groups::Label(key) => {
-            parts.part("known_groups", fragment!("label_costs"));
-            parts.part("shared", fragment!("shared_by_labels"));
+            parts.file(fragment!("label_groups"));
             parts.value("group_word", key.to_owned());
             parts.value("by_key", key.to_owned());
             "label"
@@ -644,7 +596,7 @@ fn walks(parts: &mut Parts, question: &Question<'_>, selection: &Selection) {
     parts.word(
         "$first_chains",
         match question.first {
-            Some(_) => " AND rank <= :first",
+            Some(_) => " AND (k.level > 0 OR k.rank <= :first)",
             None => "",
         },
     );

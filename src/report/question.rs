@@ -26,6 +26,8 @@ pub struct Request {
     pub base: Base,
     /// How names in paths are read.
     pub names: NameSyntax,
+    /// Columns that are shown only with a flag are wanted without it, too: JSON has them all.
+    pub all_columns: bool,
     /// Values of the report's own parameters, by name.
     pub arguments: Vec<(String, Argument)>,
 }
@@ -161,6 +163,8 @@ pub(super) struct Question<'q> {
     pub first: Option<u64>,
     /// Only rows up to this running percentage.
     pub pct: Option<f64>,
+    /// Running percentages are shown or asked for.
+    pub runs_up: bool,
     /// Only so many levels.
     pub depth: Option<u64>,
     /// Only what makes up so much of the total, in percent.
@@ -212,6 +216,11 @@ impl<'q> Question<'q> {
         let (pct, min_pct) = (percentage("pct"), percentage("min_pct"));
         let is_set = |name: &str| request.argument(name).is_some();
         let (exclusive, code) = (is_set("exclusive"), is_set("code"));
+        let is_wanted = |flag: &str| request.all_columns || is_set(flag);
+        let runs_up = header
+            .columns
+            .iter()
+            .any(|column| column.name == "cum_pct" && column.when.is_none_or(is_wanted));
         Ok(Self {
             bias: bias(run, request, shift),
             base: request.base,
@@ -231,6 +240,7 @@ impl<'q> Question<'q> {
             exclusive,
             first,
             pct,
+            runs_up: pct.is_some() || runs_up,
             depth,
             min_pct,
             code,

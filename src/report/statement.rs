@@ -30,6 +30,21 @@ impl Parts {
         self.parts.insert(name.into(), without_comments(text));
     }
 
+    /// Says what several names mean, each by a part `name AS (` … `)` of a file of ours.
+    pub(super) fn file(&mut self, text: &'static str) {
+        let (parts, rest) = split(text);
+        debug_assert!(rest.trim().is_empty(), "it is in no part: {rest}");
+        self.parts
+            .extend(parts.into_iter().map(|(name, body)| (name.into(), body)));
+    }
+
+    /// Gives a name the meaning of another one.
+    pub(super) fn same(&mut self, name: &'static str, other: &str) {
+        if let Some(body) = self.parts.get(other).cloned() {
+            self.parts.insert(name.into(), body);
+        }
+    }
+
     /// The same for a text whose words are of this part alone.
     pub(super) fn part_with(
         &mut self,

@@ -38,6 +38,8 @@ mod v8;
 #[path = "../support"]
 mod support {
     pub(crate) mod browser;
+    #[expect(dead_code, reason = "most of it is for other tests")]
+    pub(crate) mod long;
     pub(crate) mod model;
     pub(crate) mod mutate;
     pub(crate) mod perf_report;

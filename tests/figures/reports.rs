@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngAlgorithm;
 
+use crate::support::long::Form;
 use crate::support::report_model::{
     Asked, By, FILTERS, Filter, Numbers, Refusal, leaving_out, reply,
 };
@@ -28,11 +29,12 @@ fn reports() -> Vec<&'static str> {
         .collect()
 }
 
-fn cases(cases: u32) -> ProptestConfig {
+fn cases(few: u64, many: u64) -> ProptestConfig {
+    let cases = Form::Questions.times("QUESTIONS", few, many);
     // The default generator, unoptimised, takes longer than everything that is tested.
     let rng_algorithm = RngAlgorithm::XorShift;
     ProptestConfig {
-        cases,
+        cases: cases.try_into().expect("not that many"),
         rng_algorithm,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -40,7 +42,8 @@ fn cases(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    // Each case asks 16 questions: 3,200, and more than 10,000 in the long form.
+    #![proptest_config(cases(200, 640))]
 
     #[test]
     fn reports_agree_with_brute_force_whatever_is_asked(
@@ -284,6 +287,7 @@ impl Asked {
         self.sort = if has("sort") { self.sort } else { "cost" };
         self.first = self.first.filter(|_| has("first"));
         self.pct = self.pct.filter(|_| has("pct"));
+        self.cumpct &= has("cumpct");
         self.depth = self.depth.filter(|_| has("depth"));
         self.min_pct = self.min_pct.filter(|_| has("min_pct"));
         self.bias = self
@@ -339,6 +343,9 @@ fn request(asked: &Asked, path: Option<&Path>, flags: &BTreeSet<&str>, regex: bo
     if asked.exclusive {
         arguments.push(("exclusive", Argument::Flag));
     }
+    if asked.cumpct {
+        arguments.push(("cumpct", Argument::Flag));
+    }
     match asked.by {
         By::Function => {}
         By::Module => arguments.push(("by", text("module"))),
@@ -379,6 +386,7 @@ fn request(asked: &Asked, path: Option<&Path>, flags: &BTreeSet<&str>, regex: bo
         } else {
             NameSyntax::Glob
         },
+        all_columns: false,
         arguments: arguments
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
@@ -410,14 +418,14 @@ fn asked() -> impl Strategy<Value = Asked> {
     let bias = option::weighted(0.2, select(vec![0.0, 1e-6, 2e-6]));
     let what = (
         0..METRICS.len(),
-        any::<bool>(),
+        (any::<bool>(), any::<bool>()),
         option::weighted(0.6, path()),
         prop::bool::weighted(0.3),
         bias,
     );
     (what, (filter(), filter(), filter()), (by, sort, cut, prune)).prop_map(
         |(
-            (metric, exclusive, path, percent_of_selection, bias),
+            (metric, (exclusive, cumpct), path, percent_of_selection, bias),
             (focus, ignore, hide),
             (by, sort, cut, prune),
         )| {
@@ -432,6 +440,7 @@ fn asked() -> impl Strategy<Value = Asked> {
                 sort,
                 first: cut.0,
                 pct: cut.1,
+                cumpct,
                 depth: prune.0,
                 min_pct: prune.1,
                 percent_of_selection,

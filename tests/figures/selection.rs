@@ -14,6 +14,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 
+use crate::support::long::Form;
 use crate::support::selection_model::{Model, Name, Operator, Path, Row, rows_of};
 use crate::support::selection_replies::{Question, Reply, Shown};
 use crate::support::selection_runs::{
@@ -27,11 +28,12 @@ const REPORTS: [[&str; 5]; 2] = [
     ["tree", "cumulative", "lines", "summary", "call_lines"],
 ];
 
-fn cases(cases: u32) -> ProptestConfig {
+fn cases(few: u64, many: u64) -> ProptestConfig {
+    let cases = Form::Questions.times("QUESTIONS", few, many);
     // The default generator, unoptimised, takes longer than everything that is tested.
     let rng_algorithm = RngAlgorithm::XorShift;
     ProptestConfig {
-        cases,
+        cases: cases.try_into().expect("not that many"),
         rng_algorithm,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -39,7 +41,7 @@ fn cases(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(160))]
+    #![proptest_config(cases(160, 480))]
 
     /// All reports agree with brute force: over whole runs and over whatever a path selects, in
     /// every metric. Runs that share a database do not see each other, and all that is written
@@ -67,7 +69,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(160))]
+    #![proptest_config(cases(160, 480))]
 
     /// Every name, given as it is, selects the functions of exactly that name, whatever operators,
     /// quotes and brackets it holds; in a path, the longest name that fits is meant. So does a name
@@ -207,6 +209,11 @@ fn check(stored: &Stored, at: usize, model: &Model<'_>, question: &Question<'_>,
     }
     if question.shown == Shown::Exclusive {
         arguments.push(("exclusive", Argument::Flag));
+    }
+    // Running percentages are compared wherever a report has them.
+    let header = report::by_name(question.report).expect("a report").header();
+    if header.parameters.iter().any(|known| known.name == "cumpct") {
+        arguments.push(("cumpct", Argument::Flag));
     }
     // Half of the time the reports by line are asked for by a flag.
     let report = match (question.report, question.metric) {

@@ -22,9 +22,10 @@ pub(crate) enum Form {
     Corruptions,
     Replacements,
     Strangers,
+    Questions,
 }
 
-const FORMS: [Form; 7] = [
+const FORMS: [Form; 8] = [
     Form::Kills,
     Form::Interrupts,
     Form::Losses,
@@ -32,6 +33,7 @@ const FORMS: [Form; 7] = [
     Form::Corruptions,
     Form::Replacements,
     Form::Strangers,
+    Form::Questions,
 ];
 
 /// Parts of the cases, each of which is enough for a run.

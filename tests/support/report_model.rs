@@ -57,6 +57,8 @@ pub(crate) struct Asked {
     pub sort: &'static str,
     pub first: Option<usize>,
     pub pct: Option<f64>,
+    /// The running percentage is a column.
+    pub cumpct: bool,
     pub depth: Option<usize>,
     pub min_pct: Option<f64>,
     pub percent_of_selection: bool,
@@ -641,7 +643,8 @@ impl Left<'_> {
                 continue;
             }
             put(&mut row, "calls", count(sum.calls));
-            put(&mut row, "cum_pct", real(reached));
+            let runs_up = is_ranking || asked.cumpct || asked.pct.is_some();
+            put(&mut row, "cum_pct", real(reached.filter(|_| runs_up)));
             if is_ranking {
                 put(&mut row, "rank", Value::Integer(rank));
                 put(&mut row, report, real(shown));

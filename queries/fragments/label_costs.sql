@@ -1,6 +1,0 @@
--- The selected cost by value of a label. A sample with two values counts for both.
-SELECT ROW_NUMBER() OVER (ORDER BY k.value, k.unit) AS group_id,
-  k.value || IIF(k.unit = '', '', ' ' || k.unit) AS name, 'label' AS kind, SUM(c.exclusive) AS cost
-FROM subtrees AS s CROSS JOIN labels_of_nodes AS c CROSS JOIN label_sets AS k
-WHERE s.outermost AND c.node_id BETWEEN s.node_id AND s.last_id AND k.run_id = :run AND k.set_id = c.set_id AND k.key = :by_key
-GROUP BY k.value, k.unit

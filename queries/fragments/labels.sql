@@ -1,0 +1,21 @@
+-- Labels of samples: those that are wanted, and what they say of nodes.
+
+-- The sets of labels that have every label asked for.
+wanted_sets AS (
+  SELECT s.set_id FROM label_sets AS s WHERE s.run_id = :run AND s.key = :key_1$value_1$more_labels
+)
+
+-- Own costs of nodes in samples with the wanted labels.
+labelled AS (
+  SELECT c.node_id, SUM(c.exclusive) AS exclusive
+  FROM question AS q CROSS JOIN node_labels AS c
+  WHERE c.metric_id = q.metric_id AND c.set_id IN (SELECT set_id FROM wanted_sets)
+  GROUP BY c.node_id
+)
+
+-- Own costs of function nodes in samples with labels, by node and set of labels.
+labels_of_nodes AS (
+  SELECT $labelled_node AS node_id, c.set_id, c.exclusive
+  FROM question AS q CROSS JOIN node_labels AS c CROSS JOIN $kept_nodes AS n$hidden_labels
+  WHERE c.metric_id = q.metric_id AND n.node_id = c.node_id AND n.line IS NULL$labels_left
+)

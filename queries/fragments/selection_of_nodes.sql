@@ -1,0 +1,27 @@
+-- What is selected as nodes, and the calls from and to it.
+
+-- What the selected nodes cost in all.
+selected AS (
+  SELECT COALESCE(SUM(s.cumulative), 0.0) AS cost FROM subtrees AS s WHERE s.outermost
+)
+
+-- Who called the selected nodes. A container (a thread, a root) is no caller: its calls come from the root.
+callers_of_selection AS (
+  SELECT COALESCE(c.function_id, 0) AS caller_id, IIF(c.function_id IS NULL, NULL, above.line) AS line,
+    IIF(c.function_id IS NULL, NULL, above.col) AS col, 'call' AS kind, n.calls, n.exclusive,
+    IIF(s.outermost, n.cumulative, 0.0) AS cumulative
+  FROM subtrees AS s CROSS JOIN $nodes AS n
+  LEFT JOIN nodes AS above ON above.node_id = n.parent_id
+  LEFT JOIN functions AS c ON c.function_id = above.function_id AND c.kind IN ('function', 'pseudo')
+  WHERE n.node_id = s.node_id
+)
+
+-- Whom the selected nodes called: on each path a pair counts once, at the outer call.
+callees_of_selection AS (
+  SELECT $own_group AS callee_id, 'call' AS kind, n.calls, n.exclusive,
+    IIF(n.node_id <= MAX(n.last_id) OVER (PARTITION BY $own_group ORDER BY n.node_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+      0.0, n.cumulative) AS cumulative
+  FROM subtrees AS s CROSS JOIN $nodes AS n CROSS JOIN nodes AS above CROSS JOIN subtrees AS caller$group_of
+  WHERE s.outermost AND n.line IS NULL AND n.node_id > s.node_id AND n.node_id <= s.last_id AND above.node_id = n.parent_id
+    AND caller.node_id = IIF(above.line IS NULL, above.node_id, above.parent_id)$in_group
+)
