@@ -1,6 +1,7 @@
 //! `profdb report [NAME] [FILE]`: one subcommand per report, made from the report's header.
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -10,7 +11,8 @@ use super::args::sentence;
 use super::args::{Groups, OLD_LABEL_KEY, count, milliseconds, percentage};
 use super::failure::{Failure, complain, database, explain, say, unanswered, write};
 use super::folder::Sources;
-use super::output::{OutputArgs, print, tell};
+use super::output::{OutputArgs, Target, print, tell};
+use super::progress::Progress;
 use super::source::{SourceArgs, warn_some};
 use crate::base::error::Stop;
 use crate::report::header::{Header, Parameter, ParameterDef};
@@ -280,7 +282,10 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     layout
         .check(true)
         .map_err(|wrong| complain(wrong, Failure::Usage))?;
-    let (asked_of, run) = source.open_run(stop)?;
+    let (mut asked_of, run) = source.open_run(stop)?;
+    let progress = Progress::new("asking");
+    let watched = asked_of.watch(stop.clone(), progress.tick());
+    watched.map_err(|error| database(error, stop))?;
     // Only reports with `--code` have the flag: others give an error here, which means none.
     let folder = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten();
     if let Some(folder) = folder {
@@ -292,6 +297,9 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
     }
     let mut answer =
         report::ask(&asked_of, report, &run, &request).map_err(|error| unanswered(error, stop))?;
+    // What comes next on the terminal would be read with the line.
+    let is_screen = matches!(target, Target::Screen) && io::stdout().is_terminal();
+    let progress = (!is_screen && !wants_code && answer.remarks.is_empty()).then_some(progress);
     answer.remarks.iter().for_each(say);
     if matches.get_flag("show_sql") {
         return write(&answer.script);
@@ -309,7 +317,9 @@ pub(super) fn run(matches: &ArgMatches, stop: &Stop) -> Result<(), Failure> {
             say(format!("no source for {missing} of {lines} lines{hint}"));
         }
     }
-    print(&mut answer, &layout, &target, stop)
+    let printed = print(&mut answer, &layout, &target, stop);
+    drop(progress);
+    printed
 }
 
 /// Names of the flags that are set.
