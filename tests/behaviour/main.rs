@@ -22,6 +22,7 @@ mod runs;
 mod shell;
 mod show_sql;
 mod sources;
+mod spills;
 mod strangers;
 mod streams;
 mod system;

@@ -2,6 +2,7 @@
  *
  * FAULT_FOLDER  the folder, as an absolute path without links
  * FAULT_LOG     a file elsewhere: gets a line for each call, its name and its file
+ * FAULT_ENDS    only calls count that are about a file whose path ends so: " (deleted)" for files without a name
  * FAULT_AT      number of the call, from 1; 0 or nothing: none
  * FAULT_DO      what happens then:
  *               kill    the program dies before the call
@@ -32,6 +33,7 @@ enum effect { NONE, KILL, TORN, SHORT, SIGNAL, RUN, FAIL };
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *folder;
 static size_t length;
+static const char *ending;
 static int report = -1;
 static long at;
 static enum effect effect;
@@ -58,6 +60,7 @@ static void start(void) {
     if (text) disk = real_open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     folder = getenv("FAULT_FOLDER");
     length = folder ? strlen(folder) : 0;
+    ending = getenv("FAULT_ENDS");
     text = getenv("FAULT_AT");
     at = text ? atol(text) : 0;
     text = getenv("FAULT_DO");
@@ -105,10 +108,15 @@ static const char *opened(int file, char *buffer) {
     return is_inside(buffer) ? buffer : NULL;
 }
 
+static int ends_so(const char *path) {
+    size_t of_path = strlen(path), of_ending = ending ? strlen(ending) : 0;
+    return of_path >= of_ending && !strcmp(path + of_path - of_ending, ending ? ending : "");
+}
+
 /* Counts a call; whether it is to go wrong. */
 static int turn(const char *call, const char *path, int needs_room) {
     pthread_once(&once, start);
-    if (!path) return 0;
+    if (!path || !ends_so(path)) return 0;
     int saved = errno;
     pthread_mutex_lock(&lock);
     long now = ++calls;
